@@ -1,9 +1,8 @@
-/* Collide formulas: what a pose does to a vertex and to a box, and when boxes are apart.
+/* Collide formulas: a pose applied to a vertex and to a box, and separation by boxes, slabs and planes.
  *
- * A pose is three rows (m.x m.y m.z | m.w). Each operation on floats that stands here rounds, and rounding
- * never changes the order of two numbers; so a row, which rises or falls with each coordinate, takes its
- * smallest rounded value over a box at the corner that the signs of m choose. The box of a posed box is
- * therefore exact for the rounded vertices in it, and needs no widening. */
+ * A pose is a 3x4 matrix of three rows (m.x m.y m.z | m.w). Rounding is monotonic, and a row is monotonic in
+ * each coordinate: over a box, the rounded row is smallest at the corner that the signs of m select. The
+ * posed box therefore bounds the rounded posed vertices exactly and needs no widening. */
 
 FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
 {
@@ -24,8 +23,8 @@ FUNCTION(float) collide_pose_high(vec4 row, vec3 low, vec3 high)
     return collide_pose_low(row, high, low);
 }
 
-/* The widest of the gaps between two boxes along the axes; they meet when it is not above 0. The sign of a
- * rounded difference is that of the difference. */
+/* The largest gap between two boxes along an axis; the boxes meet if it is not above 0. Rounding never
+ * reverses the sign of a difference. */
 FUNCTION(float) collide_gap(vec3 a_low, vec3 a_high, vec3 b_low, vec3 b_high)
 {
     float x = max(a_low.x - b_high.x, b_low.x - a_high.x);
@@ -34,18 +33,18 @@ FUNCTION(float) collide_gap(vec3 a_low, vec3 a_high, vec3 b_low, vec3 b_high)
     return max(max(x, y), z);
 }
 
-/* The points p with low <= normal . p <= high: what lies between two planes. A leaf's triangles do, and where a
- * surface is smooth they lie close together across one direction, whichever it is; boxes along the axes
- * cannot tell two such leaves apart that run side by side. */
+/* A slab: the points p with low <= normal . p <= high, between two parallel planes. A leaf's slab bounds its
+ * triangles and is thin where the surface is smooth. It separates close, parallel leaves whose axis-aligned
+ * boxes overlap. */
 STRUCT_BEGIN(collide_slab)
 vec3 normal; /* the largest component is 1 or -1, or all are 0 */
 float low;
 float high;
 STRUCT_END(collide_slab)
 
-/* Where a point certainly lies along a normal, from x to y. Three products and two sums are rounded, by less
- * than 2^-23 of the terms' magnitudes each, and so is the end: 2^-21 in all; 2^-20 also pays for the
- * rounding of the bound, and 2^-120 for products that are flushed. */
+/* An interval [x, y] that certainly contains normal . p. Three products, two sums and the interval's end are
+ * rounded, by less than 2^-23 of the terms' magnitudes each: 2^-21 in all. 2^-20 also covers the rounding of
+ * the bound, and 2^-120 covers products flushed to 0. */
 FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
 {
     float x = normal.x * p.x;
@@ -56,8 +55,8 @@ FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
     return VEC2(along - bound, along + bound);
 }
 
-/* Above 0 only if a triangle lies beside the slab. The sign of a rounded difference is that of the
- * difference. */
+/* Above 0 only if the triangle a b c certainly lies outside the slab. Rounding never reverses the sign of
+ * a difference. */
 FUNCTION(float) collide_slab_gap(collide_slab slab, vec3 a, vec3 b, vec3 c)
 {
     vec2 p = collide_along(slab.normal, a);
@@ -66,20 +65,20 @@ FUNCTION(float) collide_slab_gap(collide_slab slab, vec3 a, vec3 b, vec3 c)
     return max(min(min(p.x, q.x), r.x) - slab.high, slab.low - max(max(p.y, q.y), r.y));
 }
 
-/* A triangle's plane, for telling on which side of it a point lies. bound holds what an error of the normal
- * can do to a point's side, for each unit of the point's distance along an axis. */
+/* A triangle's plane, for tests of a point's side. bound: the error of the side that the normal causes, for
+ * each unit of the point's distance from at along an axis. */
 STRUCT_BEGIN(collide_plane)
 vec3 at;
 vec3 normal;
 vec3 bound;
 STRUCT_END(collide_plane)
 
-/* The side's value is a determinant of three differences. Each of its six products goes through at most 8
- * roundings (3 differences, 2 products, 3 sums; fewer where sums and products are fused), so it is wrong
- * by less than 8.01 * 2^-24 of the sum of their magnitudes; 2^-20 is twice that, which also pays for the
- * rounding of the bound itself. Products that underflow, or are flushed, lose less than 2^-126 each: 2^-120
- * at the end pays for the last ones, and 2^-100 for those of the normal (2^-120 would do, but times a small
- * distance that is a subnormal number, which takes processors a hundred times as long). */
+/* A point's side is the sign of a determinant of three differences. Each of its six products takes at most 8
+ * roundings (3 differences, 2 products, 3 sums; fewer if products and sums are fused). The determinant's
+ * error is thus below 8.01 * 2^-24 of the sum of the products' magnitudes; 2^-20 is twice that and also covers
+ * the rounding of the bound. A product that underflows or is flushed loses less than 2^-126: 2^-120 covers
+ * those of the side, 2^-100 those of the normal. (2^-120 would do for the normal, but its product with a small
+ * distance is subnormal, which takes processors a hundred times as long.) */
 FUNCTION(collide_plane) collide_plane_of(vec3 a, vec3 b, vec3 c)
 {
     vec3 u = sub3(b, a);
@@ -99,8 +98,8 @@ FUNCTION(collide_plane) collide_plane_of(vec3 a, vec3 b, vec3 c)
     return plane;
 }
 
-/* How far p is on the plane's upper side for certain, in the plane's own unit, in x; on the lower side, in y;
- * above 0 is certain. z is the bound itself: from 2^100 on, or NaN, something may have overflowed. */
+/* x above 0: p certainly lies on the normal's side of the plane; y above 0: certainly on the other side. z is
+ * the error bound: if z is NaN or at least 2^100, a value may have overflowed. */
 FUNCTION(vec3) collide_sides(collide_plane plane, vec3 p)
 {
     vec3 w = sub3(p, plane.at);

@@ -1,6 +1,6 @@
-/* One element of a stream of pairs: two nodes, or triangles in slots, and a pose; and the arrays that it is
- * looked up in. Groups are those of src/collide/collide_internal.h: eight siblings, coordinate by
- * coordinate. */
+/* Kernels on one element of a pair stream and the arrays that it indexes. A pair is two nodes, or two
+ * triangle slots, and a pose. A group holds eight siblings, one coordinate of all after the other
+ * (src/collide/collide_internal.h). */
 
 STRUCT_BEGIN(collide_box)
 vec3 low;
@@ -35,7 +35,7 @@ FUNCTION(vec4) collide_row_at(tml_words poses, uint at)
                 tml_word_float(poses, at + 2u), tml_word_float(poses, at + 3u));
 }
 
-/* A pose's matrix (or its inverse: 12 words on). */
+/* A pose's matrix, at the pose's first word, or its inverse, 12 words further on. */
 FUNCTION(collide_rows) collide_rows_at(tml_words poses, uint at)
 {
     collide_rows rows;
@@ -83,7 +83,7 @@ FUNCTION(collide_box) collide_box_of(vec3 p, vec3 q, vec3 r)
     return box;
 }
 
-/* Of one mesh: does the first slot of a's node come before the end of b's? Levels are shifts of 3 bits. */
+/* In one mesh: is node a's first slot at most node b's last? A shift, 3 bits a level, maps a node to its slots. */
 FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
 {
     if (a_shift >= b_shift)
@@ -91,10 +91,10 @@ FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
     return a <= ((b + 1u) << (b_shift - a_shift)) - 1u;
 }
 
-/* Which of the eight children of one node of a pair meet the other: a bit each. The one that is split lies
- * in the arrays split, its children from split_group on, child_count of them; the other in others, from
- * other_group on. Each is moved into the other's frame: by the pose, or by its inverse, and where b's own
- * boxes are compared they are widened. */
+/* Splits one node of a pair: bit i of the result is set if its child i meets the other node. The children's
+ * level has child_count boxes in split, from split_group on; the other node is in others, in the level from
+ * other_group on. Boxes are compared in both nodes' frames, moved by the pose or its inverse; in b's frame,
+ * b's boxes are widened by the pose's margin. */
 FUNCTION(uint)
 collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_count,
                    tml_words others, uint other_group, tml_words poses, bool splits_b)
@@ -126,7 +126,7 @@ collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_cou
     return met;
 }
 
-/* A leaf's slab; those of all leaves stand behind a tree's boxes. */
+/* A leaf's slab. The slabs of all leaves follow the tree's boxes, from word first on. */
 FUNCTION(collide_slab) collide_slab_at(tml_words boxes, uint first, uint leaf)
 {
     uint at = first + COLLIDE_SLAB_WORDS * leaf;
@@ -138,7 +138,7 @@ FUNCTION(collide_slab) collide_slab_at(tml_words boxes, uint first, uint leaf)
     return slab;
 }
 
-/* A corner of a slot's triangle. */
+/* A corner of the triangle in a slot. */
 FUNCTION(vec3) collide_corner_at(tml_words triangles, uint slot, uint corner)
 {
     return collide_lane3(triangles, COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +

@@ -1,20 +1,19 @@
-/* Whether two triangles meet, told from floats where floats can tell: no, certainly crossing, or unsure. The
- * unsure pairs are settled by exact arithmetic (collide/exact.h, which defines "crossing").
+/* Triangle intersection in floats: COLLIDE_NO, COLLIDE_CROSSING or COLLIDE_UNSURE. Exact arithmetic decides
+ * the unsure pairs (collide/exact.h, which also defines "crossing").
  *
- * Error bound. Let u = 2^-23: what any device rounds by, to the nearest or not. Every sign asked for here is
- * of a determinant of three differences of vertices, or of a product of two that are summed up. Each
- * term of it is rounded at most 10 times: by 3 differences, 2 products and up to 5 sums in whatever
- * order a compiler puts them; by fewer where multiply-adds are fused. So the determinant is off by at
- * most 11 u times the sum of the terms' magnitudes, and that sum, itself rounded, is off by as
- * little: COLLIDE_RELATIVE is 16 u.
+ * Error bound. Let u = 2^-23, the relative rounding error of any device in any rounding mode. Every sign
+ * needed here is that of a determinant of three vertex differences, or of a dot product of two. Each term
+ * takes at most 10 roundings: 3 differences, 2 products, and 5 sums in any order that a compiler chooses;
+ * fewer with fused multiply-adds. The determinant's error is thus at most 11 u times the sum of the
+ * terms' magnitudes. That sum is rounded with as small an error: COLLIDE_RELATIVE is 16 u.
  *
- * Range. All differences are scaled by one power of two, which rounds nothing, so that the largest
- * lies in [1, 2) and the others are below 4; then nothing overflows. Devices may take what is below
- * 2^-126 for 0. Before scaling that is at most 2^-126 2^63 = 2^-63 of the largest difference for
- * each end and for the difference, as pairs with all differences below 2^-63 are left unsure:
- * 2^-61 in a scaled difference, or 6 * 3 * 4^2 * 2^-61 < 2^-52 in a determinant. COLLIDE_ABSOLUTE is 2^-48.
- * After scaling, products that are taken for 0 lose 2^-126 times less than 2^10. Infinite and NaN
- * coordinates, and differences that overflow, are found by their bits and leave a pair unsure. */
+ * Range. One power of two scales all differences without rounding: the largest then lies in [1, 2), all
+ * others are below 4, and nothing overflows. Devices may flush magnitudes below 2^-126 to 0. If all
+ * differences are below 2^-63 the pair is unsure, so before scaling a flush costs at most
+ * 2^-126 2^63 = 2^-63 of the largest difference, for each end and for the difference itself: 2^-61 in a
+ * scaled difference, or 6 * 3 * 4^2 * 2^-61 < 2^-52 in a determinant. COLLIDE_ABSOLUTE is 2^-48. After
+ * scaling, a product flushed to 0 loses 2^-126 times less than 2^10. The bits of the largest difference
+ * reveal infinite and NaN coordinates, and overflow: such a pair is unsure. */
 #define COLLIDE_NO       0u
 #define COLLIDE_CROSSING 1u
 #define COLLIDE_UNSURE   2u
@@ -35,8 +34,8 @@ FUNCTION(uint) collide_largest_bits(uint largest, vec3 a)
     return max(max(largest, x), max(y, z));
 }
 
-/* The power of two that takes the largest of differences into [1, 2), from its bits; 0 if there is
- * none, or none that the bound above holds for. */
+/* The power of two that scales the largest difference, given by its bits, into [1, 2); 0 outside the
+ * range for which the error bound holds. */
 FUNCTION(float) collide_scale(uint largest)
 {
     uint exponent = largest >> 23u;
@@ -55,7 +54,7 @@ FUNCTION(int) collide_sign(float value, float error)
     return value > error ? 1 : value < -error ? -1 : 0;
 }
 
-/* Sign of det[a, b, c] of scaled differences; 0 unless it is certain. */
+/* Sign of det[a, b, c] of scaled differences; 0 if it is uncertain. */
 FUNCTION(int) collide_det_sign(vec3 a, vec3 b, vec3 c)
 {
     vec3 p = collide_abs3(a);
@@ -65,8 +64,8 @@ FUNCTION(int) collide_det_sign(vec3 a, vec3 b, vec3 c)
     return collide_sign(dot3(cross3(a, b), c), COLLIDE_RELATIVE * terms + COLLIDE_ABSOLUTE);
 }
 
-/* The vertex of a triangle that lies alone on its side of a plane, and the edges from it, in the triangle's
- * order of turning. */
+/* The one vertex of a triangle on its side of a plane, and the two edges from this vertex, in the triangle's
+ * winding order. */
 STRUCT_BEGIN(collide_apex)
 vec3 vertex;
 vec3 first;
@@ -103,9 +102,9 @@ collide_find_apex(vec3 v0, vec3 v1, vec3 v2, int s0, int s1, int s2, float scale
     return apex;
 }
 
-/* Vertices of both on both sides of the other's plane: both meet the line that the planes share, each
- * between two edges from its apex. exact.c (meet_areas, order_on_line) derives the order of these four
- * ends along the line, whose direction is (normal of a) x (normal of b). */
+/* For triangles that both have vertices on both sides of the other's plane: each meets the planes' common
+ * line in an interval between the two edges from its apex. exact.c (meet_areas, order_on_line) derives the
+ * order of the four interval ends along the line, whose direction is (normal of a) x (normal of b). */
 FUNCTION(uint) collide_on_line(collide_apex a, collide_apex b, float scale)
 {
     vec3 step = collide_edge(a.vertex, b.vertex, scale);
@@ -131,9 +130,9 @@ FUNCTION(uint) collide_on_line(collide_apex a, collide_apex b, float scale)
     return b_after < 0 && a_before > 0 ? COLLIDE_CROSSING : COLLIDE_UNSURE;
 }
 
-/* Does some plane across axis part the triangles for certain? By any axis, whatever its own error: only the
- * projections' errors count, 4 u of at most 2 (|x| + |y| + |z|) each, 16 u for two with their vertices' flushed
- * parts. Vertices are given from a's first vertex. */
+/* Does a plane normal to axis certainly separate the triangles? The axis may be inexact, since only the
+ * projections' errors count: 4 u of at most 2 (|x| + |y| + |z|) each, 16 u for two with the flushed parts of
+ * their vertices. Vertices are relative to a's first vertex. */
 FUNCTION(bool) collide_is_parted(vec3 axis, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {
     float size = abs(axis.x) + abs(axis.y) + abs(axis.z);
@@ -147,11 +146,11 @@ FUNCTION(bool) collide_is_parted(vec3 axis, vec3 a1, vec3 a2, vec3 b0, vec3 b1, 
     float a_high = max(0.0f, max(p1, p2));
     float b_low = min(q0, min(q1, q2));
     float b_high = max(q0, max(q1, q2));
-    /* A tiny axis has parts that were flushed. */
+    /* Components of a tiny axis may have been flushed to 0. */
     return size > 1e-18f && (b_low - a_high > error || a_low - b_high > error);
 }
 
-/* Bounding boxes: comparisons round nothing. */
+/* Are the triangles' bounds along a coordinate disjoint? Comparisons do not round. */
 FUNCTION(bool) collide_is_apart(float a0, float a1, float a2, float b0, float b1, float b2)
 {
     return max(a0, max(a1, a2)) < min(b0, min(b1, b2)) ||
@@ -179,7 +178,7 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
         collide_is_apart(a0.z, a1.z, a2.z, b0.z, b1.z, b2.z))
         return COLLIDE_NO;
 
-    /* The sides of b's vertices of a's plane, then the other way round. */
+    /* Sides of b's vertices to a's plane, then of a's vertices to b's plane. */
     e1 = scale3(e1, scale);
     e2 = scale3(e2, scale);
     d0 = scale3(d0, scale);
@@ -203,7 +202,7 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
                                collide_find_apex(b0, b1, b2, b_side0, b_side1, b_side2, scale),
                                scale);
 
-    /* A vertex on or near the other's plane: within the planes, an edge may part them. */
+    /* A vertex lies on or near the other's plane: an edge's normal within either plane may separate. */
     vec3 n = cross3(e1, e2);
     if (collide_is_parted(cross3(n, e1), e1, e2, d0, d1, d2) ||
         collide_is_parted(cross3(n, e2), e1, e2, d0, d1, d2) ||
@@ -219,8 +218,8 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 
 /* ---- triangles of one mesh --------------------------------------------------------------------- */
 
-/* Triangles c a1 a2 and c b1 b2: do they meet outside of the corner c? Each lies in two rays' plane, and the
- * line of both planes goes through c. */
+/* Do triangles c a1 a2 and c b1 b2 meet outside their shared corner c? Their planes' common line passes
+ * through c. */
 FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
 {
     vec3 p = sub3(a1, c);
@@ -245,13 +244,13 @@ FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
         return COLLIDE_NO;
     if (r_side * s_side * p_side * q_side == 0)
         return COLLIDE_UNSURE;
-    /* From c the line leaves a along side of p * d, and b along -side of r * d, where d is (normal of a) x
-     * (normal of b): x on p q with normal_b . x = 0 is a multiple of (normal_b . p) q - (normal_b . q) p
-     * = normal_b x (q x p) = d, positive if normal_b . p is. */
+    /* Let d be (normal of a) x (normal of b). From c, the common line runs inside a along p_side * d, and
+     * inside b along -r_side * d: the point x of p q with normal_b . x = 0 is a multiple of
+     * (normal_b . p) q - (normal_b . q) p = normal_b x (q x p) = d, positive if normal_b . p is. */
     return p_side * r_side < 0 ? COLLIDE_CROSSING : COLLIDE_NO;
 }
 
-/* Triangles p q a and q p b: do they meet outside of the edge p q? Not unless they lie in one plane. */
+/* Do triangles p q a and q p b meet outside their shared edge p q? Only if they are coplanar. */
 FUNCTION(uint) collide_at_edge(vec3 p, vec3 q, vec3 a, vec3 b)
 {
     vec3 e = sub3(q, p);
@@ -265,7 +264,7 @@ FUNCTION(uint) collide_at_edge(vec3 p, vec3 q, vec3 a, vec3 b)
     return side != 0 ? COLLIDE_NO : COLLIDE_UNSURE;
 }
 
-/* By bits, as devices may take subnormals for 0 and each other. -0 is 0. */
+/* Equality by bits, since devices may flush subnormals to 0. -0 equals 0. */
 FUNCTION(bool) collide_is_equal(float a, float b)
 {
     uint x = floatBitsToUint(a);
@@ -277,8 +276,8 @@ FUNCTION(bool) collide_is_same(vec3 a, vec3 b)
     return collide_is_equal(a.x, b.x) && collide_is_equal(a.y, b.y) && collide_is_equal(a.z, b.z);
 }
 
-/* Two triangles of one mesh: as collide_triangles, but COLLIDE_NO also when they meet in nothing but a corner
- * or an edge that they share (vertices in one place). */
+/* As collide_triangles, for two triangles of one mesh: also COLLIDE_NO if they meet only in a shared corner
+ * or edge. Vertices with equal positions are shared. */
 FUNCTION(uint)
 collide_neighbours(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {
@@ -290,7 +289,7 @@ collide_neighbours(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
         return collide_triangles(a0, a1, a2, b0, b1, b2);
     if (shared_count == 3)
         return COLLIDE_UNSURE;
-    /* The corner of a that stands out: the one shared, or the one that is not. */
+    /* c: a's only shared corner, or its only unshared one. */
     bool is_shared = shared_count == 1;
     vec3 c = a0;
     vec3 p = a1;

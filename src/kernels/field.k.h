@@ -1,8 +1,7 @@
-/* Field formulas: what one point adds to a sample, and how a sample joins what its points add.
+/* Field formulas: one point's term at a sample, and how a sample combines the terms of its points.
  *
- * q is the distance over the point's reach (the kernel's support; for distances the radius plus the
- * margin). Every term is the background at q = 1 and beyond, which is what lets engines skip
- * points.
+ * q is the distance divided by the point's reach (the kernel's support radius; for FIELD_DISTANCE, the
+ * radius plus the margin). From q = 1 on, every term equals the background: engines skip the point.
  *
  * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions
  * of minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for
@@ -32,8 +31,8 @@ FUNCTION(float) metaball(float q)
     return q < 1.0f / 3.0f ? 1.0f - 3.0f * q * q : 1.5f * t * t;
 }
 
-/* What a point adds at squared relative distance q2. reach and margin in world units: only
- * distances need them. */
+/* A point's term at squared relative distance q2. reach and margin, in world units, matter to
+ * FIELD_DISTANCE alone. */
 FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
 {
     if (formula == FIELD_POLY6)
@@ -51,16 +50,16 @@ FUNCTION(float) field_join(int formula, float sample_value, float term)
     return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
 }
 
-/* Half the box of a point's support along an axis, in samples; extent: that of a reach of 1. It is wider
- * by a part of the reach, 2^-20, and of a sample, 2^-10, so that rounding never loses a sample that counts,
- * seen from one slab and not from another. */
+/* Half the size of a point's support box along an axis, in samples; extent: the same for a reach of 1. The
+ * box is widened by 2^-20 of the reach and 2^-10 of a sample, so that rounding excludes no sample in the
+ * support from any slab. */
 FUNCTION(float) field_support(float reach, float extent)
 {
     float wide = reach + reach * 9.5367431640625e-7f;
     return wide * extent + 9.765625e-4f;
 }
 
-/* Does the support around a position meet the samples from first to last? */
+/* Does the support box around a position meet the box of samples from first to last? */
 FUNCTION(bool) field_is_near(vec3 position, vec3 support, vec3 first, vec3 last)
 {
     bool x = position.x + support.x >= first.x && position.x - support.x <= last.x;
@@ -69,20 +68,20 @@ FUNCTION(bool) field_is_near(vec3 position, vec3 support, vec3 first, vec3 last)
     return x && y && z;
 }
 
-/* One dispatch of the Vulkan engine's field shaders: slices [z_first, z_end) of whole brick layers,
- * cut where the slab is. out_at is sample (0, 0, z_first). */
+/* Arguments of the Vulkan engine's field shaders: a dispatch computes slices [z_first, z_end), whole
+ * layers of bricks clipped to the slab. out_at: address of sample (0, 0, z_first). */
 ARGS_BEGIN(field_args)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(points) /* field_plan.points */
 ARG_ADDRESS(starts) /* field_plan.starts in u32 */
 ARG_ADDRESS(levels) /* FIELD_LEVEL_WORDS u32 a level, field_internal.h */
-ARG_ADDRESS(bricks) /* how many have points near; their numbers in this dispatch */
+ARG_ADDRESS(bricks) /* the number of bricks with points near; then those bricks' indices */
 ARG_UINT(dims_x)
 ARG_UINT(dims_y)
 ARG_UINT(z_first)
 ARG_UINT(z_end)
 ARG_UINT(level_count)
-ARG_UINT(window_first) /* points of each brick's sequence that are added, [first, end) */
+ARG_UINT(window_first) /* points [first, end) of each brick's sequence are added */
 ARG_UINT(window_end)
 ARG_FLOAT(background)
 ARG_FLOAT(margin)

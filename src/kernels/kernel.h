@@ -1,6 +1,6 @@
 /* The kernel layer, C side. A kernel file (src/kernels/NAME.k.h) holds formulas once, in the common
  * subset of C17, Vulkan GLSL 4.60 and GLSL ES 3.00. It includes nothing; NAME_PART.k.h may use what
- * NAME.k.h defines, and stands after it. In C it is read as
+ * NAME.k.h defines, and is included after it. C includes a kernel file by
  *
  *     #include "kernels/kernel.h"
  *     #include "kernels/NAME.k.h"      (any number of them)
@@ -8,10 +8,10 @@
  *
  * and a shader is the text of #version, prelude_vulkan.glsl or prelude_es300.glsl,
  * prelude_common.glsl, the kernel files and a body. tests/test_kernels.c compiles every kernel file
- * all three ways. TML_GLSL is defined in shaders only.
+ * in all three languages. Shaders alone define TML_GLSL.
  *
- * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (FUNCTION, F U I,
- * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:
+ * Kernel files use the macros of <trommel/kernel_begin.h>, as users' kernels do (FUNCTION, F U I,
+ * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and these:
  *
  *   ARGS_BEGIN(name) ARG_ADDRESS(a) ARG_VEC4(b) ARG_UINT(c) ARG_INT(d) ARG_FLOAT(e) ARGS_END(name)
  *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct
@@ -20,17 +20,17 @@
  *       The type of an address: in C a pointer's value in 64 bits, in Vulkan a device address in a
  *       uvec2, in GL a highp usampler2D read with texelFetch.
  *   LOAD_F32(address, i), and F16 U32 I32 U16 I16 U8 I8
- *       Element i of an array, widened to float, uint or int. i is 64 bits in C, 32 on GPUs.
+ *       Element i of an array, widened to float, uint or int. i has 64 bits in C, 32 on GPUs.
  *   tml_index, N(x)
- *       An element's position, and the cast to it: 64 bits in C, 32 on GPUs, whose engines move the
- *       addresses instead.
+ *       The type of an element's index, and the cast to it: 64 bits in C, 32 on GPUs, whose engines
+ *       offset the addresses of longer arrays.
  *   ivec3, IVEC3(x, y, z)
- *       A triple of int; .x .y .z and no operators.
+ *       A triple of int, with members .x .y .z and no operators.
  *
- * The traps: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
- * static, enum, brace initialisers, vector operators, swizzles or string of several declarators
- * with a struct type; and no word that GLSL keeps (sample, input, output, filter, active, half,
- * buffer, shared, common, partition, resource, patch, texture, noise ...) as a name. */
+ * Restrictions: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
+ * static, enum, brace initialisers, vector operators or swizzles; one declarator in a declaration of a
+ * struct type; no name that GLSL reserves (sample, input, output, filter, active, half, buffer,
+ * shared, common, partition, resource, patch, texture, noise ...). */
 #include <trommel/kernel_math.h>
 
 #ifndef TML_KERNEL_INTERNAL_H
@@ -62,7 +62,7 @@ static inline tml_address tml_address_of(const void *memory)
 #define ARGS_END(name)                                                                             \
     STRUCT_END(name)                                                                               \
     _Static_assert(sizeof(name) <= 128, "more than the push constants that every device has");
-/* std430 aligns vec4 to 16 bytes; with that said, C places every member where Vulkan does. */
+/* std430 aligns vec4 to 16 bytes. With _Alignas(16), C and Vulkan agree on all offsets. */
 #define ARG_ADDRESS(name) tml_address name;
 #define ARG_VEC4(name)    _Alignas(16) tml_vec4 name;
 #define ARG_UINT(name)    uint32_t name;

@@ -1,4 +1,4 @@
-/* Ends what kernel.h began. */
+/* Undefines the macros of kernel.h. */
 #undef ARGS_BEGIN
 #undef ARGS_END
 #undef ARG_ADDRESS

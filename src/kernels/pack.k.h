@@ -1,17 +1,16 @@
-/* Floats to the four bytes of their bits and back, by comparisons, floor and multiplication with powers
- * of two alone: no integers, no bit operators, no log2 and exp2 (which no device computes exactly). For
- * C, GLSL ES 1.00 and all later: where a texture has no floats, four of its bytes hold one.
+/* Packs a float into the four bytes of its bits, and unpacks it, by comparison, floor and multiplication
+ * with powers of two alone: no integers, no bit operators, no log2 or exp2 (which devices compute
+ * inexactly). For C and GLSL from ES 1.00 on, where four bytes of a texture without floats hold one.
  *
- * A byte is a float 0 ... 255. Little end first: .x is the lowest byte of the bits, as the memory of
- * x86, ARM and WebAssembly has it; pack_reversed gives and takes the big end first.
+ * A byte is a float from 0 to 255. The order is little-endian: .x is the lowest byte, as in the memory of
+ * x86, ARM and WebAssembly; pack_reversed converts to and from big-endian.
  *
- * Exact for every finite float, zeros with their sign, infinities; NaN stays NaN (the one with bits
- * 0x7fc00000). Every operation on the way is exact in floats of 24 bits, however the device rounds, but:
- *   subnormals  stay exact where the device keeps them; one that it flushes is a zero of the same sign
- *   -0          is told from 0 by 1 / x; where that is no infinity with its sign, it becomes 0
+ * Exact for every finite float, signed zero and infinity; every NaN becomes the one with bits 0x7fc00000.
+ * Each operation is exact in floats with 24 bits of mantissa, in any rounding mode, except:
+ *   subnormals  are exact unless the device flushes them, to a zero of the same sign
+ *   -0          is recognised by 1 / x; it becomes 0 on a device where 1 / x is no signed infinity
  *
- * Powers of two are products of decimals that are exact in few digits: a compiler may read longer ones
- * wrongly. */
+ * Powers of two are products of short exact decimals: compilers may misread longer ones. */
 #define PACK_UP_16   65536.0f
 #define PACK_UP_32   (PACK_UP_16 * PACK_UP_16)
 #define PACK_UP_64   (PACK_UP_32 * PACK_UP_32)
@@ -20,7 +19,7 @@
 #define PACK_DOWN_64 (PACK_DOWN_32 * PACK_DOWN_32)
 #define PACK_LARGEST (PACK_UP_64 * (PACK_UP_64 - PACK_UP_32 * 256.0f))
 
-/* Whole numbers below 2^32 in four bytes. */
+/* A whole number below 2^32 as four bytes. */
 FUNCTION(vec4) pack_number(float x)
 {
     float w = floor(x * (PACK_DOWN_16 * 0.00390625f));
@@ -30,13 +29,13 @@ FUNCTION(vec4) pack_number(float x)
     float y = floor(rest * 0.00390625f);
     return VEC4(rest - y * 256.0f, y, z, w);
 }
-/* Exact below 2^24. */
+/* The inverse of pack_number; exact below 2^24. */
 FUNCTION(float) unpack_number(vec4 bytes)
 {
     return bytes.x + 256.0f * bytes.y + PACK_UP_16 * bytes.z + 256.0f * PACK_UP_16 * bytes.w;
 }
 
-/* A rung of the ladder: a times a power of two, for which the exponent e pays. */
+/* A step of normalisation: scales a by factor = 2^-k and adds k to the exponent e. */
 #define PACK_RUNG(condition, factor, k)                                                            \
     if (condition) {                                                                               \
         a *= (factor);                                                                             \
@@ -66,9 +65,8 @@ FUNCTION(vec4) pack_float(float x)
     PACK_RUNG(a < 0.125f, 16.0f, -4.0f)
     PACK_RUNG(a < 0.5f, 4.0f, -2.0f)
     PACK_RUNG(a < 1.0f, 2.0f, -1.0f)
-    /* Now 1 <= a < 2, or at the foot of the ladder, e = 0, a subnormal a < 2. A NaN is at no rung and
-     * fails this comparison too: written so, since there are compilers that take !(x <= y) for
-     * x > y. */
+    /* Now 1 <= a < 2, or e = 0 and a < 2 is a scaled subnormal. A NaN fails all these comparisons, and
+     * this one. (No comparison is negated: some compilers turn !(x <= y) into x > y.) */
     if (a < 2.0f) {
         float bits = e == 0.0f ? a * (64.0f * PACK_UP_16) : (a - 1.0f) * (128.0f * PACK_UP_16);
         vec4 mantissa = pack_number(bits);
@@ -92,10 +90,10 @@ FUNCTION(float) unpack_float(vec4 bytes)
             infinite -= infinite;
         return negative ? -infinite : infinite;
     }
-    float e = field == 0.0f ? -149.0f : field - 150.0f; /* of the last bit */
+    float e = field == 0.0f ? -149.0f : field - 150.0f; /* exponent of the last bit */
     a += field == 0.0f ? 0.0f : 128.0f * PACK_UP_16;
-    /* Every product on the way is exact: a keeps its bits, and what is a subnormal in the end has none
-     * below the last of them. */
+    /* Every product is exact: a keeps its bits, and a subnormal result has no bits below its last
+     * place. */
     PACK_RUNG(e <= -64.0f, PACK_DOWN_64, 64.0f)
     PACK_RUNG(e <= -64.0f, PACK_DOWN_32, 32.0f)
     PACK_RUNG(e <= -32.0f, PACK_DOWN_32, 32.0f)
@@ -114,13 +112,13 @@ FUNCTION(float) unpack_float(vec4 bytes)
     return negative ? -a : a;
 }
 
-/* The other byte order. */
+/* Reverses the byte order. */
 FUNCTION(vec4) pack_reversed(vec4 bytes)
 {
     return VEC4(bytes.w, bytes.z, bytes.y, bytes.x);
 }
 
-/* A byte from a texture's component. Rounded: devices return b / 255 a little off. */
+/* A byte from a texture component, rounded, since devices return b / 255 inexactly. */
 FUNCTION(float) pack_byte(float component)
 {
     return floor(component * 255.0f + 0.5f);

@@ -1,4 +1,4 @@
-/* Surface formulas: bit words to counts, samples to crossing points, gradients to normals.
+/* Surface formulas: counts from bit words, crossing points from samples, normals from gradients.
  *
  * A sample's inside flag is one bit of a word of consecutive samples along x; every decision about
  * topology is made on whole words. The eight corner words of a run of cells are c0 ... c7, where
@@ -7,7 +7,7 @@
  * After: Lorensen, Cline: Marching Cubes. 1987; Schroeder, Maynard, Geveci: Flying Edges. 2015
  * (edges owned by their lower end); Zucker, Hummel: A Three-Dimensional Edge Operator. 1981 (Sobel
  * weights). */
-/* ---- words, where there are bits ------------------------------------------------------------- */
+/* ---- words (not in GLSL ES 1.00, which has no bit operators) --------------------------------- */
 #ifndef TML_ES100
 
 /* The widest integer that every device has. */
@@ -27,18 +27,17 @@ FUNCTION(WORD) surface_step_x(WORD word, WORD next)
     return (word >> 1u) | (next << (WORD_BITS - 1u));
 }
 
-/* Cells whose corners differ. */
+/* Mask of the active cells, which have corners inside and outside. */
 FUNCTION(WORD)
 surface_active(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7)
 {
     return (c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7) & ~(c0 & c1 & c2 & c3 & c4 & c5 & c6 & c7);
 }
 
-/* Triangles of the cells in the mask, without looking at cases: a cell has V - 2F of them, V its
- * inside corners and F its fully inside faces, plus 4 when all corners are inside (8 - 12 + 4 = 0),
- * minus 4 when only two opposite corners are outside (two caps of one triangle where V - 2F says
- * 6). True of the table that separates inside corners on ambiguous faces; the table's maker asserts
- * it. */
+/* Number of triangles of the cells in the mask, without case indices: a cell has V - 2F, with V inside
+ * corners and F fully inside faces; plus 4 if all corners are inside (8 - 12 + 4 = 0); minus 4 if only
+ * two opposite corners are outside (two caps of one triangle each, while V - 2F is 6). This holds for
+ * the table that separates inside corners on ambiguous faces; the table's generator asserts it. */
 FUNCTION(uint)
 surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7,
                   WORD cells)
@@ -61,9 +60,9 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
 #endif
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Where the isovalue lies between samples a and b, 0 at a and 1 at b. From the end with the lower
- * index, so that all cells around an edge get the same bits. largest: of the type; past it b - a
- * overflowed. */
+/* Position of the isovalue on the edge from sample a (0) to sample b (1). a is the end with the lower
+ * index, so that all cells around an edge get the same bits. largest: the type's largest number; past
+ * it b - a overflowed, and the position is 1/2. */
 #define SURFACE_CROSSING(REAL, name, zero, half, one, largest)                                     \
     FUNCTION(REAL) name(REAL a, REAL b, REAL iso)                                                  \
     {                                                                                              \
@@ -78,8 +77,8 @@ SURFACE_CROSSING(float, surface_crossing, 0.0f, 0.5f, 1.0f, 3.4028234e38f)
 SURFACE_CROSSING(double, surface_crossing_f64, 0.0, 0.5, 1.0, 1.7976931348623157e308)
 #endif
 
-/* Weights 1 2 1 across the two other axes: corners of the 3x3 neighbourhood, its edges, its
- * centre. */
+/* A 3x3 neighbourhood with the Sobel weights 1 2 1 along both axes. corners, edges: sums of four
+ * samples. */
 FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
 {
     return (corners + 2.0f * edges + 4.0f * centre) * 0.0625f;
@@ -90,14 +89,14 @@ FUNCTION(vec3) surface_mix3(vec3 a, vec3 b, float t)
     return add3(a, scale3(sub3(b, a), t));
 }
 
-/* An attribute between its values at an edge's ends, of which the second is exact. */
+/* An attribute interpolated from a (t = 0) to b (t = 1); exactly b at t = 1. */
 FUNCTION(float) surface_mix(float a, float b, float t)
 {
     return t == 1.0f ? b : a + t * (b - a);
 }
 
-/* The normal of a cap, outward along an axis, on its low side (-1) or high side (1). rows: what the rows
- * of surface_normal have of that axis. */
+/* Outward unit normal of a cap on an axis's low (side = -1) or high (1) face. rows: that axis's component of
+ * row_x, row_y and row_z in surface_normal. */
 FUNCTION(vec3) surface_cap_normal(vec3 rows, float side)
 {
     vec3 n = scale3(rows, -side);
@@ -105,21 +104,21 @@ FUNCTION(vec3) surface_cap_normal(vec3 rows, float side)
     return VEC3(n.x / size, n.y / size, n.z / size);
 }
 
-/* Unit normal to the low side from the gradient in index space. row_x, row_y, row_z: rows of the
- * inverse transpose of direction * spacing, already negated (or not, for flipped surfaces). */
+/* Unit normal toward lower values, from the gradient in index space. row_x, row_y, row_z: rows of the
+ * inverse transpose of direction * spacing, negated (not negated for flipped surfaces). */
 FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)
 {
     vec3 n = VEC3(dot3(row_x, gradient), dot3(row_y, gradient), dot3(row_z, gradient));
-    /* Scaled by the largest component first: squares of tiny or huge gradients leave the float
-     * range. */
+    /* Divides by the largest component first: squares of tiny or huge components underflow or
+     * overflow. */
     float x = n.x < 0.0f ? -n.x : n.x;
     float y = n.y < 0.0f ? -n.y : n.y;
     float z = n.z < 0.0f ? -n.z : n.z;
     float largest = x > y ? x : y;
     largest = largest > z ? largest : z;
     bool is_direction = largest > 0.0f && largest <= 3.4028234e38f;
-    /* Up or down by a power of two, which changes no bit, so that no device divides by what it
-     * flushes, or by what has a reciprocal that it flushes. */
+    /* Scales by a power of two, without rounding: a device may flush a tiny divisor, or the
+     * reciprocal of a huge one, to 0. */
     float scale = largest < 1e-30f  ? 18446744073709551616.0f
                   : largest > 1e30f ? 5.421010862427522e-20f
                                     : 1.0f;

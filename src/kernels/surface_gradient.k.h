@@ -1,26 +1,25 @@
-/* Gradients at samples. Neighbours are those of the whole volume; past its border the border's samples
- * stand. What is NaN counts as not there. For shaders and C that have before this
- *   GRADIENT_PARAMS, GRADIENT_ARGS    what samples are read from, as parameters and as arguments
- *   GRADIENT_SAMPLE(d)                the sample d (an ivec3) away from the one at hand, as a float
- *   GRADIENT_IS_NAN(s)                of a sample or a sum of them
- *   GRADIENT_STEP(has)                the step to a neighbour that is there or not: 1 or 0; or 1 always,
- *                                     where the sample a step away is the right one in any case
- *   GRADIENT_ARE_THERE(a, b)          neither is NaN; or false always, where a branch costs more
+/* Gradients at samples. Neighbours come from the whole volume; outside it, the border's samples repeat. A
+ * NaN sample counts as missing. The including C file or shader defines
+ *   GRADIENT_PARAMS, GRADIENT_ARGS    the source of samples, as parameters and as arguments
+ *   GRADIENT_SAMPLE(d)                the sample at offset d (an ivec3) from the current one, as a float
+ *   GRADIENT_IS_NAN(s)                s: a sample or a sum of samples
+ *   GRADIENT_STEP(has)                step to a neighbour: 1, or 0 if the volume has none there; or always
+ *                                     1, if the source repeats the border's samples itself
+ *   GRADIENT_ARE_THERE(a, b)          neither is NaN, or a cheaper sufficient test
  *   GRADIENT_CHOOSE(c, a, b)          c ? a : b of floats
- *   GRADIENT_FORWARD, GRADIENT_SOBEL  bool, which normals; neither: central ones
- *   GRADIENT_UNROLL_TAPS, GRADIENT_UNROLL_SIDES  before loops: nothing, or what writes them out in C.
- *                                     Drivers take all of a shader into one function as it is. */
+ *   GRADIENT_FORWARD, GRADIENT_SOBEL  bool, the kind of differences; neither: central ones
+ *   GRADIENT_UNROLL_TAPS, GRADIENT_UNROLL_SIDES  before loops: an unroll pragma in C, nothing in GLSL */
 #ifdef GRADIENT_SAMPLE
 
-/* d steps along an axis, u and v across it. */
+/* The offset of d steps along an axis, and u and v steps along the two others. */
 FUNCTION(ivec3) surface_steps(int axis, int d, int u, int v)
 {
     return IVEC3(axis == 0 ? d : u, axis == 1 ? d : axis == 0 ? u : v, axis == 2 ? d : v);
 }
 
-/* What is differenced along an axis: the sample d steps along it or, for Sobel, the 3x3 of the plane
- * across the axis there, smoothed. In that a missing sample counts as the plane's centre; a missing
- * centre makes the plane missing. */
+/* The term of a difference d steps along an axis: the sample there or, for Sobel, the smoothed 3x3
+ * neighbourhood in the plane normal to the axis. A missing sample takes the value of the plane's centre;
+ * a missing centre makes the term NaN. */
 FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
 {
     float centre = 0.0f, corners = 0.0f, edges = 0.0f;
@@ -41,8 +40,8 @@ FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
     return GRADIENT_SOBEL ? surface_smooth9(corners, edges, centre) : centre;
 }
 
-/* Along one axis of count samples, at number i: how many grid steps lie between the samples that are
- * differenced (2 inside, 1 at a border, 0 in a volume one thick) says what to divide by. */
+/* Derivative along an axis of count samples, at index i, per grid step. The divisor is the number of grid
+ * steps between the two terms: 2 inside, 1 at a border; with 0, in a volume one thick, the result is 0. */
 FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
 {
     bool has_high = i + 1 < count;
@@ -59,7 +58,7 @@ FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
             low = s;
         } else if (side == 1) {
             high = s;
-        } else { /* one-sided where a neighbour is missing */
+        } else { /* one-sided difference if a neighbour is missing */
             bool lacks_low = GRADIENT_IS_NAN(low), lacks_high = GRADIENT_IS_NAN(high);
             steps -= U(lacks_low) + U(lacks_high);
             low = GRADIENT_CHOOSE(lacks_low, s, low);
@@ -71,7 +70,7 @@ FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
                            GRADIENT_CHOOSE(steps == 1u, difference, 0.0f));
 }
 
-/* At the sample at hand, which is number at of dims. */
+/* Gradient at the current sample, whose index is at in a volume of dims samples. */
 FUNCTION(vec3) surface_gradient(GRADIENT_PARAMS, ivec3 at, ivec3 dims)
 {
     float x = 0.0f, y = 0.0f, z = 0.0f;

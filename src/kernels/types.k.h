@@ -1,6 +1,6 @@
-/* The scalars of tml_type in shaders: their numbers, and what is asked of them.
- * src/surface/surface_limits.c holds all of it against TML_SCALAR_LIST. A type that is added here is to
- * be added to key_of, raw_is_nan, number_of and crossing_of of src/surface/gpu, too. */
+/* The scalar types of tml_type in shaders: their numbers, sizes and kinds. src/surface/surface_limits.c
+ * checks them against TML_SCALAR_LIST. A new type also needs a case in key_of, raw_is_nan, number_of and
+ * crossing_of of src/surface/gpu. */
 #define TYPE_U8  1u
 #define TYPE_I8  2u
 #define TYPE_U16 3u
@@ -13,11 +13,11 @@
 #define TYPE_F32 10u
 #define TYPE_F64 11u
 
-/* Two bits a type: the logarithm of its size in bytes. */
+/* Two bits a type: log2 of its size in bytes. */
 #define TYPE_SIZES_LOG2      0x00e7e940u
 #define TYPE_SIZE_LOG2(type) ((TYPE_SIZES_LOG2 >> (2u * (type))) & 3u)
-/* A bit a type. */
-#define TYPES_SIGNED         0x00000154u /* integers */
+/* One bit a type. */
+#define TYPES_SIGNED         0x00000154u /* signed integers */
 #define TYPES_FLOAT          0x00000e00u
 #define TYPE_IS_SIGNED(type) (((TYPES_SIGNED >> (type)) & 1u) != 0u)
 #define TYPE_IS_FLOAT(type)  (((TYPES_FLOAT >> (type)) & 1u) != 0u)

@@ -72,8 +72,8 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
-/* May out overwrite the kernel's input number k? Yes if both begin at one address and have elements of
- * one size: compaction reads element i before it writes element i or a later one. */
+/* May out overwrite the kernel's input number k? Yes if both have the same start address and element
+ * size, and the kernel reads element i alone: compaction reads it before its memory is written. */
 static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tml_buffer out)
 {
     const tml_slot *a = tml_slot_of(tml, keep->in[k]), *b = tml_slot_of(tml, out);
