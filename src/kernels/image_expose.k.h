@@ -1,7 +1,7 @@
-/* From a stats buffer to an exposure. All in float, for one invocation: some 600 loads. Results differ
- * between engines by what their divisions and conversions round, less than 2^-14 stops.
+/* From a stats buffer to an exposure, in float, in one invocation with some 600 loads. Engines round divisions
+ * and conversions differently; their results differ by less than 2^-14 stops.
  *
- * The words of stats and state are those of trommel/image.h. */
+ * trommel/image.h lists the words of stats and state. */
 #define IMAGE_STATS_LOG_WEIGHT    14u
 #define IMAGE_STATS_LOG_WHOLE     16u
 #define IMAGE_STATS_LOG_FRACTION  18u
@@ -10,15 +10,15 @@
 #define IMAGE_STATS_HISTOGRAM     30u
 #define IMAGE_STATS_BINS          256u
 
-/* What the measured average is. */
+/* How the average is measured. */
 #define IMAGE_BY_SUMS   0u /* the mean of all logarithms */
-#define IMAGE_BY_SHARES 1u /* the mean of the histogram between shares low and high of its weight */
-#define IMAGE_BY_POINT  2u /* where share low of the histogram's weight lies below */
+#define IMAGE_BY_SHARES 1u /* the histogram's mean between quantiles low and high */
+#define IMAGE_BY_POINT  2u /* the histogram's quantile low */
 #define IMAGE_BY_MANUAL 3u
 
 STRUCT_BEGIN(image_expose_settings)
 uint by;
-float low; /* shares, 0 to 1 */
+float low; /* quantiles, 0 to 1 */
 float high;
 float manual; /* log2 */
 float log2_key;
@@ -31,7 +31,7 @@ float seconds;
 uint reset;
 STRUCT_END(image_expose_settings)
 
-/* The words of a state buffer, in order; two more are 0. */
+/* The words of a state buffer, in order, without its last two, which are 0. */
 STRUCT_BEGIN(image_exposure)
 float scale;
 float average;
@@ -41,7 +41,7 @@ float low;
 float high;
 STRUCT_END(image_exposure)
 
-/* EV100 of a log2 luminance, less that: log2(100 / 12.5). ISO 2720's K. */
+/* EV100 minus log2 luminance: log2(100 / K), with K = 12.5 (ISO 2720). */
 #define IMAGE_EV100 3.0f
 
 FUNCTION(float) image_number(uint low, uint high)
@@ -66,15 +66,15 @@ FUNCTION(float) image_bin_weight(ADDRESS stats, uint bin)
     return image_stats_number(stats, IMAGE_STATS_HISTOGRAM + 2u * bin);
 }
 
-/* log2 of a place in the histogram, counted in bins. */
+/* log2 luminance at a position in the histogram, in bins. */
 FUNCTION(float) image_place_log2(ADDRESS stats, float place)
 {
     uint width = (127u - LOAD_U32(stats, IMAGE_STATS_BIN_LOG2)) << 23;
     return F(LOAD_I32(stats, IMAGE_STATS_HISTOGRAM_LOW)) + place * uintBitsToFloat(width);
 }
 
-/* What the histogram holds between two shares of its weight, as places: where they lie, and the mean of what
- * is between. weight 0: an empty histogram. */
+/* Two quantiles of the histogram and the mean between them, as positions in bins, and the total weight. A
+ * weight of 0 means an empty histogram. */
 STRUCT_BEGIN(image_range)
 float weight;
 float low;
@@ -116,8 +116,8 @@ FUNCTION(image_range) image_range_between(ADDRESS stats, float low, float high)
     return range;
 }
 
-/* Follows target for some seconds: at speed stops a second while it is farther than a stop, from there on
- * nearing exponentially, without a kink between. */
+/* Moves average toward target for some seconds: at speed stops a second down to a distance of one stop, then
+ * by exponential decay that begins at the same speed. */
 FUNCTION(float)
 image_adapted(float average, float target, float speed_up, float speed_down, float seconds)
 {
@@ -130,7 +130,7 @@ image_adapted(float average, float target, float speed_up, float speed_down, flo
     return rises ? target - left : target + left;
 }
 
-/* before: the state's average so far. */
+/* before: the state's previous average, log2. */
 FUNCTION(image_exposure) image_expose(ADDRESS stats, float before, image_expose_settings settings)
 {
     image_exposure exposure;
@@ -151,7 +151,7 @@ FUNCTION(image_exposure) image_expose(ADDRESS stats, float before, image_expose_
         exposure.low = range.weight > 0.0f ? image_place_log2(stats, range.low) : 0.0f;
         exposure.high = range.weight > 0.0f ? image_place_log2(stats, range.high) : 0.0f;
     }
-    /* A state that was never set, or was set to nonsense, begins anew. */
+    /* An out-of-range or NaN average in the state restarts the adaptation. */
     bool is_new = settings.reset != 0u || !(before >= -1024.0f && before <= 1024.0f);
     if (!is_measured)
         target = is_new ? settings.log2_key : before;
@@ -167,7 +167,7 @@ FUNCTION(image_exposure) image_expose(ADDRESS stats, float before, image_expose_
     return exposure;
 }
 
-/* What one dispatch gets: settings, member by member, as GL's uniform of that name holds them. */
+/* Vulkan's arguments of a dispatch: settings, member by member. GL has a uniform of that struct. */
 ARGS_BEGIN(image_expose_args)
 ARG_ADDRESS(stats)
 ARG_ADDRESS(state)

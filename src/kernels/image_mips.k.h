@@ -1,17 +1,16 @@
-/* Mip chains: which texels of a level, along one axis, make a texel of the next, and how much of each. A
- * level's size is half of that of the level above, rounded down, at least 1. Levels are made along x
- * and along y with the same functions. */
+/* Mip chains: the filter taps, along one axis, of a texel of the next level. A level's size is half the
+ * previous level's, rounded down, at least 1. The filters are separable: x and y use the same functions. */
 #define IMAGE_MIP_AREA   0u /* tml_mip_filter */
 #define IMAGE_MIP_KAISER 1u
 
-/* AREA: up to three texels. The new one is
+/* AREA, the box filter: up to three texels. The new texel is
  *     middle + first_part * (first - middle) + last_part * (last - middle)
- * so that equal texels give themselves. Texels that do not count are the middle one again, and not a
- * neighbour times 0, which may be NaN.
+ * so that equal texels keep their value. An unused tap repeats the middle texel, since a neighbour times
+ * 0 may be NaN.
  *
- * Texel i of k covers texels 2 i to 2 i + 1 of 2 k. Of 2 k + 1 it covers the stretch from i (2 k + 1) / k
- * to (i + 1) (2 k + 1) / k: of texel 2 i the part (k - i) / k, of 2 i + 1 all, of 2 i + 2 the part (i +
- * 1) / k. */
+ * New texel i of k covers old texels 2 i and 2 i + 1 of 2 k. Of 2 k + 1 old texels it covers the interval
+ * from i (2 k + 1) / k to (i + 1) (2 k + 1) / k: the part (k - i) / k of texel 2 i, all of 2 i + 1, and the
+ * part (i + 1) / k of 2 i + 2. */
 STRUCT_BEGIN(image_taps)
 uint first;
 uint middle;
@@ -42,15 +41,15 @@ FUNCTION(float) image_tapped(image_taps taps, float first, float middle, float l
     return middle + taps.first_part * (first - middle) + taps.last_part * (last - middle);
 }
 
-/* Two texels that count alike, as image_tapped has them. */
+/* The mean of two texels, rounded as image_tapped rounds it. */
 FUNCTION(float) image_paired(float a, float b)
 {
     return b + 0.5f * (a - b);
 }
 
-/* Texels of u8 without sRGB, as they lie in a word: every other channel of it, with room for the sum of 256
- * of them; and from both sums of 2^log2_count texels their mean, rounded to nearest, ties up. Sums of
- * whole numbers are exact and take two channels at a time. */
+/* A u8 texel without sRGB in a word: its even and its odd channels, with room for the sum of 256 codes each.
+ * image_codes_mean makes the mean of 2^log2_count texels from both sums, rounded to nearest, ties up. The
+ * sums are exact, and add two channels at a time. */
 FUNCTION(uint) image_even_codes(uint texel)
 {
     return texel & 0x00ff00ffu;
@@ -67,7 +66,7 @@ FUNCTION(uint) image_codes_mean(uint even, uint odd, uint log2_count)
     return mean_even | (mean_odd << 8);
 }
 
-/* sin(pi x) / (pi x): the series of the sine, to 2^-24, of what is past the nearest whole number. */
+/* sin(pi x) / (pi x), from the sine's Taylor series at x minus the nearest whole number, to 2^-24. */
 FUNCTION(float) image_sinc(float x)
 {
     float whole = floor(x + 0.5f);
@@ -83,7 +82,7 @@ FUNCTION(float) image_sinc(float x)
     float value = image_either(is_odd, -series, series) / (x * 3.14159265f);
     return image_either(abs(x) < 0.0001f, 1.0f, value);
 }
-/* The modified Bessel function of order 0, of 2 sqrt(q), for q up to 4: its series to 2^-24. */
+/* The modified Bessel function I0 of 2 sqrt(q), for q up to 4, from its power series, to 2^-24. */
 FUNCTION(float) image_bessel(float q)
 {
     float sum = 1.0f;
@@ -92,15 +91,15 @@ FUNCTION(float) image_bessel(float q)
     return sum;
 }
 
-/* KAISER: the weight of texel j of the level above for texel i; 0 from three new texels on. j runs from
- * 2 i - IMAGE_KAISER_BEFORE, IMAGE_KAISER_TAPS of them; those outside of the level are left out, and the
- * sum is divided by that of the weights. */
+/* KAISER, a Kaiser-windowed sinc: the weight of old texel j in new texel i; 0 from a distance of three new
+ * texels on. There are IMAGE_KAISER_TAPS taps from j = 2 i - IMAGE_KAISER_BEFORE on. Taps outside the level
+ * are skipped; the sum is divided by the sum of the weights. */
 #define IMAGE_KAISER_BEFORE 8
 #define IMAGE_KAISER_TAPS   19
 FUNCTION(float) image_kaiser(uint i, uint j, uint old_size)
 {
     uint new_size = max(old_size >> 1, 1u);
-    /* Unsigned numbers wrap, and what is left of the difference is small. */
+    /* Both products may wrap modulo 2^32; their difference is small and comes out right. */
     int twice = I((2u * j + 1u) * new_size - (2u * i + 1u) * old_size);
     float x = F(twice) / (2.0f * F(old_size));
     float inside = 1.0f - x * x * (1.0f / 9.0f);

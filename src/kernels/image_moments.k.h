@@ -1,9 +1,8 @@
-/* Weight, mean and summed square deviation of some pixels' luminances. Two of them are joined as in
- * Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample Variances. 1979:
- * equal means stay what they are.
+/* Weight, mean and sum of squared deviations of pixel luminances. Joining two keeps equal means unchanged.
+ * IMAGE_REAL is the type of the arithmetic: float, unless the including file defines it (CPU engine: double).
  *
- * IMAGE_REAL is what they are computed in: float, unless the including file has defined it (the CPU
- * engine: double). */
+ * After: Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample Variances.
+ * 1979. */
 #ifndef IMAGE_REAL
 #    define IMAGE_REAL float
 #endif

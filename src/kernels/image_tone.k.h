@@ -1,6 +1,6 @@
-/* Tone curves: scene-linear Rec. 709 colours, 1 being white, to display-linear ones in 0 to 1. All take
- * what image_exposed gives. Errors are those of a few dozen roundings; nothing here must have the same
- * bits everywhere. */
+/* Tone curves: scene-linear Rec. 709 colours (white is 1) to display-linear ones from 0 to 1. Their inputs
+ * come from image_exposed. Results have the error of a few dozen roundings, and their bits may differ
+ * between engines. */
 #define IMAGE_TONE_SRGB              0u /* tml_tone */
 #define IMAGE_TONE_REINHARD          1u
 #define IMAGE_TONE_REINHARD_EXTENDED 2u
@@ -9,8 +9,8 @@
 #define IMAGE_TONE_AGX               5u
 #define IMAGE_TONE_NEUTRAL           6u
 
-/* A colour times the exposure. NaN and what is below 0 become 0; far above where every curve has ended it
- * is cut off, so that curves may square it. */
+/* A colour times the exposure scale. NaN and negative values become 0. The upper limit lies far above the end
+ * of every curve, and low enough for curves to square the value. */
 FUNCTION(float) image_exposed(float x, float scale)
 {
     float seen = image_either(x > 0.0f && !is_nan(x), x * scale, 0.0f);
@@ -22,20 +22,20 @@ FUNCTION(float) image_tone_luminance(vec3 c)
     return 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z;
 }
 
-/* The rows of a matrix times a colour. */
+/* A matrix, given by its rows, times a colour. */
 FUNCTION(vec3) image_tone_matrix(vec3 r, vec3 g, vec3 b, vec3 c)
 {
     return VEC3(dot3(r, c), dot3(g, c), dot3(b, c));
 }
 
-/* Reinhard et al. 2002. The last is eq. 4's 1 / Lwhite^2; 0 for eq. 3. */
+/* Reinhard et al. 2002, eq. 4. inverse_square: 1 / Lwhite^2, or 0 for eq. 3. */
 FUNCTION(vec3) image_reinhard(vec3 c, float inverse_square)
 {
     float luminance = image_tone_luminance(c);
     return scale3(c, (1.0f + luminance * inverse_square) / (1.0f + luminance));
 }
 
-/* Hable 2010: the curve of Uncharted 2 with his exposure bias of 2, and the scale that makes 11.2 white. */
+/* Hable 2010: the curve of Uncharted 2 with its exposure bias of 2, scaled so that 11.2 becomes white. */
 FUNCTION(float) image_hable_curve(float x)
 {
     return (x * (0.15f * x + 0.05f) + 0.004f) / (x * (0.15f * x + 0.5f) + 0.06f) - 0.02f / 0.3f;
@@ -63,10 +63,10 @@ FUNCTION(vec3) image_aces(vec3 c)
 }
 
 /* Sobotka's AgX in Wrensch's form: inset, 16.5 stops of log2, a polynomial for the base contrast, outset,
- * and the display's power of 2.2 undone, which makes it linear. */
+ * and a power of 2.2, which turns display code into linear light. */
 FUNCTION(float) image_agx_curve(float x)
 {
-    float stops = image_log2(x); /* of 0: -127 */
+    float stops = image_log2(x); /* log2 of 0 is -127 here */
     stops = image_either(stops > -12.47393f, stops, -12.47393f);
     stops = image_either(stops < 4.026069f, stops, 4.026069f);
     float t = (stops + 12.47393f) * (1.0f / 16.499999f);
@@ -92,8 +92,8 @@ FUNCTION(vec3) image_agx(vec3 c)
     return VEC3(image_agx_linear(v.x), image_agx_linear(v.y), image_agx_linear(v.z));
 }
 
-/* Khronos PBR Neutral, 2024: takes the 4 % that Fresnel adds from dark colours, and what is above 0.76
- * together and towards white. */
+/* Khronos PBR Neutral, 2024: subtracts the Fresnel reflection of 4 %, compresses peaks above 0.76, and
+ * desaturates them toward white. */
 FUNCTION(vec3) image_neutral(vec3 c)
 {
     float lowest = min(c.x, min(c.y, c.z));
@@ -111,7 +111,7 @@ FUNCTION(vec3) image_neutral(vec3 c)
                 peak < 0.76f ? v.z : pressed.z);
 }
 
-/* tone: IMAGE_TONE_...; white: REINHARD_EXTENDED. */
+/* tone: an IMAGE_TONE_...; white: the white point of REINHARD_EXTENDED. */
 FUNCTION(vec3) image_tone(uint tone, vec3 c, float white)
 {
     vec3 v = c;

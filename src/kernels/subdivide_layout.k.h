@@ -1,14 +1,14 @@
-/* Subdivide: the numbers that the formulas (subdivide.k.h) and the host share. C and GLSL read it before them. */
+/* Subdivide: constants that the formulas (subdivide.k.h) and the host share. C and GLSL include this file first. */
 #ifndef TML_SUBDIVIDE_LAYOUT_K_H
 #define TML_SUBDIVIDE_LAYOUT_K_H
 
 #define LOOP_NONE     0xffffffffu
 #define LOOP_OUTSIDE  0xfffffffeu
-#define LOOP_INFINITE 10.0f /* sharpness that levels do not wear off */
+#define LOOP_INFINITE 10.0f /* least sharpness that levels do not reduce */
 
 /* Bits of a call's flags. */
-#define LOOP_REFINED 1u /* neighbours are the middles of edges, not their other ends */
-#define LOOP_PINNED  2u /* new vertices of a boundary are corners */
-#define LOOP_LINEAR  4u /* no smoothing at all */
+#define LOOP_REFINED 1u /* neighbours are edge points, of the next level, not far ends of edges */
+#define LOOP_PINNED  2u /* new boundary vertices are corners */
+#define LOOP_LINEAR  4u /* linear subdivision, without smoothing */
 
 #endif
