@@ -1,20 +1,20 @@
-/* Loop subdivision: its masks, and the arithmetic of half-edges that makes a level's topology from the
- * one before.
+/* Loop subdivision: the masks, and the half-edge arithmetic that derives a level's topology from the
+ * previous level's.
  *
- * Triangle f has half-edges 3f, 3f + 1 and 3f + 2, half-edge h from corner h % 3 to the next. Arrays, as
- * words:
- *   halves    4 a half-edge: the vertex it leaves; its twin; its edge, or the vertex in the edge's
- *             middle; the edge's sharpness (a float's bits)
- *   vertices  4 a vertex: a half-edge that leaves it, on a boundary the one from which a walk
- *             counter-clockwise meets all others; its sharpness; Loop's beta and the limit's weight, for
- *             its valence
+ * Triangle f has half-edges 3f, 3f + 1 and 3f + 2; half-edge h runs from corner h % 3 to the next. Arrays
+ * of words:
+ *   halves    4 a half-edge: its origin vertex; its twin; its edge, or on adaptive levels the edge point's
+ *             vertex; the edge's sharpness (a float's bits)
+ *   vertices  4 a vertex: an outgoing half-edge, on a boundary the one from which a counter-clockwise
+ *             walk meets all others; its sharpness; Loop's beta and the limit mask's weight for its
+ *             valence
  *   firsts    1 an edge: the lower of its half-edges
  *   values    1 to 4 floats a vertex: positions, or any attribute
- * A twin is LOOP_NONE on a boundary and LOOP_OUTSIDE where the triangle on the other side is not at hand.
+ * A twin is LOOP_NONE on a boundary, and LOOP_OUTSIDE if the level lacks the triangle across the edge.
  *
- * The children of triangle f are 4f to 4f + 3: 4f + k at corner k, beginning with that corner, and 4f +
- * 3 in the middle, beginning with the middle of half-edge 3f. Every sum is written as differences from
- * one of its terms, so that equal values give just that value.
+ * The children of triangle f are 4f to 4f + 3: 4f + k at corner k, beginning with that corner, and 4f + 3
+ * in the middle, beginning with the edge point of half-edge 3f. Every mask adds differences from one of
+ * its values, so that equal values give exactly that value.
  *
  * After: Loop: Smooth Subdivision Surfaces Based on Triangles. 1987; Hoppe et al.: Piecewise Smooth
  * Surface Reconstruction. 1994; DeRose, Kass, Truong: Subdivision Surfaces in Character Animation. 1998
@@ -39,7 +39,7 @@ FUNCTION(uint) loop_prev(uint h)
     return h % 3u == 0u ? h + 2u : h - 1u;
 }
 
-/* Half-edge j of the child at the corner that h leaves. */
+/* Half-edge j of the child at h's origin corner. */
 FUNCTION(uint) loop_corner_child(uint h, uint j)
 {
     return 3u * (h + h / 3u) + j;
@@ -65,7 +65,7 @@ FUNCTION(float) loop_sharpness(tml_words halves, uint h)
     return tml_word_float(halves, 4u * h + 3u);
 }
 
-/* The lower half-edge is the first of its edge: what belongs to the edge is made from its side. */
+/* The lower half-edge of an edge is its first: it alone makes the edge's data. */
 FUNCTION(bool) loop_is_first(tml_words halves, uint h)
 {
     return h < loop_twin(halves, h);
@@ -78,8 +78,8 @@ FUNCTION(float) loop_worn(float sharpness)
 
 /* ---- topology of the next level -------------------------------------------------------------- */
 
-/* The twin of a child's half-edge that lies on half-edge h of its parent, by h's twin: on the half of h
- * at its origin, where the twin's child ends, or on the other. */
+/* The twin of a child's half-edge that is one half of half-edge h of the parent, from h's twin. at_origin:
+ * the half at h's origin, else the half at h's end. */
 FUNCTION(uint) loop_child_twin(uint twin, bool at_origin)
 {
     if (!loop_is_half(twin))
@@ -87,14 +87,14 @@ FUNCTION(uint) loop_child_twin(uint twin, bool at_origin)
     return at_origin ? loop_corner_child(loop_next(twin), 2u) : loop_corner_child(twin, 0u);
 }
 
-/* The middle of the edge of h, as a vertex of the next level. */
+/* The edge point of h's edge, as a vertex of the next level. */
 FUNCTION(uint) loop_middle(tml_words halves, uint h, uint vertex_count)
 {
     return vertex_count + loop_edge(halves, h);
 }
 
-/* The half-edge of triangle f on which half-edge i of its children lies; or, of those inside, one of the
- * triangle's. */
+/* The half-edge of triangle f that contains half-edge i of its children. For i in f's interior, the half-edge
+ * of f that i's edge takes its number from. */
 FUNCTION(uint) loop_child_side(uint i, uint f)
 {
     uint h = 3u * f + i % 12u / 3u;
@@ -103,9 +103,9 @@ FUNCTION(uint) loop_child_side(uint i, uint f)
     return i % 3u == 0u ? h : loop_prev(h);
 }
 
-/* Record of half-edge i of the next level of a mesh with so many vertices and edges. It lies in a child of
- * triangle f, which is the one of number i / 12 among those that are refined; twin is that of its side,
- * numbered likewise. */
+/* Record of half-edge i of the next level. It lies in a child of triangle f, which is refined triangle number
+ * i / 12; twin is the twin of its side, numbered among refined triangles. vertex_count and edge_count are
+ * this level's. */
 FUNCTION(uvec4)
 loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count, uint edge_count)
 {
@@ -130,16 +130,16 @@ loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count, 
 /* The first half-edge of edge i of the next level. */
 FUNCTION(uint) loop_child_first(uint i, tml_words halves, tml_words firsts, uint edge_count)
 {
-    if (i >= 2u * edge_count) /* between a corner's child, which is the lower, and the middle */
+    if (i >= 2u * edge_count) /* between a corner child, the lower one, and the middle child */
         return loop_corner_child(loop_next(i - 2u * edge_count), 1u);
     uint h = tml_word(firsts, i / 2u);
     uint twin = loop_twin(halves, h);
     bool at_origin = i % 2u == 0u;
     uint mine = at_origin ? loop_corner_child(h, 0u) : loop_corner_child(loop_next(h), 2u);
-    return min(mine, loop_child_twin(twin, at_origin)); /* a boundary's twin is the largest */
+    return min(mine, loop_child_twin(twin, at_origin)); /* LOOP_NONE is the largest number */
 }
 
-/* Record of a vertex in the next level, from its own. */
+/* A vertex's record in the next level, from its record in this level. */
 FUNCTION(uvec4) loop_kept_vertex(uvec4 vertex)
 {
     if (loop_is_half(vertex.x))
@@ -148,7 +148,7 @@ FUNCTION(uvec4) loop_kept_vertex(uvec4 vertex)
     return vertex;
 }
 
-/* Record of the vertex in the middle of the edge whose first half-edge is h. */
+/* Record of the edge point of the edge whose first half-edge is h. */
 FUNCTION(uvec4) loop_new_vertex(uint h, tml_words halves, uint flags)
 {
     bool is_corner = loop_twin(halves, h) == LOOP_NONE && (flags & LOOP_PINNED) != 0u;
@@ -184,7 +184,7 @@ FUNCTION(uvec3) loop_child_triangle(uint i, tml_words halves, uint vertex_count)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Value i of an array with n floats for each, n a constant: what is not there is 0. */
+/* Value i of an array of n floats a value, n a constant; components from n on are 0. */
 FUNCTION(vec4) loop_value(tml_words values, uint n, uint i)
 {
     uint at = n * i;
@@ -198,13 +198,13 @@ FUNCTION(vec4) loop_mix(vec4 a, vec4 b, float t)
     return add4(a, scale4(sub4(b, a), t));
 }
 
-/* The middle of an edge from a to b that is a crease. */
+/* Edge point of a crease from a to b: the midpoint. */
 FUNCTION(vec4) loop_crease_point(vec4 a, vec4 b)
 {
     return add4(a, scale4(sub4(b, a), 0.5f));
 }
 
-/* What refines an edge from a to b of sharpness below 1, between triangles with third corners c and d. */
+/* Edge point of an interior edge from a to b with sharpness below 1; c and d are its triangles' third corners. */
 FUNCTION(vec4) loop_inner_point(vec4 a, vec4 b, vec4 c, vec4 d, float sharp)
 {
     vec4 beside = add4(sub4(c, a), sub4(d, a));
@@ -212,7 +212,7 @@ FUNCTION(vec4) loop_inner_point(vec4 a, vec4 b, vec4 c, vec4 d, float sharp)
     return sharp > 0.0f ? loop_mix(smooth_point, loop_crease_point(a, b), sharp) : smooth_point;
 }
 
-/* The vertex that refines the edge whose first half-edge is h. */
+/* Edge point of the edge whose first half-edge is h. */
 FUNCTION(vec4) loop_edge_point(uint h, tml_words halves, tml_words values, uint n, uint flags)
 {
     vec4 a = loop_value(values, n, loop_origin(halves, h));
@@ -226,15 +226,15 @@ FUNCTION(vec4) loop_edge_point(uint h, tml_words halves, tml_words values, uint 
     return loop_inner_point(a, b, c, d, sharp);
 }
 
-/* What a walk around a vertex finds, its own value being v: sums of w - v over neighbours w. */
+/* The 1-ring of a vertex with value v: sums of w - v over neighbours w. */
 /* clang-format off */
 STRUCT_BEGIN(loop_ring)
     vec4 all;
-    vec4 sharp;            /* over edges that are sharp now */
+    vec4 sharp;            /* over edges that are sharp in this level */
     vec4 worn;             /* over edges that are sharp in the next level */
     uint sharp_count;
     uint worn_count;
-    float fading;          /* sharpness that ends with this level, summed */
+    float fading;          /* sum of the sharpnesses that the next level makes 0 */
     uint fading_count;
     bool is_whole;         /* did the walk meet every neighbour? */
 STRUCT_END(loop_ring)
@@ -271,7 +271,7 @@ FUNCTION(loop_ring) loop_ring_add(loop_ring ring, vec4 difference, float sharp)
     return ring;
 }
 
-/* The neighbour along h, seen from the vertex that h leaves; or, refined, the middle of its edge. */
+/* The neighbour of h's origin along h: h's end or, with LOOP_REFINED, the edge point. */
 FUNCTION(uint) loop_neighbour(tml_words halves, uint h, uint vertex_count, uint flags)
 {
     if ((flags & LOOP_REFINED) != 0u)
@@ -279,7 +279,7 @@ FUNCTION(uint) loop_neighbour(tml_words halves, uint h, uint vertex_count, uint 
     return loop_origin(halves, loop_next(h));
 }
 
-/* The same along a boundary's half-edge h that ends at the vertex. */
+/* The neighbour of h's end along h: h's origin or, with LOOP_REFINED, the edge point. */
 FUNCTION(uint) loop_last_neighbour(tml_words halves, uint h, uint vertex_count, uint flags)
 {
     if ((flags & LOOP_REFINED) != 0u)
@@ -287,7 +287,7 @@ FUNCTION(uint) loop_last_neighbour(tml_words halves, uint h, uint vertex_count, 
     return loop_origin(halves, h);
 }
 
-/* The sharpness of an edge at the level of its neighbours. */
+/* Sharpness of h's edge in the level of the neighbours: the next one with LOOP_REFINED. */
 FUNCTION(float) loop_sharpness_at(tml_words halves, uint h, uint flags)
 {
     float sharp = loop_sharpness(halves, h);
@@ -315,7 +315,7 @@ loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n, uint v
     return ring;
 }
 
-/* Rules for a vertex, by its own sharpness and the sharp edges at it. A dart is smooth. */
+/* A vertex's rule, from its sharpness and its number of sharp edges. A dart, with one of them, is smooth. */
 #define LOOP_SMOOTH 0u
 #define LOOP_CREASE 1u
 #define LOOP_CORNER 2u
@@ -327,7 +327,7 @@ FUNCTION(uint) loop_rule(float sharp, uint sharp_count)
     return sharp_count == 2u ? LOOP_CREASE : LOOP_SMOOTH;
 }
 
-/* Where a vertex goes from v. A rule that ends with this level is blended with the next one's. */
+/* Vertex point of a vertex with value v. If the next level has another rule, blends both rules' points. */
 FUNCTION(vec4) loop_vertex_step(vec4 v, loop_ring ring, float sharp, float beta)
 {
     vec4 step_smooth = scale4(ring.all, beta);
@@ -351,7 +351,7 @@ FUNCTION(vec4) loop_vertex_step(vec4 v, loop_ring ring, float sharp, float beta)
     return add4(v, loop_mix(step_next, step_now, min(fading / F(fading_count), 1.0f)));
 }
 
-/* Where vertex i goes. */
+/* Vertex point of vertex i. */
 FUNCTION(vec4)
 loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values, uint n,
                   uint flags)
@@ -365,7 +365,7 @@ loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values
                             tml_word_float(vertices, 4u * i + 2u));
 }
 
-/* Value i of the next level: kept vertices, then edges. */
+/* Value i of the next level: vertex points, then edge points. */
 FUNCTION(vec4)
 loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
@@ -373,14 +373,14 @@ loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts,
     if (i < vertex_count)
         return loop_vertex_point(i, halves, vertices, values, n, flags);
     uint first = tml_word(firsts, i - vertex_count);
-    if (!loop_is_half(first)) /* a place of an adaptive level that is not taken */
+    if (!loop_is_half(first)) /* an unused place of an adaptive level */
         return VEC4(0.0f, 0.0f, 0.0f, 0.0f);
     return loop_edge_point(first, halves, values, n, flags);
 }
 
 /* ---- the limit ------------------------------------------------------------------------------- */
 
-/* Where a vertex ends up from v, by its sharpness and the weight of its valence. */
+/* Limit position of a vertex with value v; weight: the limit mask's for its valence. */
 FUNCTION(vec4) loop_limit_step(vec4 v, loop_ring ring, float sharp, float weight)
 {
     uint rule = loop_rule(sharp, ring.sharp_count);
@@ -391,7 +391,7 @@ FUNCTION(vec4) loop_limit_step(vec4 v, loop_ring ring, float sharp, float weight
     return add4(v, scale4(ring.all, weight));
 }
 
-/* The limit of vertex i, whose values and neighbours' are of its own level or (flags) of the next. */
+/* Limit position of vertex i. values are of this level or, with LOOP_REFINED, of the next. */
 FUNCTION(vec4)
 loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values, uint n,
                   uint vertex_count, uint flags)
@@ -406,8 +406,8 @@ loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values
                            tml_word_float(vertices, 4u * i + 3u));
 }
 
-/* The middle v of an edge from a to b, and its neighbours in the next level, relative to v: left of
- * the edge those near b and near a, and right of it. */
+/* The edge point v of an edge from a to b, and its neighbours in the next level, relative to v: a, b, and on
+ * the edge's left and right those near b and near a. */
 /* clang-format off */
 STRUCT_BEGIN(loop_centre)
     vec4 v;
@@ -417,7 +417,7 @@ STRUCT_BEGIN(loop_centre)
     vec4 left_a;
     vec4 right_a;
     vec4 right_b;
-    bool is_edge; /* of the mesh: there is no right */
+    bool is_edge; /* a boundary edge, without a right side */
     bool is_sharp;
 STRUCT_END(loop_centre)
 /* clang-format on */
@@ -428,7 +428,7 @@ FUNCTION(uint) loop_first(tml_words halves, uint h)
     return min(h, loop_twin(halves, h));
 }
 
-/* Of the edge whose first half-edge is h; values are of the next level. */
+/* loop_centre of the edge whose first half-edge is h; values are of the next level. */
 FUNCTION(loop_centre)
 loop_centre_of(uint h, tml_words halves, tml_words values, uint n, uint vertex_count)
 {
@@ -452,7 +452,7 @@ loop_centre_of(uint h, tml_words halves, tml_words values, uint n, uint vertex_c
     return c;
 }
 
-/* The same where the next level has only the kept vertices' values, kept; values are of this level. */
+/* The same from this level's values and kept, the next level's vertex points; computes the edge points. */
 FUNCTION(loop_centre)
 loop_centre_ahead(uint h, tml_words halves, tml_words values, tml_words kept, uint n, uint flags)
 {
@@ -489,7 +489,7 @@ FUNCTION(vec4) loop_centre_limit(loop_centre c, uint flags)
     return add4(c.v, scale4(add4(ends, sides), 1.0f / 12.0f));
 }
 
-/* Limit of value i of the next level, by the topology of this one. */
+/* Limit of value i of the next level, from values of the next level and this level's topology. */
 FUNCTION(vec4)
 loop_child_limit(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
@@ -509,19 +509,19 @@ FUNCTION(vec3) loop_point(tml_words positions, uint i)
                 tml_word_float(positions, 3u * i + 2u));
 }
 
-/* Of length 1; 0 0 0 of what is too short to have a direction. */
+/* v scaled to length 1; 0 0 0 if v is 0. */
 FUNCTION(vec3) loop_unit(vec3 v)
 {
     float size = max(abs(v.x), max(abs(v.y), abs(v.z)));
     if (!(size > 0.0f))
         return VEC3(0.0f, 0.0f, 0.0f);
     vec3 scaled =
-        VEC3(v.x / size, v.y / size, v.z / size); /* squares neither overflow nor vanish */
+        VEC3(v.x / size, v.y / size, v.z / size); /* squares neither overflow nor underflow */
     return scale3(scaled, 1.0f / length3(scaled));
 }
 
-/* The normal of one side of a crease, walking counter-clockwise from its half-edge first to its next
- * sharp one, which is told (LOOP_NONE at the end of a boundary). */
+/* One side of a crease at a vertex: its normal, and the sharp half-edge that ends the side, counter-clockwise
+ * from the one that begins it (LOOP_NONE on a boundary). */
 /* clang-format off */
 STRUCT_BEGIN(loop_side)
     vec3 normal;
@@ -529,8 +529,8 @@ STRUCT_BEGIN(loop_side)
 STRUCT_END(loop_side)
 /* clang-format on */
 
-/* Tangents across a side with so many edges inside, of the differences from v: weight is that of the
- * ends. Valence 4 on a boundary is regular, of which v has a share. */
+/* Normal of the side from sharp half-edge first on, by tangents along and across the crease (Biermann et
+ * al. 2000), of differences from v. inside counts edges between both sharp ones; 2 is the regular case. */
 FUNCTION(loop_side)
 loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_words turns,
                  uint vertex_count, uint flags)
@@ -541,7 +541,7 @@ loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_
         inside = inside + 1u;
         h = loop_twin(halves, loop_prev(h));
     }
-    float turn_cos = tml_word_float(turns, 4u * (inside + 1u)); /* a half turn's share */
+    float turn_cos = tml_word_float(turns, 4u * (inside + 1u)); /* of pi / (inside + 1) */
     float turn_sin = tml_word_float(turns, 4u * (inside + 1u) + 1u);
     float weight_inside = 2.0f * (1.0f - turn_cos);
     float weight_ends = turn_sin;
@@ -573,7 +573,7 @@ loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_
     return side;
 }
 
-/* Twice the area of the triangles around a vertex at v, as a vector. */
+/* Sum of the normals of the triangles around a vertex at v, with twice their areas as lengths. */
 FUNCTION(vec3)
 loop_fan(uint start, vec3 v, tml_words halves, tml_words positions, uint vertex_count, uint flags)
 {
@@ -590,12 +590,12 @@ loop_fan(uint start, vec3 v, tml_words halves, tml_words positions, uint vertex_
     return fan;
 }
 
-/* Two tangents of a smooth vertex, as sums over its neighbours. */
+/* Two tangents of a smooth vertex: sums over its neighbours with cosines and sines as weights. */
 /* clang-format off */
 STRUCT_BEGIN(loop_tangents)
     vec3 along;
     vec3 across;
-    float at_cos; /* of the neighbour that is next */
+    float at_cos; /* of the next neighbour's angle */
     float at_sin;
 STRUCT_END(loop_tangents)
 /* clang-format on */
@@ -610,7 +610,7 @@ FUNCTION(loop_tangents) loop_tangents_empty(void)
     return t;
 }
 
-/* turn: of which there are as many in a full one as neighbours. */
+/* turn_cos, turn_sin: of 2 pi / valence. */
 FUNCTION(loop_tangents)
 loop_tangents_add(loop_tangents t, vec3 difference, float turn_cos, float turn_sin)
 {
@@ -670,7 +670,7 @@ loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words posit
     return loop_unit(cross3(tangents.along, tangents.across));
 }
 
-/* A crease's side at the middle of an edge from a to b, on the left; all relative to that middle. */
+/* Normal of a crease's left side at the edge point of an edge from a to b; all relative to that point. */
 FUNCTION(vec3) loop_middle_side(vec3 a, vec3 b, vec3 near_b, vec3 near_a)
 {
     return loop_unit(cross3(sub3(b, a), sub3(add3(near_b, near_a), scale3(add3(a, b), 0.5f))));
@@ -703,23 +703,23 @@ FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
 
 /* ---- adaptive -------------------------------------------------------------------------------- */
 
-/* A level that is refined in part. places: 1 a triangle, its number among those that are refined, LOOP_NONE
- * for the others. Vertices keep their numbers in all levels; those of a level's new ones begin at
- * vertex_count. Edges have no numbers: a half-edge's third word is the vertex in its middle, LOOP_NONE
- * where there is none. What lies beyond the triangles at hand is LOOP_OUTSIDE.
+/* An adaptive level refines some of its triangles. places: 1 word a triangle, its number among the refined
+ * triangles, or LOOP_NONE. A vertex keeps its number in all levels; new vertices are numbered from
+ * vertex_count on. Edges have no numbers: a half-edge's third word is the edge point's vertex, or LOOP_NONE.
+ * Where the level's triangles end, twins are LOOP_OUTSIDE.
  *
- * A level may have more places than triangles and vertices, for its sizes need not be known when its
- * kernels are enqueued. In lists, LOOP_NONE stands behind the last; made of it are vertices without a
- * half-edge, at the origin, that nothing uses, and triangles whose corners are all vertex 0, whose
- * half-edges have LOOP_OUTSIDE across, and which are not wanted. */
+ * A level's arrays may be longer than its triangles and vertices need, since its sizes may be unknown when
+ * its kernels are enqueued. Lists are padded with LOOP_NONE. A padding vertex has no half-edge, lies at the
+ * origin and is unused. A padding triangle has vertex 0 at all corners and LOOP_OUTSIDE as twins, and is
+ * never wanted (subdivide_adaptive.c). */
 
-/* Is there no triangle in place t? All four children of a triangle are there, or none is. */
+/* Is triangle t padding? Half-edge 3t + 1 of every other child is interior to its parent, and has a twin. */
 FUNCTION(bool) loop_is_place(uint t, tml_words halves)
 {
     return loop_twin(halves, 3u * t + 1u) == LOOP_OUTSIDE;
 }
 
-/* Half-edge h as it is numbered among the refined triangles. */
+/* Half-edge h, numbered among refined triangles; LOOP_OUTSIDE if its triangle is not refined. */
 FUNCTION(uint) loop_placed(uint h, tml_words places)
 {
     if (!loop_is_half(h))
@@ -728,8 +728,8 @@ FUNCTION(uint) loop_placed(uint h, tml_words places)
     return place == LOOP_NONE ? LOOP_OUTSIDE : 3u * place + h % 3u;
 }
 
-/* Is there a new vertex in the middle of h's edge, made from h rather than from its twin? There is where
- * either triangle of the mesh's edge is refined, so on both sides of a seam. */
+/* Does h, rather than its twin, create an edge point? Its edge has one if either triangle at the edge of the
+ * mesh is refined. mesh_halves joins both sides of a seam, so both get an edge point. */
 FUNCTION(bool) loop_owns_middle(uint h, tml_words halves, tml_words mesh_halves, tml_words places)
 {
     if (!loop_is_first(halves, h))
@@ -747,7 +747,7 @@ FUNCTION(bool) loop_edge_touches(uint h, tml_words mesh_halves, tml_words marks)
            (loop_is_half(across) && tml_word(marks, across / 3u) != 0u);
 }
 
-/* Is a triangle around vertex i marked? No, too, where some of them are not at hand. */
+/* Is a triangle around vertex i marked? False if the level lacks one of these triangles. */
 FUNCTION(bool) loop_touches(uint i, tml_words halves, tml_words vertices, tml_words marks)
 {
     uint start = tml_word(vertices, 4u * i);
@@ -762,7 +762,7 @@ FUNCTION(bool) loop_touches(uint i, tml_words halves, tml_words vertices, tml_wo
     return is_marked && h != LOOP_OUTSIDE;
 }
 
-/* Records of vertices in the next level, without a half-edge where its triangle is not refined. */
+/* Records of kept and new vertices in the next level; no half-edge if its triangle is not refined. */
 FUNCTION(uvec4) loop_placed_vertex(uvec4 vertex, tml_words places)
 {
     vertex.x = loop_placed(vertex.x, places);
@@ -779,7 +779,7 @@ FUNCTION(uvec4) loop_new_placed_vertex(uint h, tml_words halves, tml_words place
     return vertex;
 }
 
-/* Does a vertex have a crease or corner that the next level still wears off? */
+/* Is vertex i, or an edge at it, semi-sharp? False if the level lacks one of its triangles. */
 FUNCTION(bool) loop_is_wearing(uint i, tml_words halves, tml_words vertices)
 {
     float sharp = tml_word_float(vertices, 4u * i + 1u);
@@ -796,7 +796,7 @@ FUNCTION(bool) loop_is_wearing(uint i, tml_words halves, tml_words vertices)
     return wears && h != LOOP_OUTSIDE;
 }
 
-/* Do all edges at such a vertex have middles, so that what it comes to can be told? */
+/* Is it, and do all edges around vertex i have edge points, so that its limit can be computed? */
 FUNCTION(bool) loop_wears_here(uint i, tml_words halves, tml_words vertices)
 {
     if (!loop_is_wearing(i, halves, vertices))
@@ -812,7 +812,7 @@ FUNCTION(bool) loop_wears_here(uint i, tml_words halves, tml_words vertices)
     return is_whole;
 }
 
-/* The ends of h's edge, the vertex with the lower number first: the same from both sides. */
+/* The lower and the higher vertex number of h's edge: equal for h and its twin. */
 FUNCTION(uint) loop_low_end(tml_words halves, uint h)
 {
     return min(loop_origin(halves, h), loop_origin(halves, loop_next(h)));
@@ -822,7 +822,7 @@ FUNCTION(uint) loop_high_end(tml_words halves, uint h)
     return max(loop_origin(halves, h), loop_origin(halves, loop_next(h)));
 }
 
-/* The limit of the vertex that refines the edge whose first half-edge is h. */
+/* Limit of the edge point of the edge whose first half-edge is h. */
 FUNCTION(vec4)
 loop_new_limit(uint h, tml_words halves, tml_words values, tml_words next_values, uint n,
                uint flags)
@@ -832,7 +832,7 @@ loop_new_limit(uint h, tml_words halves, tml_words values, tml_words next_values
     return loop_centre_limit(loop_centre_ahead(h, halves, values, next_values, n, flags), flags);
 }
 
-/* The limit of a vertex, found anew as long as its creases wear off. */
+/* Limit of vertex i: recomputed if semi-sharp creases or corners at i lose sharpness here, else from limits. */
 FUNCTION(vec4)
 loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
                 tml_words next_values, uint n, uint flags)
@@ -860,8 +860,8 @@ FUNCTION(float) loop_angle(vec3 a, vec3 b)
     return 2.0f * atan(apart / max(length3(add3(u, v)), 1e-6f));
 }
 
-/* The two triangles at half-edge h's edge, as the normals that their windings give them, of their areas'
- * length. Both 0 where the edge is sharp, or one of them is not there. */
+/* Normals of the two triangles at h's edge, oriented by their windings, with twice their areas as lengths. Both
+ * are 0 if the edge is sharp or lacks a triangle. */
 STRUCT_BEGIN(loop_wings)
 vec3 left;
 vec3 right;
@@ -885,24 +885,23 @@ FUNCTION(loop_wings) loop_wings_at(uint h, tml_words halves, tml_words limits)
     return wings;
 }
 
-/* m, which the limit surface has between a and b, moved along the surface onto the plane through the edge
- * and the surface's normal. Beside a vertex of another valence than 6, m lies aside of its edge, in
- * proportion to its length at whatever level: that is not how the surface bends. On sharp edges, which are
- * curves of their own, m stays. */
+/* Moves m, the limit of the edge point between a and b, along the surface into the plane of the edge and the
+ * surface normal. Near an extraordinary vertex (valence other than 6), m is offset sideways by a fixed part
+ * of the edge's length on every level, which is no curvature. On sharp edges wings are 0, and m stays. */
 FUNCTION(vec3) loop_above(vec3 a, vec3 b, vec3 m, loop_wings wings)
 {
     vec3 side = loop_unit(cross3(add3(wings.left, wings.right), sub3(b, a)));
     return sub3(m, scale3(side, dot3(sub3(m, a), side)));
 }
 
-/* How far a curve turns from a over m to b: of a circle's arc the angle between its tangents at the ends,
- * twice that between its two chords. m need not lie half-way. */
+/* Turning angle of a curve from a through m to b: for a circular arc, the angle between its end tangents is
+ * twice that between the chords a m and m b. m need not be the arc's midpoint. */
 FUNCTION(float) loop_turn(vec3 a, vec3 b, vec3 m)
 {
     return 2.0f * loop_angle(sub3(m, a), sub3(b, m));
 }
 
-/* How far m lies from the line through a and b. */
+/* Distance of m from the line through a and b. */
 FUNCTION(float) loop_height(vec3 a, vec3 b, vec3 m)
 {
     vec3 along = loop_unit(sub3(b, a));
@@ -910,8 +909,8 @@ FUNCTION(float) loop_height(vec3 a, vec3 b, vec3 m)
     return length3(sub3(from, scale3(along, dot3(from, along))));
 }
 
-/* A point as a camera sees it, z left out. camera: a matrix in rows, half the picture's width and
- * height, the least w that counts, and whether what is outside the picture counts, too. */
+/* Clip coordinates of a point, with z = 0. camera: a 4x4 matrix in rows, half the picture's width and height
+ * in pixels, the least w, and whether geometry outside the picture counts too. */
 FUNCTION(vec4) loop_project(vec3 p, tml_words camera)
 {
     vec4 clip;
@@ -925,7 +924,7 @@ FUNCTION(vec4) loop_project(vec3 p, tml_words camera)
     return clip;
 }
 
-/* The length on the picture of an edge whose ends are projected. */
+/* Length in pixels of the edge between two projected points; w is at least the camera's least w. */
 FUNCTION(float) loop_pixels(vec4 a, vec4 b, tml_words camera)
 {
     float least = tml_word_float(camera, 18u);
@@ -935,7 +934,7 @@ FUNCTION(float) loop_pixels(vec4 a, vec4 b, tml_words camera)
                         (b.y / b_w - a.y / a_w) * tml_word_float(camera, 17u)));
 }
 
-/* Do three projected points lie beyond the same border of the picture, or all behind the camera? */
+/* Do three projected points all lie outside one border of the picture, or all behind the camera? */
 FUNCTION(bool) loop_is_unseen(vec4 a, vec4 b, vec4 c)
 {
     return (a.x > a.w && b.x > b.w && c.x > c.w) || (a.x < -a.w && b.x < -b.w && c.x < -c.w) ||
@@ -943,7 +942,7 @@ FUNCTION(bool) loop_is_unseen(vec4 a, vec4 b, vec4 c)
            (a.w <= 0.0f && b.w <= 0.0f && c.w <= 0.0f);
 }
 
-/* Which edges of triangle t are split, by those across them: bit k for half-edge 3t + k; and bit 3. */
+/* Code of leaf t: bit k if half-edge 3t + k is split, as the triangle across it is red; bit 3 always. */
 FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
 {
     uint code = 8u;
@@ -955,8 +954,8 @@ FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
     return code;
 }
 
-/* Corner c of the three of half-edge h's triangle, counted from h, as a vertex; 3 to 5: the middle of the
- * edge behind corner c - 3. */
+/* A vertex of half-edge h's triangle: 0 to 2 are its corners from h's origin on, 3 to 5 the edge points of the
+ * edges from corner c - 3 to the next. */
 FUNCTION(uint) loop_corner(uint h, uint c, tml_words halves)
 {
     uint at = c % 3u == 0u ? h : c % 3u == 1u ? loop_next(h) : loop_prev(h);
@@ -968,8 +967,8 @@ FUNCTION(uvec3) loop_three(uint h, uint a, uint b, uint c, tml_words halves)
     return UVEC3(loop_corner(h, a, halves), loop_corner(h, b, halves), loop_corner(h, c, halves));
 }
 
-/* Triangle k of those that close a leaf beside split edges (Bank, Sherman, Weiser 1983): none split 1, one
- * 2, two 3, three 4. */
+/* Green triangle k of a leaf (red-green refinement: Bank, Sherman, Weiser 1983). A leaf with n split edges has
+ * n + 1 green triangles. */
 FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
 {
     uint split = code & 7u;
@@ -978,11 +977,11 @@ FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
     if (count == 0u)
         return loop_three(h, 0u, 1u, 2u, halves);
     if (count == 1u) {
-        h = h + lowest_bit32(split); /* that edge */
+        h = h + lowest_bit32(split); /* the split edge */
         return k == 0u ? loop_three(h, 0u, 3u, 2u, halves) : loop_three(h, 3u, 1u, 2u, halves);
     }
     if (count == 2u) {
-        h = loop_next(h + lowest_bit32(7u - split)); /* the edge after the whole one */
+        h = loop_next(h + lowest_bit32(7u - split)); /* the edge after the unsplit one */
         if (k == 0u)
             return loop_three(h, 3u, 1u, 4u, halves);
         return k == 1u ? loop_three(h, 0u, 3u, 2u, halves) : loop_three(h, 3u, 4u, 2u, halves);
@@ -992,7 +991,7 @@ FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
     return loop_three(h + k, 0u, 3u, 5u, halves);
 }
 
-/* The leaf itself, and for each split edge a thin triangle from it to the vertex that splits it. */
+/* In place of loop_green: the leaf itself, then for each split edge a thin triangle to its edge point. */
 FUNCTION(uvec3) loop_sliver(uint t, uint code, uint k, tml_words halves)
 {
     if (k == 0u)
