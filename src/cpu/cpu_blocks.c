@@ -1,5 +1,5 @@
-/* The pieces that the CPU engine's operations are built of: device values, tiles by ticket and
- * their chain, kernels run block by block, and the three sources of keep bits.
+/* Shared parts of the CPU engine's operations: lengths and counts in buffers, tiles by ticket,
+ * decoupled look-back, kernels run block by block, and the three sources of keep bits.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
@@ -46,7 +46,7 @@ void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size)
     uint64_t size;
     size_t offset = arena->size;
     if (!tml_mul(count, element_size, &size) || size > SIZE_MAX - TML_ALIGNMENT - offset) {
-        arena->size = SIZE_MAX - TML_ALIGNMENT; /* no arena grows so far: OUT_OF_MEMORY */
+        arena->size = SIZE_MAX - TML_ALIGNMENT; /* no arena can be so large: OUT_OF_MEMORY */
         return NULL;
     }
     arena->size = TML_ALIGN_UP(offset + (size_t)size, (size_t)TML_ALIGNMENT);
@@ -71,7 +71,7 @@ void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, 
 
 bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile)
 {
-    /* Relaxed: a ticket orders nothing by itself; tiles hand values on through their links. */
+    /* Relaxed: a ticket orders no memory accesses; tiles exchange values through links. */
     *tile = atomic_fetch_add_explicit(&tickets->next, 1, memory_order_relaxed);
     return *tile < tickets->count;
 }
@@ -86,14 +86,14 @@ tml_status cpu_finish(tml_context *tml, const char *call)
 
 enum { LINK_EMPTY, LINK_SUM, LINK_PREFIX };
 
-/* Waits until a predecessor has published at least this much. Its worker is running (see
- * cpu_tickets), but perhaps not on a processor: after a short spin it is given one. */
+/* Waits until a predecessor's link has at least this state. The predecessor's worker is running (see
+ * cpu_tickets) but may be preempted: after a short spin, this thread yields its processor. */
 static uint32_t await(cpu_link *link, uint32_t state)
 {
     enum { SPINS_BEFORE_YIELD = 256 };
     for (uint32_t spins = 0;; spins++) {
-        /* Acquire, against the release in publish: the sum or prefix is then visible, and so is all
-         * that the predecessor did before: compaction in place needs it to have read its tile. */
+        /* Acquire, paired with the release in publish: makes the aggregate or prefix visible, and
+         * orders the predecessor's reads of its tile before writes here (compaction in place). */
         uint32_t seen = atomic_load_explicit(&link->state, memory_order_acquire);
         if (seen >= state)
             return seen;
@@ -118,7 +118,7 @@ cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is
         links[tile].sum = sum;
         publish(&links[tile], LINK_SUM);
         uint64_t known = tile - 1;
-        while (await(&links[known], LINK_SUM) != LINK_PREFIX) /* tile 0 publishes nothing else */
+        while (await(&links[known], LINK_SUM) != LINK_PREFIX) /* tile 0 publishes a prefix alone */
             known--;
         before = links[known].prefix;
         while (++known < tile)
@@ -131,7 +131,7 @@ cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is
 
 /* ---- kernels on blocks ---------------------------------------------------------------------- */
 
-/* Plain loops: every compiler makes them vector code. */
+/* Plain loops, which every compiler vectorises. */
 #define WIDEN(From, To, expression)                                                                \
     for (size_t i = 0; i < count; i++) {                                                           \
         From x = ((const From *)in)[i];                                                            \
@@ -218,7 +218,7 @@ void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, s
 static void gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,
                    unsigned char *out)
 {
-    switch (size) { /* constant sizes make each copy one or two moves */
+    switch (size) { /* a copy of constant size is one or two moves */
     case 1:
         GATHER(1);
         break;

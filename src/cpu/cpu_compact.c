@@ -1,16 +1,16 @@
 /* Compact and partition on the CPU.
  *
- * The stream is cut into tiles. A worker turns a tile block by block into mask words and packs the
- * elements that stay into its staging memory, which is still in the cache when the tile's place in
- * the output is known; then it copies them there.
+ * The stream is cut into tiles. A worker computes a tile's mask words block by block and packs the
+ * kept elements into its staging memory. It copies them to the output when the tile's output offset,
+ * the exclusive prefix of the kept counts, is known; the staging memory is still in cache then.
  *
- *   LOOK_BACK         one pass: the place is found by decoupled look-back. A tile has read all of
- *                     its elements before it publishes its count, so when a place is known
- *                     everything before it has been read: that is why out may be in.
+ *   LOOK_BACK         one pass: decoupled look-back gives the offset. A tile publishes its count
+ *                     after it has read its elements, so that a known offset implies that all
+ *                     earlier elements have been read: out may be in.
  *   REDUCE_THEN_SCAN  mask words and counts of all tiles; a scan of the counts; then pack and copy.
  *
- * Partition knows where the rejected begin only when all are counted: REDUCE_THEN_SCAN suits it,
- * and LOOK_BACK lets the rejected wait in scratch. HISTOPYRAMID is in cpu_locate.c.
+ * Partition's rejected elements begin after all kept ones, whose number is known last. That suits
+ * REDUCE_THEN_SCAN; LOOK_BACK holds the rejected in scratch. HISTOPYRAMID is in cpu_locate.c.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
@@ -20,23 +20,22 @@
 
 enum {
     MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
-    STAGE_BYTES =
-        64 << 10, /* of a tile: small enough for any second level cache beside its input */
+    STAGE_BYTES = 64 << 10, /* of a tile: with its input, fits any second-level cache */
     MAX_TILE = 16 * CPU_BLOCK,
 };
 
-/* One array that moves: a payload, or the indices. */
+/* An array to compact: a payload, or the indices. */
 typedef struct compact_column {
     const unsigned char *in; /* NULL: the element's index */
     unsigned char *out;
-    unsigned char *aside; /* partition by LOOK_BACK: the rejected, until the kept are counted */
+    unsigned char *aside; /* LOOK_BACK partition: the rejected, until the kept are counted */
     uint64_t capacity;
     size_t size;
     cpu_compress_fn compress;
     bool stream;
 } compact_column;
 
-/* What a worker keeps to itself. */
+/* One worker's memory; kept and rejected are its staging memory. */
 typedef struct workspace {
     cpu_keep_space keep;
     uint64_t words[CPU_BLOCK / 64];
@@ -56,8 +55,8 @@ typedef struct compact_job {
     cpu_tickets tickets;
     workspace **workers;
     cpu_link *links;  /* LOOK_BACK: one a tile */
-    uint64_t *words;  /* REDUCE_THEN_SCAN: of the whole stream */
-    uint64_t *places; /* REDUCE_THEN_SCAN: a tile's count, then its place */
+    uint64_t *words;  /* REDUCE_THEN_SCAN: mask words of the whole stream */
+    uint64_t *places; /* REDUCE_THEN_SCAN: each tile's kept count, then its offset */
     uint64_t kept_count;
 } compact_job;
 
@@ -96,7 +95,7 @@ static uint64_t tiles_of(const compact_job *job, uint64_t length)
     return TML_CEIL_DIV(length, job->tile_items);
 }
 
-/* Takes everything for the bound from the arena. */
+/* Takes all memory from the arena, for a stream as long as the bound. */
 static void lay_out(compact_job *job, const tml_compact_desc *desc, cpu_arena *arena)
 {
     uint64_t bound = desc->length.count, tile_count = tiles_of(job, bound);
@@ -139,7 +138,7 @@ static item_span span_of_tile(const compact_job *job, uint64_t tile)
     return (item_span){first, (size_t)TML_MIN_OF(job->tile_items, job->length - first)};
 }
 
-/* The block of a tile after done items. */
+/* The block of a tile that follows the first done items. */
 static item_span span_of_block(item_span tile, size_t done)
 {
     return (item_span){tile.first + done, TML_MIN_OF(tile.count - done, (size_t)CPU_BLOCK)};
@@ -158,7 +157,7 @@ static const void *numbered(workspace *work, item_span block, size_t size)
     return work->indices;
 }
 
-/* Packs a block's elements under words behind the staged ones; returns how many more. */
+/* Packs a block's elements by the mask words after the staged ones; returns their number. */
 static size_t stage_block(const compact_job *job, workspace *work, item_span block,
                           const uint64_t *words, unsigned char *const stage[], size_t staged)
 {
@@ -173,7 +172,7 @@ static size_t stage_block(const compact_job *job, workspace *work, item_span blo
     return job->column_count ? more : (size_t)cpu_count_bits(words, (block.count + 63) / 64);
 }
 
-/* The rejected elements' words. */
+/* Mask words of the rejected elements. */
 static void invert(const uint64_t *words, size_t count, uint64_t *out)
 {
     for (size_t w = 0; w < (count + 63) / 64; w++)
@@ -182,7 +181,7 @@ static void invert(const uint64_t *words, size_t count, uint64_t *out)
         out[count / 64] &= ~(UINT64_MAX << count % 64);
 }
 
-/* Copies staged elements to their place, as far as the outputs reach. */
+/* Copies staged elements to the outputs from place on, up to their capacities. */
 static void put(const compact_job *job, unsigned char *const stage[], uint64_t place, size_t count)
 {
     for (uint32_t c = 0; c < job->column_count; c++) {
@@ -200,7 +199,7 @@ static void put(const compact_job *job, unsigned char *const stage[], uint64_t p
 static void compact_tile(const compact_job *job, workspace *work, uint64_t tile)
 {
     item_span span = span_of_tile(job, tile);
-    bool skip = tml_is_cancelled(job->tml); /* but let the successors find their places */
+    bool skip = tml_is_cancelled(job->tml); /* but publish, as successors wait for it */
     size_t kept = 0, rejected = 0;
     for (size_t done = 0; done < span.count && !skip; done += CPU_BLOCK) {
         item_span block = span_of_block(span, done);
@@ -229,9 +228,9 @@ static void compact_worker(void *argument, uint32_t index)
     cpu_stream_fence();
 }
 
-/* Copies a piece of what waited aside behind the kept. */
 enum { ASIDE_ITEMS = 64 << 10 };
 
+/* Copies the rejected, a piece at a time, from aside to the outputs after the kept. */
 static void bring_back_worker(void *argument, uint32_t index)
 {
     compact_job *job = argument;
@@ -336,7 +335,7 @@ static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool 
     return arena.size;
 }
 
-/* Returns how many are kept. */
+/* Returns the number of kept items. */
 static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partition,
                      const cpu_keep *keep, void *scratch)
 {

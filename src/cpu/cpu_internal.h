@@ -1,5 +1,5 @@
-/* What the CPU engine's files share beside what programs use too (cpu_parts.h): the chain of tiles, kernels
- * run on blocks, masks, and the moves of compacted elements. */
+/* Shared by the CPU engine's files alone (programs use cpu_parts.h): decoupled look-back, kernels run on
+ * blocks, folds, scans, keep bits, and the packing of kept elements. */
 #ifndef TML_CPU_INTERNAL_H
 #define TML_CPU_INTERNAL_H
 
@@ -10,16 +10,16 @@ extern const tml_engine_op cpu_op_map, cpu_op_reduce, cpu_op_histogram, cpu_op_s
 
 /* ---- lengths and counts --------------------------------------------------------------------- */
 
-/* The stream's length now: the device's value, clamped to the bound, or the bound itself. */
+/* The stream's current length: the value of length->device, at most the bound; else the bound itself. */
 uint64_t cpu_length(const tml_context *tml, const tml_length *length);
 
-/* Stores to element index of a u32 or u64 buffer; none: nothing. */
+/* Stores value in element index of a u32 or u64 buffer; does nothing for no buffer. */
 void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value);
 #define cpu_store_count(tml, buffer, value) cpu_store_u64(tml, buffer, 0, value)
 
-/* ---- the chain of tiles --------------------------------------------------------------------- */
+/* ---- decoupled look-back --------------------------------------------------------------------- */
 
-/* What folds and scans compute: u or i modulo 2^64, or f. */
+/* A value of a fold or scan: u or i modulo 2^64, or f. */
 typedef union cpu_number {
     uint64_t u;
     int64_t i;
@@ -32,23 +32,23 @@ static inline cpu_number cpu_add(cpu_number a, cpu_number b, bool is_real)
     return is_real ? (cpu_number){.f = a.f + b.f} : (cpu_number){.u = a.u + b.u};
 }
 
-/* Decoupled look-back (Merrill, Garland 2016). Each tile publishes first its own sum, then its
- * prefix with the sum added; a tile finds its exclusive prefix by walking back over sums to the
- * nearest prefix. It then adds the sums in the tiles' order, so that floats come out as one after
- * the other, wherever the walk ended. */
+/* Decoupled look-back (Merrill, Garland 2016). A tile publishes its aggregate, then its inclusive
+ * prefix. To find its exclusive prefix it walks back over aggregates to the nearest inclusive prefix,
+ * and adds the aggregates after that in ascending order: a float result is that of sequential
+ * addition, wherever the walk ended. */
 typedef struct cpu_link {
-    _Atomic uint32_t state; /* 0: nothing yet */
-    cpu_number sum;         /* valid once published */
-    cpu_number prefix;      /* inclusive; likewise */
+    _Atomic uint32_t state; /* LINK_EMPTY (0), LINK_SUM or LINK_PREFIX */
+    cpu_number sum;         /* the tile's aggregate; valid from LINK_SUM on */
+    cpu_number prefix;      /* the inclusive prefix; valid from LINK_PREFIX on */
 } cpu_link;
 
-/* Publishes a tile's sum and returns its exclusive prefix. Links start zeroed. */
+/* Publishes a tile's aggregate and returns its exclusive prefix. Links start zeroed. */
 cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is_real);
 
 /* ---- kernels on blocks ---------------------------------------------------------------------- */
 
-/* Items that a kernel runs over at a time: its inputs, results and widened copies stay in the first
- * level cache. A multiple of 64. */
+/* Items in a block, over which a kernel runs at a time: its inputs, results and widened copies stay
+ * in the first-level cache. A multiple of 64. */
 enum { CPU_BLOCK = 1024 };
 
 /* A kernel bound to its inputs. */
@@ -56,16 +56,16 @@ typedef struct cpu_call {
     const tml_kernel *kernel;
     tml_params params;
     struct cpu_column {
-        const unsigned char *memory; /* NULL: no array parameter, or one of no elements */
+        const unsigned char *memory; /* NULL: no array parameter, or an empty buffer */
         tml_type element;
         size_t element_size;
         bool widen;
         bool is_words;    /* read as a whole, not element by element */
-        uint32_t number;  /* among the arrays */
+        uint32_t number;  /* index among the array parameters */
     } in[TML_MAX_PARAMS]; /* by parameter */
 } cpu_call;
 
-/* Room for one worker's widened inputs. */
+/* One worker's widened inputs. */
 typedef struct cpu_call_space {
     uint32_t widened[TML_MAX_INPUTS][CPU_BLOCK];
 } cpu_call_space;
@@ -76,7 +76,7 @@ void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_p
 /* Runs items [first, first + count), count <= CPU_BLOCK, into out (the kernel's result type). */
 void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
                   void *out);
-/* The same for items at any positions (expand's emit): arrays are gathered at index[i], which is
+/* The same for items at arbitrary indices (expand's emit kernel): gathers arrays at index[i], which is
  * also the kernel's tml_index; rank[i] is its tml_rank. */
 typedef struct cpu_gather_space {
     cpu_call_space call;
@@ -85,13 +85,13 @@ typedef struct cpu_gather_space {
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
                      const tml_rank *rank, size_t count, void *out);
 
-/* Widens count elements to what kernels compute in: f16 to float, u8 and u16 to uint32_t, i8 and
- * i16 to int32_t. */
+/* Widens count elements to the types of kernel parameters: f16 to float, u8 and u16 to uint32_t, i8
+ * and i16 to int32_t. */
 void cpu_widen(tml_type element, const void *in, size_t count, void *out);
 
 /* ---- folds (cpu_fold.c) --------------------------------------------------------------------- */
 
-/* Elements folded in one go. Part of the definition of float sums. */
+/* Elements in a fold's block; fixes the addition order of float sums. */
 #define CPU_FOLD_BLOCK ((uint64_t)64 << 10)
 
 /* A tml_fold bound to a buffer of scalars. */
@@ -105,29 +105,29 @@ typedef struct cpu_fold {
 } cpu_fold;
 typedef struct cpu_total { /* begins zeroed */
     cpu_number value;
-    uint64_t first; /* extremes: where the block that holds it begins */
+    uint64_t first; /* extremes: first element of the block that holds value */
     bool started;
 } cpu_total;
 
 void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out);
 /* Folds elements [first, first + count), count <= CPU_FOLD_BLOCK. */
 cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count);
-/* Joins the result of the next block, which begins at first. */
+/* Combines total with the result of the next block, which begins at first. */
 void cpu_fold_join(const cpu_fold *fold, cpu_total *total, uint64_t first, cpu_number value);
-/* Writes the result for elements [first, end), all joined, as one element of out_type. */
+/* Writes the result of elements [first, end), whose blocks are all joined, as one out_type. */
 void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first, uint64_t end,
                     void *out, tml_type out_type);
-/* All of that for elements [first, end), in this thread. */
+/* Folds elements [first, end) in this thread, and writes the result. */
 void cpu_fold_range(const cpu_fold *fold, uint64_t first, uint64_t end, void *out,
                     tml_type out_type);
 
 /* ---- scans (cpu_scan.c) --------------------------------------------------------------------- */
 
-/* Items scanned in one go: a tile of doubles stays near the first level cache. Part of the
- * definition of float sums. */
+/* Items in a scan's tile: a tile of doubles takes 32 KiB, about a first-level cache. Fixes the addition
+ * order of float sums. */
 enum { CPU_SCAN_TILE = 4096 };
 
-/* A scan bound to its buffers. sums: as out for integers, double for floats; sums[0] is 0. */
+/* A scan bound to its buffers. sums has out's integer size, or double for floats; sums[0] is 0. */
 typedef void (*cpu_scan_tile_fn)(const void *in, size_t count, void *sums);
 typedef void (*cpu_scan_add_fn)(const void *sums, cpu_number before, size_t count, void *out);
 typedef struct cpu_scan {
@@ -138,25 +138,25 @@ typedef struct cpu_scan {
     unsigned char *out;
     size_t in_size, out_size, sum_size;
 } cpu_scan;
-/* Room for one worker's tile. Vectors of up to CPU_SCAN_SLACK elements are read from any of its sums
- * and written to any place of ready. */
+/* One worker's tile. CPU_SCAN_SLACK more elements let vectors of that length start at any sum and at any
+ * element of ready. */
 enum { CPU_SCAN_SLACK = 16 };
 typedef struct cpu_scan_space {
     _Alignas(64) uint64_t sums[CPU_SCAN_TILE + 1 + CPU_SCAN_SLACK];
-    _Alignas(64) uint64_t ready[CPU_SCAN_TILE + CPU_SCAN_SLACK]; /* of out's type, on its way out */
+    _Alignas(64) uint64_t ready[CPU_SCAN_TILE + CPU_SCAN_SLACK]; /* results, of out's type */
 } cpu_scan_space;
 
 void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool inclusive,
                    cpu_scan *scan);
-/* Scans elements [first, first + count), count <= CPU_SCAN_TILE, from zero into space; the sum. */
+/* Scans elements [first, first + count), count <= CPU_SCAN_TILE, from zero into space; returns the sum. */
 cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count);
-/* Writes what cpu_scan_read left in space, with before added. */
+/* Writes the sums of cpu_scan_read from space to out, with before, the exclusive prefix, added. */
 void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count,
                     cpu_number before);
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
-/* One bit an item, in 64-bit words, whatever says so: a kernel, byte flags or a bit mask. */
+/* Source of keep bits, one an item in 64-bit words: a kernel, byte flags or a bit mask. */
 typedef struct cpu_keep {
     cpu_call call; /* call.kernel NULL: flags or mask */
     const unsigned char *flags;
@@ -168,36 +168,36 @@ typedef struct cpu_keep_space {
 } cpu_keep_space;
 
 void cpu_keep_bind(const tml_context *tml, const tml_keep *keep, cpu_keep *out);
-/* Words of items [first, first + count): first a multiple of 64, count <= CPU_BLOCK; the last
+/* Keep bits of items [first, first + count): first is a multiple of 64, count <= CPU_BLOCK; the last
  * word's bits past count are zero. */
 void cpu_keep_words(const cpu_keep *keep, cpu_keep_space *space, uint64_t first, size_t count,
                     uint64_t *words);
 
-/* Compaction for operations that know what they keep (cpu_compact.c): desc's payloads, indices,
- * length and method are used, its keep and count are not. Returns how many were kept. */
+/* Compaction with keep bits of the caller's (cpu_compact.c): uses desc's payloads, indices, length and
+ * method, not its keep and count. Returns the number of kept items. */
 size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
                         void *scratch);
 
-/* ---- bits and moves (cpu_compress.c) -------------------------------------------------------- */
+/* ---- mask words, packing, copies (cpu_compress.c) ------------------------------------------- */
 
 /* Bit i of words is bytes[i] != 0; the last word's bits past count are zero. */
 void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words);
-/* Set bits of count words. */
+/* Number of set bits in count words. */
 uint64_t cpu_count_bits(const uint64_t *words, size_t count);
 
-/* Writes the elements whose bit is set, in order, and returns how many. Writes up to CPU_SLACK
- * bytes of rubbish past them. Picked once for an element size of 1 to 64 bytes. */
+/* Packs the elements whose bit is set, in order, and returns their number. May overwrite up to
+ * CPU_SLACK bytes after them. cpu_compress_for selects a function for elements of 1 to 64 bytes. */
 enum { CPU_SLACK = 64 };
 typedef size_t (*cpu_compress_fn)(const void *in, const uint64_t *words, size_t count, size_t size,
                                   void *out);
 cpu_compress_fn cpu_compress_for(size_t element_size);
 
-/* memcpy for results: with stream, whole cache lines bypass the caches, which saves reading them
- * before they are overwritten. A worker calls cpu_stream_fence after its last one. */
+/* memcpy for results. stream: non-temporal stores of whole cache lines, which avoid the read for
+ * ownership. A worker calls cpu_stream_fence after its last copy. */
 void cpu_copy_out(void *out, const void *in, size_t size, bool stream);
 void cpu_stream_fence(void);
-/* Is an output of this many bytes better streamed? */
+/* Are non-temporal stores faster for an output of this many bytes? */
 bool cpu_worth_streaming(uint64_t size);
 
 #endif

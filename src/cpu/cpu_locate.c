@@ -1,14 +1,14 @@
-/* Compact, partition and expand by HISTOPYRAMID (cpu_locate.h): count the sources, build, then gather output
- * by output. Plain on purpose: one loop over outputs, one question for each. */
+/* Compact, partition and expand by HISTOPYRAMID (cpu_locate.h): count each source's outputs, build the
+ * pyramid, then gather output by output. Plain on purpose. */
 #include <string.h>
 
 #include "cpu/cpu_locate.h"
 
 enum { TILE = 16 * CPU_BLOCK };
 
-/* Where an output goes: memory, with room for count elements. */
+/* An output array with room for count elements. */
 typedef struct column {
-    const unsigned char *in; /* NULL: the output is a number, not a copy */
+    const unsigned char *in; /* NULL: the output is an index or rank, not a copy */
     unsigned char *out;
     size_t size;
     uint64_t count;
@@ -51,14 +51,13 @@ typedef struct locate_job {
     locate_space *spaces;
     uint64_t *counts; /* of each source */
     uint64_t source_count;
-    /* Compact and partition: which sources count 1. */
+    /* Compact and partition: the sources with one output. */
     cpu_keep keep;
     bool invert;
-    /* Expand: how many outputs each source has. */
+    /* Expand: the number of outputs of each source. */
     cpu_counts expand;
     bool is_expand;
-    /* The outputs [first_output, first_output + output_count) are the pyramid's [0,
-     * output_count). */
+    /* The pyramid's outputs [0, output_count) go to outputs from first_output on. */
     uint64_t first_output, output_count;
     column numbers, ranks, payloads[TML_MAX_PAYLOADS];
     cpu_call emit;
@@ -94,7 +93,7 @@ static void count_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts all sources and builds; the result is the number of outputs. */
+/* Counts each source's outputs and builds the pyramid; returns the number of outputs. */
 static uint64_t build(locate_job *job)
 {
     uint64_t tiles = TML_CEIL_DIV(job->source_count, TILE);
@@ -188,7 +187,7 @@ tml_status cpu_locate_compact(tml_context *tml, const tml_compact_desc *desc, vo
     return status;
 }
 
-/* Twice a compaction: of the kept, then of the rejected behind them. */
+/* Two compactions: the kept sources, then the rejected ones after them. */
 tml_status cpu_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch)
 {
     locate_job job;

@@ -1,17 +1,17 @@
-/* HISTOPYRAMID. Where the fast paths write outputs as they walk the sources, this answers one question for
- * each output on its own: which source does output j belong to, and which of that source's outputs is it?
- * That is what an engine without scattered writes must do. */
+/* HISTOPYRAMID: each output finds its source, and its rank among that source's outputs, by traversal of a
+ * histogram pyramid, and gathers. The other methods walk the sources and scatter, which an engine without
+ * scattered writes cannot do. */
 #ifndef TML_CPU_LOCATE_H
 #define TML_CPU_LOCATE_H
 
 #include "cpu/cpu_internal.h"
 
-/* The pyramid (cpu_histopyramid.c). Prepares scratch for locate; the result is the sum of counts. counts:
- * source_count values, then zeros up to a multiple of 4; they stay where they are until the last locate. */
+/* The pyramid (cpu_histopyramid.c). Builds it in scratch and returns the sum of counts. counts: source_count
+ * values, then zeros up to a multiple of 4; this base level must live until the last locate. */
 size_t cpu_pyramid_scratch_size(uint64_t source_count);
 uint64_t cpu_pyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_count,
                            void *scratch);
-/* For an output below the sum. */
+/* The source and rank of an output below the sum. */
 void cpu_pyramid_locate(const void *scratch, uint64_t output, tml_index *source, tml_rank *rank);
 
 /* The operations; descs are resolved. */
@@ -23,7 +23,7 @@ tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void
 
 /* ---- shared with the fast expand (cpu_expand.c) ---------------------------------------------- */
 
-/* How many outputs each source of an expand makes, wherever that comes from. */
+/* Number of outputs of each source of an expand, from a kernel or from memory. */
 typedef struct cpu_counts {
     cpu_call call; /* call.kernel NULL: memory */
     const unsigned char *memory;
@@ -33,9 +33,9 @@ void cpu_counts_bind(const tml_context *tml, const tml_expand_desc *desc, cpu_co
 /* Counts of the sources [first, first + n), n <= CPU_BLOCK. */
 void cpu_counts_read(const cpu_counts *counts, cpu_call_space *space, uint64_t first, size_t n,
                      uint32_t *out);
-/* How many of total outputs are written: the smallest room among the outputs given. */
+/* Number of outputs written: total, or the smallest capacity of the given output buffers. */
 uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t total);
-/* Stores total; what a u32 cannot hold becomes its largest value. */
+/* Stores total, saturated to 2^32 - 1 in a u32. */
 void cpu_expand_store_total(const tml_context *tml, tml_buffer buffer, uint64_t total);
 
 #endif

@@ -1,7 +1,7 @@
 /* SIMD levels of the CPU engine, chosen at run time.
  *
  * A hot loop is written once, as a CPU_INLINE function in plain C (or with intrinsics where C
- * cannot say it), and CPU_INSTANTIATE compiles it for each level by a target attribute. A table of
+ * lacks the operation), and CPU_INSTANTIATE compiles it for each level by a target attribute. A table of
  * function pointers indexed by tml_simd_level() picks one for each block of work, never for each
  * element. (The compilers' own target_clones and ifunc crash under sanitizers.) Floating-point
  * loops fix their lanes and order in C, so every level gives the same bits. */
@@ -17,12 +17,12 @@
 #    define CPU_X86 0
 #endif
 
-/* The type of n values of type T in a vector that may stand at any T's place. */
+/* A vector type of n values of type T, with T's alignment. */
 #define CPU_VECTOR(T, n)                                                                           \
     T __attribute__((vector_size(sizeof(T) * (n)), aligned(sizeof(T)), may_alias))
 
 #define CPU_INLINE static inline __attribute__((always_inline))
-/* Before an instantiated function's type: all that it calls becomes part of it. */
+/* Before an instantiated function's type: inlines all calls in its body. */
 #define CPU_FLAT __attribute__((flatten))
 
 #if CPU_X86
@@ -44,7 +44,7 @@
         {                                                                                          \
             statement;                                                                             \
         }
-/* The row of a table: one function for each level. */
+/* A table row: the function of each level. */
 #    define CPU_EACH_LEVEL(name)                                                                   \
         {                                                                                          \
             name##_base, name##_avx2, name##_avx512                                                \
