@@ -1,11 +1,10 @@
-/* Bits and moves: bytes to mask words, the elements under a mask packed together, and results
- * copied past the caches.
+/* Mask words from bytes, packing of elements by a mask (compress), and copies with non-temporal
+ * stores.
  *
- * Packing under a mask: AVX-512's compress instructions, into a register and stored whole, since
- * their form that stores to memory is many times slower on some processors; AVX2: a permutation
- * looked up by 8 mask bits. Whole vectors are stored, of which the next store overwrites the
- * rubbish: hence CPU_SLACK. Plain C: without branches where many are kept, from set bit to set bit
- * where few are.
+ * Packing by AVX-512: compress instructions into a register, which is stored whole, since their
+ * form with a memory operand is many times slower on some processors. AVX2: a permutation from a
+ * table indexed by 8 mask bits. Both store whole vectors, and the next store overwrites the surplus:
+ * hence CPU_SLACK. Plain C: branchless if many bits are set, a loop over set bits if few are.
  *
  * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for
  * Improved Query Performance (on compress against permutation tables). 2020. */
@@ -78,8 +77,8 @@ uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 
 /* ---- packing, plain ------------------------------------------------------------------------- */
 
-/* One word's elements. size is a constant where this is inlined, so that a copy is a few moves; up
- * to that many set bits it costs less to follow them than to move all elements without a branch. */
+/* Packs one mask word's elements. size is constant after inlining: a copy is a few moves. few: largest
+ * number of set bits for which a loop over them is faster than the branchless loop. */
 CPU_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
                                     size_t size, int few, unsigned char *out)
 {
@@ -131,18 +130,17 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 
 #if CPU_X86
 
-/* Ends a vector loop over whole words: the word in part, which must not be read as a whole. */
+/* Ends a vector loop over whole words: packs the last, partial word, whose elements end before 64. */
 #    define PACK_TAIL(bytes)                                                                       \
         to = pack_word(from + 64 * whole * (bytes), count % 64 ? words[whole] : 0, count % 64,     \
                        bytes, FEW, to);                                                            \
         return (size_t)(to - (unsigned char *)out) / (bytes)
 
-/* While a block is packed, the one after the next is fetched: what decides over elements reads them
- * first, and then finds them in the second level cache (the first is too small to wait in). */
+/* Bytes that packing prefetches ahead. The computation of keep bits reads elements first, and so finds
+ * later blocks in the second-level cache (the first-level cache is too small). */
 enum { PREFETCH = 8 << 10 };
 
-/* A packing function for one level and element size: STEP packs the elements of `lanes` mask
- * bits. */
+/* A packing function for one level and element size; STEP packs by `lanes` mask bits. */
 #    define PACK_VECTOR(name, target, bytes, lanes, STEP)                                          \
         target static size_t name(const void *in, const uint64_t *words, size_t count,             \
                                   size_t size, void *out)                                          \
@@ -163,8 +161,8 @@ enum { PREFETCH = 8 << 10 };
             PACK_TAIL(bytes);                                                                      \
         }
 
-/* Merging into the source rather than into zero: the same bytes matter, and processors with a false
- * dependency in the zeroing form are not slowed. */
+/* The merging form, into the source: its packed bytes are those of the zeroing form, which has a false
+ * dependency on some processors. */
 #    define COMPRESS_EPI8(to, from, bits)                                                          \
         __m512i v = _mm512_loadu_si512(from);                                                      \
         _mm512_storeu_si512(to, _mm512_mask_compress_epi8(v, (__mmask64)(bits), v))
@@ -183,8 +181,7 @@ PACK_VECTOR(pack_2_avx512, CPU_TARGET_AVX512, 2, 32, COMPRESS_EPI16)
 PACK_VECTOR(pack_4_avx512, CPU_TARGET_AVX512, 4, 16, COMPRESS_EPI32)
 PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
 
-/* set_bits[m]: the positions of m's set bits, lowest first, a byte each, as one little-endian
- * number. */
+/* set_bits[m]: positions of m's set bits, lowest first, one byte each from the lowest byte on. */
 #    define BIT(m, b) ((uint64_t)((m) >> (b)&1))
 #    define BELOW(m, b)                                                                            \
         (((b) > 0 ? BIT(m, 0) : 0) + ((b) > 1 ? BIT(m, 1) : 0) + ((b) > 2 ? BIT(m, 2) : 0) +       \
@@ -247,7 +244,7 @@ cpu_compress_fn cpu_compress_for(size_t element_size)
     return found ? found : pack_any;
 }
 
-/* ---- results past the caches ---------------------------------------------------------------- */
+/* ---- copies with non-temporal stores -------------------------------------------------------- */
 
 #if CPU_X86
 void cpu_copy_out(void *out, const void *in, size_t size, bool stream)

@@ -1,4 +1,4 @@
-/* The CPU engine: buffers in host memory, operations finished before the call returns. */
+/* The CPU engine: buffers in host memory; every operation finishes before its call returns. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "core/pool.h"
 #include "cpu/cpu_internal.h"
 
-/* The processor's own name, from the system's table where there is one. */
+/* The processor's model name from /proc/cpuinfo, or "CPU". */
 static void processor_name(char *out, size_t size)
 {
     snprintf(out, size, "CPU");

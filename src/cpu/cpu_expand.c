@@ -1,7 +1,7 @@
-/* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of tiles of sources, scan the sums, then
- * walk the sources once more and emit. The walk is cut into chunks of equal length along the path
- * on which every source and every output is a step (the merge path of the two), so that one source
- * with all the outputs is shared between workers as well as millions of sources with none.
+/* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of each tile of sources, scan the sums, then
+ * walk the sources again and emit. The walk is cut into chunks of equal length along the merge path,
+ * on which every source and every output is a step. This balances workers both for one source with
+ * all outputs and for millions of sources with none.
  *
  * After: Baxter: moderngpu, load-balancing search. 2013; Merrill, Garland: Merge-based parallel
  * sparse matrix-vector multiplication. 2016. */
@@ -11,10 +11,10 @@
 #include "cpu/cpu_locate.h"
 
 enum {
-    TILE = CPU_BLOCK, /* sources under one sum; a chunk that starts inside walks at most this far */
-    TILES_PER_TASK = 64, /* summed by a worker at a time */
+    TILE = CPU_BLOCK,    /* sources in one sum; a chunk skips at most this many at its start */
+    TILES_PER_TASK = 64, /* tiles that a worker sums at a time */
     CHUNK = 1 << 16,     /* steps of the path: some hundred KiB of output */
-    RUN = 8,             /* outputs of a source written at once, right or not */
+    RUN = 8,             /* outputs written at once for a source; later ones overwrite surplus */
 };
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ CPU_INLINE uint64_t load_count(const void *counts, size_t size, size_t i)
 
 CPU_INLINE uint64_t sum_of(const void *counts, size_t size, size_t n)
 {
-    uint32_t low = 0; /* holds a tile of 16-bit counts */
+    uint32_t low = 0; /* holds the sum of a tile of 16-bit counts */
     uint64_t sum = 0;
     if (size < sizeof(uint32_t))
         for (size_t i = 0; i < n; i++)
@@ -66,10 +66,10 @@ CPU_INLINE uint64_t sum_of(const void *counts, size_t size, size_t n)
     return sum + low;
 }
 
-/* One worker's place on the path, and the block of outputs that it gathers before it writes. */
+/* One worker's block of outputs, which it fills before it writes. */
 typedef struct expand_space {
     size_t used;
-    _Alignas(64) uint32_t source[CPU_BLOCK + RUN]; /* relative to the block's base */
+    _Alignas(64) uint32_t source[CPU_BLOCK + RUN]; /* minus the block's base */
     _Alignas(64) uint32_t rank[CPU_BLOCK + RUN];
     _Alignas(64) uint64_t index[CPU_BLOCK];
     cpu_gather_space gather;
@@ -83,8 +83,8 @@ CPU_INLINE void put_run(expand_space *space, size_t at, uint32_t source, uint32_
         space->rank[at + i] = rank + i;
 }
 
-/* Bits of the counts of RUN sources, together: 0 when none has outputs, below RUN when none has RUN
- * or more. */
+/* Bitwise or of the counts of RUN sources: 0 if all counts are 0, below RUN if all are below RUN (a power
+ * of two). */
 CPU_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
 {
     uint64_t words[sizeof(uint32_t)] = {0}, any = 0;
@@ -99,15 +99,15 @@ CPU_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
     return any & (UINT64_MAX >> (64 - 8 * size));
 }
 
-/* Fills the block with the outputs of sources from *source on (of n in this tile, numbered from
- * name), of whose outputs *rank are already made, until sources or room end. */
+/* Appends outputs of a tile's n sources, from *source and its output *rank on, to the block until the
+ * sources or the block end. name: relative number of the tile's source 0. */
 CPU_INLINE void fill(expand_space *space, const unsigned char *counts, size_t size, size_t n,
                      uint32_t name, size_t *source, uint32_t *rank)
 {
     size_t s = *source, used = space->used;
     uint32_t made = *rank;
     while (s < n && used < CPU_BLOCK) {
-        /* RUN sources with none, or few outputs each: no branch depends on a count. */
+        /* RUN sources with fewer than RUN outputs each: no branch depends on a single count. */
         while (made == 0 && s + RUN <= n) {
             uint64_t any = any_of(counts + s * size, size);
             if (any >= RUN || (any > 0 && used + RUN * RUN > CPU_BLOCK))
@@ -152,7 +152,7 @@ COUNTS_OF_SIZE(4)
 typedef uint64_t (*sum_fn)(const unsigned char *counts, size_t n);
 typedef void(*fill_fn) FILL_PARAMETERS;
 
-/* By bytes of a count, halved: 1, 2, 4. */
+/* Indexed by half the bytes of a count, rounded down: 1, 2, 4. */
 static const sum_fn sum_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(sum1), CPU_EACH_LEVEL(sum2),
                                                    CPU_EACH_LEVEL(sum4)};
 static const fill_fn fill_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(fill1), CPU_EACH_LEVEL(fill2),
@@ -163,13 +163,13 @@ static const fill_fn fill_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(fill1), CPU_
 typedef struct expand_job {
     tml_context *tml;
     cpu_tickets tickets;
-    cpu_counts counts;           /* as the caller gave them */
+    cpu_counts counts;           /* counts as the caller gives them */
     const unsigned char *values; /* counts in memory, size bytes each */
     size_t size;
-    uint32_t *stored; /* values, when a kernel makes them */
+    uint32_t *stored; /* values computed by a kernel, else NULL */
     uint64_t source_count, tile_count;
-    uint64_t *first; /* tile_count + 1: outputs before each tile */
-    uint64_t limit;  /* outputs that are written */
+    uint64_t *first; /* tile_count + 1: exclusive prefix of the tiles' outputs */
+    uint64_t limit;  /* number of outputs that are written */
     expand_space *spaces;
     unsigned char *source, *rank, *out;
     size_t source_size, out_size;
@@ -202,18 +202,17 @@ static void sum_worker(void *argument, uint32_t worker)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* Outputs before a tile, of those that are written. */
+/* Number of written outputs before a tile. */
 static uint64_t first_of(const expand_job *job, uint64_t tile)
 {
     return TML_MIN_OF(job->first[tile], job->limit);
 }
 
-/* The output at which the path is after step steps. Within a tile all outputs come first, then all
- * sources: a chunk then ends on a tile or in the midst of its outputs, and the tile's sums
- * suffice. */
+/* Number of outputs among the first step steps of the path. A tile's outputs precede its sources on
+ * the path, so that the tiles' prefixes suffice to split it. */
 static uint64_t output_at(const expand_job *job, uint64_t step)
 {
-    uint64_t low = 0, high = job->tile_count; /* low: the last tile that begins at or before step */
+    uint64_t low = 0, high = job->tile_count; /* low: last tile that begins at or before step */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         if (middle * TILE + first_of(job, middle) <= step)
@@ -225,7 +224,7 @@ static uint64_t output_at(const expand_job *job, uint64_t step)
     return TML_MIN_OF(output, first_of(job, low + 1));
 }
 
-/* The tile that output, below the limit, belongs to. */
+/* The tile of an output below the limit. */
 static uint64_t tile_of(const expand_job *job, uint64_t output)
 {
     uint64_t low = 0, high = job->tile_count;
@@ -239,7 +238,7 @@ static uint64_t tile_of(const expand_job *job, uint64_t output)
     return low;
 }
 
-/* Writes the block as the outputs from output on. Its sources count from base. */
+/* Writes the block as the outputs from output on. Its source numbers are relative to base. */
 static void flush(const expand_job *job, expand_space *space, uint64_t base, uint64_t output)
 {
     size_t n = space->used;
@@ -263,7 +262,7 @@ static void flush(const expand_job *job, expand_space *space, uint64_t base, uin
     space->used = 0;
 }
 
-/* Makes the outputs [output, end). */
+/* Writes outputs [output, end). */
 static void walk(const expand_job *job, expand_space *space, uint64_t output, uint64_t end)
 {
     uint64_t tile = tile_of(job, output), base = tile * TILE;
@@ -286,7 +285,7 @@ static void walk(const expand_job *job, expand_space *space, uint64_t output, ui
         }
         if (space->used > end - output)
             space->used = (size_t)(end - output);
-        bool is_far = tile * TILE - base > UINT32_MAX - TILE; /* for a relative number */
+        bool is_far = tile * TILE - base > UINT32_MAX - TILE; /* for 32 bits */
         if (space->used == CPU_BLOCK || output + space->used == end || is_far) {
             size_t n_out = space->used;
             flush(job, space, base, output);
@@ -318,13 +317,13 @@ static uint64_t pieces(uint64_t count, uint64_t piece)
     return count / piece + (count % piece != 0);
 }
 
-/* The scratch block of a job over at most bound sources, or its size. */
+/* Lays out the scratch block for as many sources as the bound, or adds up its size. */
 static void lay_out(tml_context *tml, const tml_expand_desc *desc, cpu_arena *arena,
                     expand_job *job)
 {
     uint64_t bound = desc->length.count;
     job->first = cpu_arena_take(arena, pieces(bound, TILE) + 1, sizeof *job->first);
-    /* As many workers as there may ever be: the number of outputs is not known yet. */
+    /* For the largest number of workers, as the number of outputs is not known yet. */
     job->spaces = cpu_arena_take(arena, cpu_workers(tml, UINT64_MAX), sizeof *job->spaces);
     job->stored = NULL;
     if (desc->count_kernel)

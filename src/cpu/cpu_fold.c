@@ -1,9 +1,7 @@
-/* Folds of one block: sums, extremes, and where a value stands, for each scalar type and SIMD
- * level.
+/* Folds of one block: sums, extremes, and the index of a value, for each scalar type and SIMD level.
  *
- * Values go round a fixed number of lanes, which a fixed tree then joins: compilers make vector
- * code of that without being allowed to reorder float additions, and every level gives the same
- * bits. */
+ * Element i goes to lane i mod LANES, and a fixed tree joins the lanes. Compilers vectorise that order
+ * without reassociating float additions, and every level gives the same bits. */
 #include "cpu/cpu_internal.h"
 
 #include <math.h>
@@ -17,8 +15,7 @@ enum {
     PREFETCH = 2 << 10, /* bytes ahead: hardware prefetchers stop at the end of each page */
 };
 
-/* Fills lanes (of type A, beginning as `start`) by UPDATE(lane, value), then halves them by
- * JOIN. */
+/* Accumulates in lanes (of type A, initially start) by UPDATE(lane, value), and joins them by JOIN. */
 #define FOLD_LANES(T, A, start, LOAD, UPDATE, JOIN)                                                \
     const T *x = in;                                                                               \
     A lane[LANES];                                                                                 \
@@ -38,7 +35,7 @@ enum {
     lane[l] = JOIN(lane[l], lane[l + width])
 
 #define ADD(a, b)      ((a) + (b))
-#define SMALLER(a, b)  ((b) < (a) ? (b) : (a)) /* false for a NaN b: it is skipped */
+#define SMALLER(a, b)  ((b) < (a) ? (b) : (a)) /* keeps a if b is NaN */
 #define LARGER(a, b)   ((b) > (a) ? (b) : (a))
 #define AS_IS(x)       (x)
 #define TO_DOUBLE(x)   ((double)(x))
@@ -67,7 +64,7 @@ typedef struct fold_row {
     CPU_INSTANTIATE(cpu_number, fold##_##name, (const void *in, size_t count),                     \
                     return fold##_##name(in, count))
 
-/* The mean is a sum of doubles for every type: 64-bit integers would overflow their own. */
+/* MEAN divides a sum of doubles for every type, as a sum of 64-bit integers may overflow. */
 #define REAL_SUM(fold, name, T, LOAD)                                                              \
     CPU_INLINE cpu_number fold##_##name(const void *in, size_t count)                              \
     {                                                                                              \
@@ -76,14 +73,14 @@ typedef struct fold_row {
     }                                                                                              \
     LEVELS(fold, name)
 
-/* MIN of nothing is the type's largest value, MAX its smallest. */
+/* Results of no elements: MIN gives the type's largest value, MAX its smallest. */
 #define LIMIT(name, T, lowest, highest)                                                            \
     static void limit_##name(void *out, bool is_largest)                                           \
     {                                                                                              \
         *(T *)out = is_largest ? (T)(highest) : (T)(lowest);                                       \
     }
 
-/* mean: the fold that MEAN begins with. */
+/* mean: the fold whose sum MEAN divides. */
 #define FOLD_ROW(name, mean)                                                                       \
     static const fold_row row_##name = {CPU_EACH_LEVEL(sum_##name),                                \
                                         CPU_EACH_LEVEL(mean##_##name),                             \
@@ -92,7 +89,7 @@ typedef struct fold_row {
                                         find_##name,                                               \
                                         limit_##name};
 
-/* Partial: wide enough for CPU_FOLD_BLOCK elements. Member: u or i. */
+/* Partial: holds the sum of CPU_FOLD_BLOCK elements (64-bit ones wrap). member: of cpu_number, u or i. */
 #define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
     CPU_INLINE cpu_number sum_##name(const void *in, size_t count)                                 \
     {                                                                                              \
@@ -184,7 +181,7 @@ cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count)
     return fold->block(fold->in + first * fold->size, count);
 }
 
-/* Is a strictly nearer to what the fold looks for than b? */
+/* Is a strictly less than b, or for MAX and ARGMAX greater? */
 static bool better(const cpu_fold *fold, cpu_number a, cpu_number b)
 {
     if (fold->kind == TML_FOLD_MAX || fold->kind == TML_FOLD_ARGMAX) {
@@ -236,8 +233,8 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
     } else if (fold->kind == TML_FOLD_SUM) {
         *(uint64_t *)out = total->value.u; /* u64 or i64 */
     } else {
-        /* Where the best stands: in the first block that has it, unless that one was all NaN and so
-         * reported the worst there is; then in a later one, or nowhere. */
+        /* Index of the extreme: in the first block that reported it. A block of NaNs alone reports
+         * the fold's identity, infinity, which then stands in a later block or nowhere. */
         uint64_t at = end;
         if (end > first)
             at = total->first + fold->find(fold->in + total->first * fold->size,
@@ -246,7 +243,7 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
             store_index(out, out_type, at < end ? at : UINT64_MAX);
         else if (end == first)
             rows[out_type]->limit(out, fold->kind == TML_FOLD_MIN);
-        else /* all NaN: any of them */
+        else /* all NaN: the first */
             memcpy(out, fold->in + (at < end ? at : first) * fold->size, fold->size);
     }
 }

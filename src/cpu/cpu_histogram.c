@@ -1,13 +1,13 @@
-/* Histogram on the CPU: each worker counts the tiles that it takes in bins of its own, which are then
- * added up. Integers: the sums do not depend on who took which tile. */
+/* Histogram on the CPU: each worker counts its tiles in private bins, which are then added up. Integer sums
+ * do not depend on which worker took which tile. */
 #include "cpu/cpu_internal.h"
 
 #include <string.h>
 
 enum {
     TILE_ITEMS = 64 * CPU_BLOCK,
-    /* Consecutive elements are often equal, and adding to what was stored just before waits for the
-     * store: they take turns at so many copies of the bins, while those fit the first level cache. */
+    /* Consecutive elements are often equal, and an increment of a bin waits for the previous one.
+     * Elements alternate between LANES copies of the bins, if these fit the first-level cache. */
     LANES = 4,
     BINS_IN_LANES = 1024,
 };
@@ -20,7 +20,7 @@ typedef struct histogram_job {
     size_t in_size;
     uint64_t length;
     uint32_t bins, lanes;
-    size_t stride;          /* counts in a lane: the bins, then one for what is in none */
+    size_t stride;          /* counters in a lane: the bins, then one for all other values */
     uint32_t *counts;       /* workers x lanes x stride */
     cpu_call_space *spaces; /* one a worker, for the kernel */
 } histogram_job;

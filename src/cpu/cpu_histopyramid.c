@@ -1,9 +1,8 @@
-/* HISTOPYRAMID: a pyramid of partial sums, descended once for each output. The base level holds the
- * sources' counts; each cell of a level above is the sum of four cells below; the apex is the
- * number of outputs. Output j starts at the apex with key index j. On each level down it looks at
- * the four children of its cell: while the key index is not below a child's sum, it subtracts the
- * sum and moves on to the next. It ends on the source, and what is left of the key index is the
- * rank.
+/* HISTOPYRAMID: a pyramid of partial sums, traversed once for each output. The base level holds the
+ * sources' counts; a cell of a higher level is the sum of four cells below it; the apex is the number
+ * of outputs. Output j starts at the apex with key index j. On each level down it visits the four
+ * children of its cell: while the key index is not below a child's sum, it subtracts the sum and goes
+ * to the next child. The traversal ends on the source; the remaining key index is the rank.
  *
  * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
  * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
@@ -20,7 +19,7 @@ typedef struct pyramid {
     uint32_t apex;                /* number of the level that is one cell */
 } pyramid;
 
-/* Cells of a level above one of count cells, without and with the padding to whole families. */
+/* Number of parents of count cells; a level's size padded to whole groups of FAN children. */
 static uint64_t parents_of(uint64_t count)
 {
     return TML_CEIL_DIV(count, FAN);
@@ -33,7 +32,7 @@ static uint64_t padded(uint64_t count)
 
 size_t cpu_pyramid_scratch_size(uint64_t source_count)
 {
-    uint64_t cells = FAN; /* an apex, even above no sources */
+    uint64_t cells = FAN; /* an apex, even for no sources */
     for (uint64_t count = source_count; count > 1; count = parents_of(count))
         cells += padded(parents_of(count));
     return TML_ALIGN_UP(sizeof(pyramid), (size_t)TML_ALIGNMENT) + (size_t)cells * sizeof(uint64_t);

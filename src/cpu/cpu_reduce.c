@@ -1,6 +1,5 @@
-/* Reduce on the CPU: blocks of fixed size in parallel, then their results joined in order. Neither
- * the lanes within a block (cpu_fold.c) nor the order of the blocks depends on the number of
- * threads. */
+/* Reduce on the CPU: folds blocks of fixed size in parallel, and joins their results in order. Neither the
+ * lanes in a block (cpu_fold.c) nor the order of blocks depends on the number of threads. */
 #include "cpu/cpu_internal.h"
 
 typedef struct reduce_job {
@@ -9,7 +8,7 @@ typedef struct reduce_job {
     uint32_t fold_count;
     uint64_t length;
     cpu_tickets tickets;
-    cpu_number *results; /* one a fold of a block */
+    cpu_number *results; /* fold_count results a block */
 } reduce_job;
 
 static uint64_t blocks_of(uint64_t length)
@@ -17,7 +16,7 @@ static uint64_t blocks_of(uint64_t length)
     return TML_CEIL_DIV(length, CPU_FOLD_BLOCK);
 }
 
-/* All folds of a block, which then comes from the second level cache. */
+/* Runs all folds on a block: later folds read it from the second-level cache. */
 static void reduce_worker(void *argument, uint32_t index)
 {
     reduce_job *job = argument;

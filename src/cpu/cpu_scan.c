@@ -1,13 +1,13 @@
-/* Scan on the CPU. A worker scans a tile from zero into its staging memory, learns the sum of all
- * that comes before the tile, and adds it while it writes the tile out.
+/* Scan on the CPU. A worker scans a tile from zero into its staging memory, gets the tile's exclusive
+ * prefix, and adds the prefix while it writes the tile out.
  *
- *   LOOK_BACK         one pass: the tiles before are found by decoupled look-back.
- *   REDUCE_THEN_SCAN  the tiles' sums, a scan of the sums, and the tiles again.
+ *   LOOK_BACK         one pass: the prefix comes from decoupled look-back.
+ *   REDUCE_THEN_SCAN  two passes: the tiles' aggregates; a scan of them; the tiles again.
  *
- * Groups of eight elements are scanned as Sklansky's network does (step 1 within pairs, step 2
- * within quads, step 3 from the lower quad to the upper), in the compilers' vector types, so that
- * every level adds in the same order. The result of a group is added to the running sum of the
- * tile; both sums of non-negative floats never fall.
+ * Sklansky's network scans groups of eight elements (step 1 within pairs, step 2 within quads, step 3
+ * from the lower quad to the upper) in the compilers' vector types, so that every level adds in the
+ * same order. A group's sums are added to the tile's running sum; for non-negative floats both are
+ * non-decreasing.
  *
  * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel
  * Prefix Scan with Decoupled Look-back. 2016. */
@@ -40,9 +40,8 @@ typedef CPU_VECTOR(uint64_t, 8) u64x8;
 /* The k-th vector at x, converted. */
 #define LOAD(Load, Sum, x, k) __builtin_convertvector(((const Load *)(const void *)(x))[k], Sum)
 
-/* One group of x, of vectors Load, into out, of vectors Sum. 32-bit sums: one vector of eight
- * lanes. Integers may be added in any order, so the first two steps are shifts, the cheaper
- * form. */
+/* Scans one group of x, in vectors Load, into out, in vectors Sum. 32-bit sums: one vector of eight
+ * lanes. The first two steps are shifts, which are cheaper and reorder integer additions alone. */
 #define GROUP_OF_32(LOAD, Load, Sum)                                                               \
     const Sum zero = {0}, upper = {0, 0, 0, 0, ~0u, ~0u, ~0u, ~0u};                                \
     Sum v = LOAD(Load, Sum, x, 0);                                                                 \
@@ -52,8 +51,7 @@ typedef CPU_VECTOR(uint64_t, 8) u64x8;
     *(Sum *)(void *)out = running + v;                                                             \
     running += __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
 
-/* 64-bit sums: two vectors of four. (Masks rather than zeros in the shuffles: fewer
- * instructions.) */
+/* 64-bit sums: two vectors of four. (Masks take fewer instructions than zeros in the shuffles.) */
 #define SPREAD(v, i) __builtin_shufflevector(v, v, i, i, i, i)
 #define GROUP_OF_64(LOAD, Load, Sum)                                                               \
     const Sum zero = {0};                                                                          \
@@ -68,7 +66,7 @@ typedef CPU_VECTOR(uint64_t, 8) u64x8;
     ((Sum *)(void *)out)[1] = running + high;                                                      \
     running += SPREAD(high, 3)
 
-/* Scans count elements into sums[1 ... count]; sums[0] is 0. Writes up to GROUP - 1 more. */
+/* Scans count elements into sums[1 ... count]; sums[0] is 0. Writes up to GROUP - 1 sums more. */
 #define SCAN_BODY(T, Load, A, Sum, GROUP_SCAN, LOAD)                                               \
     const T *x = in;                                                                               \
     A *out = sums;                                                                                 \
@@ -115,7 +113,7 @@ static void tile_f32_to_real_base(const void *in, size_t count, void *sums)
 }
 
 #if CPU_X86
-/* gcc takes seven instructions for what is one. */
+/* gcc emits seven instructions for this conversion, which is one. */
 #    define LOAD_F32(Load, Sum, x, k) (Sum) _mm256_cvtps_pd(_mm_loadu_ps((x) + 4 * (k)))
 
 CPU_TARGET_AVX2 static void tile_f32_to_real_avx2(const void *in, size_t count, void *sums)
@@ -153,7 +151,7 @@ typedef struct scan_job {
     cpu_tickets tickets;
     cpu_scan_space *workers;
     cpu_link *links;    /* LOOK_BACK: one a tile */
-    cpu_number *before; /* REDUCE_THEN_SCAN: a tile's sum, then the sum of the tiles before */
+    cpu_number *before; /* REDUCE_THEN_SCAN: a tile's aggregate, then its exclusive prefix */
     cpu_number total;
 } scan_job;
 
@@ -195,7 +193,7 @@ void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first,
     }
 }
 
-/* Scans a tile into the workspace; returns its sum. */
+/* Scans a tile into the worker's space; returns its aggregate. */
 static cpu_number scan_tile(const scan_job *job, cpu_scan_space *work, uint64_t tile)
 {
     return cpu_scan_read(&job->scan, work, tile * TILE, tile_count_of(job, tile));
@@ -214,7 +212,7 @@ static void scan_worker(void *argument, uint32_t index)
     cpu_scan_space *work = &job->workers[index];
     uint64_t tile;
     while (cpu_take_tile(&job->tickets, &tile)) {
-        bool skip = tml_is_cancelled(job->tml); /* but let the successors go on */
+        bool skip = tml_is_cancelled(job->tml); /* but publish, as successors wait for it */
         cpu_number sum = skip ? (cpu_number){0} : scan_tile(job, work, tile);
         cpu_number before = cpu_look_back(job->links, tile, sum, job->scan.is_real);
         if (!skip)
@@ -269,7 +267,7 @@ static void reduce_then_scan(scan_job *job)
 
 /* ---- operation ------------------------------------------------------------------------------ */
 
-/* The loops for a pair of types, or NULL. The sums have the size of out, but double for floats. */
+/* The tile function for a pair of types, or NULL. Sums have out's size, or are double for floats. */
 static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 {
     static const cpu_scan_tile_fn to_32[TML_SCALAR_END][TML_SIMD_LEVELS] = {
@@ -361,7 +359,7 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
     else
         reduce_then_scan(&job);
     tml_status status = cpu_finish(tml, "tml_scan");
-    const uint64_t zero = 0; /* of any sum's type */
+    const uint64_t zero = 0; /* of every type of sum */
     if (status == TML_OK && !tml_buffer_is_none(desc->total))
         job.scan.add(&zero, job.total, 1, cpu_memory(tml, desc->total));
     return status;

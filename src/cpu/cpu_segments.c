@@ -1,17 +1,17 @@
-/* Segmented reduce and scan on the CPU, balanced over elements. Segments are handed out in groups;
- * a segment that is too long for one worker is put aside, and those few are then done one by one,
- * each by all workers, in blocks of the same size as tml_reduce and tml_scan use. Blocks count from
- * a segment's start, so a float result is the one that those would give for the segment alone.
+/* Segmented reduce and scan on the CPU, balanced over elements. Workers take groups of segments. They
+ * defer segments that are too long for one worker; all workers then share each of these in turn, in
+ * blocks of the sizes of tml_reduce and tml_scan. Blocks start at the segment's start, so that a float
+ * result is that of tml_reduce or tml_scan on the segment alone.
  *
- * Sums of integers wrap, so the order of addition does not matter: short segments are scanned
- * together, a tile of them at a time, and what a segment begins with is subtracted. */
+ * Integer sums wrap, so their order of addition is free: one scan of a tile covers several short
+ * segments, and the sum at a segment's start is subtracted from the segment's sums. */
 #include "cpu/cpu_internal.h"
 
 enum {
-    LONG = 1 << 18,            /* elements that keep several workers busy long enough to pay off */
+    LONG = 1 << 18,            /* elements: least length of a segment that all workers share */
     SHORT = CPU_SCAN_TILE / 4, /* elements; shorter segments share a tile */
-    MAX_GROUP = 4096,          /* segments handed out at a time */
-    GROUPS_PER_WORKER = 64,    /* so that uneven groups even out */
+    MAX_GROUP = 4096,          /* segments that a worker takes at a time */
+    GROUPS_PER_WORKER = 64,    /* balances groups of uneven lengths */
 };
 
 typedef struct segments {
@@ -19,11 +19,11 @@ typedef struct segments {
     cpu_tickets tickets;
     const tml_slot *offsets;
     uint64_t count;         /* segments */
-    uint64_t element_count; /* of in */
+    uint64_t element_count; /* elements of in */
     uint64_t group;
     uint64_t *long_ones, long_capacity;
     _Atomic uint64_t long_count;
-    _Atomic bool is_falling; /* an offset is below the one before it */
+    _Atomic bool is_falling; /* an offset is less than its predecessor */
 } segments;
 
 typedef struct segment {
@@ -36,7 +36,7 @@ static uint64_t offset_at(const segments *all, uint64_t s)
                                          : ((const uint64_t *)all->offsets->memory)[s];
 }
 
-/* One that ends past the array is empty. */
+/* Elements of segment s; none if it ends past the array. */
 static segment segment_at(const segments *all, uint64_t s)
 {
     segment span = {offset_at(all, s), offset_at(all, s + 1)};
@@ -55,7 +55,7 @@ static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, s
     all->long_capacity = all->element_count / LONG;
 }
 
-/* Puts a long segment aside. Segments do not overlap, so there is room for all of them. */
+/* Defers a long segment; false if it is not long. Segments do not overlap, so all long ones fit. */
 static bool put_aside(segments *all, uint64_t s, segment span)
 {
     if (span.end - span.first < LONG)
@@ -112,8 +112,8 @@ static void order_worker(void *argument, uint32_t worker)
             atomic_store_explicit(&all->is_falling, true, memory_order_relaxed);
 }
 
-/* Segments that overlap would be work without bound, and scans of them written by several workers at
- * once: where offsets fall nothing is done. */
+/* Are the offsets non-decreasing? Otherwise segments overlap, so that work has no bound and workers may
+ * write the same element: then the operation does nothing. */
 static bool are_in_order(segments *all)
 {
     run_groups(all, order_worker, all);
@@ -127,8 +127,8 @@ static uint64_t blocks_in(uint64_t count, uint64_t block)
 
 /* ---- short segments of integers -------------------------------------------------------------- */
 
-/* Segments from s on, whose elements begin at first in the stream and at sums in a tile's sums: does
- * those that end within the tile, before `last`, and returns the one after them. */
+/* Processes the segments from s on that end within the tile, at or before element last; returns the next
+ * one. sums: the tile's, from the start of segment s on. */
 typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint64_t last,
                              const void *sums, size_t inclusive, void *out);
 
@@ -145,7 +145,7 @@ typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint
     }                                                                                              \
     return s
 
-/* Vectors write past a segment's end what the next ones overwrite. */
+/* Vectors may write past a segment's end; the next segment overwrites that. */
 #define SCAN_ONE(Sum)                                                                              \
     typedef CPU_VECTOR(Sum, CPU_SCAN_SLACK) vector;                                                \
     for (uint64_t i = at; i < next; i += CPU_SCAN_SLACK)                                           \
@@ -183,7 +183,7 @@ static uint64_t sum_short_u64(const void *offsets, uint64_t s, uint64_t end, uin
     EACH_SHORT(uint64_t, uint64_t, results[s] = sum[next] - sum[at]);
 }
 
-/* Where the tile that begins with segment s ends: short segments up to `end` share it. */
+/* End of the tile that begins with segment s, an element index; short segments below end share the tile. */
 static uint64_t tile_end(const segments *all, uint64_t s, uint64_t end)
 {
     return TML_MIN_OF(TML_MIN_OF(offset_at(all, end), all->element_count),
@@ -198,10 +198,10 @@ typedef struct reduce_job {
     unsigned char *out;
     size_t out_size;
     tml_type out_type;
-    cpu_scan scan;          /* integer sums: of short segments */
+    cpu_scan scan;          /* integer sums of short segments */
     short_fn sum_short;     /* NULL: other folds */
-    cpu_scan_space *spaces; /* one a worker, likewise */
-    segment now;            /* the long one that is being done */
+    cpu_scan_space *spaces; /* one a worker, for scan */
+    segment now;            /* the long segment in progress */
     cpu_number *results;    /* of its blocks */
 } reduce_job;
 
@@ -307,8 +307,8 @@ typedef struct scan_job {
     cpu_scan scan;
     short_fn scan_short;
     cpu_scan_space *spaces; /* one a worker */
-    segment now;            /* the long one that is being done */
-    cpu_number *before;     /* of its tiles: their sums, then the sums before them */
+    segment now;            /* the long segment in progress */
+    cpu_number *before;     /* its tiles' aggregates, then their exclusive prefixes */
 } scan_job;
 
 static size_t tile_at(segment span, uint64_t first)
@@ -316,7 +316,7 @@ static size_t tile_at(segment span, uint64_t first)
     return (size_t)TML_MIN_OF(span.end - first, (uint64_t)CPU_SCAN_TILE);
 }
 
-/* Scans a segment that has tiles of its own. */
+/* Scans a segment that shares no tile. */
 static void scan_alone(scan_job *job, cpu_scan_space *space, segment span)
 {
     cpu_number before = {0};
@@ -327,7 +327,7 @@ static void scan_alone(scan_job *job, cpu_scan_space *space, segment span)
     }
 }
 
-/* Scans short segments of floats, one after the other: each is rounded as if alone. */
+/* Scans short segments of floats one by one, so that each is rounded as if alone. */
 static uint64_t scan_short_real(scan_job *job, cpu_scan_space *space, uint64_t s, uint64_t end,
                                 uint64_t last)
 {
@@ -345,7 +345,7 @@ static uint64_t scan_short_real(scan_job *job, cpu_scan_space *space, uint64_t s
     return s;
 }
 
-/* Scans the short segments of a tile that begins with segment s; returns the one after them. */
+/* Scans the short segments of the tile that begins with segment s; returns the next segment. */
 static uint64_t scan_together(scan_job *job, cpu_scan_space *space, uint64_t s, uint64_t end)
 {
     const cpu_scan *scan = &job->scan;
@@ -405,7 +405,7 @@ static void tile_write_worker(void *argument, uint32_t worker)
     cpu_stream_fence();
 }
 
-/* Reduce, then scan: see cpu_scan.c. */
+/* REDUCE_THEN_SCAN: see cpu_scan.c. */
 static void scan_long(scan_job *job, uint64_t s)
 {
     job->now = segment_at(&job->all, s);

@@ -1,9 +1,9 @@
-/* tml_unique on the CPU. One bit an element says where runs begin: it differs from the element
- * before. With the bits, runs are a compaction (of the elements for values, of the indices for
- * starts), and a run's length is the distance from its bit to the next one.
+/* tml_unique on the CPU. A head flag, one bit an element, marks the start of a run: the element differs
+ * from its predecessor. Compaction by head flags gives the runs (of elements for values, of indices for
+ * starts); a run's length is the distance from its head flag to the next one.
  *
- * The bits are all known before anything moves, so values may be in: no element is compared after
- * its neighbour was overwritten. */
+ * All head flags are computed before any element is written, so values may be in: no element is
+ * compared with an overwritten one. */
 #include <string.h>
 
 #include "cpu/cpu_internal.h"
@@ -16,16 +16,16 @@ typedef struct unique_job {
     const unsigned char *in;
     size_t size;
     uint64_t count;
-    uint32_t *mask;       /* bits as compaction reads them, TILE / 32 words a tile */
-    uint64_t *runs;       /* of each tile, then before it */
-    uint64_t *last_start; /* of each tile, then before it; meaningless where there are no runs */
+    uint32_t *mask;       /* head flags as a bit mask, TILE / 32 words a tile */
+    uint64_t *runs;       /* of each tile, then their exclusive prefix */
+    uint64_t *last_start; /* in each tile, then before it; undefined if there is none */
     uint64_t run_count;
     void *lengths;
     bool lengths_narrow; /* u32 */
     uint64_t lengths_room;
 } unique_job;
 
-/* ---- where runs begin ------------------------------------------------------------------------ */
+/* ---- head flags ------------------------------------------------------------------------------ */
 
 #define DIFFER(Word, words)                                                                        \
     for (size_t i = 0; i < count; i++, element += size) {                                          \
@@ -39,8 +39,7 @@ typedef struct unique_job {
         out[i] = differs;                                                                          \
     }
 
-/* out[i]: do the bytes of element i differ from the element before? Constant sizes become vector
- * code. */
+/* out[i]: do the bytes of element i differ from those of its predecessor? Constant sizes vectorise. */
 CPU_INLINE void differ(const unsigned char *element, size_t size, size_t count, uint8_t *out)
 {
     if (size == 1)
@@ -64,12 +63,12 @@ CPU_INSTANTIATE(void, differ,
 
 typedef void (*differ_fn)(const unsigned char *element, size_t size, size_t count, uint8_t *out);
 
-/* Words of the block at first: a 1 starts a run. */
+/* Head flags of the block at first, as mask words. */
 static void mark_starts(const unique_job *job, uint64_t first, size_t count, uint64_t *words)
 {
     static const differ_fn table[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(differ);
     uint8_t starts[CPU_BLOCK];
-    size_t done = first == 0; /* nothing is before the first of all */
+    size_t done = first == 0; /* element 0 has no predecessor */
     starts[0] = 1;
     table[tml_simd_level()](job->in + (first + done) * job->size, job->size, count - done,
                             starts + done);
@@ -105,7 +104,7 @@ static void mark_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Turns runs and last_start of each tile into those before it. */
+/* Exclusive scan over tiles of runs (sum) and last_start (the last one so far). */
 static void scan_tiles(unique_job *job, uint64_t tile_count)
 {
     uint64_t runs = 0, start = 0;
@@ -133,7 +132,7 @@ static void store_length(const unique_job *job, uint64_t run, uint64_t length)
         ((uint64_t *)job->lengths)[run] = length;
 }
 
-/* Each start ends the run before it. */
+/* Each head flag ends the previous run. */
 static void lengths_worker(void *argument, uint32_t worker)
 {
     (void)worker;
@@ -160,7 +159,7 @@ static uint64_t tiles_of(uint64_t count)
     return count / TILE + (count % TILE != 0);
 }
 
-/* Runs as a compaction of elements and indices. */
+/* The compaction of elements and indices by head flags. */
 static tml_compact_desc as_compaction(const tml_unique_desc *desc)
 {
     tml_compact_desc compact = {
@@ -170,7 +169,7 @@ static tml_compact_desc as_compaction(const tml_unique_desc *desc)
     return compact;
 }
 
-/* Cuts the job's arrays off the arena; returns what is left for the compaction. */
+/* Takes the job's arrays from the arena; returns the compaction's scratch. */
 static void *lay_out(tml_context *tml, const tml_unique_desc *desc, cpu_arena *arena,
                      unique_job *job)
 {
