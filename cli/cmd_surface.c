@@ -141,7 +141,8 @@ static const opt surface_options[] = {
     {OPT_COUNT, "slabs", .argument = "LAYERS", .least = 0, .most = 1e9, .fallback = "0",
      .offset = offsetof(surface_args, slab_layers),
      .help = "read, work and write in slabs of so many layers (of points: of their field), for the "
-             "same mesh; 0: only where a volume needs more than --memory, or half of what is free"},
+             "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
+             "where that is faster: a raw volume's one surface, on the CPU, to a PLY"},
     {OPT_INPUT, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},

@@ -119,7 +119,9 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     whole->positions = promised;
     whole->normals = desc->normals ? promised : NULL;
     whole->values = desc->values ? promised : NULL;
-    return tml_ply_create(stream->tml, stream->path, whole, NULL, &stream->writer);
+    tml_status status = tml_ply_create(stream->tml, stream->path, whole, NULL, &stream->writer);
+    stream->writer.progress.next = UINT64_MAX; /* the progress is that of making the pieces */
+    return status;
 }
 
 tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
