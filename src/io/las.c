@@ -49,6 +49,31 @@ static bool has_laszip_record(const uint8_t *data, size_t size, size_t at, uint3
     return false;
 }
 
+/* All points, whose records are known to be there. */
+static tml_status push_records(point_sink *sink, const uint8_t *data, const uint8_t *record,
+                               size_t record_size, uint64_t count)
+{
+    double scale[3], shift[3];
+    for (int axis = 0; axis < 3; axis++) {
+        scale[axis] = io_load_f64(data + LAS_SCALE + 8 * axis, false);
+        shift[axis] = io_load_f64(data + LAS_OFFSET + 8 * axis, false);
+    }
+    sink->expected = count;
+    sink->has_values = true;
+    memcpy(sink->value_name, "intensity", sizeof "intensity");
+    for (uint64_t i = 0; i < count; i++, record += record_size) {
+        double position[3];
+        for (int axis = 0; axis < 3; axis++)
+            position[axis] =
+                (double)(int32_t)io_load_u32(record + 4 * axis, false) * scale[axis] + shift[axis];
+        tml_status status =
+            tml_points_push(sink, position, 0.0, io_load_u16(record + RECORD_INTENSITY, false));
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
 tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t size)
 {
     if (size < LAS_HEADER_MIN)
@@ -92,24 +117,5 @@ tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t siz
             "is truncated",
             (unsigned long long)count, record_size, (size - offset) / record_size);
 
-    double scale[3], shift[3];
-    for (int axis = 0; axis < 3; axis++) {
-        scale[axis] = io_load_f64(data + LAS_SCALE + 8 * axis, false);
-        shift[axis] = io_load_f64(data + LAS_OFFSET + 8 * axis, false);
-    }
-    sink->expected = count;
-    sink->has_values = true;
-    memcpy(sink->value_name, "intensity", sizeof "intensity");
-    const uint8_t *record = data + offset;
-    for (uint64_t i = 0; i < count; i++, record += record_size) {
-        double position[3];
-        for (int axis = 0; axis < 3; axis++)
-            position[axis] =
-                (double)(int32_t)io_load_u32(record + 4 * axis, false) * scale[axis] + shift[axis];
-        tml_status status =
-            tml_points_push(sink, position, 0.0, io_load_u16(record + RECORD_INTENSITY, false));
-        if (status != TML_OK)
-            return status;
-    }
-    return TML_OK;
+    return push_records(sink, data, data + offset, record_size, count);
 }

@@ -375,6 +375,52 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     return status;
 }
 
+/* Opens the display, loads the functions and makes the context current; what is open when that fails, gl_open closes. */
+static tml_status connect_device(tml_context *tml, const tml_gl_desc *gl, gl_device *d)
+{
+    tml_gl_function (*get)(void *, const char *) = gl->get_proc_address;
+    void *user = gl->user;
+#ifndef __EMSCRIPTEN__
+    bool has_egl = egl_load(&d->egl);
+    if (!has_egl && !(get && d->is_lent))
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
+                         "tml_open: libEGL.so.1 cannot be opened; "
+                         "Debian: apt-get install libegl1 libgl1-mesa-dri");
+    if (has_egl && !d->is_lent && !open_display(d, tml->device_number, true))
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
+                         "tml_open: EGL makes no OpenGL ES context (0x%x)",
+                         (unsigned)d->egl.GetError());
+    if (!get) {
+        get = egl_get_proc_address;
+        user = &d->egl;
+    }
+#endif
+    /* A lent context's version is not known before GetString is loaded: functions of 3.0 may be missing. */
+    const char *missing = gl_load(&d->fn, get, user, !d->is_lent && d->is_es3);
+    if (missing)
+        return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);
+#ifndef __EMSCRIPTEN__
+    if (!d->is_lent && !make_current(d)) {
+        tml_status status =
+            tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: eglMakeCurrent failed with 0x%x",
+                      (unsigned)d->egl.GetError());
+        make_previous_current(d);
+        return status;
+    }
+#endif
+    const char *version = (const char *)d->fn.GetString(GL_VERSION);
+    if (!version)
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
+                         "tml_open: desc.gl.lend_current, but no OpenGL context is current");
+    /* "OpenGL ES 3.2 ...", and the same for WebGL in Emscripten. */
+    const char *digits = strstr(version, "ES ");
+    d->is_es3 = digits && atoi(digits + 3) >= 3;
+    if (d->is_es3 && d->is_lent && gl_load(&d->fn, get, user, true))
+        d->is_es3 = false;
+    gl_load_reset_status(&d->fn, get, user);
+    return TML_OK;
+}
+
 tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
 {
     static const tml_gl_desc defaults;
@@ -387,52 +433,16 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
     d->is_lent = gl->lend_current;
     d->exact_counts = gl->exact_counts;
     tml->engine_state = d;
-    tml_gl_function (*get)(void *, const char *) = gl->get_proc_address;
-    void *user = gl->user;
-    tml_status status = TML_OK;
+    tml_status status = connect_device(tml, gl, d);
+    if (status != TML_OK) {
 #ifndef __EMSCRIPTEN__
-    if (!egl_load(&d->egl))
-        status = get && d->is_lent ? TML_OK
-                                   : tml_error(tml, TML_ERROR_NO_DEVICE,
-                                               "tml_open: libEGL.so.1 cannot be opened; "
-                                               "Debian: apt-get install libegl1 libgl1-mesa-dri");
-    else if (!d->is_lent && !open_display(d, tml->device_number, true))
-        status =
-            tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: EGL makes no OpenGL ES context (0x%x)",
-                      (unsigned)d->egl.GetError());
-    if (!get) {
-        get = egl_get_proc_address;
-        user = &d->egl;
-    }
+        if (d->egl.library && !d->is_lent)
+            close_display(d);
 #endif
-    if (status != TML_OK)
-        goto fail;
-    /* A lent context's version is not known before GetString is loaded: functions of 3.0 may be missing. */
-    const char *missing = gl_load(&d->fn, get, user, !d->is_lent && d->is_es3);
-    if (missing) {
-        status = tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);
-        goto fail;
+        tml_free(tml, d, sizeof *d);
+        tml->engine_state = NULL;
+        return status;
     }
-#ifndef __EMSCRIPTEN__
-    if (!d->is_lent && !make_current(d)) {
-        status = tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: eglMakeCurrent failed with 0x%x",
-                           (unsigned)d->egl.GetError());
-        make_previous_current(d);
-        goto fail;
-    }
-#endif
-    const char *version = (const char *)d->fn.GetString(GL_VERSION);
-    if (!version) {
-        status = tml_error(tml, TML_ERROR_NO_DEVICE,
-                           "tml_open: desc.gl.lend_current, but no OpenGL context is current");
-        goto fail;
-    }
-    /* "OpenGL ES 3.2 ...", and the same for WebGL in Emscripten. */
-    const char *digits = strstr(version, "ES ");
-    d->is_es3 = digits && atoi(digits + 3) >= 3;
-    if (d->is_es3 && d->is_lent && gl_load(&d->fn, get, user, true))
-        d->is_es3 = false;
-    gl_load_reset_status(&d->fn, get, user);
     describe(d, &tml->device);
     if (d->is_lent)
         gl_state_save(d);
@@ -443,15 +453,6 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
         gl_close(tml);
     else
         gl_leave(tml);
-    return status;
-
-fail:
-#ifndef __EMSCRIPTEN__
-    if (d->egl.library && !d->is_lent)
-        close_display(d);
-#endif
-    tml_free(tml, d, sizeof *d);
-    tml->engine_state = NULL;
     return status;
 }
 
