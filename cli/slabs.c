@@ -347,14 +347,18 @@ bool slabs_writes_in_place(const char *output)
     return path_ends_with(output, endings);
 }
 
-/* The counts of a mesh that can then be written in place: counting reads the volume once more, which takes less
- * time than storing the mesh twice. */
+/* The counts of a mesh that can then be written in place. Counting reads the volume once more, which takes less time
+ * than storing the mesh twice where the system's page cache holds the volume. */
 static tml_status count_mesh(tml_context *tml, slabs *s, const tml_surface_slabs_desc *desc,
                              tml_mesh_stream_desc *mesh)
 {
     tml_surface_slabs_desc counting = *desc;
     tml_surface_result counted;
-    if (!desc->map || mesh->soup || mesh->edit || mesh->team ||
+    uint64_t free_memory = slabs_free_memory();
+    bool is_cached =
+        !free_memory || slabs_size(s, s->streams[TML_SURFACE_MASK] != NULL,
+                                   s->streams[TML_SURFACE_ATTRIBUTE] != NULL) < free_memory / 2;
+    if (!desc->map || !is_cached || mesh->soup || mesh->edit || mesh->team ||
         !slabs_writes_in_place(s->options->output) ||
         desc->surface->isovalue_count + desc->surface->label_count != 1)
         return TML_OK;
