@@ -593,7 +593,8 @@ const cli_command cmd_info = {
         {.name = "info",
          .operands = "FILE",
          .summary = "Tells what is in a volume, point, mesh or picture file",
-         .about = "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, and headerless samples "
+         .about = "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, legacy VTK, and headerless "
+                  "samples "
                   "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
                   "PLY, STL, OFF, glTF. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
                   "'" CLI_PROGRAM " index' made. The format is found by content. The "

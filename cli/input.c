@@ -100,14 +100,15 @@ int input_refuse(const char *command, tml_context *tml, const char *path, bool t
     tml_points_free(tml, &points);
     if (is_empty || (status != TML_ERROR_FILE_FORMAT && status != TML_OK))
         return cli_fail(command, tml, status);
-    return cli_error(command,
-                     "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC and "
-                     "NPY (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
-                     "and legacy VTK%s",
-                     path,
-                     takes_all ? ", meshes OBJ, PLY, STL, OFF and glTF, pictures Radiance, PFM, "
-                                 "PNG, JPEG and OpenEXR"
-                               : "");
+    return cli_error(
+        command,
+        "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, "
+        "NPY and legacy VTK (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
+        "and legacy VTK%s",
+        path,
+        takes_all ? ", meshes OBJ, PLY, STL, OFF and glTF, pictures Radiance, PFM, "
+                    "PNG, JPEG and OpenEXR"
+                  : "");
 }
 
 void input_name(const char *path, input *out)

@@ -1,13 +1,15 @@
 /* Volumes: finds a file's format, helps the formats to interpret headers, saves. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #include "io/volume_internal.h"
 
 /* Formats that contents alone identify come before those that also need the name. */
-static const volume_format *const formats[] = {&tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti,
-                                               &tml_volume_mrc, &tml_volume_metaimage};
+static const volume_format *const formats[] = {&tml_volume_nrrd,  &tml_volume_npy,
+                                               &tml_volume_nifti, &tml_volume_mrc,
+                                               &tml_volume_vtk,   &tml_volume_metaimage};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
 
@@ -85,6 +87,88 @@ tml_status tml_volume_axes(const io_file *file, const double columns[9], const d
     return TML_OK;
 }
 
+/* Lists names for a person. */
+static void name_arrays(const volume_arrays *arrays, char *out, size_t size)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < arrays->count && length < size; i++)
+        length +=
+            (size_t)snprintf(out + length, size - length, "%s%s%s", i ? ", " : "",
+                             arrays->array[i].name, arrays->array[i].on_cells ? " (on cells)" : "");
+}
+
+static int compare_arrays(const void *a, const void *b)
+{
+    const volume_array *x = a, *y = b;
+    int order = x->on_cells - y->on_cells;
+    order = order ? order : y->is_active - x->is_active;
+    return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The grid of a grid's cells: samples at their centres. */
+static void move_to_cells(tml_grid *grid)
+{
+    double half[3];
+    for (int axis = 0; axis < 3; axis++) {
+        half[axis] = grid->dims[axis] > 1 ? 0.5 * grid->spacing[axis] : 0;
+        grid->dims[axis] -= grid->dims[axis] > 1;
+    }
+    for (int row = 0; row < 3; row++)
+        for (int axis = 0; axis < 3; axis++)
+            grid->origin[row] += grid->direction[3 * row + axis] * half[axis];
+}
+
+tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
+                             const tml_volume_load_desc *desc, volume_header *out)
+{
+    char names[512];
+    uint64_t frame = desc->frame, total = 0;
+    const volume_array *array = NULL;
+    bool has_active = false;
+    for (uint32_t i = 0; i < arrays->count; i++)
+        has_active |= arrays->array[i].is_active;
+    for (uint32_t i = 0; i < arrays->count && !has_active; i++) /* on cells they come last anyway */
+        arrays->array[i].is_active = arrays->array[i].components == 1;
+    qsort(arrays->array, arrays->count, sizeof *arrays->array, compare_arrays);
+    name_arrays(arrays, names, sizeof names);
+    for (uint32_t i = 0; i < arrays->count; i++) {
+        uint64_t components = arrays->array[i].components;
+        if (!array && frame < components)
+            array = &arrays->array[i];
+        else if (!array)
+            frame -= components;
+        if (__builtin_add_overflow(total, components, &total))
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "its arrays have %" PRIu64 " components and more", components);
+    }
+    if (total == 0)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "has no array of numbers on its points or cells");
+    if (!array)
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
+                            "desc.frame is %" PRIu32 ", needs less than %" PRIu64
+                            ", the components of its arrays: %s",
+                            desc->frame, total, names);
+    if (array->on_cells)
+        move_to_cells(&out->volume.grid);
+    out->volume.type = array->type;
+    out->offset = array->offset;
+    out->end = array->end;
+    out->encoding = array->encoding;
+    snprintf(out->volume.comment, sizeof out->volume.comment, "%s%s%s", names,
+             arrays->count > 1 ? "; this is " : "", arrays->count > 1 ? array->name : "");
+    tml_status status = tml_volume_layout(file, 1, array->components, 1, (uint32_t)frame, out);
+    out->volume.frame_count = total;
+    if (status == TML_OK && array->tuples != out->samples / array->components)
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                              "array %s has %" PRIu64 " values, needs %" PRIu64
+                              ", one for each of the grid's %s",
+                              array->name, array->tuples, out->samples / array->components,
+                              array->on_cells ? "cells" : "points");
+    return status;
+}
+
 bool tml_volume_parse_reals(io_span text, double *out, size_t count)
 {
     io_text words = io_text_of(text);
@@ -103,6 +187,17 @@ bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count)
         if (!tml_io_word(&words, &word) || !tml_io_parse_u64(word, &out[i]))
             return false;
     return !tml_io_word(&words, &word);
+}
+
+tml_status tml_volume_not_gzip(const io_file *file)
+{
+    uint8_t magic[3] = {0};
+    size_t size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
+    tml_status status = tml_io_read(file, 0, magic, size);
+    if (status == TML_OK && tml_io_is_gzip(magic, size))
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "is a gzip file, in which this format is not read; gunzip it first");
+    return status;
 }
 
 bool tml_volume_name_ends(const char *path, const char *ending)
@@ -159,12 +254,14 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
     else
-        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                              file->size == 0
-                                  ? "the file is empty"
-                                  : "is none of the volume formats known here (NRRD, NIfTI, "
-                                    "MetaImage, MRC, NPY); for headerless samples give desc.dims "
-                                    "and desc.type");
+        status = tml_io_error(
+            file, TML_ERROR_FILE_FORMAT,
+            file->size == 0 ? "the file is empty"
+                            : "is none of the volume formats known here (NRRD, NIfTI, "
+                              "MetaImage, MRC, NPY, VTK); for headerless samples give desc.dims "
+                              "and desc.type");
+    if (header->encoding == VOLUME_TEXT) /* numbers become samples in this machine's order */
+        header->big_endian = IO_HOST_IS_BIG_ENDIAN;
     if (status == TML_OK && header->volume.format[0] == '\0')
         snprintf(header->volume.format, sizeof header->volume.format, "%s",
                  format ? format->name : "raw");

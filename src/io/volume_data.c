@@ -20,9 +20,9 @@ typedef struct samples_reader {
     uint64_t next;      /* number of the next file */
     io_text names;      /* of a list */
     io_file file;
-    io_file decoded; /* the numbers of a text file, as samples in memory */
-    io_block numbers;
     io_stream stream;
+    uint64_t stored;  /* offset of what a decoder decodes */
+    io_block decoded; /* all samples of the open file, where they were not wanted in one piece */
     bool is_open;
     io_progress progress;
 } samples_reader;
@@ -151,52 +151,53 @@ static bool parse_sample(io_span word, tml_type type, void *out)
     return true;
 }
 
-/* Parses a text file into samples in memory, which reader->decoded then reads instead of the
- * file. */
-static tml_status decode_text(samples_reader *reader, uint64_t offset)
+static tml_status decode_text(const io_file *file, const volume_header *header, uint64_t offset,
+                              uint64_t size, void *out)
 {
-    const io_file *file = &reader->file;
-    tml_type type = reader->header->volume.type;
-    size_t sample_size = tml_type_size(type);
-    io_block text = {.size = (size_t)(file->size - offset)};
+    tml_type type = header->volume.type;
+    size_t sample_size = tml_type_size(type), count = (size_t)(size / sample_size);
+    io_block text = {.size = (size_t)((header->end ? header->end : file->size) - offset)};
+    if (count > text.size / 2 + 1)
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "holds %zu characters, too few for %zu numbers", text.size, count);
+    if (!out)
+        return TML_OK;
     text.data = tml_io_alloc(file, text.size);
-    reader->numbers.data = tml_io_alloc(file, reader->file_size);
-    reader->numbers.size = reader->numbers.data ? (size_t)reader->file_size : 0;
-    tml_status status = text.data && reader->numbers.data
-                            ? tml_io_read(file, offset, text.data, text.size)
-                            : TML_ERROR_OUT_OF_MEMORY;
-    io_text words = {(const char *)text.data, (const char *)text.data + text.size, 1};
-    for (size_t done = 0; status == TML_OK && done < reader->numbers.size; done += sample_size) {
-        io_span word;
+    tml_status status =
+        text.data ? tml_io_read(file, offset, text.data, text.size) : TML_ERROR_OUT_OF_MEMORY;
+    io_text words = io_text_of((io_span){(const char *)text.data, text.size});
+    io_span word;
+    for (size_t i = 0; status == TML_OK && i < count; i++) {
         if (!tml_io_word(&words, &word))
             status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                                  "holds %zu numbers, needs %zu; it was cut short",
-                                  done / sample_size, reader->numbers.size / sample_size);
-        else if (!parse_sample(word, type, reader->numbers.data + done))
+                                  "holds %zu numbers, needs %zu; it was cut short", i, count);
+        else if (!parse_sample(word, type, (uint8_t *)out + i * sample_size))
             status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "number %zu is \"%.*s\", needs a %s",
-                                  done / sample_size, (int)(word.size < 40 ? word.size : 40),
-                                  word.text, tml_type_name(type));
+                                  i, (int)(word.size < 40 ? word.size : 40), word.text,
+                                  tml_type_name(type));
     }
+    if (status == TML_OK && header->is_exact && tml_io_word(&words, &word))
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                              "holds more than the %zu numbers that its sizes say", count);
     tml_io_block_free(file, &text);
-    if (status == TML_OK)
-        tml_io_open_memory(file->tml, file->call, file->path, reader->numbers.data,
-                           reader->numbers.size, &reader->decoded);
     return status;
 }
+
+static const volume_decoder decoders[VOLUME_ENCODINGS] = {[VOLUME_TEXT] = decode_text};
 
 static void close_file(samples_reader *reader)
 {
     if (!reader->is_open)
         return;
     tml_io_stream_close(&reader->stream);
-    tml_io_block_free(&reader->file, &reader->numbers);
+    tml_io_block_free(&reader->file, &reader->decoded);
     if (reader->header->source != VOLUME_ATTACHED)
         tml_io_close(&reader->file);
     reader->is_open = false;
 }
 
 /* Checks that the open data file can hold its share of samples, and opens the stream at the first
- * of them; with only_check, text is not parsed yet. */
+ * of them. */
 static tml_status open_stream(samples_reader *reader, bool only_check)
 {
     const volume_header *header = reader->header;
@@ -207,21 +208,12 @@ static tml_status open_stream(samples_reader *reader, bool only_check)
     tml_status status = skip_lines(file, header->line_skip, &offset);
     if (status != TML_OK)
         return status;
-    if (header->encoding == VOLUME_TEXT) {
-        if (__builtin_add_overflow(offset, header->byte_skip, &offset) || offset > file->size)
+    if (decoders[header->encoding]) {
+        uint64_t end = header->end ? header->end : file->size;
+        if (__builtin_add_overflow(offset, header->byte_skip, &offset) || offset > end)
             return tml_io_error(file, TML_ERROR_FILE_FORMAT, "ends before the bytes to skip do");
-        uint64_t stored = file->size - offset;
-        uint64_t numbers = size / tml_type_size(header->volume.type);
-        if (numbers > stored / 2 + 1)
-            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                                "holds %" PRIu64 " characters, too few for %" PRIu64 " numbers",
-                                stored, numbers);
-        if (only_check)
-            return TML_OK;
-        status = decode_text(reader, offset);
-        return status != TML_OK ? status
-                                : tml_io_stream_open(&reader->decoded, 0, IO_RAW, size,
-                                                     &reader->progress, &reader->stream);
+        reader->stored = offset;
+        return decoders[header->encoding](file, header, offset, size, NULL);
     }
     /* Within a gzip file the header comes out of the stream before the samples. */
     uint64_t before = header->byte_skip + (reader->wrapped ? offset : 0);
@@ -264,6 +256,8 @@ static tml_status open_next(samples_reader *reader, bool only_check)
 static tml_status finish_file(samples_reader *reader)
 {
     bool has_more;
+    if (decoders[reader->header->encoding])
+        return TML_OK;
     tml_status status = tml_io_stream_finish(&reader->stream, &has_more);
     if (status == TML_OK && has_more && reader->header->is_exact)
         status = tml_io_error(&reader->file, TML_ERROR_FILE_FORMAT,
@@ -281,6 +275,30 @@ static void rewind_files(samples_reader *reader)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
+/* The next bytes of the open file, not more than it holds. */
+static tml_status read_piece(samples_reader *reader, uint8_t *out, uint64_t size)
+{
+    volume_decoder decoder = decoders[reader->header->encoding];
+    const io_file *file = &reader->file;
+    tml_status status = TML_OK;
+    if (!decoder)
+        return tml_io_stream_read(&reader->stream, out, size);
+    if (out && size == reader->file_size) {
+        status = decoder(file, reader->header, reader->stored, size, out);
+    } else if (!reader->decoded.data) {
+        reader->decoded.data = tml_io_alloc(file, reader->file_size);
+        reader->decoded.size = reader->decoded.data ? (size_t)reader->file_size : 0;
+        status = reader->decoded.data ? decoder(file, reader->header, reader->stored,
+                                                reader->file_size, reader->decoded.data)
+                                      : TML_ERROR_OUT_OF_MEMORY;
+    }
+    if (status == TML_OK && out && reader->decoded.data)
+        memcpy(out, reader->decoded.data + reader->file_size - reader->left, (size_t)size);
+    if (status == TML_OK && !tml_io_progress_add(&reader->progress, size))
+        status = tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
+    return status;
+}
+
 /* The next size bytes of samples; out NULL: skips them. */
 static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size)
 {
@@ -292,7 +310,7 @@ static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size
             continue;
         }
         uint64_t piece = size < reader->left ? size : reader->left;
-        status = tml_io_stream_read(&reader->stream, out, piece);
+        status = read_piece(reader, out, piece);
         reader->left -= piece;
         size -= piece;
         out = out ? out + piece : NULL;
@@ -467,8 +485,7 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_l
         tml_free(file->tml, ordered, (size_t)size);
         return status;
     }
-    if (header->encoding != VOLUME_TEXT)
-        tml_io_to_host(samples, sample_size, size / sample_size, header->big_endian);
+    tml_io_to_host(samples, sample_size, size / sample_size, header->big_endian);
     if (permuted) {
         permute(header, volume->grid.dims[2], samples, ordered);
         tml_free(file->tml, samples, (size_t)size);
@@ -498,12 +515,13 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
 {
     const uint64_t *dims = header->volume.grid.dims;
     uint64_t layer_samples = dims[0] * dims[1];
-    if (header->encoding == VOLUME_TEXT || header->axis[2] != 2)
-        return tml_io_error(
-            file, TML_ERROR_UNSUPPORTED,
-            "%s, so that it cannot be read layer by layer; load it whole, or convert "
-            "it (\"unu save -e raw\", \"unu permute\")",
-            header->encoding == VOLUME_TEXT ? "is text" : "has another slowest axis than z");
+    if (decoders[header->encoding] || header->axis[2] != 2)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "%s, so that it cannot be read layer by layer; load it whole, or "
+                            "convert it (\"unu save -e raw\", \"unu permute\")",
+                            header->encoding == VOLUME_TEXT ? "is text"
+                            : header->axis[2] != 2          ? "has another slowest axis than z"
+                                                            : "is encoded as a whole");
     tml_volume_stream *stream = tml_io_alloc(file, sizeof *stream);
     if (!stream)
         return TML_ERROR_OUT_OF_MEMORY;

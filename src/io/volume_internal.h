@@ -9,7 +9,9 @@
 typedef enum volume_encoding {
     VOLUME_RAW,
     VOLUME_DEFLATE, /* gzip or zlib */
-    VOLUME_TEXT,    /* numbers between blanks */
+    /* From here on a file's samples are decoded as a whole. */
+    VOLUME_TEXT, /* numbers between blanks */
+    VOLUME_ENCODINGS,
 } volume_encoding;
 
 /* Where the data files' names come from. */
@@ -34,10 +36,11 @@ typedef struct volume_header {
 
     volume_encoding encoding;
     uint64_t offset;    /* stored bytes before everything else in a data file */
+    uint64_t end;       /* of what may be decoded; 0: the file's end */
     uint64_t line_skip; /* then so many lines */
     uint64_t byte_skip; /* then so many bytes, after inflating */
     bool at_end;        /* raw, instead of the three: the samples are a data file's last bytes */
-    bool is_exact;      /* no byte may follow the samples */
+    bool is_exact;      /* no byte may follow the samples, before the end in text */
     bool big_endian;
 
     /* The number of samples in all data files together, and which are wanted: runs pieces of run
@@ -58,7 +61,7 @@ typedef struct volume_format {
 } volume_format;
 
 extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaimage, tml_volume_mrc,
-    tml_volume_npy;
+    tml_volume_npy, tml_volume_vtk;
 /* Headerless: everything is in desc. */
 TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
                                                const tml_volume_load_desc *desc,
@@ -97,9 +100,36 @@ static inline tml_status volume_spacings(const io_file *file, const double spaci
     return tml_volume_axes(file, tml_volume_identity, spacing, desc, out);
 }
 
+/* A file may hold several arrays over one grid. */
+enum { VOLUME_ARRAYS_MAX = 64, VOLUME_ARRAY_NAME_SIZE = 64 };
+typedef struct volume_array {
+    char name[VOLUME_ARRAY_NAME_SIZE];
+    tml_type type;
+    uint64_t components;  /* interleaved */
+    uint64_t tuples;      /* how many it says to have */
+    bool on_cells;        /* at the cells' centres; otherwise at the grid's points */
+    bool is_active;       /* what the file means to be looked at first */
+    uint64_t offset, end; /* where its values lie stored */
+    volume_encoding encoding;
+} volume_array;
+typedef struct volume_arrays {
+    volume_array array[VOLUME_ARRAYS_MAX];
+    uint32_t count;
+} volume_arrays;
+
+/* Chooses the array that desc.frame means, which counts components: of the active array first, then of
+ * the others in the file's order, those on cells last. Sets the type, the layout and, where it is on
+ * cells, their grid; volume.grid is that of the points before. Errors: UNSUPPORTED (there is none),
+ * as tml_volume_layout. */
+TML_MUST_CHECK tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
+                                            const tml_volume_load_desc *desc, volume_header *out);
+
 /* Reads exactly count numbers between blanks; false when there are more, fewer or others. */
 bool tml_volume_parse_reals(io_span text, double *out, size_t count);
 bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count);
+
+/* Fails when the file is gzip, as a format does that must look at more than the head. */
+TML_MUST_CHECK tml_status tml_volume_not_gzip(const io_file *file);
 
 /* Does a path have that ending (in any case), perhaps followed by ".gz"? */
 bool tml_volume_name_ends(const char *path, const char *ending);
@@ -113,6 +143,11 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
                         volume_header *out);
 
 /* ---- volume_data.c --------------------------------------------------------------------------- */
+
+/* Decodes a data file's samples, stored from offset on: size bytes at out, in the byte order that the
+ * header says. out NULL: only checks, roughly, that the file can hold them. */
+typedef tml_status (*volume_decoder)(const io_file *file, const volume_header *header,
+                                     uint64_t offset, uint64_t size, void *out);
 
 /* Allocates volume.data and reads the wanted samples, in the machine's byte order and the volume's
  * axis order. wrapped: the whole file is gzip. Everything is checked against the files' sizes

@@ -1,41 +1,45 @@
-/* Legacy VTK files with points (Kitware: VTK File Formats, vtk.org): POLYDATA, UNSTRUCTURED_GRID
- * and STRUCTURED_GRID, as text or big-endian binary, versions 1 to 5. Cells and everything else are
- * stepped over; of the point data, arrays of one component named radius or pscale give the radii
- * and the first other one the values. */
-#include "io/points_internal.h"
+/* Reads the frame of legacy VTK files. */
+#include "io/vtk_legacy.h"
 
-/* An array's values: where they lie in the file. */
-typedef struct vtk_array {
-    io_text text;
-    tml_type type;
-} vtk_array;
-
-typedef struct vtk_reader {
-    point_sink *sink;
-    io_text text;
-    points_encoding encoding;
-    bool has_points;
-    uint64_t count;      /* points */
-    uint64_t data_count; /* rows of the arrays that follow: points or cells */
-    bool in_point_data;
-    point_columns columns; /* 0, 1, 2: positions; from 3 on the arrays seen, in order */
-    int32_t column_count;
-    vtk_array positions, radii, values;
-} vtk_reader;
-
-static tml_status fail(const vtk_reader *reader, const char *what)
+static tml_status fail(const vtk_legacy *vtk, const char *what)
 {
-    return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT, "%s", what);
+    return tml_io_error(vtk->file, TML_ERROR_FILE_FORMAT, "%s", what);
 }
 
 /* ---- lines and arrays ------------------------------------------------------------------------ */
 
+/* The next bytes, at most size; 0 at the end of the file and when it cannot be read. */
+static size_t look(const vtk_legacy *vtk, char *out, size_t size)
+{
+    uint64_t left = vtk->offset < vtk->file->size ? vtk->file->size - vtk->offset : 0;
+    size = left < size ? (size_t)left : size;
+    return size && tml_io_read_quietly(vtk->file, vtk->offset, out, size) == 0 ? size : 0;
+}
+
+/* The next line; of one that is longer than any keyword needs, the start. */
+static bool any_line(vtk_legacy *vtk, io_span *line)
+{
+    size_t size = look(vtk, vtk->line, sizeof vtk->line);
+    io_text text = io_text_of((io_span){vtk->line, size});
+    if (!tml_io_line(&text, line))
+        return false;
+    vtk->offset += (uint64_t)(text.at - vtk->line);
+    char rest[VTK_LINE_SIZE];
+    bool ended = text.at < text.end || (size && text.at[-1] == '\n');
+    while (!ended && (size = look(vtk, rest, sizeof rest))) {
+        const char *newline = memchr(rest, '\n', size);
+        ended = newline != NULL;
+        vtk->offset += newline ? (uint64_t)(newline - rest) + 1 : size;
+    }
+    return true;
+}
+
 /* The next line that is not empty, after any METADATA, which ends at an empty line. */
-static bool next_line(vtk_reader *reader, io_text *words, io_span *keyword)
+static bool next_line(vtk_legacy *vtk, io_text *words, io_span *keyword)
 {
     io_span line;
     bool in_metadata = false;
-    while (tml_io_line(&reader->text, &line)) {
+    while (any_line(vtk, &line)) {
         *words = io_text_of(line);
         if (!tml_io_word(words, keyword))
             in_metadata = false;
@@ -48,14 +52,14 @@ static bool next_line(vtk_reader *reader, io_text *words, io_span *keyword)
 }
 
 /* Reads the next line only if it begins with that word. */
-static bool take_line(vtk_reader *reader, const char *wanted, io_text *words)
+static bool take_line(vtk_legacy *vtk, const char *wanted, io_text *words)
 {
-    vtk_reader ahead = *reader;
+    uint64_t offset = vtk->offset;
     io_span keyword;
-    if (!next_line(&ahead, words, &keyword) || !tml_io_is_any_case(keyword, wanted))
-        return false;
-    reader->text = ahead.text;
-    return true;
+    if (next_line(vtk, words, &keyword) && tml_io_is_any_case(keyword, wanted))
+        return true;
+    vtk->offset = offset;
+    return false;
 }
 
 static bool next_u64(io_text *words, uint64_t *out)
@@ -99,160 +103,162 @@ static bool next_type(io_text *words, tml_type *type, bool *is_bit)
     return false;
 }
 
-/* Steps over an array of rows x columns values and tells where it is. out may be NULL. */
-static bool take_array(vtk_reader *reader, tml_type type, bool is_bit, uint64_t rows,
-                       uint64_t columns, vtk_array *out)
+/* Steps over the values of a text file. */
+static bool skip_words(vtk_legacy *vtk, uint64_t count)
 {
-    uint64_t count, size;
-    io_text start = reader->text;
-    if (__builtin_mul_overflow(rows, columns, &count))
-        return false;
-    if (reader->encoding == POINTS_TEXT) {
-        io_span word;
-        for (uint64_t i = 0; i < count; i++)
-            if (!tml_io_word(&reader->text, &word))
-                return false;
-    } else {
-        if (is_bit)
-            size = count / 8 + (count % 8 != 0);
-        else if (__builtin_mul_overflow(count, tml_type_size(type), &size))
-            return false;
-        if (size > (uint64_t)(start.end - start.at))
-            return false;
-        reader->text.at += size;
+    char chunk[16384];
+    bool in_word = false;
+    while (count) {
+        size_t size = look(vtk, chunk, sizeof chunk);
+        if (size == 0)
+            return in_word && count == 1;
+        size_t i = 0;
+        for (; i < size && count; i++) {
+            bool is_blank = chunk[i] == ' ' || (chunk[i] >= '\t' && chunk[i] <= '\r');
+            count -= is_blank && in_word;
+            in_word = !is_blank;
+        }
+        vtk->offset += count ? size : i - 1; /* a line may end just behind the last word */
     }
-    if (out)
-        *out = (vtk_array){start, type};
     return true;
 }
 
-/* An array of the attributes: kept when it is a scalar for each point, and wanted. */
-static bool take_attribute(vtk_reader *reader, io_span name, tml_type type, bool is_bit,
-                           uint64_t rows, uint64_t columns)
+/* Steps over an array and tells of it. */
+static bool take_array(vtk_legacy *vtk, vtk_array array)
 {
-    vtk_array array;
-    if (!take_array(reader, type, is_bit, rows, columns, &array))
+    uint64_t count, size, left = vtk->file->size - vtk->offset;
+    array.offset = vtk->offset;
+    if (__builtin_mul_overflow(array.rows, array.columns, &count))
         return false;
-    if (!reader->in_point_data || columns != 1 || rows != reader->count || is_bit)
-        return true;
-    char text[32];
-    tml_io_copy(text, sizeof text, name);
-    int32_t column = reader->column_count++;
-    tml_points_column(reader->sink, &reader->columns, column, text);
-    if (reader->columns.radius == column)
-        reader->radii = array;
-    if (reader->columns.value == column)
-        reader->values = array;
+    if (vtk->is_binary) {
+        if (array.is_bit)
+            size = count / 8 + (count % 8 != 0);
+        else if (__builtin_mul_overflow(count, tml_type_size(array.type), &size))
+            return false;
+        if (size > left)
+            return false;
+        vtk->offset += size;
+    } else if (!skip_words(vtk, count)) {
+        return false;
+    }
+    array.end = vtk->offset;
+    vtk->array(vtk->user, &array);
     return true;
+}
+
+/* An array with "NAME TYPE" in what is left of its line. */
+static bool next_name_and_type(io_text *words, vtk_array *out)
+{
+    io_span name;
+    if (!tml_io_word(words, &name))
+        return false;
+    tml_io_copy(out->name, sizeof out->name, name);
+    return next_type(words, &out->type, &out->is_bit);
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static bool read_points(vtk_reader *reader, io_text *words)
+static bool read_points(vtk_legacy *vtk, io_text *words)
 {
-    tml_type type;
-    bool is_bit;
-    if (reader->has_points || !next_u64(words, &reader->count) ||
-        !next_type(words, &type, &is_bit) || is_bit)
-        return false;
-    reader->has_points = true;
-    return take_array(reader, type, false, reader->count, 3, &reader->positions);
+    vtk_array array = {.place = VTK_POSITIONS, .columns = 3};
+    return next_u64(words, &array.rows) && next_type(words, &array.type, &array.is_bit) &&
+           !array.is_bit && take_array(vtk, array);
 }
 
 /* Cells of any kind: one array of ints, or from version 5.1 on offsets and connectivity. */
-static bool read_cells(vtk_reader *reader, io_text *words)
+static bool read_cells(vtk_legacy *vtk, io_text *words)
 {
-    uint64_t first, second;
-    tml_type type;
-    bool is_bit;
-    if (!next_u64(words, &first) || !next_u64(words, &second))
+    vtk_array first = {.columns = 1}, second = {.type = TML_I32, .columns = 1};
+    if (!next_u64(words, &first.rows) || !next_u64(words, &second.rows))
         return false;
-    if (!take_line(reader, "OFFSETS", words))
-        return take_array(reader, TML_I32, false, second, 1, NULL);
-    return next_type(words, &type, &is_bit) && take_array(reader, type, is_bit, first, 1, NULL) &&
-           take_line(reader, "CONNECTIVITY", words) && next_type(words, &type, &is_bit) &&
-           take_array(reader, type, is_bit, second, 1, NULL);
+    if (!take_line(vtk, "OFFSETS", words))
+        return take_array(vtk, second);
+    return next_type(words, &first.type, &first.is_bit) && take_array(vtk, first) &&
+           take_line(vtk, "CONNECTIVITY", words) &&
+           next_type(words, &second.type, &second.is_bit) && take_array(vtk, second);
 }
 
-static bool read_cell_types(vtk_reader *reader, io_text *words)
+static bool read_cell_types(vtk_legacy *vtk, io_text *words)
 {
-    uint64_t count;
-    return next_u64(words, &count) && take_array(reader, TML_I32, false, count, 1, NULL);
+    vtk_array array = {.type = TML_I32, .columns = 1};
+    return next_u64(words, &array.rows) && take_array(vtk, array);
 }
 
-static bool read_data(vtk_reader *reader, io_text *words, bool in_point_data)
+static bool read_data(vtk_legacy *vtk, io_text *words, vtk_place place)
 {
-    reader->in_point_data = in_point_data;
-    return next_u64(words, &reader->data_count);
+    vtk->place = place;
+    return next_u64(words, &vtk->rows);
 }
 
-static bool read_field(vtk_reader *reader, io_text *words)
+static bool read_field(vtk_legacy *vtk, io_text *words)
 {
     io_span name;
     uint64_t arrays;
     if (!tml_io_word(words, &name) || !next_u64(words, &arrays))
         return false;
     for (uint64_t i = 0; i < arrays; i++) {
-        uint64_t columns, rows;
-        tml_type type;
-        bool is_bit;
         io_text line;
-        if (!next_line(reader, &line, &name) || !next_u64(&line, &columns) ||
-            !next_u64(&line, &rows) || !next_type(&line, &type, &is_bit) ||
-            !take_attribute(reader, name, type, is_bit, rows, columns))
+        vtk_array array = {.place = vtk->place};
+        if (!next_line(vtk, &line, &name) || !next_u64(&line, &array.columns) ||
+            !next_u64(&line, &array.rows) || !next_type(&line, &array.type, &array.is_bit))
+            return false;
+        tml_io_copy(array.name, sizeof array.name, name);
+        if (!take_array(vtk, array))
             return false;
     }
     return true;
 }
 
-static bool read_scalars(vtk_reader *reader, io_text *words)
+static bool read_scalars(vtk_legacy *vtk, io_text *words)
 {
-    io_span name, word;
-    tml_type type;
-    bool is_bit;
-    uint64_t columns = 1;
-    if (!tml_io_word(words, &name) || !next_type(words, &type, &is_bit))
+    io_span word;
+    vtk_array array = {.place = vtk->place, .rows = vtk->rows, .columns = 1};
+    if (!next_name_and_type(words, &array))
         return false;
-    if (tml_io_word(words, &word) && !tml_io_parse_u64(word, &columns))
+    if (tml_io_word(words, &word) && !tml_io_parse_u64(word, &array.columns))
         return false;
-    (void)take_line(reader, "LOOKUP_TABLE", words);
-    return take_attribute(reader, name, type, is_bit, reader->data_count, columns);
+    (void)take_line(vtk, "LOOKUP_TABLE", words);
+    return take_array(vtk, array);
 }
 
 /* VECTORS, NORMALS and the like: a fixed number of columns. */
-static bool read_tuples(vtk_reader *reader, io_text *words, uint64_t columns)
+static bool read_tuples(vtk_legacy *vtk, io_text *words, uint64_t columns)
 {
-    io_span name;
-    tml_type type;
-    bool is_bit;
-    return tml_io_word(words, &name) && next_type(words, &type, &is_bit) &&
-           take_attribute(reader, name, type, is_bit, reader->data_count, columns);
+    vtk_array array = {.place = vtk->place, .rows = vtk->rows, .columns = columns};
+    return next_name_and_type(words, &array) && take_array(vtk, array);
 }
 
-static bool read_texture_coordinates(vtk_reader *reader, io_text *words)
+static bool read_texture_coordinates(vtk_legacy *vtk, io_text *words)
 {
     io_span name;
-    uint64_t columns;
-    tml_type type;
-    bool is_bit;
-    return tml_io_word(words, &name) && next_u64(words, &columns) &&
-           next_type(words, &type, &is_bit) &&
-           take_array(reader, type, is_bit, reader->data_count, columns, NULL);
+    vtk_array array = {.rows = vtk->rows};
+    return tml_io_word(words, &name) && next_u64(words, &array.columns) &&
+           next_type(words, &array.type, &array.is_bit) && take_array(vtk, array);
 }
 
 /* Colours are bytes in binary files and fractions in text. */
-static bool read_colours(vtk_reader *reader, io_text *words, bool is_table)
+static bool read_colours(vtk_legacy *vtk, io_text *words, bool is_table)
 {
     io_span name;
     uint64_t number;
     if (!tml_io_word(words, &name) || !next_u64(words, &number))
         return false;
-    return take_array(reader, TML_U8, false, is_table ? number : reader->data_count,
-                      is_table ? 4 : number, NULL);
+    return take_array(vtk, (vtk_array){.type = TML_U8,
+                                       .rows = is_table ? number : vtk->rows,
+                                       .columns = is_table ? 4 : number});
+}
+
+static bool read_three(io_text *words, double out[3])
+{
+    io_span word;
+    for (int i = 0; i < 3; i++)
+        if (!tml_io_word(words, &word) || !tml_io_parse_f64(word, &out[i]))
+            return false;
+    return true;
 }
 
 /* The section that a line begins; false when it is unknown or damaged. */
-static bool read_section(vtk_reader *reader, io_span keyword, io_text *words)
+static bool read_section(vtk_legacy *vtk, io_span keyword, io_text *words)
 {
     static const char *const cells[] = {"VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS",
                                         "CELLS"};
@@ -263,95 +269,63 @@ static bool read_section(vtk_reader *reader, io_span keyword, io_text *words)
                   {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}, {"EDGE_FLAGS", 1}};
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
         if (tml_io_is_any_case(keyword, cells[i]))
-            return read_cells(reader, words);
+            return read_cells(vtk, words);
     for (size_t i = 0; i < sizeof tuples / sizeof tuples[0]; i++)
         if (tml_io_is_any_case(keyword, tuples[i].name))
-            return read_tuples(reader, words, tuples[i].columns);
+            return read_tuples(vtk, words, tuples[i].columns);
     if (tml_io_is_any_case(keyword, "POINTS"))
-        return read_points(reader, words);
+        return read_points(vtk, words);
     if (tml_io_is_any_case(keyword, "CELL_TYPES"))
-        return read_cell_types(reader, words);
+        return read_cell_types(vtk, words);
     if (tml_io_is_any_case(keyword, "POINT_DATA"))
-        return read_data(reader, words, true);
+        return read_data(vtk, words, VTK_POINT_DATA);
     if (tml_io_is_any_case(keyword, "CELL_DATA"))
-        return read_data(reader, words, false);
+        return read_data(vtk, words, VTK_CELL_DATA);
     if (tml_io_is_any_case(keyword, "FIELD"))
-        return read_field(reader, words);
+        return read_field(vtk, words);
     if (tml_io_is_any_case(keyword, "SCALARS"))
-        return read_scalars(reader, words);
+        return read_scalars(vtk, words);
     if (tml_io_is_any_case(keyword, "TEXTURE_COORDINATES"))
-        return read_texture_coordinates(reader, words);
+        return read_texture_coordinates(vtk, words);
     if (tml_io_is_any_case(keyword, "COLOR_SCALARS"))
-        return read_colours(reader, words, false);
+        return read_colours(vtk, words, false);
     if (tml_io_is_any_case(keyword, "LOOKUP_TABLE"))
-        return read_colours(reader, words, true);
-    return tml_io_is_any_case(keyword, "DIMENSIONS");
+        return read_colours(vtk, words, true);
+    if (tml_io_is_any_case(keyword, "SPACING") || tml_io_is_any_case(keyword, "ASPECT_RATIO"))
+        return read_three(words, vtk->spacing);
+    if (tml_io_is_any_case(keyword, "ORIGIN"))
+        return read_three(words, vtk->origin);
+    return tml_io_is_any_case(keyword, "DIMENSIONS") && next_u64(words, &vtk->dims[0]) &&
+           next_u64(words, &vtk->dims[1]) && next_u64(words, &vtk->dims[2]);
 }
 
-/* The four lines that every file begins with: version, title, ASCII or BINARY, DATASET. */
-static tml_status read_head(vtk_reader *reader)
+tml_status tml_vtk_open(const io_file *file, vtk_legacy *out)
 {
-    io_span line, keyword, dataset = {0};
+    *out = (vtk_legacy){.file = file, .spacing = {1, 1, 1}};
+    io_span line, keyword, dataset;
     io_text words;
-    if (!tml_io_line(&reader->text, &line) || !tml_io_line(&reader->text, &line) ||
-        !next_line(reader, &words, &keyword))
-        return fail(reader, "the file ends in its first three lines");
-    if (tml_io_is_any_case(keyword, "BINARY"))
-        reader->encoding = POINTS_BIG_ENDIAN;
-    else if (!tml_io_is_any_case(keyword, "ASCII"))
-        return fail(reader, "the third line is neither ASCII nor BINARY");
-    if (!take_line(reader, "DATASET", &words) || !tml_io_word(&words, &dataset))
-        return fail(reader, "there is no DATASET line");
-    if (tml_io_is_any_case(dataset, "STRUCTURED_POINTS") ||
-        tml_io_is_any_case(dataset, "RECTILINEAR_GRID"))
-        return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
-                            "DATASET is %.*s, a volume, needs POLYDATA, UNSTRUCTURED_GRID or "
-                            "STRUCTURED_GRID; save volumes as NRRD or MetaImage",
-                            (int)dataset.size, dataset.text);
+    if (!any_line(out, &line) || !any_line(out, &line) || !next_line(out, &words, &keyword))
+        return fail(out, "the file ends in its first three lines");
+    out->is_binary = tml_io_is_any_case(keyword, "BINARY");
+    if (!out->is_binary && !tml_io_is_any_case(keyword, "ASCII"))
+        return fail(out, "the third line is neither ASCII nor BINARY");
+    if (!take_line(out, "DATASET", &words) || !tml_io_word(&words, &dataset))
+        return fail(out, "there is no DATASET line");
+    tml_io_copy(out->dataset, sizeof out->dataset, dataset);
     return TML_OK;
 }
 
-static bool next_number(const vtk_reader *reader, vtk_array *array, double *out)
+tml_status tml_vtk_read(vtk_legacy *vtk)
 {
-    return tml_points_next(&array->text, reader->encoding, array->type, out);
-}
-
-static tml_status push_points(vtk_reader *reader)
-{
-    tml_status status = tml_points_columns_done(reader->sink, &reader->columns);
-    reader->sink->expected = reader->count;
-    for (uint64_t i = 0; i < reader->count && status == TML_OK; i++) {
-        double position[3], radius = 0.0, value = 0.0;
-        if (!next_number(reader, &reader->positions, &position[0]) ||
-            !next_number(reader, &reader->positions, &position[1]) ||
-            !next_number(reader, &reader->positions, &position[2]) ||
-            (reader->sink->has_radii && !next_number(reader, &reader->radii, &radius)) ||
-            (reader->sink->has_values && !next_number(reader, &reader->values, &value)))
-            return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
-                                "point %llu of %llu holds what is no number", (unsigned long long)i,
-                                (unsigned long long)reader->count);
-        status = tml_points_push(reader->sink, position, radius, value);
-    }
-    return status;
-}
-
-tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t size)
-{
-    vtk_reader reader = {
-        .sink = sink,
-        .text = {(const char *)data, (const char *)data + size, 1},
-        .columns = {{0, 1, 2}, -1, -1},
-        .column_count = 3,
-    };
-    tml_status status = read_head(&reader);
-    if (status != TML_OK)
-        return status;
     io_text words;
     io_span keyword;
-    while (next_line(&reader, &words, &keyword))
-        if (!read_section(&reader, keyword, &words))
-            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
-                                "the section %.*s is unknown or damaged, or the file ends in it",
-                                (int)(keyword.size < 40 ? keyword.size : 40), keyword.text);
-    return reader.has_points ? push_points(&reader) : fail(&reader, "there is no POINTS section");
+    while (next_line(vtk, &words, &keyword)) {
+        char name[41];
+        tml_io_copy(name, sizeof name, keyword); /* the line's memory is used again */
+        if (!read_section(vtk, keyword, &words))
+            return tml_io_error(vtk->file, TML_ERROR_FILE_FORMAT,
+                                "the section %s is unknown or damaged, or the file ends in it",
+                                name);
+    }
+    return TML_OK;
 }
