@@ -28,6 +28,36 @@ static const volume_check collected[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+#ifdef TML_XML
+#define XML(name) "volumes/vti/" name ".vti", "VTI"
+static const volume_check shipped_xml[] = {
+    {XML("blocks_of_zlib"), 0, 2, {5, 4, 3}, TML_U16, 0xde83ac52, {1, 2, 3}, {0.5, -1, 10}},
+    {XML("blocks_of_zlib"), 1, 2, {4, 3, 2}, TML_F64, 0x1c94c056, {1, 2, 3}, {1, 0, 11.5}},
+    {XML("direction_turned_f32"), 0, 1, {5, 4, 3}, TML_F32, 0x6fe41d32, {1, 2, 3}, {5, 6, 7}},
+    {XML("ten_types_5x4x3_be_base64"), 7, 10, {5, 4, 3}, TML_U64, 0x6b00ea96, {1, 2, 3}, {0.5, -1, 10}},
+};
+static const volume_check collected_xml[] = {
+    {XML("cell_data_only_u8"), 0, 1, {5, 4, 3}, TML_U8, 0x77bddd00, {1, 1, 1}, {0.5, 0.5, 0.5}},
+    {XML("chombo_cell_data_f64"), 0, 1, {16, 16, 16}, TML_F64, 0x80cc80d0, {0.5, 0.5, 0.5}, {0.25, 0.25, 0.25}},
+    {XML("extent_not_at_zero_f32"), 0, 1, {5, 4, 3}, TML_F32, 0x6fe41d32, {1, 2, 3}, {8, 2, 37}},
+    {XML("head_i16_appended_base64_zlib"), 0, 1, HEAD},
+    {XML("head_i16_appended_raw"), 0, 1, HEAD},
+    {XML("head_i16_appended_raw_be"), 0, 1, HEAD},
+    {XML("head_i16_appended_raw_be_u64_zlib"), 0, 1, HEAD},
+    {XML("head_i16_appended_raw_u64_zlib"), 0, 1, HEAD},
+    {XML("head_i16_ascii"), 0, 1, HEAD},
+    {XML("head_i16_inline_base64"), 0, 1, HEAD},
+    {XML("head_i16_inline_zlib"), 0, 1, HEAD},
+    {XML("hydrogen_f32_64"), 0, 1, {64, 64, 64}, TML_F32, 0x30bd7117, {1, 1, 1}, {0, 0, 0}},
+    {XML("vase_u8"), 0, 1, {115, 101, 75}, TML_U8, 0x1e4dfed6, {1, 1, 1}, {0, 0, 0}},
+    {XML("vectors_and_scalars_f32"), 0, 4, {5, 4, 3}, TML_F32, 0x6fe41d32, {1, 1, 1}, {0, 0, 0}},
+    {XML("vectors_and_scalars_f32"), 2, 4, {5, 4, 3}, TML_F32, 0xd7abf518, {1, 1, 1}, {0, 0, 0}},
+    {XML("volume_complex"), 0, 1, {3, 4, 6}, TML_I8, 0xc993b23d, {1, 1, 1}, {0, 0, 0}},
+};
+#endif
+/* clang-format on */
+
 TEST(shipped_files_have_the_values_that_another_reader_found)
 {
     tml_context *tml = open_plain();
@@ -183,6 +213,152 @@ TEST(damaged_files_get_an_error)
         SKIP("TML_DATA is not set");
     check_damaged("vtk_points_", none, 1 << 20);
 }
+
+/* ---- XML ------------------------------------------------------------------------------------- */
+
+#ifdef TML_XML
+TEST(xml_files_have_the_values_that_another_reader_found)
+{
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof shipped_xml / sizeof shipped_xml[0]; i++)
+        check_volume(tml, test_data(shipped_xml[i].path), &shipped_xml[i]);
+    check_ten(tml, test_data("volumes/vti/ten_types_5x4x3_be_base64.vti"));
+    check_ten(tml, test_data("volumes/vti/ten_types_5x4x3_appended_raw.vti"));
+    tml_volume volume;
+    if (CHECK_OK(tml, tml_volume_load(tml, test_data("volumes/vti/direction_turned_f32.vti"), NULL,
+                                      &volume))) {
+        static const double direction[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1};
+        CHECK(memcmp(volume.grid.direction, direction, sizeof direction) == 0);
+        CHECK_STR(volume.comment, "s");
+    }
+    tml_volume_free(tml, &volume);
+    tml_close(tml);
+}
+
+TEST(collected_xml_files_have_the_values_that_another_reader_found)
+{
+    if (!test_full_data(collected_xml[0].path))
+        SKIP("TML_DATA is not set");
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof collected_xml / sizeof collected_xml[0]; i++) {
+        CHECK(test_full_data(collected_xml[i].path) != NULL);
+        check_volume(tml, test_full_data(collected_xml[i].path), &collected_xml[i]);
+    }
+    check_ten(tml, test_full_data("volumes/vti/ten_types_5x4x3_ascii.vti"));
+    tml_close(tml);
+}
+
+/* Raw samples in this machine's order are read layer by layer, and others are refused with a reason. */
+TEST(raw_xml_files_are_read_layer_by_layer)
+{
+    tml_context *tml = open_plain();
+    tml_volume info;
+    tml_volume_stream *stream;
+    int8_t layer[20];
+    if (CHECK_OK(tml, tml_volume_stream_open(
+                          tml, test_data("volumes/vti/ten_types_5x4x3_appended_raw.vti"), NULL,
+                          &info, &stream))) {
+        CHECK_OK(tml, tml_volume_stream_read(stream, 2, 1, layer));
+        for (int i = 0; i < 20; i++)
+            CHECK(layer[i] == i + 10);
+    }
+    tml_volume_stream_close(stream);
+    CHECK_STATUS(tml_volume_stream_open(tml, test_data("volumes/vti/blocks_of_zlib.vti"), NULL,
+                                        &info, &stream),
+                 TML_ERROR_UNSUPPORTED);
+    tml_close(tml);
+}
+
+#    define XML_START "<VTKFile type=\"ImageData\" "
+#    define XML_GRID  "><ImageData WholeExtent=\"0 1 0 1 0 0\">"
+#    define XML_PIECE "<Piece Extent=\"0 1 0 1 0 0\"><PointData>"
+#    define XML_ARRAY "<DataArray type=\"UInt8\" Name=\"a\" format="
+#    define XML_END   "</DataArray></PointData></Piece></ImageData></VTKFile>"
+
+TEST(xml_files_that_lie)
+{
+    static const struct {
+        const char *file;
+        tml_status status;
+        const char *word;
+    } cases[] = {
+        {XML_START "compressor=\"vtkLZ4DataCompressor\"" XML_GRID, TML_ERROR_UNSUPPORTED,
+         "vtkZLibDataCompressor"},
+        {XML_START "byte_order=\"Middle\"" XML_GRID, TML_ERROR_FILE_FORMAT, "byte_order"},
+        {XML_START "header_type=\"UInt16\"" XML_GRID, TML_ERROR_FILE_FORMAT, "header_type"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"hex\">" XML_END, TML_ERROR_FILE_FORMAT,
+         "format"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\">1 2 3" XML_END, TML_ERROR_FILE_FORMAT,
+         "too few for 4 numbers"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\">1 2 3 4 5" XML_END,
+         TML_ERROR_FILE_FORMAT, "more than the 4"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\"/>" XML_END, TML_ERROR_FILE_FORMAT,
+         "mismatched tag"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"appended\">" XML_END, TML_ERROR_FILE_FORMAT,
+         "no appended data"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"binary\">BQAAAAECAwQF" XML_END,
+         TML_ERROR_FILE_FORMAT, "5 bytes, needs 4"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"binary\">BAAAAAECAwQ" XML_END,
+         TML_ERROR_FILE_FORMAT, "base64"},
+        {XML_START XML_GRID XML_PIECE XML_ARRAY "\"binary\">BA=AAAECAwQ=" XML_END,
+         TML_ERROR_FILE_FORMAT, "base64"},
+        {XML_START XML_GRID XML_PIECE "</PointData></Piece></ImageData></VTKFile>",
+         TML_ERROR_UNSUPPORTED, "no array"},
+        {XML_START XML_GRID "</ImageData></VTKFile>", TML_ERROR_FILE_FORMAT, "0 pieces"},
+        {"<!DOCTYPE x []>" XML_START XML_GRID, TML_ERROR_FILE_FORMAT, "DOCTYPE"},
+    };
+    static const char good[] =
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"binary\">\nBAAA AAEC\tAwQ=\n" XML_END;
+    static const uint8_t values[] = {1, 2, 3, 4};
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_refusal(tml, "a.vti", cases[i].file, strlen(cases[i].file), cases[i].status,
+                       cases[i].word);
+    expect_bytes(tml, good, 0, values, 4);
+    tml_close(tml);
+}
+
+TEST(xml_files_cut_and_changed)
+{
+    /* sure: where the values end that are read */
+    static const struct {
+        const char *name, *sure;
+    } files[] = {{"blocks_of_zlib.vti", "</DataArray></PointData>"},
+                 {"direction_turned_f32.vti", "</DataArray>"},
+                 {"ten_types_5x4x3_be_base64.vti", "</DataArray>"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[256], text[8192] = "";
+        snprintf(path, sizeof path, "volumes/vti/%s", files[i].name);
+        FILE *file = fopen(test_data(path), "rb");
+        size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+        const char *sure = strstr(text, files[i].sure);
+        if (CHECK(sure != NULL) && i) /* not well-formed until its last tag ends */
+            cut_and_change("a.vti", text, size, (size_t)(sure - text), 1, 1 << 20);
+        else if (sure) /* of appended data only what is read matters: the array on points */
+            cut_and_change("a.vti", text, size, (size_t)(sure - text), strlen(strchr(sure, '_')),
+                           1 << 20);
+        if (file)
+            fclose(file);
+    }
+}
+
+TEST(damaged_xml_files_get_an_error)
+{
+    static const char *const readable[] = {"vti_offsets_all_same.vti", "vti_spacing_negative.vti",
+                                           NULL};
+    if (!test_full_data("damaged"))
+        SKIP("TML_DATA is not set");
+    check_damaged("vti_", readable, 1 << 20);
+}
+#else
+TEST(without_expat_xml_files_are_refused)
+{
+    static const char file[] = "<VTKFile type=\"ImageData\"/>";
+    tml_context *tml = open_plain();
+    expect_refusal(tml, "a.vti", file, sizeof file - 1, TML_ERROR_UNSUPPORTED, "expat");
+    tml_close(tml);
+}
+#endif
 
 int main(int argc, char **argv)
 {

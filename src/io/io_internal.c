@@ -468,6 +468,38 @@ tml_status tml_io_stream_finish(io_stream *stream, bool *has_more)
     return status;
 }
 
+tml_status tml_io_inflate(const io_file *file, const void *data, uint64_t size, void *out,
+                          uint64_t out_size)
+{
+    z_stream z = {.zalloc = zlib_alloc,
+                  .zfree = zlib_free,
+                  .opaque = file->tml,
+                  .next_in = (Bytef *)(uintptr_t)data,
+                  .avail_in = (uInt)size,
+                  .next_out = out,
+                  .avail_out = (uInt)out_size};
+    if (size > UINT32_MAX || out_size > UINT32_MAX)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "a compressed block makes %" PRIu64 " bytes, needs less than 4 GiB",
+                            out_size);
+    if (inflateInit(&z) != Z_OK)
+        return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory to inflate with");
+    int code = inflate(&z, Z_FINISH);
+    tml_status status = TML_OK;
+    if (code == Z_MEM_ERROR)
+        status = tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory to inflate with");
+    else if (code != Z_STREAM_END || z.total_out != out_size)
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                              "a compressed block is damaged: %s, after %lu bytes of %" PRIu64,
+                              code == Z_STREAM_END                 ? "it ends"
+                              : z.msg                              ? z.msg
+                              : code == Z_BUF_ERROR && z.avail_out ? "it was cut short"
+                                                                   : "it goes on",
+                              z.total_out, out_size);
+    inflateEnd(&z);
+    return status;
+}
+
 tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out)
 {
     *out = (io_block){NULL, 0};

@@ -127,6 +127,10 @@ TML_MUST_CHECK tml_status tml_io_stream_read(io_stream *stream, void *out, uint6
 TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream, bool *has_more);
 void tml_io_stream_close(io_stream *stream);
 
+/* Inflates a block of zlib, which must hold exactly out_size bytes. Errors: FILE_FORMAT, OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status tml_io_inflate(const io_file *file, const void *data, uint64_t size,
+                                         void *out, uint64_t out_size);
+
 /* ---- byte order ------------------------------------------------------------------------------ */
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -243,7 +243,8 @@ static const struct {
      "partconvert"},
     {{"<?xml", "<VTKFile"},
      ".vtu",
-     "VTK XML (.vtu, .vtp) is not read; save as legacy VTK (.vtk) or PLY, for example with "
+     "points in VTK XML (.vtu, .vtp) are not read; save as legacy VTK (.vtk) or PLY, for example "
+     "with "
      "ParaView"},
     {{"\x1f\x8b"}, ".gz", "the file is compressed with gzip; unpack it with gunzip first"},
     {{"glTF"}, ".glb", MESH_MESSAGE},

@@ -7,9 +7,9 @@
 #include "io/volume_internal.h"
 
 /* Formats that contents alone identify come before those that also need the name. */
-static const volume_format *const formats[] = {&tml_volume_nrrd,  &tml_volume_npy,
-                                               &tml_volume_nifti, &tml_volume_mrc,
-                                               &tml_volume_vtk,   &tml_volume_metaimage};
+static const volume_format *const formats[] = {
+    &tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti,    &tml_volume_mrc,
+    &tml_volume_vtk,  &tml_volume_vti, &tml_volume_metaimage};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
 
@@ -152,15 +152,22 @@ tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
                             desc->frame, total, names);
     if (array->on_cells)
         move_to_cells(&out->volume.grid);
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(out->volume.grid.origin[axis]))
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "its first sample lies at %g on axis %d",
+                                out->volume.grid.origin[axis], axis);
     out->volume.type = array->type;
     out->offset = array->offset;
     out->end = array->end;
     out->encoding = array->encoding;
+    out->coding = array->coding;
     snprintf(out->volume.comment, sizeof out->volume.comment, "%s%s%s", names,
              arrays->count > 1 ? "; this is " : "", arrays->count > 1 ? array->name : "");
     tml_status status = tml_volume_layout(file, 1, array->components, 1, (uint32_t)frame, out);
     out->volume.frame_count = total;
-    if (status == TML_OK && array->tuples != out->samples / array->components)
+    if (status == TML_OK && array->tuples != VOLUME_TUPLES_UNSAID &&
+        array->tuples != out->samples / array->components)
         status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
                               "array %s has %" PRIu64 " values, needs %" PRIu64
                               ", one for each of the grid's %s",
@@ -256,10 +263,11 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
     else
         status = tml_io_error(
             file, TML_ERROR_FILE_FORMAT,
-            file->size == 0 ? "the file is empty"
-                            : "is none of the volume formats known here (NRRD, NIfTI, "
-                              "MetaImage, MRC, NPY, VTK); for headerless samples give desc.dims "
-                              "and desc.type");
+            file->size == 0
+                ? "the file is empty"
+                : "is none of the volume formats known here (NRRD, NIfTI, "
+                  "MetaImage, MRC, NPY, VTK, VTI); for headerless samples give desc.dims "
+                  "and desc.type");
     if (header->encoding == VOLUME_TEXT) /* numbers become samples in this machine's order */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
     if (status == TML_OK && header->volume.format[0] == '\0')

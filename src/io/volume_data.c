@@ -183,7 +183,14 @@ static tml_status decode_text(const io_file *file, const volume_header *header, 
     return status;
 }
 
-static const volume_decoder decoders[VOLUME_ENCODINGS] = {[VOLUME_TEXT] = decode_text};
+static tml_status decode_vtk_xml(const io_file *file, const volume_header *header, uint64_t offset,
+                                 uint64_t size, void *out)
+{
+    return tml_vtk_xml_read(file, header->coding, offset, header->end, size, out);
+}
+
+static const volume_decoder decoders[VOLUME_ENCODINGS] = {
+    [VOLUME_TEXT] = decode_text, [VOLUME_VTK_XML] = decode_vtk_xml};
 
 static void close_file(samples_reader *reader)
 {

@@ -5,12 +5,14 @@
 #define TML_VOLUME_INTERNAL_H
 
 #include "io/io_internal.h"
+#include "io/vtk_xml.h"
 
 typedef enum volume_encoding {
     VOLUME_RAW,
     VOLUME_DEFLATE, /* gzip or zlib */
     /* From here on a file's samples are decoded as a whole. */
-    VOLUME_TEXT, /* numbers between blanks */
+    VOLUME_TEXT,    /* numbers between blanks */
+    VOLUME_VTK_XML, /* an array of volume_header.coding, other than text */
     VOLUME_ENCODINGS,
 } volume_encoding;
 
@@ -40,7 +42,8 @@ typedef struct volume_header {
     uint64_t line_skip; /* then so many lines */
     uint64_t byte_skip; /* then so many bytes, after inflating */
     bool at_end;        /* raw, instead of the three: the samples are a data file's last bytes */
-    bool is_exact;      /* no byte may follow the samples, before the end in text */
+    vtk_xml_coding coding;
+    bool is_exact; /* no byte may follow the samples, before the end in text */
     bool big_endian;
 
     /* The number of samples in all data files together, and which are wanted: runs pieces of run
@@ -61,7 +64,7 @@ typedef struct volume_format {
 } volume_format;
 
 extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaimage, tml_volume_mrc,
-    tml_volume_npy, tml_volume_vtk;
+    tml_volume_npy, tml_volume_vtk, tml_volume_vti;
 /* Headerless: everything is in desc. */
 TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
                                                const tml_volume_load_desc *desc,
@@ -102,15 +105,17 @@ static inline tml_status volume_spacings(const io_file *file, const double spaci
 
 /* A file may hold several arrays over one grid. */
 enum { VOLUME_ARRAYS_MAX = 64, VOLUME_ARRAY_NAME_SIZE = 64 };
+#define VOLUME_TUPLES_UNSAID UINT64_MAX
 typedef struct volume_array {
     char name[VOLUME_ARRAY_NAME_SIZE];
     tml_type type;
     uint64_t components;  /* interleaved */
-    uint64_t tuples;      /* how many it says to have */
+    uint64_t tuples;      /* how many it says to have; or VOLUME_TUPLES_UNSAID */
     bool on_cells;        /* at the cells' centres; otherwise at the grid's points */
     bool is_active;       /* what the file means to be looked at first */
     uint64_t offset, end; /* where its values lie stored */
     volume_encoding encoding;
+    vtk_xml_coding coding;
 } volume_array;
 typedef struct volume_arrays {
     volume_array array[VOLUME_ARRAYS_MAX];

@@ -1,0 +1,50 @@
+/* VTK's XML files (Kitware: VTK XML Formats, docs.vtk.org): what a file says of its pieces and arrays, and
+ * the arrays' values, as text, as base64 or raw, in blocks of zlib or as they are. Read by expat up to the
+ * appended data, which are no XML. */
+#ifndef TML_VTK_XML_H
+#define TML_VTK_XML_H
+
+#include "io/io_internal.h"
+
+enum { VTK_XML_ARRAYS_MAX = 64, VTK_XML_NAME_SIZE = 64 };
+
+/* How the bytes of an array are stored. */
+typedef struct vtk_xml_coding {
+    bool is_text, is_base64, is_compressed, has_long_sizes, big_endian;
+} vtk_xml_coding;
+
+typedef struct vtk_xml_array {
+    char name[VTK_XML_NAME_SIZE];
+    char section[16]; /* the element that it is in: "PointData", "Polys" ... */
+    tml_type type;    /* TML_TYPE_NONE: none of numbers */
+    uint64_t components;
+    bool is_active; /* its section's Scalars or Normals */
+    bool is_appended;
+    uint64_t offset, end; /* in the file */
+    vtk_xml_coding coding;
+} vtk_xml_array;
+
+typedef struct vtk_xml {
+    char type[32]; /* "ImageData", "PolyData" */
+    vtk_xml_coding coding;
+    uint32_t piece_count;
+    int64_t whole[6], extent[6]; /* of an ImageData and its last piece */
+    double origin[3], spacing[3], direction[9];
+    uint64_t points, polys, strips; /* of a PolyData's last piece */
+    vtk_xml_array arrays[VTK_XML_ARRAYS_MAX];
+    uint32_t array_count;
+} vtk_xml;
+
+/* Reads all but the values. type: what it must be. Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS. */
+TML_MUST_CHECK tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out);
+
+/* Reads the size bytes of an array that is no text, in the file's byte order. out NULL: only checks,
+ * roughly, that they can be there. Errors: FILE_FORMAT, FILE_ACCESS, OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding,
+                                           uint64_t offset, uint64_t end, uint64_t size, void *out);
+/* Moves *offset past the size of a raw array that is not compressed, which must be this one. Errors:
+ * likewise. */
+TML_MUST_CHECK tml_status tml_vtk_xml_skip_size(const io_file *file, vtk_xml_coding coding,
+                                                uint64_t size, uint64_t *offset);
+
+#endif
