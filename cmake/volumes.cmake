@@ -15,5 +15,7 @@ macro(tml_optional option found target package what)
     endif()
 endmacro()
 
+find_package(BZip2 QUIET)
+tml_optional(TML_BZIP2 "${BZIP2_FOUND}" BZip2::BZip2 libbz2-dev "NRRD volumes in bzip2")
 find_package(EXPAT QUIET)
 tml_optional(TML_XML "${EXPAT_FOUND}" EXPAT::EXPAT libexpat1-dev "VTK XML files")

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spng.h>
+#ifdef TML_BZIP2
+#    include <bzlib.h>
+#endif
 #include <sys/stat.h>
 
 #include "io/volume_internal.h"
@@ -233,6 +236,18 @@ static const real_file collected[] = {
     {"volumes/bigbrain_labels22.nii.gz", "NIfTI-1", {310, 374, 317}, TML_U8, 0x7c87ed0f, {0.5, 0.5, 0.5}, {-77, -109, -71}, RAS},
     {"volumes/ct_lung_mask.mha", "MetaImage", {115, 157, 129}, TML_U8, 0xf98cd9a7, {1.366, 1.366, 2.5}, {-153.827, -150.352, -1434.5}, LPS},
     {"volumes/fixed2d/fixed.mhd", "MetaImage", {256, 256, 1}, TML_I16, 0x8f4e9de3, {1, 1, 1}, {0, 0, 0}, LPS},
+    {"volumes/nrrd/stack_u16_raw_big.nrrd", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/stack_u16_ascii.nrrd", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/stack_u16_hex.nrrd", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/stack_u16_gzip.nrrd", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/parts_backwards.nhdr", "NRRD", {64, 64, 10}, TML_U16, 0x044b9560, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/parts_list.nhdr", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/parts_pattern.nhdr", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/slabs_list.nhdr", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+#ifdef TML_BZIP2
+    {"volumes/nrrd/stack_u16_bzip2.nrrd", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+    {"volumes/nrrd/detached_bzip2.nhdr", "NRRD", {64, 64, 10}, TML_U16, 0x4a9c1830, {0.4, 0.4, 2}, {0, 0, 0}, ""},
+#endif
     {"topology/gaspar/case-03.1.nhdr", "NRRD", {33, 33, 33}, TML_F32, 0x4839c006, {G, G, G}, {0, 0, 0}, ""},
     {"topology/gaspar/case-04.1.nhdr", "NRRD", {33, 33, 33}, TML_F32, 0xf88aacac, {G, G, G}, {0, 0, 0}, ""},
     {"topology/gaspar/case-07.1.nhdr", "NRRD", {33, 33, 33}, TML_F32, 0xe0eb9f48, {G, G, G}, {0, 0, 0}, ""},
@@ -447,10 +462,20 @@ TEST(nrrd_encodings_and_skips)
     expect_error(tml, "no such type", "a", &file, TML_ERROR_FILE_FORMAT, "type is \"schar\"");
     nrrd_start(&file, "type: char\ndimension: 1\nsizes: 3\nencoding: hex\n\n");
     expect_error(tml, "char has no sign", "a", &file, TML_ERROR_FILE_FORMAT, "type");
-    nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: hex\n\n");
-    expect_error(tml, "hex", "a", &file, TML_ERROR_UNSUPPORTED, "unu save");
-    nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: bzip2\n\n");
-    expect_error(tml, "bzip2", "a", &file, TML_ERROR_UNSUPPORTED, "unu save");
+    nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: hex\n\n0001\n 0g");
+    expect_error(tml, "no hex", "a", &file, TML_ERROR_FILE_FORMAT, "no hexadecimal digit");
+    file.data[file.size - 1] = ' ';
+    expect_error(tml, "half a byte", "a", &file, TML_ERROR_FILE_FORMAT, "needs 3");
+    nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: xz\n\n");
+    expect_error(tml, "xz", "a", &file, TML_ERROR_UNSUPPORTED, "unu save");
+    nrrd_start(&file, "type: short\ndimension: 3\nsizes: 4 3 2\nencoding: hex\nendian: big\n\n");
+    for (uint64_t i = 0; i < 24; i++) {
+        char digits[16];
+        snprintf(digits, sizeof digits, i % 5 ? "%04x" : "%02X\r\n%02X ",
+                 pattern(i) >> (i % 5 ? 0 : 8), pattern(i) & 255);
+        add_text(&file, digits);
+    }
+    expect(tml, "hex", "a", &file, 0, 0, 1);
     nrrd_start(&file, "type: block\nblock size: 7\ndimension: 1\nsizes: 3\nencoding: raw\n\n");
     expect_error(tml, "block", "a", &file, TML_ERROR_UNSUPPORTED, "block");
     nrrd_start(&file, "type: short\ndimension: 1\nsizes: 3\nencoding: raw\n\n123456");
@@ -529,6 +554,62 @@ TEST(nrrd_gzip_must_hold_just_what_the_header_says)
     expect(tml, "members", "a", &file, 0, 0, 1);
     tml_close(tml);
 }
+
+#ifdef TML_BZIP2
+static void add_bzip2(bytes *to, const uint8_t *data, size_t size)
+{
+    unsigned room = (unsigned)(sizeof to->data - to->size);
+    CHECK(BZ2_bzBuffToBuffCompress((char *)to->data + to->size, &room, (char *)(uintptr_t)data,
+                                   (unsigned)size, 1, 0, 0) == BZ_OK);
+    to->size += room;
+}
+
+TEST(nrrd_bzip2_must_hold_just_what_the_header_says)
+{
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    static bytes file, samples;
+    static const char fields[] = "type: ushort\ndimension: 3\nsizes: 9 8 7\nendian: little\n"
+                                 "encoding: bzip2\nbyte skip: 2\n\n";
+    samples.size = 0;
+    add_text(&samples, "ab");
+    add_samples(&samples, TML_U16, 0, 9 * 8 * 7, false);
+    nrrd_start(&file, fields);
+    add_bzip2(&file, samples.data, samples.size);
+    expect(tml, "exact", "a", &file, 0, 0, 1);
+    size_t whole = file.size;
+    for (size_t cut = strlen(fields) + 40; cut < whole; cut++) {
+        file.size = cut;
+        expect_error(tml, "cut", "a", &file, TML_ERROR_FILE_FORMAT, "bzip2 data are cut short");
+    }
+    file.size = whole;
+    file.data[whole - 30] ^= 1;
+    expect_error(tml, "changed", "a", &file, TML_ERROR_FILE_FORMAT, "damaged");
+    nrrd_start(&file, fields);
+    add_bzip2(&file, samples.data, samples.size - 1);
+    expect_error(tml, "one byte less", "a", &file, TML_ERROR_FILE_FORMAT,
+                 "1 bytes before its samples do");
+    nrrd_start(&file, fields); /* streams one after another */
+    add_bzip2(&file, samples.data, 100);
+    add_bzip2(&file, samples.data + 100, samples.size - 100);
+    add_text(&file, "padding");
+    expect(tml, "two streams", "a", &file, 0, 0, 1);
+    nrrd_start(&file, "type: uchar\ndimension: 3\nsizes: 99999 99999 99\nencoding: bz2\n\n");
+    add_bzip2(&file, samples.data, samples.size);
+    expect_error(tml, "a lie", "a", &file, TML_ERROR_FILE_FORMAT, "cannot make");
+    for (uint64_t fail = 1; fail < 12; fail++) { /* each request for memory may get none */
+        tml_volume volume;
+        nrrd_start(&file, fields);
+        add_bzip2(&file, samples.data, samples.size);
+        watch.fail_at = watch.count + fail;
+        tml_status status = load(tml, "a", &file, NULL, &volume);
+        CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
+        tml_volume_free(tml, &volume);
+    }
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+#endif
 
 TEST(nrrd_data_files_beside_the_header)
 {

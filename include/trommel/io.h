@@ -46,7 +46,7 @@ typedef struct tml_volume_load_desc {
     uint64_t memory_limit;
 } tml_volume_load_desc;
 
-/* Reads NRRD (.nrrd .nhdr), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
+/* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
  * (.mrc .map .rec .ccp4), NPY, VTK of STRUCTURED_POINTS (.vtk) and ImageData (.vti: one piece, not LZ4 or
  * LZMA; where the build found expat, TML_XML), whose cell data are a volume of the cells' centres, or raw (.raw, any name when desc gives dims and type; .gz is
  * unzipped). The format is found by content first, then by name. path is UTF-8. desc may be NULL.

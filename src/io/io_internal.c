@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef TML_BZIP2
+#    include <bzlib.h>
+#endif
+
 #include "io/io_internal.h"
 
 enum {
@@ -22,6 +26,7 @@ enum {
     STREAM_INPUT = 256 << 10, /* stored bytes taken at once for inflating */
     STREAM_SKIP = 64 << 10,   /* buffer for inflated bytes that are skipped */
     MESSAGE_PATH = 200,       /* most characters of a path in a message: its last ones */
+    BZIP2_RATIO = 1 << 20,    /* at best, about 45 bytes of a block make 45,899,235 */
     DEFLATE_RATIO = 1032,     /* at best, 2 bits of Deflate expand to 258 bytes */
 };
 
@@ -315,6 +320,53 @@ static void zlib_free(voidpf opaque, voidpf address)
     tml_free(opaque, memory, size);
 }
 
+#ifdef TML_BZIP2
+static void *bzip2_alloc(void *opaque, int items, int item_size)
+{
+    return zlib_alloc(opaque, (uInt)items, (uInt)item_size);
+}
+
+static void bzip2_free(void *opaque, void *address)
+{
+    if (address)
+        zlib_free(opaque, address);
+}
+
+static bool bunzip_init(const io_file *file, bz_stream *bz)
+{
+    *bz = (bz_stream){.bzalloc = bzip2_alloc, .bzfree = bzip2_free, .opaque = file->tml};
+    return BZ2_bzDecompressInit(bz, 0, 0) == BZ_OK;
+}
+
+static bool bunzip_open(io_stream *stream)
+{
+    bz_stream *bz = tml_alloc(stream->file->tml, sizeof *bz);
+    if (bz && !bunzip_init(stream->file, bz)) {
+        tml_free(stream->file->tml, bz, sizeof *bz);
+        bz = NULL;
+    }
+    stream->bunzipper = bz;
+    return bz != NULL;
+}
+
+static void bunzip_close(io_stream *stream)
+{
+    BZ2_bzDecompressEnd(stream->bunzipper);
+    tml_free(stream->file->tml, stream->bunzipper, sizeof(bz_stream));
+}
+#else
+static bool bunzip_open(io_stream *stream)
+{
+    (void)stream;
+    return false;
+}
+
+static void bunzip_close(io_stream *stream)
+{
+    (void)stream;
+}
+#endif
+
 tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding encoding,
                               uint64_t size, io_progress *progress, io_stream *out)
 {
@@ -329,7 +381,13 @@ tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding 
                                 stored, offset, size);
         return TML_OK;
     }
-    if (!tml_io_may_inflate_to(stored, size))
+#ifndef TML_BZIP2
+    if (encoding == IO_BZIP2)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is compressed with bzip2, and this library was built without libbz2 "
+                            "(TML_BZIP2); save it with gzip");
+#endif
+    if (encoding == IO_BZIP2 ? size / BZIP2_RATIO > stored : !tml_io_may_inflate_to(stored, size))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "holds %" PRIu64 " compressed bytes, which cannot make the %" PRIu64
                             " that it needs; it was cut short or its header is wrong",
@@ -341,7 +399,9 @@ tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding 
     out->inflater.zfree = zlib_free;
     out->inflater.opaque = file->tml;
     const int window_bits = 15 + 32; /* the largest window; gzip or zlib by their first bytes */
-    if (inflateInit2(&out->inflater, window_bits) != Z_OK) {
+    bool good =
+        encoding == IO_BZIP2 ? bunzip_open(out) : inflateInit2(&out->inflater, window_bits) == Z_OK;
+    if (!good) {
         tml_free(file->tml, out->input, STREAM_INPUT + STREAM_SKIP);
         out->input = NULL;
         return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory to inflate with");
@@ -353,7 +413,10 @@ void tml_io_stream_close(io_stream *stream)
 {
     if (!stream->input)
         return;
-    inflateEnd(&stream->inflater);
+    if (stream->encoding == IO_BZIP2)
+        bunzip_close(stream);
+    else
+        inflateEnd(&stream->inflater);
     tml_free(stream->file->tml, stream->input, STREAM_INPUT + STREAM_SKIP);
     stream->input = NULL;
 }
@@ -377,11 +440,59 @@ static tml_status refill(io_stream *stream)
     return TML_OK;
 }
 
+#ifdef TML_BZIP2
+/* As inflate_some. */
+static tml_status bunzip_some(io_stream *stream, void *out, size_t size, size_t *made)
+{
+    bz_stream *bz = stream->bunzipper;
+    z_stream *z = &stream->inflater;
+    const io_file *file = stream->file;
+    bz->next_out = out;
+    bz->avail_out = (unsigned)size;
+    while (bz->avail_out == size && !stream->ended) {
+        tml_status status = z->avail_in ? TML_OK : refill(stream);
+        if (status != TML_OK)
+            return status;
+        bool is_last = z->avail_in == 0;
+        bz->next_in = (char *)(uintptr_t)z->next_in;
+        bz->avail_in = z->avail_in;
+        int code = BZ2_bzDecompress(bz);
+        z->next_in = (Bytef *)bz->next_in;
+        z->avail_in = bz->avail_in;
+        if (code == BZ_STREAM_END) {
+            status = z->avail_in < 3 ? refill(stream) : TML_OK;
+            if (status != TML_OK)
+                return status;
+            stream->ended = z->avail_in < 3 || memcmp(z->next_in, "BZh", 3) != 0;
+            char *to = bz->next_out;
+            unsigned room = bz->avail_out;
+            BZ2_bzDecompressEnd(bz);
+            if (!bunzip_init(file, bz))
+                return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory for bzip2");
+            bz->next_out = to;
+            bz->avail_out = room;
+        } else if (code == BZ_MEM_ERROR) {
+            return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory for bzip2");
+        } else if (code != BZ_OK || (is_last && bz->avail_out == size)) {
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                code == BZ_OK ? "its bzip2 data are cut short"
+                                              : "its bzip2 data are damaged");
+        }
+    }
+    *made = size - bz->avail_out;
+    return TML_OK;
+}
+#endif
+
 /* Inflates until at least one byte came out or the last gzip member ended. *made: bytes that came
  * out. What follows the last member (padding, which gzip allows) is ignored. */
 static tml_status inflate_some(io_stream *stream, void *out, size_t size, size_t *made)
 {
     z_stream *z = &stream->inflater;
+#ifdef TML_BZIP2
+    if (stream->encoding == IO_BZIP2)
+        return bunzip_some(stream, out, size, made);
+#endif
     z->next_out = out;
     z->avail_out = (uInt)size;
     while (z->avail_out == size && !stream->ended) {

@@ -101,6 +101,7 @@ TML_MUST_CHECK bool tml_io_progress_add(io_progress *progress, uint64_t size);
 typedef enum io_encoding {
     IO_RAW,
     IO_DEFLATE, /* gzip or zlib, told apart by content; gzip members may follow one another */
+    IO_BZIP2,   /* streams may follow one another; UNSUPPORTED in a build without libbz2 */
 } io_encoding;
 
 typedef struct io_stream {
@@ -110,8 +111,9 @@ typedef struct io_stream {
     uint64_t left;         /* bytes still to come out */
     io_progress *progress; /* may be NULL */
     z_stream inflater;
-    uint8_t *input; /* stored bytes on their way into inflater */
-    bool ended;     /* inflater reached the end of its last member */
+    void *bunzipper; /* a bz_stream; its input is inflater's, too */
+    uint8_t *input;  /* stored bytes on their way into inflater */
+    bool ended;      /* inflater reached the end of its last member */
 } io_stream;
 
 /* Starts at a stored offset; size is what will come out altogether. Nothing is allocated by size.

@@ -107,11 +107,16 @@ static tml_status parse_encoding(const io_file *file, io_span value, volume_head
     else if (tml_io_is_any_case(value, "ascii") || tml_io_is_any_case(value, "text") ||
              tml_io_is_any_case(value, "txt"))
         out->encoding = VOLUME_TEXT;
+    else if (tml_io_is_any_case(value, "hex"))
+        out->encoding = VOLUME_HEX;
+    else if (tml_io_is_any_case(value, "bzip2") || tml_io_is_any_case(value, "bz2"))
+        out->encoding = VOLUME_BZIP2;
     else
-        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                            "encoding is \"%.*s\" (expected raw, gzip or ascii); convert it with "
-                            "\"unu save -f nrrd -e gzip\"",
-                            (int)(value.size < 40 ? value.size : 40), value.text);
+        return tml_io_error(
+            file, TML_ERROR_UNSUPPORTED,
+            "encoding is \"%.*s\" (expected raw, gzip, bzip2, hex or ascii); convert it with "
+            "\"unu save -f nrrd -e gzip\"",
+            (int)(value.size < 40 ? value.size : 40), value.text);
     return TML_OK;
 }
 

@@ -183,6 +183,44 @@ static tml_status decode_text(const io_file *file, const volume_header *header, 
     return status;
 }
 
+static tml_status decode_hex(const io_file *file, const volume_header *header, uint64_t offset,
+                             uint64_t size, void *out)
+{
+    uint8_t chunk[4096], *to = out;
+    uint64_t digits = 0; /* read so far; each pair is a byte */
+    (void)header;
+    if (size > (file->size - offset) / 2)
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "holds %" PRIu64 " characters, too few for %" PRIu64 " bytes in hex",
+                            file->size - offset, size);
+    while (out && digits < 2 * size) {
+        uint64_t left = file->size - offset;
+        size_t length = left < sizeof chunk ? (size_t)left : sizeof chunk;
+        tml_status status = length ? tml_io_read(file, offset, chunk, length)
+                                   : tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                                  "holds %" PRIu64 " bytes in hex, needs %" PRIu64
+                                                  "; it was cut short",
+                                                  digits / 2, size);
+        if (status != TML_OK)
+            return status;
+        for (size_t i = 0; i < length && digits < 2 * size; i++) {
+            uint8_t c = chunk[i], letter = c | 0x20;
+            int digit = c >= '0' && c <= '9'             ? c - '0'
+                        : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                                         : -1;
+            if (c == ' ' || (c >= '\t' && c <= '\r'))
+                continue;
+            if (digit < 0)
+                return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                    "byte %" PRIu64 " is no hexadecimal digit", offset + i);
+            to[digits / 2] = (uint8_t)(digits % 2 ? to[digits / 2] | digit : digit << 4);
+            digits++;
+        }
+        offset += length;
+    }
+    return TML_OK;
+}
+
 static tml_status decode_vtk_xml(const io_file *file, const volume_header *header, uint64_t offset,
                                  uint64_t size, void *out)
 {
@@ -190,7 +228,7 @@ static tml_status decode_vtk_xml(const io_file *file, const volume_header *heade
 }
 
 static const volume_decoder decoders[VOLUME_ENCODINGS] = {
-    [VOLUME_TEXT] = decode_text, [VOLUME_VTK_XML] = decode_vtk_xml};
+    [VOLUME_TEXT] = decode_text, [VOLUME_HEX] = decode_hex, [VOLUME_VTK_XML] = decode_vtk_xml};
 
 static void close_file(samples_reader *reader)
 {
@@ -228,9 +266,11 @@ static tml_status open_stream(samples_reader *reader, bool only_check)
     if (__builtin_add_overflow(size, before, &total) || before < header->byte_skip)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header skips %" PRIu64 " bytes",
                             header->byte_skip);
-    bool inflates = reader->wrapped || header->encoding == VOLUME_DEFLATE;
-    status = tml_io_stream_open(file, reader->wrapped ? 0 : offset, inflates ? IO_DEFLATE : IO_RAW,
-                                total, &reader->progress, &reader->stream);
+    io_encoding encoding = header->encoding == VOLUME_BZIP2                        ? IO_BZIP2
+                           : reader->wrapped || header->encoding == VOLUME_DEFLATE ? IO_DEFLATE
+                                                                                   : IO_RAW;
+    status = tml_io_stream_open(file, reader->wrapped ? 0 : offset, encoding, total,
+                                &reader->progress, &reader->stream);
     return status == TML_OK && !only_check ? tml_io_stream_read(&reader->stream, NULL, before)
                                            : status;
 }

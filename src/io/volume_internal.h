@@ -10,8 +10,10 @@
 typedef enum volume_encoding {
     VOLUME_RAW,
     VOLUME_DEFLATE, /* gzip or zlib */
+    VOLUME_BZIP2,
     /* From here on a file's samples are decoded as a whole. */
     VOLUME_TEXT,    /* numbers between blanks */
+    VOLUME_HEX,     /* two digits a byte */
     VOLUME_VTK_XML, /* an array of volume_header.coding, other than text */
     VOLUME_ENCODINGS,
 } volume_encoding;
