@@ -103,7 +103,7 @@ int input_refuse(const char *command, tml_context *tml, const char *path, bool t
     return cli_error(
         command,
         "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, "
-        "NPY and VTK (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
+        "NPY, VTK and TIFF (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
         "and legacy VTK%s",
         path,
         takes_all ? ", meshes OBJ, PLY, STL, OFF and glTF, pictures Radiance, PFM, "

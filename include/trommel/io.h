@@ -26,9 +26,9 @@ typedef struct tml_volume {
     double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
     uint64_t frame_count; /* volumes or components in the file, of which this is one */
-    char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "raw" */
-    char space[32];       /* "left-posterior-superior", "right-anterior-superior", or empty */
-    char comment[96];     /* what else a person would like to know; may be empty */
+    char format[16]; /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF", "raw" */
+    char space[32];  /* "left-posterior-superior", "right-anterior-superior", or empty */
+    char comment[96]; /* what else a person would like to know; may be empty */
 } tml_volume;
 
 /* For headerless files, and for choosing within files. Zeroed: take what the file says. */
@@ -46,10 +46,12 @@ typedef struct tml_volume_load_desc {
     uint64_t memory_limit;
 } tml_volume_load_desc;
 
-/* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
- * (.mrc .map .rec .ccp4), NPY, VTK of STRUCTURED_POINTS (.vtk) and ImageData (.vti: one piece, not LZ4 or
- * LZMA; where the build found expat, TML_XML), whose cell data are a volume of the cells' centres, or raw (.raw, any name when desc gives dims and type; .gz is
- * unzipped). The format is found by content first, then by name. path is UTF-8. desc may be NULL.
+/* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz
+ * .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4 (.mrc .map .rec .ccp4), NPY, VTK (.vtk of
+ * STRUCTURED_POINTS; where the build found expat, TML_XML, .vti of one piece, not LZ4 or LZMA), TIFF
+ * (pages are layers, of one grey sample a pixel; where it found libtiff, TML_TIFF), or raw (.raw, any
+ * name when desc gives dims and type; .gz is unzipped). The format is found by content first, then by
+ * name. VTK's arrays on cells are volumes of the cells' centres. path is UTF-8. desc may be NULL.
  * What follows the samples in a file with a header does not matter, compressed or not; headerless
  * samples must be all that there is, or that many volumes.
  * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,

@@ -8,8 +8,8 @@
 
 /* Formats that contents alone identify come before those that also need the name. */
 static const volume_format *const formats[] = {
-    &tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti,    &tml_volume_mrc,
-    &tml_volume_vtk,  &tml_volume_vti, &tml_volume_metaimage};
+    &tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti, &tml_volume_mrc,
+    &tml_volume_vtk,  &tml_volume_vti, &tml_volume_tiff,  &tml_volume_metaimage};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
 
@@ -266,9 +266,10 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
             file->size == 0
                 ? "the file is empty"
                 : "is none of the volume formats known here (NRRD, NIfTI, "
-                  "MetaImage, MRC, NPY, VTK, VTI); for headerless samples give desc.dims "
+                  "MetaImage, MRC, NPY, VTK, VTI, TIFF); for headerless samples give desc.dims "
                   "and desc.type");
-    if (header->encoding == VOLUME_TEXT) /* numbers become samples in this machine's order */
+    if (header->encoding == VOLUME_TEXT ||
+        header->encoding == VOLUME_TIFF) /* become samples here */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
     if (status == TML_OK && header->volume.format[0] == '\0')
         snprintf(header->volume.format, sizeof header->volume.format, "%s",

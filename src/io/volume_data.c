@@ -227,8 +227,10 @@ static tml_status decode_vtk_xml(const io_file *file, const volume_header *heade
     return tml_vtk_xml_read(file, header->coding, offset, header->end, size, out);
 }
 
-static const volume_decoder decoders[VOLUME_ENCODINGS] = {
-    [VOLUME_TEXT] = decode_text, [VOLUME_HEX] = decode_hex, [VOLUME_VTK_XML] = decode_vtk_xml};
+static const volume_decoder decoders[VOLUME_ENCODINGS] = {[VOLUME_TEXT] = decode_text,
+                                                          [VOLUME_HEX] = decode_hex,
+                                                          [VOLUME_TIFF] = tml_tiff_decode,
+                                                          [VOLUME_VTK_XML] = decode_vtk_xml};
 
 static void close_file(samples_reader *reader)
 {

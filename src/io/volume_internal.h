@@ -15,6 +15,7 @@ typedef enum volume_encoding {
     VOLUME_TEXT,    /* numbers between blanks */
     VOLUME_HEX,     /* two digits a byte */
     VOLUME_VTK_XML, /* an array of volume_header.coding, other than text */
+    VOLUME_TIFF,
     VOLUME_ENCODINGS,
 } volume_encoding;
 
@@ -66,7 +67,7 @@ typedef struct volume_format {
 } volume_format;
 
 extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaimage, tml_volume_mrc,
-    tml_volume_npy, tml_volume_vtk, tml_volume_vti;
+    tml_volume_npy, tml_volume_vtk, tml_volume_vti, tml_volume_tiff;
 /* Headerless: everything is in desc. */
 TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
                                                const tml_volume_load_desc *desc,
@@ -155,6 +156,9 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
  * header says. out NULL: only checks, roughly, that the file can hold them. */
 typedef tml_status (*volume_decoder)(const io_file *file, const volume_header *header,
                                      uint64_t offset, uint64_t size, void *out);
+
+tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uint64_t offset,
+                           uint64_t size, void *out);
 
 /* Allocates volume.data and reads the wanted samples, in the machine's byte order and the volume's
  * axis order. wrapped: the whole file is gzip. Everything is checked against the files' sizes

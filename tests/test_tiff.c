@@ -1,0 +1,257 @@
+/* TIFF stacks: real files of every compression, order and layout against what other readers found, made-up
+ * ones for descriptions, damaged, cut and changed ones. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+#include "memory_watch.h"
+
+#include "volume_check.h"
+
+#ifdef TML_TIFF
+
+/* clang-format off */
+#define F(name) "volumes/tiff/" name, "TIFF"
+#define ONE {1, 1, 1}, {0, 0, 0}
+#define U16 {64, 64, 10}, TML_U16, 0x4a9c1830
+#define U8  {64, 64, 10}, TML_U8, 0x790ebddc
+#define F32 {20, 20, 20}, TML_F32, 0xb9bc6fbc
+static const volume_check shipped[] = {
+    {F("multipage_u8_2.tif"), 0, 1, {10, 15, 2}, TML_U8, 0xdabac1d2, ONE},
+    {F("dots_f32_lzw_3.tif"), 0, 1, {75, 70, 3}, TML_F32, 0x22b465c7, {0.0352734, 0.0352734, 1}, {0, 0, 0}},
+    {F("seq-1c-8b-tiled-deflate-20f3db0c.tiff"), 0, 1, {16, 16, 1}, TML_U8, 0x29058c73, ONE},
+};
+static const volume_check collected[] = {
+    {F("blobs_u8_be_30x32x32.tif"), 0, 1, {32, 32, 30}, TML_U8, 0x5e9d09c5, ONE},
+    {F("stack_u16_be_10x128x128.tif"), 0, 1, {128, 128, 10}, TML_U16, 0x7e0bfb6a, {0.064, 0.064, 1}, {0, 0, 0}},
+    {F("imagej_spacing_u16_10.tif"), 0, 1, U16, {0.4, 0.4, 2}, {0, 0, 0}},
+    {F("imagej_f32_20.tif"), 0, 1, F32, {1.14, 1.14, 1.14}, {0, 0, 0}},
+    {F("imagej_two_channels_u16_5.tif"), 0, 2, {64, 64, 5}, TML_U16, 0x0beac843, {0.4, 0.4, 2}, {0, 0, 0}},
+    {F("imagej_two_channels_u16_5.tif"), 1, 2, {64, 64, 5}, TML_U16, 0x3b4d47d5, {0.4, 0.4, 2}, {0, 0, 0}},
+    {F("physical_u16_10.ome.tif"), 0, 1, U16, {0.4, 0.4, 2}, {0, 0, 0}},
+    {F("z_series.ome.tif"), 1, 3, {439, 167, 5}, TML_I8, 0x0cad7b20, ONE},
+    {F("signed_i16_2.tif"), 0, 1, {120, 120, 2}, TML_I16, 0x44adcd76, ONE},
+    {F("with_thumbnail_pages.tif"), 0, 1, U8, ONE},
+    {F("matrix/f32_be_big_deflate.tif"), 0, 1, F32, ONE},
+    {F("matrix/f32_strips_lzw_pred3.tif"), 0, 1, F32, ONE},
+    {F("matrix/f32_strips_none.tif"), 0, 1, F32, ONE},
+    {F("matrix/f32_tiles_deflate_pred3.tif"), 0, 1, F32, ONE},
+    {F("matrix/u16_be_strips_none.tif"), 0, 1, U16, ONE},
+    {F("matrix/u16_be_tiles_deflate_pred2.tif"), 0, 1, U16, ONE},
+    {F("matrix/u16_big_be_tiles_lzw.tif"), 0, 1, U16, ONE},
+    {F("matrix/u16_big_strips_deflate.tif"), 0, 1, U16, ONE},
+    {F("matrix/u16_strips_lzw.tif"), 0, 1, U16, ONE},
+    {F("matrix/u16_tiles_lzw_pred2.tif"), 0, 1, U16, ONE},
+    {F("matrix/u8_strips_packbits.tif"), 0, 1, U8, ONE},
+    {F("matrix/u8_tiles_none.tif"), 0, 1, U8, ONE},
+    {F("small/minisblack-1c-16b.tiff"), 0, 1, {157, 151, 1}, TML_U16, 0xd215176f, ONE},
+};
+/* clang-format on */
+
+TEST(shipped_files_have_the_values_that_another_reader_found)
+{
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof shipped / sizeof shipped[0]; i++)
+        check_volume(tml, test_data(shipped[i].path), &shipped[i]);
+    tml_close(tml);
+}
+
+TEST(collected_files_have_the_values_that_another_reader_found)
+{
+    if (!test_full_data(collected[0].path))
+        SKIP("TML_DATA is not set");
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof collected / sizeof collected[0]; i++) {
+        CHECK(test_full_data(collected[i].path) != NULL);
+        check_volume(tml, test_full_data(collected[i].path), &collected[i]);
+    }
+    tml_close(tml);
+}
+
+TEST(what_is_no_grey_stack_is_refused)
+{
+    static const struct {
+        const char *name, *word;
+    } files[] = {{"multipage_rgb_f64_2.tif", "3 samples a pixel"},
+                 {"pages_of_two_sizes.tif", "page 1 has 64 x 40 samples"},
+                 {"pages_of_two_types.tif", "page 1 has 64 x 64 samples of u16"},
+                 {"small/miniswhite-1c-1b.tiff", "of 1 bits"},
+                 {"small/palette-1c-8b.tiff", "in colours"},
+                 {"small/quad-tile.jpg.tiff", "in colours"}};
+    if (!test_full_data(collected[0].path))
+        SKIP("TML_DATA is not set");
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[256];
+        tml_volume volume;
+        snprintf(path, sizeof path, "volumes/tiff/%s", files[i].name);
+        CHECK_STATUS(tml_volume_load(tml, test_full_data(path), NULL, &volume),
+                     TML_ERROR_UNSUPPORTED);
+        CHECK(strstr(tml_last_error(tml), files[i].word) != NULL);
+    }
+    tml_close(tml);
+}
+
+/* ---- made-up files --------------------------------------------------------------------------- */
+
+enum { WIDTH = 5, HEIGHT = 3, PAGE = WIDTH * HEIGHT };
+
+static void put(uint8_t *file, size_t *size, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        file[(*size)++] = (uint8_t)(value >> 8 * i);
+}
+
+/* A stack of bytes, value i * 7 of sample i, then its pages, of which the last point_back ones are left out
+ * and lie behind the first. */
+static size_t make(uint8_t file[4096], int pages, int directories, const char *description)
+{
+    size_t size = 0, text = strlen(description) + 1, text_at, samples_at = 8;
+    put(file, &size, 0x002a4949, 4);
+    put(file, &size, (uint32_t)(8 + pages * PAGE + (int)text), 4);
+    for (int i = 0; i < pages * PAGE; i++)
+        file[size++] = (uint8_t)(i * 7);
+    text_at = size;
+    memcpy(file + size, description, text);
+    size += text;
+    for (int page = 0; page < directories; page++) {
+        const uint32_t tags[][4] = {{256, 3, 1, WIDTH},
+                                    {257, 3, 1, HEIGHT},
+                                    {258, 3, 1, 8},
+                                    {259, 3, 1, 1},
+                                    {262, 3, 1, 1},
+                                    {270, 2, (uint32_t)text, (uint32_t)text_at},
+                                    {273, 4, 1, (uint32_t)samples_at + (uint32_t)page * PAGE},
+                                    {277, 3, 1, 1},
+                                    {278, 3, 1, HEIGHT},
+                                    {279, 4, 1, PAGE}};
+        put(file, &size, 10, 2);
+        for (int i = 0; i < 10; i++) {
+            put(file, &size, tags[i][0], 2);
+            put(file, &size, tags[i][1], 2);
+            put(file, &size, tags[i][2], 4);
+            put(file, &size, tags[i][3], 4);
+        }
+        put(file, &size, page + 1 < directories ? (uint32_t)size + 4 : 0, 4);
+    }
+    return size;
+}
+
+typedef struct made_case {
+    const char *description;
+    uint32_t frame, frames;
+    uint64_t layers;
+    int first, step; /* pages that the layers are */
+    double spacing;  /* of z */
+} made_case;
+
+TEST(descriptions_divide_pages)
+{
+    static const made_case cases[] = {
+        {"nothing", 0, 1, 6, 0, 1, 1},
+        {"ImageJ=1.5\nimages=6\nslices=6\nspacing=-2.5\nunit=pixel\n", 0, 1, 6, 0, 1, 2.5},
+        {"ImageJ=1.5\nimages=6\nchannels=2\nslices=3\n", 1, 2, 3, 1, 2, 1},
+        {"ImageJ=1.5\nimages=6\nslices=2\nframes=3\nspacing=4\n", 2, 3, 2, 4, 1, 4},
+        {"ImageJ=1.5\nimages=6\nframes=6\n", 3, 6, 1, 3, 1, 1},
+        {"<OME><Pixels DimensionOrder=\"XYZCT\" SizeC=\"3\" SizeZ=\"2\" SizeT=\"1\" "
+         "PhysicalSizeZ=\"0.5\"/></OME>",
+         1, 3, 2, 2, 1, 0.5},
+        {"<OME><Pixels DimensionOrder=\"XYCTZ\" SizeC=\"1\" SizeZ=\"2\" SizeT=\"3\"/></OME>", 2, 3,
+         2, 2, 3, 1},
+    };
+    static uint8_t file[4096];
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const made_case *c = &cases[i];
+        tml_volume volume;
+        size_t size = make(file, 6, 6, c->description);
+        tml_volume_load_desc desc = {.frame = c->frame};
+        if (!CHECK_OK(tml, load_exact(tml, "a.tif", file, size, &desc, &volume)))
+            continue;
+        const uint8_t *samples = volume.data;
+        CHECK(volume.grid.dims[0] == WIDTH && volume.grid.dims[1] == HEIGHT);
+        CHECK_EQ_U64(volume.grid.dims[2], c->layers);
+        CHECK_EQ_U64(volume.frame_count, c->frames);
+        CHECK(volume.grid.spacing[2] == c->spacing);
+        for (uint64_t k = 0; k < volume.size; k++)
+            CHECK(samples[k] ==
+                  (uint8_t)(7 * ((c->first + (int)(k / PAGE) * c->step) * PAGE + (int)(k % PAGE))));
+        tml_volume_free(tml, &volume);
+    }
+    tml_close(tml);
+}
+
+/* As ImageJ writes what is larger than 4 GiB. */
+TEST(pages_may_follow_the_first_without_directories)
+{
+    static uint8_t file[4096];
+    tml_context *tml = open_plain();
+    tml_volume volume;
+    size_t size = make(file, 6, 1, "ImageJ=1.5\nimages=6\nslices=6\n");
+    if (CHECK_OK(tml, load_exact(tml, "a.tif", file, size, NULL, &volume)))
+        CHECK(volume.size == 6 * PAGE && memcmp(volume.data, file + 8, 6 * PAGE) == 0);
+    tml_volume_free(tml, &volume);
+    size = make(file, 6, 1, "ImageJ=1.5\nimages=600\nslices=600\n");
+    expect_refusal(tml, "a.tif", file, size, TML_ERROR_FILE_FORMAT, "needs 9000");
+    tml_close(tml);
+}
+
+TEST(files_that_lie)
+{
+    static const struct {
+        const char *description, *word;
+    } cases[] = {
+        {"ImageJ=1.5\nimages=6\nslices=5\n", "says 5 layers in 1 frames, but it has 6 pages"},
+        {"ImageJ=1.5\nslices=18446744073709551615\nchannels=4\n", "but it has 6 pages"},
+        {"ImageJ=1.5\nslices=6\nspacing=nan\n", "axis 2"},
+        {"<OME SizeZ=\"99\" DimensionOrder=\"XYZCT\"/>", "says 99 layers"}};
+    static uint8_t file[4096];
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_refusal(tml, "a.tif", file, make(file, 6, 6, cases[i].description),
+                       TML_ERROR_FILE_FORMAT, cases[i].word);
+    tml_close(tml);
+}
+
+TEST(cut_and_changed_files)
+{
+    static uint8_t file[4096];
+    size_t size = make(file, 2, 2, "ImageJ=1.5\nslices=2\n");
+    cut_and_change("a.tif", file, size, 0, 5, 4 << 20); /* directories stand at the end */
+    cut_and_change("a.tif", file, size, size, 0, 4 << 20);
+    FILE *real = fopen(test_data("volumes/tiff/seq-1c-8b-tiled-deflate-20f3db0c.tiff"), "rb");
+    size = real ? fread(file, 1, sizeof file, real) : 0;
+    cut_and_change("a.tif", file, size, size, 0, 64 << 20);
+    if (real)
+        fclose(real);
+}
+
+TEST(damaged_files_get_an_error)
+{
+    static const char *const readable[] = {"tiff_cut_at_939.tif", "tiff_loop_to_first.tif",
+                                           "tiff_loop_to_itself.tif", "tiff_strip_bytes_huge.tif",
+                                           NULL};
+    static const char *const none[] = {NULL};
+    if (!test_full_data("damaged"))
+        SKIP("TML_DATA is not set");
+    check_damaged("tiff_", readable, 64 << 20);
+    check_damaged("tifftools_", none, 64 << 20);
+}
+
+#else
+
+TEST(without_libtiff_files_are_refused)
+{
+    static const char file[] = "II*\0\x08\0\0\0";
+    tml_context *tml = open_plain();
+    expect_refusal(tml, "a.tif", file, sizeof file - 1, TML_ERROR_UNSUPPORTED, "libtiff");
+    tml_close(tml);
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
