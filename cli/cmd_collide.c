@@ -928,7 +928,8 @@ const cli_command cmd_collide = {
          .operands = "A [B]",
          .summary = "Finds which triangles of two meshes meet, exactly",
          .about =
-             "A and B are meshes (OBJ, PLY, STL, OFF, glTF), found by content; polygons are cut "
+             "A and B are meshes (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are "
+             "cut "
              "into triangles. Each pair of triangles that have a point in common is found, with "
              "its class: crossing (along a line), touching (at a corner or edge), coplanar "
              "(overlapping in one plane), degenerate (one of them has no area). The answer is "

@@ -593,13 +593,14 @@ const cli_command cmd_info = {
         {.name = "info",
          .operands = "FILE",
          .summary = "Tells what is in a volume, point, mesh or picture file",
-         .about = "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, and "
-                  "headerless "
-                  "samples "
-                  "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
-                  "PLY, STL, OFF, glTF. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
-                  "'" CLI_PROGRAM " index' made. The format is found by content. The "
-                  "histogram's height is logarithmic.",
+         .about =
+             "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, and "
+             "headerless "
+             "samples "
+             "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
+             "PLY, STL, OFF, glTF, VTP. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
+             "'" CLI_PROGRAM " index' made. The format is found by content. The "
+             "histogram's height is logarithmic.",
          .options = info_options,
          .shared = cli_shared_options,
          .least_operands = 1,

@@ -86,7 +86,7 @@ input_kind input_kind_of(tml_context *tml, const char *path, const input_options
 
 int input_refuse(const char *command, tml_context *tml, const char *path, bool takes_all)
 {
-    static const char *const meshes[] = {".obj", ".stl", ".off", ".glb", ".gltf", NULL};
+    static const char *const meshes[] = {".obj", ".stl", ".off", ".glb", ".gltf", ".vtp", NULL};
     tml_volume volume = {0};
     tml_points points = {0};
     /* The readers tell of files that cannot be opened, empty ones, and some that can be converted. */
@@ -106,7 +106,7 @@ int input_refuse(const char *command, tml_context *tml, const char *path, bool t
         "NPY, VTK and TIFF (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
         "and legacy VTK%s",
         path,
-        takes_all ? ", meshes OBJ, PLY, STL, OFF and glTF, pictures Radiance, PFM, "
+        takes_all ? ", meshes OBJ, PLY, STL, OFF, glTF and VTP, pictures Radiance, PFM, "
                     "PNG, JPEG and OpenEXR"
                   : "");
 }

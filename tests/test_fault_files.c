@@ -379,7 +379,11 @@ static void run_mesh_load(fault_run *r)
 {
     const tml_mesh mesh = strip_mesh(300);
     bool was_armed = faults.is_armed;
-    for (int i = 0; i < MESH_NAMES - 1 && r->status == TML_OK; i++) { /* VTP is only written */
+    for (int i = 0; i < MESH_NAMES && r->status == TML_OK; i++) {
+#ifndef TML_XML
+        if (strcmp(mesh_names[i], "a.vtp") == 0)
+            continue;
+#endif
 #ifndef TML_GLTF
         if (strcmp(mesh_names[i], "a.glb") == 0)
             continue;

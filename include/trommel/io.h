@@ -346,6 +346,8 @@ typedef struct tml_mesh_file {
  *         with their normals, the first texture coordinates and _VALUE. Skins and morphs are
  *         left out. Compressed by Draco or meshoptimizer: UNSUPPORTED. There where the build
  *         found jsmn (TML_GLTF)
+ *   VTP   VTK XML PolyData of one piece: polygons and strips, with the active normals and scalars;
+ *         ascii, base64, raw, zlib. There where the build found expat (TML_XML)
  * Polygons are cut into triangles: strictly convex ones as a fan about their first corner (or
  * one with just two faces), others by cutting off ears (Meisters: Polygons Have Ears. 1975),
  * seen along their normal (Newell's). path is UTF-8. desc may be NULL. Release the result with

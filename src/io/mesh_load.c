@@ -69,6 +69,19 @@ static bool is_stl(const io_file *file, io_span head)
     return has_ending(file, ".stl") || (tml_io_word(&text, &word) && tml_io_is(word, "solid"));
 }
 
+/* VTK XML, of type PolyData or with that ending. */
+static bool is_vtp(const io_file *file, io_span head)
+{
+    static const char tag[] = "<VTKFile";
+    const char *start = memmem(head.text, head.size, tag, sizeof tag - 1);
+    if (!start || *head.text != '<')
+        return false;
+    size_t size = head.size - (size_t)(start - head.text);
+    const char *end = memchr(start, '>', size);
+    return has_ending(file, ".vtp") ||
+           memmem(start, end ? (size_t)(end - start) : size, "\"PolyData\"", 10) != NULL;
+}
+
 /* There is no sign at the beginning of an OBJ file: by its ending, or a line that begins with v. */
 static bool is_obj(const io_file *file, io_span head)
 {
@@ -87,6 +100,7 @@ static const mesh_format_info formats[] = {
     {"glTF", is_gltf, tml_mesh_read_gltf, NULL, "byte", 0, false},
     {"OFF", is_off, tml_mesh_read_off, NULL, "line", 0, false},
     {"STL", is_stl, tml_mesh_read_stl, tml_stl_read_triangles, "triangle", 0, true},
+    {"VTP", is_vtp, NULL, tml_vtp_read, "cell", 0, false},
     {"OBJ", is_obj, tml_mesh_read_obj, NULL, "line", 1, false},
 };
 
@@ -112,7 +126,7 @@ static const mesh_format_info *read_format(const io_file *file, tml_status *stat
         *status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "the file is empty");
     else if (!(format = find_format(file, (io_span){head, size})))
         *status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                               "the contents are none of OBJ, PLY, STL, OFF and glTF");
+                               "the contents are none of OBJ, PLY, STL, OFF, glTF and VTP");
     return format;
 }
 

@@ -117,6 +117,9 @@ tml_status tml_stl_read_triangles(mesh_sink *sink, bool *is_done);
 tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size);
 
+/* Reads a VTP file, arrays one after another. Always done. */
+tml_status tml_vtp_read(mesh_sink *sink, bool *is_done);
+
 /* tml_mesh_load for an open file, which may be a block of memory. */
 TML_MUST_CHECK tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc,
                                         tml_mesh_file *out);

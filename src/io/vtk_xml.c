@@ -227,6 +227,8 @@ static void start_element(void *user, const XML_Char *name, const XML_Char **att
         xml->points = read_count(reader, attributes, "NumberOfPoints", 0);
         xml->polys = read_count(reader, attributes, "NumberOfPolys", 0);
         xml->strips = read_count(reader, attributes, "NumberOfStrips", 0);
+        xml->verts_and_lines = read_count(reader, attributes, "NumberOfVerts", 0) +
+                               read_count(reader, attributes, "NumberOfLines", 0);
     } else if (strcmp(name, "DataArray") == 0) {
         read_array_element(reader, attributes);
     } else if (strcmp(name, "AppendedData") == 0) {

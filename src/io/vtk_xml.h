@@ -30,7 +30,7 @@ typedef struct vtk_xml {
     uint32_t piece_count;
     int64_t whole[6], extent[6]; /* of an ImageData and its last piece */
     double origin[3], spacing[3], direction[9];
-    uint64_t points, polys, strips; /* of a PolyData's last piece */
+    uint64_t points, polys, strips, verts_and_lines; /* of a PolyData's last piece */
     vtk_xml_array arrays[VTK_XML_ARRAYS_MAX];
     uint32_t array_count;
 } vtk_xml;
