@@ -16,7 +16,7 @@ typedef struct volume_check {
     double spacing[3], origin[3];
 } volume_check;
 
-static void check_volume(tml_context *tml, const char *path, const volume_check *expected)
+static inline void check_volume(tml_context *tml, const char *path, const volume_check *expected)
 {
     tml_volume volume;
     tml_volume_load_desc desc = {.frame = expected->frame};
@@ -37,8 +37,8 @@ static void check_volume(tml_context *tml, const char *path, const volume_check 
 }
 
 /* Loads from an exact block, so that a sanitizer sees the first byte read past it. */
-static tml_status load_exact(tml_context *tml, const char *name, const void *data, size_t size,
-                             const tml_volume_load_desc *desc, tml_volume *out)
+static inline tml_status load_exact(tml_context *tml, const char *name, const void *data,
+                                    size_t size, const tml_volume_load_desc *desc, tml_volume *out)
 {
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, data, size);
@@ -47,8 +47,8 @@ static tml_status load_exact(tml_context *tml, const char *name, const void *dat
     return status;
 }
 
-static void expect_refusal(tml_context *tml, const char *name, const void *data, size_t size,
-                           tml_status expected, const char *word)
+static inline void expect_refusal(tml_context *tml, const char *name, const void *data, size_t size,
+                                  tml_status expected, const char *word)
 {
     tml_volume volume;
     tml_status status = load_exact(tml, name, data, size, NULL, &volume);
@@ -60,8 +60,8 @@ static void expect_refusal(tml_context *tml, const char *name, const void *data,
 
 /* Every start of a file from sure bytes on, but for those that lack less than tail bytes, is refused; with
  * each byte of its first sure ones changed it is refused or read. No request is larger than memory. */
-static void cut_and_change(const char *name, const void *data, size_t size, size_t sure,
-                           size_t tail, size_t memory)
+static inline void cut_and_change(const char *name, const void *data, size_t size, size_t sure,
+                                  size_t tail, size_t memory)
 {
     static const uint8_t values[] = {0, 0xff, 0x7f, '9', '<', '-'};
     memory_watch watch;
@@ -91,7 +91,7 @@ static void cut_and_change(const char *name, const void *data, size_t size, size
 
 /* All files of the collection's damaged ones whose names start so are refused, with a message; those of
  * readable (NULL-terminated) may be read. No request for memory is larger than memory. */
-static void check_damaged(const char *start, const char *const *readable, size_t memory)
+static inline void check_damaged(const char *start, const char *const *readable, size_t memory)
 {
     char folder_path[512] = "";
     if (test_full_data("damaged"))
