@@ -78,7 +78,8 @@ TEST(what_is_no_grey_stack_is_refused)
                  {"pages_of_two_types.tif", "page 1 has 64 x 64 samples of u16"},
                  {"small/miniswhite-1c-1b.tiff", "of 1 bits"},
                  {"small/palette-1c-8b.tiff", "in colours"},
-                 {"small/quad-tile.jpg.tiff", "in colours"}};
+                 {"small/quad-tile.jpg.tiff", "in colours"},
+                 {"stk_u16_2.stk", "MetaMorph"}};
     if (!test_full_data(collected[0].path))
         SKIP("TML_DATA is not set");
     tml_context *tml = open_plain();

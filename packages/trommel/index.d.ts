@@ -637,7 +637,7 @@ export class Trommel {
 
     /** Picture files: Radiance .hdr and PFM. (What the browser decodes by itself, it decodes faster.) */
     loadPicture(file: ArrayBuffer | Uint8Array, name?: string, options?: { memoryLimit?: number }): LoadedPicture;
-    /** Volume files: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, raw; gzip anywhere. Found by content, then
+    /** Volume files: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk), raw; gzip anywhere but VTK. Found by content, then
      * by name. FILE_ACCESS for a header whose samples lie in another file, such as .mhd and .nhdr: give one that
      * has both. */
     loadVolume(file: ArrayBuffer | Uint8Array, name?: string, options?: VolumeFileOptions): LoadedVolume;

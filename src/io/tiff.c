@@ -38,6 +38,8 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
 
 #    include <tiffio.h>
 
+enum { METAMORPH_TAG = 33629 }; /* UIC2 */
+
 typedef struct tiff_reader {
     const io_file *file;
     TIFF *tiff;
@@ -425,6 +427,10 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
         status = has ? read_page(reader, 0, &page) : fail(reader, "no page is a layer");
     if (status != TML_OK)
         return status;
+    if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* of whose planes one has a page */
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is a MetaMorph stack (.stk), needs a page for each layer; save it as "
+                            "TIFF, for example in ImageJ");
     bool is_imagej = TIFFGetField(reader->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) == 1 &&
                      strncmp(text, "ImageJ=", 7) == 0;
     uint64_t images = is_imagej ? count_of(text, "\nimages=", '\n') : 1, pages, needed;
