@@ -66,7 +66,7 @@ static inline void cut_and_change(const char *name, const void *data, size_t siz
     static const uint8_t values[] = {0, 0xff, 0x7f, '9', '<', '-'};
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
-    uint8_t *changed = malloc(size);
+    uint8_t *changed = malloc(size + 1);
     tml_volume volume;
     CHECK_OK(tml, load_exact(tml, name, data, size, NULL, &volume));
     tml_volume_free(tml, &volume);

@@ -619,16 +619,16 @@ tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uin
     if (status == TML_OK && first > stream->next)
         status = read_layers(stream, first - stream->next, NULL);
     stream->next = first;
-    uint8_t *to = out;
+    uint8_t *to = out, *const unordered = stream->unordered;
     for (uint64_t left = count; left && status == TML_OK;) {
-        uint64_t n = stream->unordered ? 1 : left;
-        uint8_t *samples = stream->unordered ? stream->unordered : to;
+        uint64_t n = unordered ? 1 : left;
+        uint8_t *samples = unordered ? unordered : to;
         status = read_layers(stream, n, samples);
         if (status != TML_OK)
             break;
         tml_io_to_host(samples, tml_type_size(header->volume.type),
                        n * stream->layer / tml_type_size(header->volume.type), header->big_endian);
-        if (stream->unordered)
+        if (unordered)
             permute(header, 1, samples, to);
         to += n * stream->layer;
         stream->next += n;
