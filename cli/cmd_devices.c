@@ -18,7 +18,7 @@ typedef struct devices_args {
 
 static const opt devices_options[] = {
     {OPT_SECTION, .help = "What to list"},
-    {OPT_FLAG, "verbose", 'v',
+    {OPT_FLAG, "verbose", 'v', .brief = "also the tests of OpenGL ES devices",
      .help = "also what OpenGL ES devices were seen to do, and the path that is chosen for it",
      .offset = offsetof(devices_args, verbose)},
     {0}};

@@ -33,8 +33,9 @@ static bool output_name(const void *args, char **operands, uint32_t number, char
 
 static const opt index_options[] = {
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(index_args, output),
-     .endings = endings, .names = output_name,
+    {OPT_OUTPUT, "output", 'o', .brief = "the index; default: IN with .tmx after it",
+     .argument = "FILE", .offset = offsetof(index_args, output), .endings = endings,
+     .names = output_name,
      .help = "the index, for 'surface --index': .tmx (default: IN with .tmx after it)"},
     INPUT_OPTIONS(index_args),
     {0},

@@ -43,19 +43,19 @@ static bool output_name(const void *args, char **operands, uint32_t number, char
 
 static const opt mips_options[] = {
     {OPT_SECTION, .help = "Levels"},
-    {OPT_CHOICE, "filter", .choices = "area|kaiser", .fallback = "area",
-     .offset = offsetof(mips_args, filter),
+    {OPT_CHOICE, "filter", .brief = "mean of the area, or sharper", .choices = "area|kaiser",
+     .fallback = "area", .offset = offsetof(mips_args, filter),
      .help = "area: each texel is the mean of the area it covers, exact for every size; kaiser: "
              "sharper, may ring"},
-    {OPT_COUNT, "levels", .argument = "N", .least = 0, .most = MOST_LEVELS, .fallback = "0",
-     .offset = offsetof(mips_args, levels),
+    {OPT_COUNT, "levels", .brief = "how many levels; default: down to 1 x 1", .argument = "N",
+     .least = 0, .most = MOST_LEVELS, .fallback = "0", .offset = offsetof(mips_args, levels),
      .help = "how many, the picture itself counted; 0: down to 1 x 1"},
     {OPT_FLAG, "linear", .offset = offsetof(mips_args, is_linear),
      .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
              "otherwise)"},
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .argument = "PREFIX", .offset = offsetof(mips_args, prefix),
-     .names = output_name,
+    {OPT_OUTPUT, "output", 'o', .brief = "writes PREFIX_0.png, PREFIX_1.png ...",
+     .argument = "PREFIX", .offset = offsetof(mips_args, prefix), .names = output_name,
      .help = "writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture"},
     {OPT_CHOICE, "format", .choices = "auto|pfm|hdr", .fallback = "auto",
      .offset = offsetof(mips_args, format),

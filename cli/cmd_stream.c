@@ -195,16 +195,16 @@ static const char *const array_endings[] = {".npy", NULL};
 
 static const opt compact_options[] = {
     {OPT_SECTION, .help = "Which elements to keep"},
-    {OPT_NUMBERS, "min", .argument = "A", .help = "those not below A",
-     .offset = offsetof(compact_args, min), .count_most = 1},
-    {OPT_NUMBERS, "max", .argument = "B", .help = "those not above B",
-     .offset = offsetof(compact_args, max), .count_most = 1},
-    {OPT_FLAG, "nonzero", .help = "those that are not 0 (NaN is not 0)",
-     .offset = offsetof(compact_args, nonzero)},
+    {OPT_NUMBERS, "min", .brief = "keep those not below A", .argument = "A",
+     .help = "those not below A", .offset = offsetof(compact_args, min), .count_most = 1},
+    {OPT_NUMBERS, "max", .brief = "keep those not above B", .argument = "B",
+     .help = "those not above B", .offset = offsetof(compact_args, max), .count_most = 1},
+    {OPT_FLAG, "nonzero", .brief = "keep those that are not 0",
+     .help = "those that are not 0 (NaN is not 0)", .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', "FILE.npy", .help = "where to write",
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
      .offset = offsetof(compact_args, output), .endings = array_endings},
-    {OPT_FLAG, "indices",
+    {OPT_FLAG, "indices", .brief = "write positions instead of elements",
      .help = "write the positions of the kept elements (u64), not the elements",
      .offset = offsetof(compact_args, indices)},
     {OPT_CHOICE, "method", .choices = "auto|look-back|reduce-then-scan|histopyramid",
@@ -399,9 +399,10 @@ typedef struct scan_args {
 
 static const opt scan_options[] = {
     {OPT_SECTION, .help = "Scan"},
-    {OPT_FLAG, "inclusive", .help = "let each sum include its own element (default: exclude it)",
+    {OPT_FLAG, "inclusive", .brief = "let each sum include its own element",
+     .help = "let each sum include its own element (default: exclude it)",
      .offset = offsetof(scan_args, inclusive)},
-    {OPT_OUTPUT, "output", 'o', "FILE.npy", .help = "where to write",
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
      .offset = offsetof(scan_args, output), .endings = array_endings},
     {0},
 };
@@ -612,7 +613,8 @@ static const char *const fold_names[FOLD_COUNT] = {
 
 #define FOLD_OPTION(fold, name, text)                                                              \
     {                                                                                              \
-        OPT_FLAG, name, .help = text, .offset = offsetof(reduce_args, folds) + (fold)              \
+        OPT_FLAG, name, .brief = text, .help = text,                                               \
+                        .offset = offsetof(reduce_args, folds) + (fold)                            \
     }
 static const opt reduce_options[] = {
     {OPT_SECTION, .help = "What to compute (default: all)"},

@@ -62,14 +62,16 @@ static const char *const picture_endings[] = {".png", NULL};
 
 static const opt subdivide_options[] = {
     {OPT_SECTION, .help = "How fine"},
-    {OPT_NUMBERS, "levels", .argument = "N", ONE_NUMBER, .least = 0,
-     .most = TML_SUBDIVIDE_MAX_LEVELS, .offset = offsetof(subdivide_args, levels),
+    {OPT_NUMBERS, "levels", .brief = "divide every triangle into four N times", .argument = "N",
+     ONE_NUMBER, .least = 0, .most = TML_SUBDIVIDE_MAX_LEVELS,
+     .offset = offsetof(subdivide_args, levels),
      .help =
          "divide every triangle into four so many times (default: 2, when nothing else is asked)"},
-    {OPT_NUMBERS, "edge", .argument = "L", ONE_NUMBER, .least = 1e-30, .most = 1e30,
-     .offset = offsetof(subdivide_args, edge),
+    {OPT_NUMBERS, "edge", .brief = "until no edge is longer than L", .argument = "L", ONE_NUMBER,
+     .least = 1e-30, .most = 1e30, .offset = offsetof(subdivide_args, edge),
      .help = "until no edge is longer, in the mesh's units"},
-    {OPT_NUMBERS, "pixels", .argument = "P", ONE_NUMBER, .least = 1e-3, .most = 1e6,
+    {OPT_NUMBERS, "pixels", .brief = "until no edge is longer than P pixels for --camera",
+     .argument = "P", ONE_NUMBER, .least = 1e-3, .most = 1e6,
      .offset = offsetof(subdivide_args, pixels),
      .help = "until no edge is longer in the camera's picture; what it does not see stays coarse"},
     {OPT_NUMBERS, "angle", .argument = "D", ONE_NUMBER, .least = 1e-3, .most = 180,
@@ -94,7 +96,8 @@ static const opt subdivide_options[] = {
      .help = "for --pixels: size of the camera's picture"},
 
     {OPT_SECTION, .help = "The surface"},
-    {OPT_FLAG, "limit", .offset = offsetof(subdivide_args, limit),
+    {OPT_FLAG, "limit", .brief = "put the vertices on the limit surface",
+     .offset = offsetof(subdivide_args, limit),
      .help = "with --levels: put the vertices where infinitely many levels would (the others "
              "always do)"},
     {OPT_FLAG, "normals", .offset = offsetof(subdivide_args, normals),
@@ -124,11 +127,12 @@ static const opt subdivide_options[] = {
              "of several fans, instead of refusing them"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(subdivide_args, output),
-     .endings = mesh_endings,
+    {OPT_OUTPUT, "output", 'o', .brief = "the mesh: .ply .stl .obj .glb .vtp", .argument = "FILE",
+     .offset = offsetof(subdivide_args, output), .endings = mesh_endings,
      .help = "the mesh: .ply .stl .obj .glb .vtp; texture coordinates need .obj"},
-    {OPT_OUTPUT, "png", .argument = "FILE", .offset = offsetof(subdivide_args, png),
-     .endings = picture_endings, .help = "a picture of its triangles, a colour for each level"},
+    {OPT_OUTPUT, "png", .brief = "a picture of it, a colour for each level", .argument = "FILE",
+     .offset = offsetof(subdivide_args, png), .endings = picture_endings,
+     .help = "a picture of its triangles, a colour for each level"},
     PICTURE_OPTIONS(subdivide_args),
     {0},
 };

@@ -95,7 +95,8 @@ static const char *const picture_endings[] = {".png", NULL};
 
 static const opt surface_options[] = {
     {OPT_SECTION, .help = "Which surface"},
-    {OPT_NUMBERS, "iso", .argument = "V[,V...]", .offset = offsetof(surface_args, iso),
+    {OPT_NUMBERS, "iso", .brief = "isovalues; by default one is chosen", .argument = "V[,V...]",
+     .offset = offsetof(surface_args, iso),
      .help = "isovalues in the file's physical units; inside is at or above "
              "(default: Otsu's method for volumes, half a lone point's height for points)"},
     {OPT_CUSTOM, "labels", .argument = "all|N[,N...]", .parse = parse_labels,
@@ -110,7 +111,8 @@ static const opt surface_options[] = {
      .help = "close the surface where it leaves the volume"},
     {OPT_FLAG, "flip", .offset = offsetof(surface_args, flip),
      .help = "inside is below the isovalue: turn triangles and normals round"},
-    {OPT_FLAG, "largest", .offset = offsetof(surface_args, largest),
+    {OPT_FLAG, "largest", .brief = "keep only the largest component",
+     .offset = offsetof(surface_args, largest),
      .help = "keep each part's component with the most triangles"},
     {OPT_FLAG, "drop-degenerate", .offset = offsetof(surface_args, drop_degenerate),
      .help =
@@ -118,15 +120,17 @@ static const opt surface_options[] = {
          "four triangles may arise where samples equal the isovalue"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(surface_args, output),
-     .endings = mesh_endings, .help = "the mesh: .ply .stl .obj .glb .vtp"},
-    {OPT_OUTPUT, "png", .argument = "FILE", .offset = offsetof(surface_args, png),
-     .endings = picture_endings, .help = "a picture of it"},
+    {OPT_OUTPUT, "output", 'o', .brief = "the mesh: .ply .stl .obj .glb .vtp", .argument = "FILE",
+     .offset = offsetof(surface_args, output), .endings = mesh_endings,
+     .help = "the mesh: .ply .stl .obj .glb .vtp"},
+    {OPT_OUTPUT, "png", .brief = "a picture of it", .argument = "FILE",
+     .offset = offsetof(surface_args, png), .endings = picture_endings, .help = "a picture of it"},
     {OPT_OUTPUT, "debug-cells", .argument = "FILE", .offset = offsetof(surface_args, debug_cells),
      .endings = picture_endings,
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
-    {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
+    {OPT_CHOICE, "normals", .brief = "how normals are computed",
+     .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
     {OPT_INPUT, "attribute", .argument = "FILE", .offset = offsetof(surface_args, attribute),
      .help = "a volume of the same size whose values are put on the vertices"},
@@ -159,10 +163,11 @@ static const opt surface_options[] = {
      .help = "sum of a kernel around each point, or distance to spheres around them"},
     {OPT_CHOICE, "kernel", .choices = "wendland|poly6|metaball", .fallback = "wendland",
      .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
-    {OPT_NUMBER, "radius", .argument = "R", .least = 0, .most = INFINITY, .fallback = "0",
-     .offset = offsetof(surface_args, radius),
+    {OPT_NUMBER, "radius", .brief = "points: reach of a point", .argument = "R", .least = 0,
+     .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
-    {OPT_COUNT, "resolution", .argument = "N", .least = 2, .most = 16384, .fallback = "128",
+    {OPT_COUNT, "resolution", .brief = "points: samples along the field's longest side",
+     .argument = "N", .least = 2, .most = 16384, .fallback = "128",
      .offset = offsetof(surface_args, resolution),
      .help = "samples along the field's longest side"},
 

@@ -23,6 +23,7 @@ typedef struct input_options {
     {OPT_SECTION, .help = "Input"},                                                                \
         {OPT_CUSTOM,                                                                               \
          "dims",                                                                                   \
+         .brief = "samples along x, y and z of a headerless file",                                 \
          .argument = "X,Y,Z",                                                                      \
          .parse = input_parse_dims,                                                                \
          .help = "samples along x (fastest), y and z of a headerless file; also read from a name " \
@@ -40,7 +41,7 @@ typedef struct input_options {
          "spacing",                                                                                \
          .argument = "A,B,C",                                                                      \
          .parse = input_parse_spacing,                                                             \
-         .help = "distance of samples along x, y and z, in place of the file's own",               \
+         .help = "spacing of samples along x, y and z, in place of the file's own",                \
          .offset = offsetof(args, input.spacing)},                                                 \
     {                                                                                              \
         OPT_COUNT, "frame", .argument = "N", .least = 0, .most = UINT32_MAX,                       \

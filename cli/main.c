@@ -65,7 +65,8 @@ const opt cli_shared_options[] = {
      .offset = offsetof(cli_common, json)},
     {OPT_FLAG, "quiet", 'q', .help = "print no summary and no progress; errors still show",
      .offset = offsetof(cli_common, quiet)},
-    {OPT_HELP, "help", 'h', .help = "print this and end"},
+    {OPT_HELP, "help", 'h',
+     .help = "--help: print this and end; -h: the most used options, a line each"},
     {0},
 };
 
@@ -319,7 +320,9 @@ static const opt program_options[] = {
     {OPT_SECTION, .help = "Options"},
     {OPT_FLAG, "version", 'V', .help = "print the version and end",
      .offset = offsetof(program_args, version)},
-    {OPT_FLAG, "man", .help = "print the man page: " CLI_PROGRAM " --man | man -l -",
+    {OPT_FLAG, "man",
+     .help = "print the man page of the program, or of the command that follows: " CLI_PROGRAM
+             " --man surface | man -l -",
      .offset = offsetof(program_args, man)},
     {OPT_TEXT, "completion", .choices = "bash|zsh|fish",
      .help = "print a completion script: source <(" CLI_PROGRAM " --completion bash)",
@@ -333,11 +336,12 @@ static const opt_command program = {
     .summary = "Meshes from volumes and point clouds, collision and subdivision of meshes, "
                "exposure of pictures, "
                "and streams reduced, scanned and compacted",
-    .about =
-        "Each command explains itself: '" CLI_PROGRAM " COMMAND --help'. An output appears when "
-        "it is complete, under its name; one that is an input, by whatever name, or another "
-        "output is refused before any work.",
+    .about = "'" CLI_PROGRAM
+             " COMMAND -h' shows a command's most used options, --help all. An output appears when "
+             "it is complete, under its name; one that is an input, by whatever name, or another "
+             "output is refused before any work.",
     .options = program_options,
+    .most_operands = 1,
 };
 
 static void print_commands(FILE *out)
@@ -403,8 +407,13 @@ static int run_program(int argc, char **argv)
         return CLI_USAGE;
     if (args.version)
         printf(CLI_PROGRAM " %d.%d.%d\n", TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
+    if (operand_count && !args.man)
+        return cli_usage(NULL, "unexpected argument \"%s\"", argv[1]);
+    const cli_command *command = operand_count ? find_command(argv[1]) : NULL;
+    if (operand_count && !command)
+        return CLI_USAGE;
     if (args.man)
-        opt_print_man(&program, tables, stdout);
+        opt_print_man(&program, tables, command ? &command->options : NULL, stdout);
     if (args.completion)
         opt_print_completion(&program, tables, args.completion, stdout);
     return CLI_OK;

@@ -349,10 +349,6 @@ static opt_outcome take(const opt_command *command, const opt *option, const cha
     if (option->kind == OPT_OUTPUT && option->endings && *text &&
         !path_ends_with(text, option->endings))
         return refuse_ending(command, option, text);
-    if (option->kind == OPT_HELP) {
-        opt_print_help(command, stdout);
-        return OPT_HELPED;
-    }
     if (parse_value(option, text, args, expected))
         return OPT_RUN;
     cli_usage(command->name, "--%s: \"%s\" is not accepted; give %s", option->name, text, expected);
@@ -386,6 +382,10 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
         } else if (is_long && *word) {
             cli_usage(command->name, "--%s takes no value", option->name);
             return OPT_REFUSED;
+        }
+        if (option->kind == OPT_HELP) {
+            (is_long ? opt_print_help : opt_print_short_help)(command, stdout);
+            return OPT_HELPED;
         }
         opt_outcome outcome = take(command, option, value, args);
         if (outcome != OPT_RUN)
@@ -421,8 +421,7 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
         return OPT_REFUSED;
     }
     if (operands > command->most_operands) {
-        cli_usage(command->name, "\"%s\" is one operand too many",
-                  argv[command->most_operands + 1]);
+        cli_usage(command->name, "unexpected argument \"%s\"", argv[command->most_operands + 1]);
         return OPT_REFUSED;
     }
     return OPT_RUN;
@@ -459,13 +458,20 @@ static void print_wrapped(FILE *out, const char *text, int used, int indent)
     fputc('\n', out);
 }
 
-static void print_option(FILE *out, const opt *option)
+/* "  -o, --output FILE"; returns its width. value: what the value is called. */
+static int print_name(FILE *out, const opt *option, const char *value)
 {
-    char text[OPT_TEXT_SIZE];
     int used = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
                               : fprintf(out, "      --%s", option->name);
     if (opt_takes_value(option))
-        used += fprintf(out, " %s", opt_value_name(option));
+        used += fprintf(out, " %s", value);
+    return used;
+}
+
+static void print_option(FILE *out, const opt *option)
+{
+    char text[OPT_TEXT_SIZE];
+    int used = print_name(out, option, opt_value_name(option));
     if (used + 2 > HELP_COLUMN) {
         fputc('\n', out);
         used = 0;
@@ -475,14 +481,38 @@ static void print_option(FILE *out, const opt *option)
     print_wrapped(out, text, HELP_COLUMN, HELP_COLUMN);
 }
 
+static void print_usage(FILE *out, const opt_command *command)
+{
+    fprintf(out, "Usage: " CLI_PROGRAM "%s%s [OPTION...]%s%s\n\n", command->name ? " " : "",
+            command->name ? command->name : "", *command->operands ? " " : "", command->operands);
+    fprintf(out, "%s.\n", command->summary);
+}
+
+void opt_print_short_help(const opt_command *command, FILE *out)
+{
+    const opt *list[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, list);
+
+    print_usage(out, command);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!list[i]->brief)
+            continue;
+        const char *value = opt_value_name(list[i]);
+        bool is_long = value && strlen(value) > HELP_COLUMN + HELP_COLUMN / 2; /* many choices */
+        int used = print_name(out, list[i], is_long ? "NAME" : value);
+        fprintf(out, "%*s%s\n", used + 2 > HELP_COLUMN ? 2 : HELP_COLUMN - used, "",
+                list[i]->brief);
+    }
+    fprintf(out, "      --help%*sall options, with defaults and ranges\n", HELP_COLUMN - 12, "");
+}
+
 void opt_print_help(const opt_command *command, FILE *out)
 {
     const opt *list[OPT_MAX_OPTIONS];
     uint32_t count = opt_list(command, list);
 
-    fprintf(out, "Usage: " CLI_PROGRAM "%s%s [OPTION...]%s%s\n\n", command->name ? " " : "",
-            command->name ? command->name : "", *command->operands ? " " : "", command->operands);
-    fprintf(out, "%s.\n", command->summary);
+    print_usage(out, command);
     if (command->about) {
         fputc('\n', out);
         print_wrapped(out, command->about, 0, 0);

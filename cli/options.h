@@ -26,7 +26,7 @@ typedef enum opt_kind {
     OPT_CHOICE,  /* uint32_t: position in choices */
     OPT_NUMBERS, /* opt_numbers: comma-separated */
     OPT_CUSTOM,  /* what parse makes of it */
-    OPT_HELP,    /* prints help and ends; receives nothing */
+    OPT_HELP,    /* prints help and ends, short help for its letter; receives nothing */
 } opt_kind;
 
 enum { OPT_MAX_NUMBERS = 64 };
@@ -59,6 +59,7 @@ typedef struct opt {
     opt_parse_fn parse;               /* OPT_CUSTOM */
     const char *const *endings; /* OPT_OUTPUT: those it may have, NULL at the end; NULL: any */
     opt_names_fn names;         /* OPT_OUTPUT; NULL: the value is the name */
+    const char *brief;          /* the line in the short help; NULL: not among the few there */
 } opt;
 
 /* One command: everything that help and parsing need. */
@@ -80,10 +81,13 @@ typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
 opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
                       uint32_t *operand_count);
 
-/* The same table as text for a terminal, as one man page, and as completions for a shell ("bash",
- * "zsh", "fish"). */
+/* The same table as text for a terminal, in full or as its basic options, a line each; as man pages,
+ * that of the program (command NULL) or of one command; and as completions for a shell ("bash", "zsh",
+ * "fish"). */
 void opt_print_help(const opt_command *command, FILE *out);
-void opt_print_man(const opt_command *program, const opt_command *const *commands, FILE *out);
+void opt_print_short_help(const opt_command *command, FILE *out);
+void opt_print_man(const opt_command *program, const opt_command *const *commands,
+                   const opt_command *command, FILE *out);
 void opt_print_completion(const opt_command *program, const opt_command *const *commands,
                           const char *shell, FILE *out);
 

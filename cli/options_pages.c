@@ -1,4 +1,5 @@
-/* The option tables as a man page (man(7) macros) and as completions for bash, zsh and fish. */
+/* The option tables as man pages (man(7) macros) and as completions for bash, zsh and fish. */
+#include <ctype.h>
 #include <string.h>
 
 #include "cli.h"
@@ -58,62 +59,87 @@ static void print_man_option(FILE *out, const opt *option)
     fputc('\n', out);
 }
 
-static void print_man_options(FILE *out, const opt *option, const char *heading)
+static void print_man_options(FILE *out, const opt *option)
 {
     for (; option && option->kind != OPT_END; option++) {
         if (option->kind == OPT_SECTION)
-            fprintf(out, ".%s %s\n", heading, option->help);
+            fprintf(out, ".SS %s\n", option->help);
         else
             print_man_option(out, option);
     }
 }
 
+/* What differs between the page of the program and that of a command: the heading and the synopsis. */
+static void print_man_head(FILE *out, const char *upper, const char *name, const char *summary,
+                           const char *words)
+{
+    fprintf(out, ".TH %s 1 \"\" \"" CLI_PROGRAM " %d.%d.%d\" \"User Commands\"\n.SH NAME\n", upper,
+            TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
+    print_roff(out, name);
+    fputs(" \\- ", out);
+    print_roff(out, summary);
+    fprintf(out, "\n.SH SYNOPSIS\n.B %s\n", words);
+}
+
+static void print_man_program(FILE *out, const opt_command *program,
+                              const opt_command *const *commands)
+{
+    print_man_head(out, "TROMMEL", CLI_PROGRAM, program->summary, CLI_PROGRAM);
+    fputs("\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIOPERAND\\fR...]\n.SH DESCRIPTION\n", out);
+    print_paragraphs(out, program->about);
+    for (size_t i = 0; commands[i]; i++) {
+        fprintf(out, ".TP\n.BR " CLI_PROGRAM "\\-%s (1)\n", commands[i]->name);
+        print_roff(out, commands[i]->summary);
+        fputs(".\n", out);
+    }
+    fputs(".SH OPTIONS\n", out);
+    print_man_options(out, program->options);
+}
+
 static void print_man_command(FILE *out, const opt_command *command)
 {
-    fprintf(out, ".SH %s\n.B " CLI_PROGRAM " %s\n[\\fIOPTION\\fR...]\n", command->name,
-            command->name);
-    if (*command->operands) {
-        fputs(".I ", out);
-        print_roff(out, command->operands);
-        fputc('\n', out);
-    }
-    fputs(".PP\n", out);
-    print_roff(out, command->summary);
-    fputs(".\n", out);
-    if (command->about) {
-        fputs(".PP\n", out);
-        print_paragraphs(out, command->about);
-    }
-    print_man_options(out, command->options, "SS");
+    char name[64], upper[64], words[64];
+    snprintf(name, sizeof name, CLI_PROGRAM "-%s", command->name);
+    snprintf(words, sizeof words, CLI_PROGRAM " %s", command->name);
+    for (size_t i = 0; i == 0 || upper[i - 1]; i++)
+        upper[i] = (char)toupper((unsigned char)name[i]);
+    print_man_head(out, upper, name, command->summary, words);
+    fputs("[\\fIOPTION\\fR...]\n.I \"", out);
+    print_roff(out, command->operands);
+    fputs("\"\n.SH DESCRIPTION\n", out);
+    print_paragraphs(out, command->about ? command->about : command->summary);
+    fputs(".SH OPTIONS\n", out);
+    print_man_options(out, command->options);
+    print_man_options(out, command->shared);
     if (command->examples) {
-        fputs(".SS Examples\n.nf\n", out);
+        fputs(".SH EXAMPLES\n.nf\n", out);
         print_roff(out, command->examples);
         fputs(".fi\n", out);
     }
 }
 
-void opt_print_man(const opt_command *program, const opt_command *const *commands, FILE *out)
+void opt_print_man(const opt_command *program, const opt_command *const *commands,
+                   const opt_command *command, FILE *out)
 {
-    fprintf(out, ".TH TROMMEL 1 \"\" \"" CLI_PROGRAM " %d.%d.%d\" \"User Commands\"\n",
-            TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
-    fputs(".SH NAME\n" CLI_PROGRAM " \\- ", out);
-    print_roff(out, program->summary);
-    fputs("\n.SH SYNOPSIS\n.B " CLI_PROGRAM "\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] "
-          "[\\fIOPERAND\\fR...]\n.SH DESCRIPTION\n",
-          out);
-    print_paragraphs(out, program->about);
-    for (size_t i = 0; commands[i]; i++) {
-        fprintf(out, ".TP\n.B %s\n", commands[i]->name);
-        print_roff(out, commands[i]->summary);
-        fputs(".\n", out);
-    }
-    print_man_options(out, program->options, "SH");
-    for (size_t i = 0; commands[i]; i++)
-        print_man_command(out, commands[i]);
-    print_man_options(out, commands[0] ? commands[0]->shared : NULL, "SH");
+    if (command)
+        print_man_command(out, command);
+    else
+        print_man_program(out, program, commands);
     fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nIt failed; a message says why.\n.TP\n"
-          ".B 2\nThe command line is wrong.\n.TP\n.B 130\nCancelled by Ctrl\\-C.\n",
+          ".B 2\nThe command line is wrong.\n.TP\n.B 130\nCancelled by Ctrl\\-C.\n.SH SEE ALSO\n",
           out);
+    const char *separator = ""; /* between references */
+    if (command) {
+        fputs(".BR " CLI_PROGRAM " (1)", out);
+        separator = ",\n";
+    }
+    for (size_t i = 0; commands[i]; i++) {
+        if (commands[i] == command)
+            continue;
+        fprintf(out, "%s.BR " CLI_PROGRAM "\\-%s (1)", separator, commands[i]->name);
+        separator = ",\n";
+    }
+    fputc('\n', out);
 }
 
 /* ---- completions ----------------------------------------------------------------------------- */

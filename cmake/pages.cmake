@@ -1,4 +1,4 @@
-# The man page and the shells' completions come from the command's own option tables.
+# The man pages, one for each command, and the shells' completions come from the command's own option tables.
 function(tml_page file destination)
     set(path ${PROJECT_BINARY_DIR}/pages/${file})
     add_custom_command(OUTPUT ${path} COMMAND trommel-cli ${ARGN} > ${path} DEPENDS trommel-cli VERBATIM)
@@ -9,6 +9,9 @@ endfunction()
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/pages)
 tml_page(trommel.1 ${CMAKE_INSTALL_MANDIR}/man1 --man)
+foreach(command surface index collide subdivide exposure mips info devices compact scan reduce bench)
+    tml_page(trommel-${command}.1 ${CMAKE_INSTALL_MANDIR}/man1 --man ${command})
+endforeach()
 tml_page(trommel ${CMAKE_INSTALL_DATADIR}/bash-completion/completions --completion bash)
 tml_page(_trommel ${CMAKE_INSTALL_DATADIR}/zsh/site-functions --completion zsh)
 tml_page(trommel.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d --completion fish)

@@ -398,18 +398,60 @@ TEST(version_is_the_headers)
     CHECK_STR(out, expected);
 }
 
-TEST(man_page_describes_every_command_and_option)
+/* Every line of -h is the usage, the summary or an option that --help has, too. */
+TEST(short_help_is_a_line_for_each_common_option)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        static char all[OUTPUT_SIZE];
+        uint32_t count = 0;
+        EXPECT(0, "%s --help", commands[i]);
+        memcpy(all, out, sizeof all);
+        EXPECT(0, "%s -h", commands[i]);
+        CHECK(strlen(out) < strlen(all));
+        CHECK(strstr(out, "      --help  ") != NULL);
+        CHECK(strstr(out, "--no-cache") == NULL);
+        for (const char *line = out; *line; line += strcspn(line, "\n") + 1) {
+            char start[64];
+            CHECK(strcspn(line, "\n") <= 84);
+            const char *dashes = strstr(line, "--");
+            if (line[0] != ' ' || !CHECK(dashes != NULL))
+                continue;
+            snprintf(start, sizeof start, "%.*s", (int)(dashes - line + strcspn(dashes, " \n")),
+                     line);
+            count += strstr(all, start) != NULL || strstr(start, "--help");
+        }
+        CHECK(count >= 2); /* one and --help */
+    }
+    EXPECT(0, "surface -h");
+    CHECK(strstr(out, "      --iso V[,V...]") != NULL);
+    CHECK(strstr(out, "  -o, --output FILE") != NULL);
+    EXPECT(2, "surface --help=all");
+}
+
+TEST(man_pages_describe_every_command_and_option)
 {
     EXPECT(0, "--man");
     CHECK(strncmp(out, ".TH TROMMEL 1", 13) == 0);
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        char heading[64];
-        snprintf(heading, sizeof heading, ".SH %s\n", commands[i]);
-        CHECK(strstr(out, heading) != NULL);
-    }
-    CHECK(strstr(out, "\\fB\\-\\-drop\\-degenerate\\fR") != NULL);
     CHECK(strstr(out, ".SH EXIT STATUS") != NULL);
-    CHECK(strstr(out, "\n\n") == NULL); /* roff wants macros, not empty lines */
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        char text[64];
+        EXPECT(0, "--man");
+        snprintf(text, sizeof text, ".BR trommel\\-%s (1)\n", commands[i]);
+        CHECK(strstr(out, text) != NULL);
+        EXPECT(0, "--man %s", commands[i]);
+        snprintf(text, sizeof text, "\n.SH NAME\ntrommel\\-%s \\- ", commands[i]);
+        CHECK(strncmp(out, ".TH TROMMEL-", 12) == 0);
+        CHECK(strstr(out, text) != NULL);
+        CHECK(strstr(out, "\\fB\\-\\-device\\-memory\\fR") != NULL);
+        CHECK(strstr(out, ".SH EXIT STATUS") != NULL);
+        CHECK(strstr(out, "\n\n") == NULL); /* roff wants macros, not empty lines */
+    }
+    EXPECT(0, "--man surface");
+    CHECK(strstr(out, "\\fB\\-\\-drop\\-degenerate\\fR") != NULL);
+    EXPECT(2, "--man surfac");
+    CHECK(strstr(err, "did you mean surface?") != NULL);
+    EXPECT(2, "--version surface");
+    CHECK(strstr(err, "unexpected argument \"surface\"") != NULL);
 }
 
 TEST(completions_are_scripts)
@@ -443,7 +485,7 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"--versoin", "did you mean --version?"},
         {"surface", "IN... is missing"},
         {"surface a b -o x.ply", "one name for several inputs"},
-        {"index a b -o x.tmx", "\"b\" is one operand too many"},
+        {"index a b -o x.tmx", "unexpected argument \"b\""},
         {"surface a", "give --output, --png or --debug-cells"},
         {"surface a --debug-cells x.ply", "--debug-cells: x.ply does not end in .png"},
         {"surface a --debug-cells x.png --labels all", "shows one isovalue"},

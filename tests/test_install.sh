@@ -84,4 +84,12 @@ fi
 
 "$prefix/bin/trommel" --version >/dev/null || fail "the installed command does not run"
 [ -s "$prefix/share/man/man1/trommel.1" ] || fail "no man page"
+for command in $("$prefix/bin/trommel" help | sed -n '/^Commands:/,$s/^  \([a-z]*\) .*/\1/p'); do
+    page=$prefix/share/man/man1/trommel-$command.1
+    [ -s "$page" ] || fail "no man page of $command"
+    "$prefix/bin/trommel" --man "$command" | cmp - "$page" || fail "$page is not what --man prints"
+    if command -v man >/dev/null; then
+        quietly man --warnings -l "$page"
+    fi
+done
 echo "ok command"
