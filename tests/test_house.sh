@@ -12,10 +12,53 @@
 #               table alone (image_parts.c)
 #   its part    (image/vulkan) the program, its gpu folder, core, kernels, gpu; of the engine the toolkit
 #               (vulkan/vulkan_parts.h), in shaders what the engine's shaders include
+#
+# Also the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
+# field that the commands print.
 set -eu
-source=$1
+source=$(realpath "$1")
 archive=${2:+$(realpath "$2")}
-cd "$source/src"
+cd "$source"
+offences=0
+# The documents' links, as "file target", and their headings, as "file#anchor" by GitHub's rule.
+links=$(mktemp)
+trap 'rm -f "$links"' EXIT
+find . -name '*.md' -not -path './build/*' -not -path '*/node_modules/*' | while read -r file; do
+    awk -v file="$file" '
+    /^ *```/ { is_code = !is_code }
+    is_code || /^    [^ *-]/ { next }
+    /^#+ / {
+        anchor = tolower($0)
+        sub(/^#+ /, "", anchor)
+        gsub(/[^a-z0-9_ -]/, "", anchor)
+        gsub(/ /, "-", anchor)
+        print "heading " file "#" anchor
+    }
+    {
+        gsub(/`[^`]*`/, "")
+        while (match($0, /\]\([^)]*\)/)) {
+            print "link " file " " substr($0, RSTART + 2, RLENGTH - 3)
+            $0 = substr($0, RSTART + RLENGTH)
+        }
+    }' "$file"
+done >"$links"
+[ "$(grep -c '^link ' "$links")" -gt 50 ] || { echo "FAIL the documents' links were not found"; exit 1; }
+while read -r kind file target; do
+    case $kind:$target in heading:* | link:http*) continue ;; esac
+    path=${target%%#*}
+    anchor=${target#"$path"}
+    path=${path:+$(dirname "$file")/$path}
+    path=$(realpath -m --relative-to=. "${path:-$file}")
+    [ -e "$path" ] && { [ -z "$anchor" ] || grep -Fqx "heading ./$path$anchor" "$links"; } ||
+        { echo "FAIL $file links to $target, which is not there"; offences=1; }
+done <"$links"
+fields=$(grep -ho 'json_[a-z]*(&*[a-z>-]*\(json\)*, "[a-z_0-9]*"' cli/*.c | sed 's/.*"\(.*\)"/\1/' | sort -u)
+[ "$(echo "$fields" | wc -l)" -gt 100 ] || { echo "FAIL the JSON's fields were not found"; exit 1; }
+for field in $fields; do
+    grep -qE "([\`.{\"]|^)$field([\`.[\"]|$)" docs/json.md ||
+        { echo "FAIL docs/json.md does not have $field"; offences=1; }
+done
+cd src
 {
     find . -type f | sed 's,^\./,file ,'
     grep -rE '^[[:space:]]*#[[:space:]]*include "' . |
@@ -103,4 +146,4 @@ END {
     }
     print include_count " includes, " use_count + 0 " symbols: " bad + 0 " offend"
     exit bad > 0
-}'
+}' && exit $offences
