@@ -75,10 +75,15 @@ lint: build-release ## are the files formatted, and has clang-tidy nothing to sa
 	@scripts/setup --lint
 	@scripts/lint build/release
 
+docs: | setup ## the reference as HTML, from the headers and docs/, in build/docs/html
+	@mkdir -p build/docs
+	@TML_DOCS=build/docs doxygen docs/Doxyfile
+	@echo "The reference is build/docs/html/index.html"
+
 install: build-release ## install under PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test test-all fuzz web web-serve test-web bench bench-peers format lint install clean
+.PHONY: help setup build demo test test-all fuzz web web-serve test-web bench bench-peers format lint docs install clean

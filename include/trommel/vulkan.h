@@ -130,9 +130,9 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer
  *
  * What was recorded stays valid. The command buffer may be submitted any number of times, with
  * any number of frames in flight and with any operation, tml_reserve, growth of scratch,
- * creation of buffers or other recording in between, and does the same each time, until
- *   - a buffer that it names is destroyed, desc.scratch and VkBuffers that were lent included; -
- *   tml_vulkan_forget_recordings or tml_close.
+ * creation of buffers or other recording in between, and does the same each time, until a buffer
+ * that it names is destroyed (desc.scratch and VkBuffers that were lent included), or until
+ * tml_vulkan_forget_recordings or tml_close.
  * It owns the scratch that it was recorded with: an arena that the context outgrows afterwards
  * is kept, which costs at most as much memory as the arena that took its place. Scratch is
  * shared: command buffers recorded with the context's arena and work of the context itself must

@@ -1,0 +1,36 @@
+# The headers' plain comments for Doxygen: one that stands on lines of its own belongs to what follows, one
+# behind a declaration to that, the first to the file. Lines are kept as they are where some are indented, since these
+# are tables and code. Headings between dashes are left out.
+function escape(text) {
+    gsub(/</, "\\&lt;", text)
+    gsub(/[#@]/, "\\\\&", text)
+    return text
+}
+# The comment from start on, up to its end, which the lines that follow may hold; in own lines or behind code.
+function comment(start, is_behind,   lines, count, i, has_table, line) {
+    lines[count = 1] = start
+    while (lines[count] !~ /\*\// && (getline line) > 0)
+        lines[++count] = line
+    for (i = 1; i <= count; i++) {
+        sub(/ *\*\/ *\\?$/, "", lines[i])
+        sub("^ */?\\* ?", "", lines[i])
+        lines[i] = escape(lines[i])
+        if (lines[i] ~ /^ +[^ ]/ && !is_behind)
+            has_table = 1
+    }
+    printf "%s", is_behind ? "/**< " : is_first++ ? "/** " : "/** \\file\n"
+    for (i = 1; i <= count; i++) {
+        if (has_table && i == 1)
+            printf "<pre>"
+        printf "%s%s", lines[i], i < count ? "\n" : ""
+    }
+    print has_table ? "</pre> */" : " */"
+}
+/^ *\/\* -+ .*-+ \*\/$/ { next }
+/^ *\/\*/ { comment($0, 0); next }
+/^#/ || !/\/\* / { print; next } # what the preprocessor reads stays
+{
+    at = index($0, "/* ")
+    printf "%s", substr($0, 1, at - 1)
+    comment(substr($0, at), 1)
+}
