@@ -65,8 +65,7 @@ static const opt subdivide_options[] = {
     {OPT_NUMBERS, "levels", .brief = "divide every triangle into four N times", .argument = "N",
      ONE_NUMBER, .least = 0, .most = TML_SUBDIVIDE_MAX_LEVELS,
      .offset = offsetof(subdivide_args, levels),
-     .help =
-         "divide every triangle into four so many times (default: 2, when nothing else is asked)"},
+     .help = "divide every triangle into four N times (default: 2, when nothing else is asked)"},
     {OPT_NUMBERS, "edge", .brief = "until no edge is longer than L", .argument = "L", ONE_NUMBER,
      .least = 1e-30, .most = 1e30, .offset = offsetof(subdivide_args, edge),
      .help = "until no edge is longer, in the mesh's units"},
@@ -107,7 +106,7 @@ static const opt subdivide_options[] = {
      .help = "sharp edges: those of the file (OBJ), none, or where triangles meet at more degrees"},
     {OPT_NUMBER, "sharpness", .argument = "S", .least = 0, .most = 1e6, .fallback = "10",
      .offset = offsetof(subdivide_args, sharpness),
-     .help = "of --creases angle:D, in levels; 10 and more: for ever"},
+     .help = "of --creases angle:D, in levels; 10 and more: infinitely sharp"},
     {OPT_CHOICE, "boundary", .choices = "smooth|corners|pinned", .fallback = "smooth",
      .offset = offsetof(subdivide_args, boundary),
      .help = "a curve, one that keeps the corners of single triangles, or the boundary as it is"},
@@ -123,7 +122,8 @@ static const opt subdivide_options[] = {
      .offset = offsetof(subdivide_args, weld),
      .help = "make vertices at equal places one; auto: in STL and glTF"},
     {OPT_FLAG, "fix", .offset = offsetof(subdivide_args, fix),
-     .help = "mend windings, faces that come twice, edges of more than two triangles and vertices "
+     .help = "repair inconsistent orientation, duplicate faces, edges of more than two triangles "
+             "and vertices "
              "of several fans, instead of refusing them"},
 
     {OPT_SECTION, .help = "Output"},
