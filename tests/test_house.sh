@@ -14,7 +14,7 @@
 #               (vulkan/vulkan_parts.h), in shaders what the engine's shaders include
 #
 # Also the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
-# field that the commands print.
+# field that the commands print, and the README's first program is the example that is compiled.
 set -eu
 source=$(realpath "$1")
 archive=${2:+$(realpath "$2")}
@@ -58,6 +58,9 @@ for field in $fields; do
     grep -qE "([\`.{\"]|^)$field([\`.[\"]|$)" docs/json.md ||
         { echo "FAIL docs/json.md does not have $field"; offences=1; }
 done
+awk '/^```c$/ { is_code = 1; next } /^```/ { is_code = 0 } is_code' README.md >"$links"
+sed -e '1,/\*\/$/d' -e 's/return count == .*;/return 0;/' examples/hello_compact.c | diff "$links" - ||
+    { echo "FAIL the README's first program is not examples/hello_compact.c"; offences=1; }
 cd src
 {
     find . -type f | sed 's,^\./,file ,'
