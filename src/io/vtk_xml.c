@@ -177,9 +177,13 @@ static void read_appended_element(xml_reader *reader, const XML_Char **attribute
         bad_attribute(reader, "encoding", encoding, "raw or base64");
         return;
     }
-    while ((c == ' ' || (c >= '\t' && c <= '\r')) && offset < reader->file->size &&
-           tml_io_read_quietly(reader->file, offset, &c, 1) == 0)
-        offset++;
+    while ((c == ' ' || (c >= '\t' && c <= '\r')) && offset < reader->file->size) {
+        tml_status status = tml_io_read(reader->file, offset++, &c, 1);
+        if (status) {
+            stop(reader, status);
+            return;
+        }
+    }
     if (c != '_') {
         stop(reader, tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
                                   "its appended data do not begin with an underscore"));
