@@ -51,6 +51,7 @@ typedef struct stream {
     tml_surface_part *done;
     soup_carry *carries;  /* one a part, for soups; else NULL */
     mesh_forest *forests; /* one a part, if components are counted; else NULL */
+    double progress; /* reported so far; a slab that is done again in halves goes on from there */
     tml_surface_result *result;
 } stream;
 
@@ -706,12 +707,14 @@ static void add_counts(stream *s)
 /* Counts and emits a slab. Where its piece is too large, does the two halves of its layers. */
 static tml_status run_slab(stream *s, const slab *at)
 {
-    double from = progress_at(s, at->own_first), to = progress_at(s, at->own_end);
+    double from = TML_MAX_OF(progress_at(s, at->own_first), s->progress);
+    double to = TML_MAX_OF(progress_at(s, at->own_end), from);
     double middle = (from + to) / 2;
     uint64_t vertices = 0, triangles = 0, layers = at->own_end - at->own_first;
     for (uint32_t p = 0; p < s->plan.part_count; p++)
         cut_part(s, at->own_first, at->own_end, &s->plan.parts[p]);
     tml_status status = surface_run_stage(s->tml, &s->plan, SURFACE_COUNT, from, middle);
+    s->progress = middle;
     s->result->scratch_size = TML_MAX_OF(s->result->scratch_size, tml_reserved(s->tml));
     if (status == TML_OK)
         status = place_pieces(s, &vertices, &triangles);
@@ -720,7 +723,7 @@ static tml_status run_slab(stream *s, const slab *at)
     bool is_too_large = layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size;
     bool is_done = vertices == 0 || !s->desc->write;
     if ((is_done || is_too_large) && *s->plan.kept) /* no EMIT follows */
-        status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
+        status = surface_run_stage(s->tml, &s->plan, SURFACE_END, middle, middle);
     if (is_done && status == TML_OK)
         add_counts(s);
     if (is_done || status != TML_OK)
@@ -731,6 +734,7 @@ static tml_status run_slab(stream *s, const slab *at)
     status = pieces_make(s, vertices, triangles, middle, to, &arrays);
     if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY && layers > 1) {
         pieces_destroy(s, &arrays);
+        s->progress = to; /* what the stage may have reported */
         return run_halves(s, at);
     }
     if (status == TML_OK)
