@@ -13,14 +13,32 @@ export TML_SEED
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-setup: ## install what is missing from Debian
-	@scripts/setup
+setup: needs ## install from Debian what "make build" needs, or can use
+
+# These install what they need themselves; the others only check, and say what to install.
+installs_setup := --build
+installs_demo := --build
+installs_test := --build --test
+installs_test-all := --build --test
+installs_fuzz := --build --test
+installs_web := --build --web
+installs_web-serve := --build --web
+installs_test-web := --build --web
+installs_bench-peers := --build --peers
+installs_format := --lint
+installs_lint := --build --lint
+installs_docs := --docs
+INSTALLS := $(sort $(foreach goal,$(MAKECMDGOALS),$(installs_$(goal))))
+
+needs:
+	@scripts/setup $(or $(INSTALLS),--check)
 
 # One configured folder for each preset; Ninja reruns CMake when a CMakeLists.txt changes. The builds with
-# sanitizers take generated code from the release build.
-build/%/build.ninja: CMakePresets.json | setup
+# sanitizers take generated code from the release build. CMake says what they go without.
+build/%/build.ninja: CMakePresets.json | needs
 	@echo "Configuring $*"
 	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
+	@sed -n 's/^-- Trommel: /  /p' build/$*.log
 
 build/asan-ubsan/build.ninja build/tsan/build.ninja: | build-release
 
@@ -30,7 +48,7 @@ build-%: build/%/build.ninja
 
 $(shell mkdir -p build)
 
-build: build-release ## build the optimised libraries and the command
+build: build-release ## build the optimised libraries and the command; installs nothing
 
 demo: build-release ## a mesh and a picture from a CT volume and from a point cloud
 	@scripts/demo build/release/bin/trommel build/demo
@@ -49,7 +67,6 @@ fuzz: build-release build-asan-ubsan ## every fuzz target for 60 s
 
 # Emscripten runs on this machine; two small programs of the build do too.
 web: build/release/build.ninja ## the web page and the package for JavaScript, in build/web
-	@scripts/setup --web
 	@cmake --build build/release --target trommel-generated -- --quiet
 	@scripts/web
 
@@ -62,20 +79,17 @@ test-web: web build-release ## the page and the package, in Node and in a browse
 bench: build-release ## this library's speed, as shares of this machine's memcpy
 	@scripts/bench build/release/bin/trommel
 
-bench-peers: ## the same inputs through installed peers (VTK, TBB, numpy, FCL, CGAL), side by side
-	@scripts/setup --peers
+bench-peers: | needs ## the same inputs through installed peers (VTK, TBB, numpy, FCL, CGAL), side by side
 	@$(MAKE) build-bench
 	@scripts/bench-peers build/bench
 
-format: ## clang-format every C file
-	@scripts/setup --lint
+format: | needs ## clang-format every C file
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint: build-release ## are the files formatted, and has clang-tidy nothing to say?
-	@scripts/setup --lint
 	@scripts/lint build/release
 
-docs: | setup ## the reference as HTML, from the headers and docs/, in build/docs/html
+docs: | needs ## the reference as HTML, from the headers and docs/, in build/docs/html
 	@mkdir -p build/docs
 	@TML_DOCS=build/docs doxygen docs/Doxyfile
 	@echo "The reference is build/docs/html/index.html"
@@ -86,4 +100,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test test-all fuzz web web-serve test-web bench bench-peers format lint docs install clean
+.PHONY: help setup needs build demo test test-all fuzz web web-serve test-web bench bench-peers format lint docs install clean

@@ -4,5 +4,5 @@ option(TML_MPI "Build trommel-mpi, for several processes (needs MPI)" ${MPI_C_FO
 if(TML_MPI AND NOT MPI_C_FOUND)
     message(FATAL_ERROR "TML_MPI needs MPI; Debian: apt-get install libopenmpi-dev openmpi-bin")
 elseif(NOT TML_MPI)
-    message(STATUS "no MPI: trommel-mpi is not built")
+    message(STATUS "Trommel: no trommel-mpi (Debian: libopenmpi-dev, openmpi-bin)")
 endif()
