@@ -1,32 +1,37 @@
 # Headers, CMake package and pkg-config files. The libraries and the command are installed where they
-# are defined.
+# are defined. The component runtime is what runs: the command, its pages, the shared libraries; dev is the rest.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY include/trommel TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+set(left_out "")
 if(NOT TML_IO)
-    install(CODE "file(REMOVE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/trommel/io.h\")")
+    list(APPEND left_out PATTERN io.h EXCLUDE)
 endif()
-
 if(NOT TML_VULKAN)
-    install(CODE "file(REMOVE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/trommel/vulkan.h\")")
+    list(APPEND left_out PATTERN vulkan.h EXCLUDE)
 endif()
+install(DIRECTORY include/trommel TYPE INCLUDE COMPONENT dev FILES_MATCHING PATTERN "*.h" ${left_out})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Trommel)
 if(TML_VULKAN)
-    install(FILES cmake/TrommelKernels.cmake DESTINATION ${package_dir})
+    install(FILES cmake/TrommelKernels.cmake DESTINATION ${package_dir} COMPONENT dev)
 endif()
-install(EXPORT trommel-STATIC FILE TrommelStatic.cmake NAMESPACE Trommel:: DESTINATION ${package_dir})
-if(TML_SHARED)
-    install(EXPORT trommel-SHARED FILE TrommelShared.cmake NAMESPACE Trommel::
-            DESTINATION ${package_dir})
-endif()
+foreach(kind STATIC SHARED)
+    foreach(component core io)
+        if((kind STREQUAL SHARED AND NOT TML_SHARED) OR (component STREQUAL io AND NOT TML_IO))
+            continue()
+        endif()
+        string(TOLOWER Trommel-${component}-${kind}.cmake file)
+        install(EXPORT trommel-${component}-${kind} FILE ${file} NAMESPACE Trommel::
+                DESTINATION ${package_dir} COMPONENT dev)
+    endforeach()
+endforeach()
 configure_package_config_file(cmake/TrommelConfig.cmake.in ${PROJECT_BINARY_DIR}/TrommelConfig.cmake
     INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
 # Before 1.0 a minor version may break.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TrommelConfig.cmake
-        ${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake DESTINATION ${package_dir})
+        ${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake DESTINATION ${package_dir} COMPONENT dev)
 
 # Relative, so that "cmake --install --prefix" may choose another place than was configured.
 file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
@@ -52,9 +57,14 @@ endif()
 if(TML_IO)
     list(APPEND pkgconfig_names trommel-io)
 endif()
+set(pkgconfig_url "")
+if(TML_HOMEPAGE)
+    set(pkgconfig_url "\nURL: ${TML_HOMEPAGE}")
+endif()
 list(JOIN pkgconfig_modules " " pkgconfig_modules)
 list(JOIN pkgconfig_libraries " " pkgconfig_libraries)
 foreach(name ${pkgconfig_names})
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+            COMPONENT dev)
 endforeach()

@@ -4,7 +4,7 @@ function(tml_page file destination)
     add_custom_command(OUTPUT ${path} COMMAND trommel-cli ${ARGN} > ${path} DEPENDS trommel-cli VERBATIM)
     list(APPEND TML_PAGES ${path})
     set(TML_PAGES ${TML_PAGES} PARENT_SCOPE)
-    install(FILES ${path} DESTINATION ${destination})
+    install(FILES ${path} DESTINATION ${destination} COMPONENT runtime)
 endfunction()
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/pages)

@@ -19,6 +19,24 @@ quietly() {
 }
 
 quietly cmake --install "$build" --prefix "$prefix"
+
+# The two components: what runs, and what programs are made with. Nothing is in both, or in neither.
+for component in runtime dev; do
+    quietly cmake --install "$build" --prefix "$work/$component" --component $component
+done
+files() { (cd "$1" && find . ! -type d | sort); }
+files runtime >runtime.txt
+files dev >dev.txt
+files prefix | cmp -s - runtime.txt && fail "there is no component dev"
+sort runtime.txt dev.txt | uniq -d | grep . && fail "these are in both components"
+sort runtime.txt dev.txt >both.txt
+files prefix | diff - both.txt || fail "the components are not the whole"
+grep -E '\.(h|a|so|cmake|pc)$' runtime.txt && fail "these run nothing"
+grep -E '\.so\.|/man/|bin/trommel$' dev.txt && fail "these are for running"
+quietly runtime/bin/trommel --version
+rm -r runtime dev
+echo "ok components runtime and dev"
+
 library=$(dirname "$(find "$prefix" -name trommel.pc)")/..
 PKG_CONFIG_PATH=$library/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH
@@ -30,6 +48,38 @@ for shared in OFF ON; do
     quietly ctest --test-dir "$work/package-$shared" --output-on-failure
     echo "ok find_package, BUILD_SHARED_LIBS=$shared"
 done
+
+# The core asks for nothing of io's, and io says what it has not found.
+mkdir core
+cat >core/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(core LANGUAGES C)
+foreach(package ZLIB PNG JPEG BZip2 TIFF EXPAT PkgConfig)
+    set(CMAKE_DISABLE_FIND_PACKAGE_${package} ON)
+endforeach()
+find_package(Trommel REQUIRED COMPONENTS ${components} OPTIONAL_COMPONENTS ${optional})
+if(TARGET Trommel::io)
+    message(FATAL_ERROR "io is there without its libraries")
+endif()
+add_executable(core ${source})
+target_link_libraries(core PRIVATE Trommel::trommel)
+END
+# package LOG COMPONENTS OPTIONAL: configures that project.
+package() {
+    rm -rf core/build
+    cmake -S core -B core/build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" \
+        -Dsource="$examples/hello_compact.c" -Dcomponents="$2" -Doptional="$3" >"$1" 2>&1
+}
+if package refusal "core;io" "" || package refusal "" ""; then
+    fail "io is found without its libraries"
+fi
+grep -q 'component io needs what was not found: ZLIB' refusal || { cat refusal; fail "io does not say why"; }
+quietly package log core ""
+quietly package log core io
+quietly cmake --build core/build
+quietly core/build/core
+echo "ok find_package, core alone"
+
 if readelf -d "$work/package-OFF/hello_compact" | grep -q libtrommel; then
     fail "the static package links the shared library"
 fi
