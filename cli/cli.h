@@ -59,7 +59,7 @@ double cli_file_size(const char *path);
  * and no --device, a GPU is opened where that is faster for the work; NULL: it never is, since reading and
  * writing files is most of what the command does. On failure prints why and returns NULL: the command then
  * returns CLI_FAILED. */
-tml_context *cli_open(const char *command, const cli_common *common, const cli_work *work);
+tml_context *cli_open(const cli_common *common, const cli_work *work);
 void cli_close(tml_context *tml);
 /* A buffer that is only read, over memory that outlives it: in place on the CPU, copied to a GPU. */
 tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
@@ -73,22 +73,25 @@ tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const
 tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, uint64_t count,
                    const void *data, tml_type out_type, void *out);
 
+/* Of the command that runs: "surface". */
+const char *cli_name(void);
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that
  * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_ERROR_CANCELLED). */
-int cli_fail(const char *command, tml_context *tml, tml_status status);
+int cli_fail(tml_context *tml, tml_status status);
 /* The message that cli_fail would print. */
 const char *cli_last_error(const tml_context *tml);
 /* Prints "trommel: command: ..." to stderr and returns CLI_FAILED, or CLI_USAGE. */
-int cli_error(const char *command, const char *format, ...) TML_FORMAT(2, 3);
-int cli_usage(const char *command, const char *format, ...) TML_FORMAT(2, 3);
+int cli_error(const char *format, ...) TML_FORMAT(1, 2);
+int cli_usage(const char *format, ...) TML_FORMAT(1, 2);
+/* Prints "trommel: command: warning: ...", unless --quiet is given. */
+void cli_warn(const char *format, ...) TML_FORMAT(1, 2);
 
 /* clang-tidy sees one file at a time, and must be told what these return. */
 #ifdef __clang_analyzer__
 #    define tml_error(tml, status, ...)                                                            \
         ((void)tml_error(tml, status, __VA_ARGS__), (tml_status)(status))
-#    define cli_fail(command, tml, status)                                                         \
-        (cli_fail(command, tml, status), (status) == TML_OK ? CLI_OK : CLI_FAILED)
-#    define cli_error(...) (cli_error(__VA_ARGS__), CLI_FAILED)
+#    define cli_fail(tml, status) (cli_fail(tml, status), (status) == TML_OK ? CLI_OK : CLI_FAILED)
+#    define cli_error(...)        (cli_error(__VA_ARGS__), CLI_FAILED)
 #endif
 
 /* Seconds on a clock that never jumps. */

@@ -212,7 +212,7 @@ static tml_status measure_image(tml_context *tml, const bench_args *args,
     bench_image_destroy(&image);
     if (status != TML_ERROR_UNSUPPORTED)
         return status;
-    cli_error("bench", "%s is left out: %s", row.name, cli_last_error(tml));
+    cli_error("%s is left out: %s", row.name, cli_last_error(tml));
     return TML_OK;
 }
 
@@ -402,11 +402,11 @@ static int run_collide(const bench_args *args)
 {
     bench_collide_row rows[BENCH_COLLIDE_ROWS];
     uint32_t count;
-    tml_context *tml = cli_open("bench", &args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
+    tml_context *tml = cli_open(&args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
     if (!tml)
         return CLI_FAILED;
-    int code = cli_fail("bench", tml,
-                        bench_collide(tml, args->triangles, (uint32_t)args->repeats, rows, &count));
+    int code =
+        cli_fail(tml, bench_collide(tml, args->triangles, (uint32_t)args->repeats, rows, &count));
     if (code == CLI_OK) {
         tml_device_info device;
         tml_context_describe(tml, &device);
@@ -485,17 +485,17 @@ static void take_subdivide_peer(void *user, const peer_line *line)
 static int run_subdivide(const bench_args *args)
 {
     subdivide_rows all = {.count = 0};
-    tml_context *tml = cli_open("bench", &args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
+    tml_context *tml = cli_open(&args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
     if (!tml)
         return CLI_FAILED;
     tml_device_info device;
     tml_context_describe(tml, &device);
     uint32_t usual = device.engine == TML_ENGINE_CPU ? 5 : 6;
     uint32_t levels = args->levels ? (uint32_t)args->levels : usual;
-    int code = cli_fail(
-        "bench", tml, bench_subdivide(tml, levels, (uint32_t)args->repeats, all.rows, &all.count));
+    int code =
+        cli_fail(tml, bench_subdivide(tml, levels, (uint32_t)args->repeats, all.rows, &all.count));
     if (code == CLI_OK && args->peers && !read_peers(args->peers, take_subdivide_peer, &all))
-        code = cli_error("bench", "%s cannot be read", args->peers);
+        code = cli_error("%s cannot be read", args->peers);
     if (code == CLI_OK && args->common.json)
         print_subdivide_json(all.rows, all.count, levels, &device);
     else if (code == CLI_OK)
@@ -588,7 +588,7 @@ static tml_status run_streams(tml_context *tml, const bench_args *args, bench_ki
     for (bench_kind kind = first; !status && kind <= last; kind++) {
         status = measure_stream(tml, args, kind, &array, report);
         if (status == TML_ERROR_UNSUPPORTED && first < last) {
-            cli_error("bench", "%s is left out: %s", bench_kind_name(kind), cli_last_error(tml));
+            cli_error("%s is left out: %s", bench_kind_name(kind), cli_last_error(tml));
             status = TML_OK;
         }
     }
@@ -691,21 +691,21 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
         return run_subdivide(args);
     bool is_image = strcmp(operands[0], "image") == 0;
     if (!find_kinds(operands[0], &first, &last) && !is_image)
-        return cli_usage("bench", "%s is no operation (expected " OPERATIONS ")", operands[0]);
+        return cli_usage("%s is no operation (expected " OPERATIONS ")", operands[0]);
     if (args->input && !args->iso.count && first == BENCH_SURFACE)
-        return cli_usage("bench", "a volume from a file needs --iso");
+        return cli_usage("a volume from a file needs --iso");
     for (uint32_t i = 0; i < args->picture.count; i++)
         if (!(args->picture.values[i] >= 1 && args->picture.values[i] <= 32768))
-            return cli_usage("bench", "--picture needs sides of 1 to 32768");
-    tml_context *tml = cli_open("bench", &args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
+            return cli_usage("--picture needs sides of 1 to 32768");
+    tml_context *tml = cli_open(&args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
     if (!tml)
         return CLI_FAILED;
-    int code = cli_fail("bench", tml,
-                        is_image                 ? run_image(tml, args, &report)
-                        : first == BENCH_SURFACE ? run_surface(tml, args, &report)
-                                                 : run_streams(tml, args, first, last, &report));
+    int code =
+        cli_fail(tml, is_image                 ? run_image(tml, args, &report)
+                      : first == BENCH_SURFACE ? run_surface(tml, args, &report)
+                                               : run_streams(tml, args, first, last, &report));
     if (code == CLI_OK && args->peers && !read_peers(args->peers, take_stream_peer, &report))
-        code = cli_error("bench", "%s cannot be read", args->peers);
+        code = cli_error("%s cannot be read", args->peers);
     if (code == CLI_OK) {
         tml_device_info device;
         tml_context_describe(tml, &device);

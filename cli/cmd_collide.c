@@ -119,21 +119,21 @@ static bool is_posed(const collide_args *a)
 static int check_args(const collide_args *a, uint32_t operand_count)
 {
     if (a->self ? operand_count != 1 : operand_count != 2)
-        return cli_usage("collide", a->self ? "--self takes one mesh, not two"
-                                            : "B is missing; give a second mesh, or --self");
+        return cli_usage(a->self ? "--self takes one mesh, not two"
+                                 : "B is missing; give a second mesh, or --self");
     if (a->self && (a->distance || a->pose || is_posed(a)))
-        return cli_usage("collide", "--self goes without --distance and without a pose");
+        return cli_usage("--self goes without --distance and without a pose");
     if (a->first + a->count + a->distance > 1)
-        return cli_usage("collide", "--first, --count and --distance exclude each other");
+        return cli_usage("--first, --count and --distance exclude each other");
     if (a->distance && (a->classes.bits || a->segments))
-        return cli_usage("collide", "--distance has no --classes and no --segments");
+        return cli_usage("--distance has no --classes and no --segments");
     if (a->count && (a->segments || a->png))
-        return cli_usage("collide", "--count finds no pairs to show; leave it, or --segments "
-                                    "and --png, away");
+        return cli_usage("--count finds no pairs to show; leave it, or --segments "
+                         "and --png, away");
     if (a->pose && is_posed(a))
-        return cli_usage("collide", "--pose stands instead of --translate, --rotate and --scale");
+        return cli_usage("--pose stands instead of --translate, --rotate and --scale");
     if (a->output && a->distance && path_ends_with(a->output, (const char *const[]){".npy", NULL}))
-        return cli_usage("collide", "--output: distances are written as .csv or .json");
+        return cli_usage("--output: distances are written as .csv or .json");
     return CLI_OK;
 }
 
@@ -152,11 +152,6 @@ typedef struct run {
     size_t distances_size;
     report times;
 } run;
-
-static int fail(const run *r, tml_status status)
-{
-    return cli_fail("collide", r->tml, status);
-}
 
 /* ---- poses ----------------------------------------------------------------------------------- */
 
@@ -205,14 +200,13 @@ static void put_pose(run *r, uint32_t index, const double m[12])
 static int make_room_for_poses(run *r, uint64_t count)
 {
     if (count > UINT32_MAX)
-        return cli_error("collide", "%s: has %" PRIu64 " poses, needs less than 2^32",
-                         r->args->pose, count);
+        return cli_error("%s: has %" PRIu64 " poses, needs less than 2^32", r->args->pose, count);
     r->pose_count = (uint32_t)count;
     r->poses_size = count * 12 * sizeof *r->poses;
     r->poses = tml_alloc(r->tml, r->poses_size);
     if (!r->poses && count > 0) {
         r->poses_size = 0;
-        return cli_error("collide", "no memory for %" PRIu64 " poses", count);
+        return cli_error("no memory for %" PRIu64 " poses", count);
     }
     return CLI_OK;
 }
@@ -229,22 +223,21 @@ static int read_npy_poses(run *r)
     tml_array array;
     tml_status status = tml_array_load(r->tml, path, &array);
     if (status != TML_OK)
-        return fail(r, status);
+        return cli_fail(r->tml, status);
     tml_type scalar = tml_type_scalar(array.type);
     uint64_t width = tml_type_size(array.type) / tml_type_size(scalar);
     uint64_t numbers = array.count * width;
     bool is_double = scalar == TML_F64, is_float = scalar == TML_F32;
     int code = CLI_OK;
     if ((!is_double && !is_float) || (width != 4 && width != 1) || numbers == 0)
-        code = cli_error("collide", "%s: holds %s, needs f32 or f64 of shape (n,3,4) or (n,4,4)",
-                         path, tml_type_name(array.type));
+        code = cli_error("%s: holds %s, needs f32 or f64 of shape (n,3,4) or (n,4,4)", path,
+                         tml_type_name(array.type));
     bool has_last_rows = width == 4 && numbers % 16 == 0;
     for (int pass = 0; pass < 2 && code == CLI_OK; pass++) {
         double m[16];
         uint64_t step = has_last_rows ? 16 : 12;
         if (numbers % step != 0)
-            code = cli_error("collide", "%s: holds %" PRIu64 " numbers, needs 12 or 16 a pose",
-                             path, numbers);
+            code = cli_error("%s: holds %" PRIu64 " numbers, needs 12 or 16 a pose", path, numbers);
         if (code == CLI_OK && pass == 1)
             code = make_room_for_poses(r, numbers / step);
         for (uint64_t i = 0; i < numbers / step && code == CLI_OK; i++) {
@@ -282,13 +275,12 @@ static int read_text_poses(run *r, FILE *file, bool is_wanted, uint64_t *count)
     *count = 0;
     for (uint64_t number = 1; fgets(line, sizeof line, file); number++) {
         if (!strchr(line, '\n') && !feof(file))
-            return cli_error("collide", "%s: line %" PRIu64 " is too long", r->args->pose, number);
+            return cli_error("%s: line %" PRIu64 " is too long", r->args->pose, number);
         int found = split_line(line, m);
         if (found == 0)
             continue;
         if ((found != 12 && found != 16) || (found == 16 && !is_last_row(m + 12)))
-            return cli_error("collide",
-                             "%s: line %" PRIu64
+            return cli_error("%s: line %" PRIu64
                              " is no pose; needs 12 numbers, three rows of four, or 16 of which "
                              "the last row is 0 0 0 1",
                              r->args->pose, number);
@@ -297,7 +289,7 @@ static int read_text_poses(run *r, FILE *file, bool is_wanted, uint64_t *count)
         ++*count;
     }
     if (ferror(file) || *count == 0)
-        return cli_error("collide", "%s: %s", r->args->pose,
+        return cli_error("%s: %s", r->args->pose,
                          ferror(file) ? "cannot be read" : "holds no pose");
     return CLI_OK;
 }
@@ -323,7 +315,7 @@ static int make_poses(run *r)
     FILE *file = fopen(a->pose, "r");
     uint64_t count;
     if (!file)
-        return cli_error("collide", "%s: cannot be opened", a->pose);
+        return cli_error("%s: cannot be opened", a->pose);
     int code = read_text_poses(r, file, false, &count);
     if (code == CLI_OK)
         code = make_room_for_poses(r, count);
@@ -357,8 +349,8 @@ static int build_trees(run *r)
     report_add_stage(&r->times, "trees", cli_now() - start);
     if (status ==
         TML_ERROR_INVALID_ARGUMENT) /* the mesh's fault: which mesh, the library cannot know */
-        return cli_error("collide", "%s: %s", path, cli_last_error(r->tml));
-    return fail(r, status);
+        return cli_error("%s: %s", path, cli_last_error(r->tml));
+    return cli_fail(r->tml, status);
 }
 
 static int find_pairs(run *r)
@@ -376,7 +368,7 @@ static int find_pairs(run *r)
                              .segments = a->segments || a->png};
     tml_status status = tml_collide(r->tml, &desc, &r->hits);
     report_add_stage(&r->times, "collide", cli_now() - start);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int find_distances(run *r)
@@ -385,11 +377,11 @@ static int find_distances(run *r)
     r->distances_size = shown_poses(r) * sizeof *r->distances;
     r->distances = tml_alloc(r->tml, r->distances_size);
     if (!r->distances)
-        return cli_error("collide", "no memory for %" PRIu32 " distances", shown_poses(r));
+        return cli_error("no memory for %" PRIu32 " distances", shown_poses(r));
     tml_status status =
         tml_collide_distance(r->tml, r->tree_a, r->tree_b, r->poses, r->pose_count, r->distances);
     report_add_stage(&r->times, "distance", cli_now() - start);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -509,24 +501,24 @@ static int save_npy(run *r)
                        .data = r->hits.pairs,
                        .size = r->hits.count * sizeof *r->hits.pairs};
     if (!r->args->count)
-        return fail(r, tml_array_save(r->tml, r->args->output, &array));
+        return cli_fail(r->tml, tml_array_save(r->tml, r->args->output, &array));
     size_t size = r->hits.pose_count * sizeof(uint64_t);
     uint64_t *counts = tml_alloc(r->tml, size);
     if (!counts)
-        return cli_error("collide", "no memory for %" PRIu32 " counts", r->hits.pose_count);
+        return cli_error("no memory for %" PRIu32 " counts", r->hits.pose_count);
     for (uint32_t p = 0; p < r->hits.pose_count; p++)
         counts[p] = r->hits.first[p + 1] - r->hits.first[p];
     array = (tml_array){.type = TML_U64, .count = r->hits.pose_count, .data = counts, .size = size};
     tml_status status = tml_array_save(r->tml, r->args->output, &array);
     tml_free(r->tml, counts, size);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int save_text(run *r)
 {
     const collide_args *a = r->args;
     text_file file;
-    if (!text_file_create("collide", a->output, &file))
+    if (!text_file_create(a->output, &file))
         return CLI_FAILED;
     if (path_ends_with(a->output, (const char *const[]){".json", NULL})) {
         json j = {.out = file.stream};
@@ -545,7 +537,7 @@ static int save_text(run *r)
     } else {
         csv_pairs(r, file.stream);
     }
-    return text_file_finish("collide", &file, true) ? CLI_OK : CLI_FAILED;
+    return text_file_finish(&file, true) ? CLI_OK : CLI_FAILED;
 }
 
 static int save_table(run *r)
@@ -576,7 +568,7 @@ static int save_segments(run *r)
     size_t size = count * sizeof(tml_collide_segment);
     tml_collide_segment *lines = tml_alloc(r->tml, size);
     if (!lines && size > 0)
-        return cli_error("collide", "no memory for %" PRIu64 " segments", count);
+        return cli_error("no memory for %" PRIu64 " segments", count);
     count = 0;
     for (uint64_t i = 0; i < r->hits.count; i++)
         if (is_line(&r->hits.segments[i]))
@@ -585,7 +577,7 @@ static int save_segments(run *r)
                                        r->a.file.mesh.origin);
     tml_free(r->tml, lines, size);
     report_add_output(&r->times, r->args->segments);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* ---- the picture ----------------------------------------------------------------------------- */
@@ -657,7 +649,7 @@ static int stage_make(const run *r, uint64_t lit_most, stage *s)
     if ((s->positions || !s->positions_size) && (s->indices || !s->indices_size) &&
         (s->lit || !s->lit_size) && (s->colors || !s->colors_size))
         return CLI_OK;
-    return cli_error("collide", "no memory for a picture of %" PRIu64 " triangles", triangles);
+    return cli_error("no memory for a picture of %" PRIu64 " triangles", triangles);
 }
 
 static void stage_light(stage *s, uint32_t triangle)
@@ -750,7 +742,7 @@ static int save_picture(run *r)
             .wire = 0.8f};
         if (args->frame == 0)
             frame_contact(&s, &mesh, &desc);
-        code = fail(r, picture_save(r->tml, &mesh, &desc, &args->picture, args->png));
+        code = cli_fail(r->tml, picture_save(r->tml, &mesh, &desc, &args->picture, args->png));
     }
     stage_free(r->tml, &s);
     report_add_stage(&r->times, "picture", cli_now() - start);
@@ -889,14 +881,12 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     if (code != CLI_OK)
         return code;
     const cli_work work = estimate(a, operands);
-    run r = {.args = a, .tml = cli_open("collide", &a->common, &work)};
+    run r = {.args = a, .tml = cli_open(&a->common, &work)};
     if (!r.tml)
         return CLI_FAILED;
-    code =
-        mesh_input_load("collide", r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
+    code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
     if (code == CLI_OK && !a->self)
-        code = mesh_input_load("collide", r.tml, operands[1], TML_WELD_AUTO, &a->common, &r.times,
-                               &r.b);
+        code = mesh_input_load(r.tml, operands[1], TML_WELD_AUTO, &a->common, &r.times, &r.b);
     if (code == CLI_OK)
         code = make_poses(&r);
     if (code == CLI_OK)

@@ -171,11 +171,6 @@ typedef struct run {
     json json;
 } run;
 
-static int fail(const run *r, tml_status status)
-{
-    return cli_fail("exposure", r->tml, status);
-}
-
 static int check_args(const exposure_args *a, const frames *f)
 {
     const char *const paths[] = {a->output, a->plot};
@@ -183,28 +178,25 @@ static int check_args(const exposure_args *a, const frames *f)
     for (int i = 0; i < 2; i++) {
         if (!paths[i])
             continue;
-        int code = frames_check_output("exposure", names[i], paths[i], f->is_sequence);
+        int code = frames_check_output(names[i], paths[i], f->is_sequence);
         if (code != CLI_OK)
             return code;
     }
     if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
-        return cli_usage("exposure", "--luminance custom and --weights belong together");
+        return cli_usage("--luminance custom and --weights belong together");
     if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))
-        return cli_usage("exposure", "--by percentile and --percentile belong together");
+        return cli_usage("--by percentile and --percentile belong together");
     if (a->luminance == TML_LUMINANCE_CUSTOM &&
         !(a->weights.values[0] + a->weights.values[1] + a->weights.values[2] > 0))
-        return cli_usage("exposure", "--weights are all 0; one at least must not be");
+        return cli_usage("--weights are all 0; one at least must not be");
     if (a->floor > 0 && a->floor < LEAST_LUMINANCE)
-        return cli_usage("exposure", "--floor: %g is less than 2^-100, where luminances count as 0",
-                         a->floor);
+        return cli_usage("--floor: %g is less than 2^-100, where luminances count as 0", a->floor);
     if (a->clip.count && (a->by != TML_EXPOSE_MEAN || a->ev100.count))
-        return cli_usage("exposure", "--clip is for --by mean, and not with --ev100");
+        return cli_usage("--clip is for --by mean, and not with --ev100");
     if (a->clip.count && !(a->clip.values[0] < a->clip.values[1]))
-        return cli_usage("exposure", "--clip: %g is not below %g", a->clip.values[0],
-                         a->clip.values[1]);
+        return cli_usage("--clip: %g is not below %g", a->clip.values[0], a->clip.values[1]);
     if (a->limits.count && !(a->limits.values[0] <= a->limits.values[1]))
-        return cli_usage("exposure", "--limits: %g is above %g", a->limits.values[0],
-                         a->limits.values[1]);
+        return cli_usage("--limits: %g is above %g", a->limits.values[0], a->limits.values[1]);
     return CLI_OK;
 }
 
@@ -214,14 +206,13 @@ static int check_args(const exposure_args *a, const frames *f)
 static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
 {
     picture_buffer p;
-    int code = picture_buffer_load("exposure", r->tml, path, &r->args->common, true, &p);
+    int code = picture_buffer_load(r->tml, path, &r->args->common, true, &p);
     if (code != CLI_OK)
         return code;
     tml_image weights = {.width = p.image.width, .height = p.image.height, .channels = 1};
     uint64_t count = (uint64_t)weights.width * weights.height;
     if (weights.width > width || weights.height > height) {
-        code = cli_error("exposure",
-                         "--meter: %s is %" PRIu32 " x %" PRIu32 ", more than the %" PRIu32
+        code = cli_error("--meter: %s is %" PRIu32 " x %" PRIu32 ", more than the %" PRIu32
                          " x %" PRIu32 " pixels that are measured; make it smaller",
                          path, weights.width, weights.height, width, height);
     } else {
@@ -232,7 +223,7 @@ static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
             status = tml_image_tonemap(
                 r->tml,
                 &(tml_image_tonemap_desc){.in = p.image, .out = weights, .tone = TML_TONE_SRGB});
-        code = fail(r, status);
+        code = cli_fail(r->tml, status);
     }
     picture_buffer_free(r->tml, &p);
     r->mask = weights.buffer;
@@ -271,7 +262,7 @@ static int make_mask(run *r, uint32_t width, uint32_t height)
     r->mask = (tml_buffer){0};
     r->mask_for[0] = width;
     r->mask_for[1] = height;
-    return names[pattern] ? fail(r, make_pattern(r, (tml_meter)pattern, width, height))
+    return names[pattern] ? cli_fail(r->tml, make_pattern(r, (tml_meter)pattern, width, height))
                           : read_mask(r, r->args->meter, width, height);
 }
 
@@ -284,8 +275,7 @@ static int measure(run *r, measured *f)
     const picture_region *region = &a->region;
     if (region->x >= image->width || region->y >= image->height ||
         region->width > image->width - region->x || region->height > image->height - region->y)
-        return cli_error("exposure",
-                         "--region reaches out of %s, which is %" PRIu32 " x %" PRIu32 " pixels",
+        return cli_error("--region reaches out of %s, which is %" PRIu32 " x %" PRIu32 " pixels",
                          f->path, image->width, image->height);
     uint32_t width = region->width ? region->width : image->width - region->x;
     uint32_t height = region->height ? region->height : image->height - region->y;
@@ -304,15 +294,14 @@ static int measure(run *r, measured *f)
         desc.mask_width = r->mask_width;
         desc.mask_height = r->mask_height;
     }
-    return fail(r, tml_image_measure(r->tml, &desc));
+    return cli_fail(r->tml, tml_image_measure(r->tml, &desc));
 }
 
 static int read_stats(run *r, measured *f)
 {
-    int code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
+    int code = cli_fail(r->tml, tml_image_stats_read(r->tml, r->stats, &f->stats));
     if (code == CLI_OK && f->stats.pixels == 0)
-        return cli_error("exposure",
-                         "--meter: %s is black all over, so that no pixel of %s counts; make it "
+        return cli_error("--meter: %s is black all over, so that no pixel of %s counts; make it "
                          "brighter where they shall",
                          r->args->meter, f->path);
     return code;
@@ -347,7 +336,7 @@ static int expose(run *r, bool is_first)
         desc.speed_up = (float)a->adapt.values[0];
         desc.speed_down = (float)a->adapt.values[a->adapt.count - 1];
     }
-    return fail(r, tml_image_expose(r->tml, &desc));
+    return cli_fail(r->tml, tml_image_expose(r->tml, &desc));
 }
 
 /* Which channels and type a file by that name holds. */
@@ -387,7 +376,7 @@ static int save_picture(run *r, measured *f, const char *path)
     f->seconds[3] = cli_now() - start - f->seconds[2];
     tml_picture_free(r->tml, &picture);
     tml_buffer_destroy(r->tml, out.buffer);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* The luminance, in stops, that comes out as the key: middle grey. */
@@ -420,7 +409,7 @@ static int save_plot(run *r, const measured *f, const char *path)
                       .keep_high = keep_high,
                       .marks = marks,
                       .mark_count = sizeof marks / sizeof marks[0]};
-    return fail(r, plot_histogram(r->tml, path, &h, &desc));
+    return cli_fail(r->tml, plot_histogram(r->tml, path, &h, &desc));
 }
 
 /* Of a frame whose measuring is enqueued when this returns. */
@@ -428,7 +417,7 @@ static int begin_frame(run *r, measured *f)
 {
     const exposure_args *a = r->args;
     double start = cli_now();
-    int code = picture_buffer_load("exposure", r->tml, f->path, &a->common, a->is_linear, &r->in);
+    int code = picture_buffer_load(r->tml, f->path, &a->common, a->is_linear, &r->in);
     if (code != CLI_OK)
         return code;
     picture_describe(&r->in.picture, f->picture);
@@ -442,7 +431,7 @@ static int end_frame(run *r, measured *f)
 {
     const exposure_args *a = r->args;
     char path[PATH_SIZE];
-    int code = fail(r, tml_buffer_read(r->tml, r->state, f->state));
+    int code = cli_fail(r->tml, tml_buffer_read(r->tml, r->state, f->state));
     if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
         code = save_picture(r, f, path);
     if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))
@@ -668,8 +657,8 @@ _Static_assert(sizeof(measured) >= TML_IMAGE_STATS_WORDS * sizeof(uint32_t),
 
 static int share_frame(const run *r, const shared_frame *mine, shared_frame *all)
 {
-    return fail(
-        r, ranks_gather(r->tml, mine->numbers, sizeof *mine / sizeof *mine->numbers, all->numbers));
+    return cli_fail(r->tml, ranks_gather(r->tml, mine->numbers,
+                                         sizeof *mine / sizeof *mine->numbers, all->numbers));
 }
 
 /* A frame each, from first on. Measuring and writing, which are all the work, go on side by side; the exposure,
@@ -689,13 +678,14 @@ static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
         if (code == CLI_OK)
             code = read_stats(r, &m);
         if (code == CLI_OK)
-            code = fail(r, tml_buffer_read(r->tml, r->stats, shared.words));
+            code = cli_fail(r->tml, tml_buffer_read(r->tml, r->stats, shared.words));
         m.seconds[1] = cli_now() - start - m.seconds[0];
     }
     if (code == CLI_OK)
         code = share_frame(r, &shared, all);
     for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
-        code = fail(r, tml_buffer_write(r->tml, r->stats, 0, TML_IMAGE_STATS_WORDS, all[i].words));
+        code = cli_fail(r->tml,
+                        tml_buffer_write(r->tml, r->stats, 0, TML_IMAGE_STATS_WORDS, all[i].words));
         if (code == CLI_OK)
             code = expose(r, first + i == 0);
         if (code == CLI_OK && i == mine)
@@ -719,7 +709,7 @@ static int do_rounds(run *r, const frames *f)
     shared_frame *all = tml_alloc(r->tml, size);
     int code = CLI_OK;
     if (!all)
-        return cli_error("exposure", "no memory for %zu bytes of statistics", size);
+        return cli_error("no memory for %zu bytes of statistics", size);
     for (uint32_t i = 0; i < f->count && code == CLI_OK; i += ranks_count()) {
         progress_frame(i, f->is_sequence ? f->count : 0);
         code = do_round(r, f, i, all);
@@ -738,15 +728,15 @@ static int do_all(run *r, const frames *f)
     if (status == TML_OK)
         status = tml_buffer_create(
             r->tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS}, &r->state);
-    int code = fail(r, status);
+    int code = cli_fail(r->tml, status);
     if (a->common.json) {
         json_open(&r->json, NULL, '{');
         json_open(&r->json, "frames", '[');
     }
     if (code == CLI_OK)
-        code = ranks_count() > 1 ? do_rounds(r, f) : frames_run("exposure", f, do_and_tell, r);
-    if (code == CLI_OK && r->drops_alpha && !a->common.quiet)
-        cli_error("exposure", "warning: alpha was left out, this format has none");
+        code = ranks_count() > 1 ? do_rounds(r, f) : frames_run(f, do_and_tell, r);
+    if (code == CLI_OK && r->drops_alpha)
+        cli_warn("alpha was left out, this format has none");
     if (a->common.json) {
         json_close(&r->json, '[');
         json_close(&r->json, '{');
@@ -762,12 +752,12 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
 {
     const exposure_args *a = args;
     frames f;
-    int code = frames_find("exposure", operands, operand_count, &a->frames, &f);
+    int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
     code = check_args(a, &f);
     run r = {.args = a, .json = {.out = stdout}, .is_sequence = f.is_sequence};
-    if (code == CLI_OK && !(r.tml = cli_open("exposure", &a->common, NULL)))
+    if (code == CLI_OK && !(r.tml = cli_open(&a->common, NULL)))
         code = CLI_FAILED;
     if (code == CLI_OK)
         code = do_all(&r, &f);

@@ -55,11 +55,6 @@ typedef struct run {
     report report;
 } run;
 
-static int fail(const run *r, tml_status status)
-{
-    return cli_fail("index", r->tml, status);
-}
-
 /* Bricks of layers [first, first + count), of which first is a brick's. */
 static tml_status index_slab(run *r, uint64_t first, uint64_t count)
 {
@@ -95,15 +90,15 @@ static int make_bricks(run *r)
     r->bricks.ranges = tml_alloc(r->tml, 2 * sizeof(float) * r->bricks.count);
     r->layers = tml_alloc(r->tml, r->layers_size);
     if (!r->bricks.ranges || !r->layers)
-        return cli_error("index", "no memory for %" PRIu64 " bricks and %" PRIu64 " layers",
-                         r->bricks.count, layers);
+        return cli_error("no memory for %" PRIu64 " bricks and %" PRIu64 " layers", r->bricks.count,
+                         layers);
     double start = cli_now();
     tml_status status = TML_OK;
     for (uint64_t z = 0; z < dims[2] && status == TML_OK; z += layers)
         status = index_slab(r, z, dims[2] - z < layers ? dims[2] - z : layers);
     r->seconds = cli_now() - start;
     report_add_stage(&r->report, "bricks", r->seconds);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static void find_range(run *r)
@@ -179,18 +174,19 @@ static int index_run(void *args, char **operands, uint32_t operand_count)
     (void)operand_count;
     char output[4096];
     if (!output_name(a, operands, 0, output, sizeof output))
-        return cli_usage("index", "the output's name is too long");
-    run r = {.args = a, .tml = cli_open("index", &a->common, NULL)};
+        return cli_usage("the output's name is too long");
+    run r = {.args = a, .tml = cli_open(&a->common, NULL)};
     if (!r.tml)
         return CLI_FAILED;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     input_name(operands[0], &r.in);
-    int code = fail(&r, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream));
+    int code =
+        cli_fail(r.tml, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream));
     if (code == CLI_OK)
         code = make_bricks(&r);
     if (code == CLI_OK) {
         find_range(&r);
-        code = fail(&r, tml_bricks_save(r.tml, output, &r.bricks));
+        code = cli_fail(r.tml, tml_bricks_save(r.tml, output, &r.bricks));
         report_add_output(&r.report, output);
     }
     progress_clear();

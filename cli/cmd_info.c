@@ -154,7 +154,7 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     const tml_volume *v = &in->volume;
     tml_status status = tml_value_histogram_make(tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
-        return cli_fail("info", tml, status);
+        return cli_fail(tml, status);
     progress_clear();
     if (args->common.json) {
         json j = {.out = stdout};
@@ -276,7 +276,7 @@ static int describe_points(tml_context *tml, const input *in, const info_args *a
     points_facts facts;
     tml_status status = find_points_facts(tml, &in->points, &facts);
     if (status != TML_OK)
-        return cli_fail("info", tml, status);
+        return cli_fail(tml, status);
     progress_clear();
     if (args->common.json)
         json_points(in, &facts);
@@ -348,7 +348,7 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
     picture_buffer in;
     tml_image_stats stats = {0};
     tml_buffer words = {0};
-    int code = picture_buffer_load("info", tml, path, &args->common, false, &in);
+    int code = picture_buffer_load(tml, path, &args->common, false, &in);
     if (code != CLI_OK)
         return code;
     tml_status status = tml_buffer_create(
@@ -366,7 +366,7 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
                       args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     tml_buffer_destroy(tml, words);
     picture_buffer_free(tml, &in);
-    return cli_fail("info", tml, status);
+    return cli_fail(tml, status);
 }
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
@@ -470,10 +470,9 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
     tml_mesh_stats stats;
     cli_common quiet = args->common; /* what the warnings say stands in the description */
     quiet.quiet = true;
-    int code = mesh_input_load("info", tml, path, TML_WELD_AUTO, &quiet, NULL, &in);
+    int code = mesh_input_load(tml, path, TML_WELD_AUTO, &quiet, NULL, &in);
     if (code == CLI_OK)
-        code =
-            cli_fail("info", tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats));
+        code = cli_fail(tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats));
     progress_clear();
     if (code == CLI_OK && args->common.json)
         json_mesh(&in, &stats);
@@ -491,7 +490,7 @@ static int describe_index(tml_context *tml, const char *path, const info_args *a
     char text[TEXT_SIZE];
     tml_status status = tml_bricks_load(tml, path, &bricks);
     if (status != TML_OK)
-        return cli_fail("info", tml, status);
+        return cli_fail(tml, status);
     progress_clear();
     const uint64_t *dims = bricks.dims;
     if (args->common.json) {
@@ -560,7 +559,7 @@ static int describe(tml_context *tml, const char *path, const info_args *a)
     case INPUT_MESH:
         return describe_mesh(tml, path, a);
     case INPUT_NONE:
-        return input_refuse("info", tml, path, true);
+        return input_refuse(tml, path, true);
     case INPUT_VOLUME:
     case INPUT_POINTS:
         break;
@@ -569,7 +568,7 @@ static int describe(tml_context *tml, const char *path, const info_args *a)
         describe_empty_array(path, array.type, a);
         return CLI_OK;
     }
-    code = input_load("info", tml, path, &a->input, &a->common, true, &in);
+    code = input_load(tml, path, &a->input, &a->common, true, &in);
     if (code == CLI_OK)
         code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
     input_free(tml, &in);
@@ -580,7 +579,7 @@ static int info_run(void *args, char **operands, uint32_t operand_count)
 {
     const info_args *a = args;
     (void)operand_count;
-    tml_context *tml = cli_open("info", &a->common, NULL);
+    tml_context *tml = cli_open(&a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = describe(tml, operands[0], a);

@@ -196,13 +196,13 @@ static int make_and_save(run *r)
         json_close(&r->json, '[');
         json_close(&r->json, '{');
     }
-    if (has_alpha && !r->args->common.quiet)
-        cli_error("mips", "warning: alpha was left out, these formats have none");
-    if (!is_finite && !r->args->common.quiet)
-        cli_error("mips", "warning: the picture has pixels that are NaN or infinite, which spread "
-                          "to the last level; trommel exposure counts them");
+    if (has_alpha)
+        cli_warn("alpha was left out, these formats have none");
+    if (!is_finite)
+        cli_warn("the picture has pixels that are NaN or infinite, which spread "
+                 "to the last level; trommel exposure counts them");
     tml_buffer_destroy(r->tml, r->chain);
-    return cli_fail("mips", r->tml, status);
+    return cli_fail(r->tml, status);
 }
 
 static int mips_run(void *args, char **operands, uint32_t operand_count)
@@ -211,17 +211,17 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     char path[PATH_SIZE];
     (void)operand_count;
     if (!a->prefix)
-        return cli_usage("mips", "nothing to write; give --output PREFIX");
-    run r = {.args = a, .tml = cli_open("mips", &a->common, NULL), .json = {.out = stdout}};
+        return cli_usage("nothing to write; give --output PREFIX");
+    run r = {.args = a, .tml = cli_open(&a->common, NULL), .json = {.out = stdout}};
     if (!r.tml)
         return CLI_FAILED;
-    int code = picture_buffer_load("mips", r.tml, operands[0], &a->common, a->is_linear, &r.in);
+    int code = picture_buffer_load(r.tml, operands[0], &a->common, a->is_linear, &r.in);
     if (code == CLI_OK) {
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
         code = level_path(&r, MOST_LEVELS, path)
                    ? make_and_save(&r)
-                   : cli_usage("mips", "--output is longer than %d bytes", PATH_SIZE - 20);
+                   : cli_usage("--output is longer than %d bytes", PATH_SIZE - 20);
         picture_buffer_free(r.tml, &r.in);
     }
     cli_close(r.tml);

@@ -23,25 +23,23 @@ typedef struct loaded {
     double seconds; /* that loading took */
 } loaded;
 
-static int load(const char *command, tml_context *tml, const char *path, uint64_t memory,
-                loaded *out)
+static int load(tml_context *tml, const char *path, uint64_t memory, loaded *out)
 {
     memset(out, 0, sizeof *out);
     double start = cli_now();
     tml_status status = tml_array_load(tml, path, &out->array);
     if (status != TML_OK)
-        return cli_fail(command, tml, status);
+        return cli_fail(tml, status);
     if (memory && out->array.size > memory)
-        return cli_error(command, "%s: has %zu bytes, --memory allows %" PRIu64, path,
-                         out->array.size, memory);
+        return cli_error("%s: has %zu bytes, --memory allows %" PRIu64, path, out->array.size,
+                         memory);
     if (tml_type_components(out->array.type) != 1)
-        return cli_error(command,
-                         "%s: elements are %s, needs scalars; give the array one dimension", path,
+        return cli_error("%s: elements are %s, needs scalars; give the array one dimension", path,
                          tml_type_name(out->array.type));
     status =
         cli_lend(tml, out->array.type, out->array.count, out->array.data, "input", &out->buffer);
     out->seconds = cli_now() - start;
-    return cli_fail(command, tml, status);
+    return cli_fail(tml, status);
 }
 
 static void unload(tml_context *tml, loaded *in)
@@ -114,7 +112,7 @@ static void report(const cli_common *common, json *j, const char *what, const lo
  * number of pieces, the last ones perhaps empty. */
 typedef struct parts {
     tml_context *tml;
-    const char *command, *path;
+    const char *path;
     loaded all;            /* type and count of the whole array, no data */
     uint64_t first, count; /* of this share */
     uint64_t piece;        /* elements of a piece */
@@ -125,15 +123,14 @@ enum { PIECE_SIZE = 32 << 20, PIECES_IN_MEMORY = 8 };
 
 /* Is the array one to take in parts: by several processes, or because it needs more memory than allowed? Then code
  * is CLI_OK and *out is ready. */
-static bool parts_open(const char *command, tml_context *tml, const char *path, uint64_t memory,
-                       parts *out, int *code)
+static bool parts_open(tml_context *tml, const char *path, uint64_t memory, parts *out, int *code)
 {
     tml_array array;
     uint64_t total, ranks = ranks_count(), mine = ranks_mine();
     *code = CLI_OK;
     tml_status status = tml_array_load_part(tml, path, 0, 0, &array, &total);
     if (status != TML_OK) {
-        *code = ranks > 1 ? cli_fail(command, tml, status) : CLI_OK;
+        *code = ranks > 1 ? cli_fail(tml, status) : CLI_OK;
         return ranks > 1; /* else loaded whole, with what there is to say about it */
     }
     uint64_t size = tml_type_size(array.type), bytes = total * size;
@@ -141,7 +138,7 @@ static bool parts_open(const char *command, tml_context *tml, const char *path, 
         return false;
     uint64_t room = memory ? memory / PIECES_IN_MEMORY : PIECE_SIZE;
     room = room < PIECE_SIZE ? room : PIECE_SIZE;
-    *out = (parts){.tml = tml, .command = command, .path = path};
+    *out = (parts){.tml = tml, .path = path};
     out->all.array = (tml_array){.type = array.type, .count = total, .size = (size_t)bytes};
     out->first = share_begin(total, mine, ranks);
     out->count = share_begin(total, mine + 1, ranks) - out->first;
@@ -163,7 +160,7 @@ static tml_status parts_load(const parts *p, uint64_t k, bool is_wide, loaded *o
         status = cli_lend(p->tml, out->array.type, count, out->array.data, "piece", &out->buffer);
     if (status == TML_OK && is_wide)
         status = widen(p->tml, out);
-    if (status == TML_OK && !tml_progress(p->tml, p->command, (double)k / (double)p->rounds))
+    if (status == TML_OK && !tml_progress(p->tml, cli_name(), (double)k / (double)p->rounds))
         status = tml_error(p->tml, TML_ERROR_CANCELLED, "cancelled");
     return status;
 }
@@ -317,7 +314,7 @@ static int compact_parts(const parts *p, const compact_args *args)
     progress_clear();
     if (status == TML_OK)
         report_compact(args, &p->all, all, cli_now() - start);
-    return cli_fail("compact", p->tml, status);
+    return cli_fail(p->tml, status);
 }
 
 static int run_compact(tml_context *tml, const compact_args *args, const char *path)
@@ -327,9 +324,9 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
     uint64_t kept = 0;
     parts p;
     int code;
-    if (parts_open("compact", tml, path, args->common.memory, &p, &code))
+    if (parts_open(tml, path, args->common.memory, &p, &code))
         return code == CLI_OK ? compact_parts(&p, args) : code;
-    code = load("compact", tml, path, args->common.memory, &in);
+    code = load(tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
         return code;
@@ -344,7 +341,7 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
     double seconds = cli_now() - start;
     if (status == TML_OK)
         status = save(tml, args->output, out, kept);
-    code = cli_fail("compact", tml, status);
+    code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
         report_compact(args, &in, kept, seconds);
@@ -359,12 +356,12 @@ static int compact_run(void *args, char **operands, uint32_t operand_count)
     (void)operand_count;
     bool bounded = a->min.count || a->max.count;
     if (bounded == a->nonzero)
-        return cli_usage("compact", a->nonzero ? "--nonzero excludes --min and --max; choose one"
-                                               : "nothing says what to keep; give --min, --max "
-                                                 "or --nonzero");
+        return cli_usage(a->nonzero ? "--nonzero excludes --min and --max; choose one"
+                                    : "nothing says what to keep; give --min, --max "
+                                      "or --nonzero");
     if (!a->output)
-        return cli_usage("compact", "--output is missing");
-    tml_context *tml = cli_open("compact", &a->common, NULL);
+        return cli_usage("--output is missing");
+    tml_context *tml = cli_open(&a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = run_compact(tml, a, operands[0]);
@@ -530,7 +527,7 @@ static int scan_parts(const parts *p, const scan_args *args)
     progress_clear();
     if (status == TML_OK)
         report_scan(args, &p->all, cli_now() - start);
-    return cli_fail("scan", p->tml, status);
+    return cli_fail(p->tml, status);
 }
 
 static int run_scan(tml_context *tml, const scan_args *args, const char *path)
@@ -539,9 +536,9 @@ static int run_scan(tml_context *tml, const scan_args *args, const char *path)
     tml_buffer out = {0};
     parts p;
     int code;
-    if (parts_open("scan", tml, path, args->common.memory, &p, &code))
+    if (parts_open(tml, path, args->common.memory, &p, &code))
         return code == CLI_OK ? scan_parts(&p, args) : code;
-    code = load("scan", tml, path, args->common.memory, &in);
+    code = load(tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
         return code;
@@ -558,7 +555,7 @@ static int run_scan(tml_context *tml, const scan_args *args, const char *path)
     double seconds = cli_now() - start;
     if (status == TML_OK)
         status = save(tml, args->output, out, in.array.count);
-    code = cli_fail("scan", tml, status);
+    code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
         report_scan(args, &in, seconds);
@@ -572,8 +569,8 @@ static int scan_run(void *args, char **operands, uint32_t operand_count)
     const scan_args *a = args;
     (void)operand_count;
     if (!a->output)
-        return cli_usage("scan", "--output is missing");
-    tml_context *tml = cli_open("scan", &a->common, NULL);
+        return cli_usage("--output is missing");
+    tml_context *tml = cli_open(&a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = run_scan(tml, a, operands[0]);
@@ -846,7 +843,7 @@ static int reduce_parts(const parts *p, const reduce_args *args)
     progress_clear();
     if (status == TML_OK)
         report_reduce(args, &p->all, type, whole.values, cli_now() - start);
-    return cli_fail("reduce", p->tml, status);
+    return cli_fail(p->tml, status);
 }
 
 static int run_reduce(tml_context *tml, const reduce_args *args, const char *path)
@@ -855,9 +852,9 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
     fold_value values[FOLD_COUNT] = {0};
     parts p;
     int code;
-    if (parts_open("reduce", tml, path, args->common.memory, &p, &code))
+    if (parts_open(tml, path, args->common.memory, &p, &code))
         return code == CLI_OK ? reduce_parts(&p, args) : code;
-    code = load("reduce", tml, path, args->common.memory, &in);
+    code = load(tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
         return code;
@@ -869,7 +866,7 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
         if (wants(args, f))
             status = reduce(tml, (tml_fold)f, in.buffer, &values[f]);
     double seconds = cli_now() - start;
-    code = cli_fail("reduce", tml, status);
+    code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
         report_reduce(args, &in, in.array.type == TML_F16 ? TML_F32 : in.array.type, values,
@@ -882,7 +879,7 @@ static int reduce_run(void *args, char **operands, uint32_t operand_count)
 {
     const reduce_args *a = args;
     (void)operand_count;
-    tml_context *tml = cli_open("reduce", &a->common, NULL);
+    tml_context *tml = cli_open(&a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = run_reduce(tml, a, operands[0]);

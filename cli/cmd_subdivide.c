@@ -147,21 +147,21 @@ static int check_args(const subdivide_args *a)
     uint32_t ways =
         a->levels.count + a->edge.count + a->pixels.count + a->angle.count + a->distance.count;
     if (!a->output && !a->png)
-        return cli_usage("subdivide", "nothing to write; give --output or --png");
+        return cli_usage("nothing to write; give --output or --png");
     if (ways > 1)
-        return cli_usage("subdivide", "--levels, --edge, --pixels, --angle and --distance "
-                                      "exclude each other; choose one");
+        return cli_usage("--levels, --edge, --pixels, --angle and --distance "
+                         "exclude each other; choose one");
     if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
-        return cli_usage("subdivide", "--levels: %g is no whole number", a->levels.values[0]);
+        return cli_usage("--levels: %g is no whole number", a->levels.values[0]);
     if (a->pixels.count && !a->camera.count)
-        return cli_usage("subdivide", "--pixels needs --camera, where the picture is seen from");
+        return cli_usage("--pixels needs --camera, where the picture is seen from");
     if (a->camera.count && !a->pixels.count)
-        return cli_usage("subdivide", "--camera is for --pixels");
+        return cli_usage("--camera is for --pixels");
     if (!is_adaptive(a) && (a->slivers || a->budget))
-        return cli_usage("subdivide", "--budget and --slivers go with --edge, --pixels, --angle "
-                                      "or --distance");
+        return cli_usage("--budget and --slivers go with --edge, --pixels, --angle "
+                         "or --distance");
     if (is_adaptive(a) && a->limit)
-        return cli_usage("subdivide", "--limit is for --levels; other vertices lie there anyway");
+        return cli_usage("--limit is for --levels; other vertices lie there anyway");
     return CLI_OK;
 }
 
@@ -180,11 +180,6 @@ typedef struct run {
     uint64_t level_counts[TML_SUBDIVIDE_MAX_LEVELS + 1]; /* triangles */
     report times;
 } run;
-
-static int fail(const run *r, tml_status status)
-{
-    return cli_fail("subdivide", r->tml, status);
-}
 
 /* ---- creases where triangles meet at an angle ------------------------------------------------ */
 
@@ -253,7 +248,7 @@ static int make_angle_creases(run *r)
     size_t size = count * sizeof(side);
     side *sides = tml_alloc(r->tml, size);
     if (!sides)
-        return size ? cli_error("subdivide", "no memory for %" PRIu64 " edges", count) : CLI_OK;
+        return size ? cli_error("no memory for %" PRIu64 " edges", count) : CLI_OK;
     const uint32_t *indices = mesh->indices;
     for (uint64_t i = 0; i < count; i++) {
         uint32_t a = indices[i], b = indices[i % 3 == 2 ? i - 2 : i + 1];
@@ -283,7 +278,7 @@ static int make_angle_creases(run *r)
     tml_free(r->tml, sharpness, count * sizeof *sharpness);
     tml_free(r->tml, ends, count * 2 * sizeof *ends);
     tml_free(r->tml, sides, size);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* ---- preparing ------------------------------------------------------------------------------- */
@@ -309,7 +304,7 @@ static int lend_file_creases(run *r)
     if (status == TML_OK)
         status = lend_if_any(r, TML_F32, f->corner_count, f->corner_sharpness, "sharpness",
                              &r->corner_sharpness);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int load(run *r, const char *path)
@@ -319,20 +314,20 @@ static int load(run *r, const char *path)
     const char *format = tml_mesh_format(r->tml, path);
     if (weld == TML_WELD_AUTO && format && strcmp(format, "glTF") == 0)
         weld = TML_WELD_ALWAYS; /* it splits vertices at the seams of normals and textures */
-    int code = mesh_input_load("subdivide", r->tml, path, weld, &a->common, &r->times, &r->in);
+    int code = mesh_input_load(r->tml, path, weld, &a->common, &r->times, &r->in);
     const tml_mesh *mesh = &r->in.file.mesh;
     if (code == CLI_OK && mesh->vertex_count && !mesh->triangle_count)
-        code = cli_error("subdivide", "%s: has %" PRIu64 " vertices and no faces, needs a face",
-                         path, mesh->vertex_count);
+        code = cli_error("%s: has %" PRIu64 " vertices and no faces, needs a face", path,
+                         mesh->vertex_count);
     if (code == CLI_OK)
-        code = fail(
-            r, lend_if_any(r, TML_F32, mesh->vertex_count, mesh->values, "values", &r->values));
+        code = cli_fail(r->tml, lend_if_any(r, TML_F32, mesh->vertex_count, mesh->values, "values",
+                                            &r->values));
     if (code == CLI_OK)
-        code = fail(r, lend_if_any(r, TML_VEC(TML_F32, 2), mesh->uv_count, mesh->uvs,
-                                   "texture coordinates", &r->uvs));
+        code = cli_fail(r->tml, lend_if_any(r, TML_VEC(TML_F32, 2), mesh->uv_count, mesh->uvs,
+                                            "texture coordinates", &r->uvs));
     if (code == CLI_OK && mesh->uvs)
-        code = fail(r, lend_if_any(r, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->uv_indices,
-                                   "texture triangles", &r->uv_indices));
+        code = cli_fail(r->tml, lend_if_any(r, TML_VEC(TML_U32, 3), mesh->triangle_count,
+                                            mesh->uv_indices, "texture triangles", &r->uv_indices));
     if (code != CLI_OK || a->creases.source == CREASES_NONE)
         return code;
     return a->creases.source == CREASES_ANGLE ? make_angle_creases(r) : lend_file_creases(r);
@@ -361,7 +356,7 @@ static int prepare(run *r)
     report_add_stage(&r->times, "topology", cli_now() - start);
     if (status == TML_OK)
         tml_subdivider_describe(r->subdivider, &r->info);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* ---- the camera ------------------------------------------------------------------------------ */
@@ -390,14 +385,13 @@ static int aim_camera(const run *r, tml_subdivide_camera *camera)
     double fov = a->camera.count > 6 ? eye[6] : 45;
     double forward[3], right[3], upward[3], up[3] = {0, 0, 0};
     if (!(fov > 0 && fov < 180))
-        return cli_usage("subdivide", "--camera: %g degrees from bottom to top; needs 0 to 180",
-                         fov);
+        return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
     up[up_axis[a->picture.up]] = a->picture.up >= RENDER_UP_MINUS_Z ? -1 : 1;
     for (int i = 0; i < 3; i++)
         forward[i] = target[i] - eye[i];
     cross(forward, up, right);
     if (!normalize(forward) || !normalize(right))
-        return cli_usage("subdivide", "--camera looks nowhere, or straight along --up");
+        return cli_usage("--camera looks nowhere, or straight along --up");
     cross(right, forward, upward);
     *camera = (tml_subdivide_camera){.width = a->viewport[0], .height = a->viewport[1]};
     double focal = 1 / tan(fov * 0.017453292519943295 / 2);
@@ -428,7 +422,7 @@ static int subdivide_uniformly(run *r)
     if (status == TML_OK)
         status = tml_sync(r->tml);
     r->result.depth = desc.levels;
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int subdivide_adaptively(run *r)
@@ -455,7 +449,7 @@ static int subdivide_adaptively(run *r)
         desc.criterion = TML_SPLIT_LENGTH;
         desc.threshold = (float)a->edge.values[0];
     }
-    return fail(r, tml_subdivide_adaptive(r->subdivider, &desc, &r->result));
+    return cli_fail(r->tml, tml_subdivide_adaptive(r->subdivider, &desc, &r->result));
 }
 
 static tml_status map_if_any(tml_context *tml, tml_buffer buffer, const void **out)
@@ -477,7 +471,7 @@ static int map_result(run *r)
     for (int i = 0; i < 7 && status == TML_OK; i++)
         status = map_if_any(r->tml, buffers[i], &arrays[i]);
     if (status != TML_OK)
-        return fail(r, status);
+        return cli_fail(r->tml, status);
     r->mesh = (tml_mesh){.positions = arrays[0],
                          .normals = arrays[1],
                          .indices = arrays[2],
@@ -527,13 +521,11 @@ static int save_mesh(run *r)
     double start = cli_now();
     if (r->mesh.uvs && !r->args->common.quiet &&
         !path_ends_with(path, (const char *const[]){".obj", NULL}))
-        cli_error("subdivide",
-                  "warning: %s holds no texture coordinates of corners; use .obj to keep them",
-                  path);
+        cli_warn("%s holds no texture coordinates of corners; use .obj to keep them", path);
     tml_status status = tml_mesh_save(r->tml, path, &r->mesh);
     report_add_stage(&r->times, "save", cli_now() - start);
     report_add_output(&r->times, path);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* Levels go round the hues, from blue over green and yellow to red. */
@@ -554,7 +546,7 @@ static int save_picture(run *r)
     size_t size = r->mesh.triangle_count * 3;
     uint8_t *colors = tml_alloc(r->tml, size);
     if (!colors && size > 0)
-        return cli_error("subdivide", "no memory for the colours of %" PRIu64 " triangles",
+        return cli_error("no memory for the colours of %" PRIu64 " triangles",
                          r->mesh.triangle_count);
     for (uint64_t t = 0; t < r->mesh.triangle_count; t++)
         level_color(r->origins ? r->origins[2 * t + 1] : r->result.depth, colors + 3 * t);
@@ -563,7 +555,7 @@ static int save_picture(run *r)
     tml_free(r->tml, colors, size);
     report_add_stage(&r->times, "picture", cli_now() - start);
     report_add_output(&r->times, r->args->png);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* ---- summary --------------------------------------------------------------------------------- */
@@ -681,7 +673,7 @@ static int subdivide_run(void *args, char **operands, uint32_t operand_count)
     /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a quarter of a
      * second, much of it wins several. Uniform subdivision writes its file for longer than it computes. */
     const cli_work work = {.cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0};
-    run r = {.args = a, .tml = cli_open("subdivide", &a->common, &work)};
+    run r = {.args = a, .tml = cli_open(&a->common, &work)};
     if (!r.tml)
         return CLI_FAILED;
     code = load(&r, operands[0]);

@@ -186,18 +186,18 @@ static int check_sequence(const surface_args *a)
     const char *const paths[] = {a->output, a->png, a->debug_cells};
     int code = CLI_OK;
     for (int i = 0; i < 3 && code == CLI_OK; i++)
-        code = frames_check_output("surface", names[i], paths[i], true);
+        code = frames_check_output(names[i], paths[i], true);
     return code;
 }
 
 static int check_args(const surface_args *args)
 {
     if (!args->output && !args->png && !args->debug_cells)
-        return cli_usage("surface", "nothing to write; give --output, --png or --debug-cells");
+        return cli_usage("nothing to write; give --output, --png or --debug-cells");
     if (args->debug_cells && (args->labels.all || args->labels.count || args->iso.count > 1))
-        return cli_usage("surface", "--debug-cells shows one isovalue; leave --labels away");
+        return cli_usage("--debug-cells shows one isovalue; leave --labels away");
     if (args->iso.count && (args->labels.all || args->labels.count))
-        return cli_usage("surface", "--iso and --labels exclude each other; choose one");
+        return cli_usage("--iso and --labels exclude each other; choose one");
     return CLI_OK;
 }
 
@@ -222,17 +222,12 @@ typedef struct run {
     bool is_frame; /* of a sequence, in which a surface may well be empty */
 } run;
 
-static int fail(const run *r, tml_status status)
-{
-    return cli_fail("surface", r->tml, status);
-}
-
 /* A mask volume as bytes that are 0 or not. */
 static int make_mask(run *r)
 {
     if (!r->args->mask)
         return CLI_OK;
-    int code = input_load_like("surface", r->tml, "mask", r->args->mask, &r->in.volume, &r->mask);
+    int code = input_load_like(r->tml, "mask", r->args->mask, &r->in.volume, &r->mask);
     if (code != CLI_OK)
         return code;
     uint64_t count = input_sample_count(&r->mask);
@@ -242,32 +237,32 @@ static int make_mask(run *r)
         r->mask_size = count;
         r->mask_bytes = tml_alloc(r->tml, count);
         if (!r->mask_bytes)
-            return cli_error("surface", "no memory for a mask of %" PRIu64 " bytes", count);
+            return cli_error("no memory for a mask of %" PRIu64 " bytes", count);
         bytes = r->mask_bytes;
         status = cli_map(r->tml, stream_nonzero(r->mask.type), r->mask.type, count, r->mask.data,
                          TML_U8, r->mask_bytes);
     }
     if (status == TML_OK)
         status = cli_lend_input(r->tml, TML_U8, count, bytes, "mask", &r->desc.mask);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int make_attribute(run *r)
 {
     if (!r->args->attribute)
         return CLI_OK;
-    int code = input_load_like("surface", r->tml, "attribute", r->args->attribute, &r->in.volume,
-                               &r->attribute);
+    int code =
+        input_load_like(r->tml, "attribute", r->args->attribute, &r->in.volume, &r->attribute);
     if (code != CLI_OK)
         return code;
-    return fail(r, cli_lend_input(r->tml, r->attribute.type, input_sample_count(&r->attribute),
-                                  r->attribute.data, "attribute", &r->desc.attribute));
+    return cli_fail(r->tml,
+                    cli_lend_input(r->tml, r->attribute.type, input_sample_count(&r->attribute),
+                                   r->attribute.data, "attribute", &r->desc.attribute));
 }
 
 static int refuse_no_number(const run *r)
 {
-    return cli_error("surface", "%s: no sample is a finite number, so there is no surface",
-                     r->in.path);
+    return cli_error("%s: no sample is a finite number, so there is no surface", r->in.path);
 }
 
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
@@ -283,7 +278,7 @@ static int choose_isovalues(run *r)
         tml_status status =
             tml_value_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
         if (status != TML_OK)
-            return fail(r, status);
+            return cli_fail(r->tml, status);
         bool is_empty = h.lower > h.upper;
         r->isovalues[0] = tml_value_histogram_otsu(&h);
         tml_value_histogram_free(r->tml, &h);
@@ -320,7 +315,7 @@ static int describe_volume(run *r)
     r->summary.intercept = v->intercept;
     r->summary.bytes_in = input_sample_count(v) * tml_type_size(v->type);
     if (!(v->slope != 0))
-        return cli_error("surface", "%s: its values have slope 0; there is no surface", r->in.path);
+        return cli_error("%s: its values have slope 0; there is no surface", r->in.path);
     if (is_far_from_origin(&v->grid))
         memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
     if (!labels->all && !labels->count)
@@ -338,8 +333,8 @@ static int prepare_volume(run *r)
     const tml_volume *v = &r->in.volume;
     int code = describe_volume(r);
     if (code == CLI_OK)
-        code = fail(r, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data, "volume",
-                                      &r->desc.volume));
+        code = cli_fail(r->tml, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data,
+                                               "volume", &r->desc.volume));
     if (code == CLI_OK)
         code = make_mask(r);
     return code == CLI_OK ? make_attribute(r) : code;
@@ -350,8 +345,7 @@ static int prepare_points(run *r)
     const surface_args *a = r->args;
     const tml_points *p = &r->in.points;
     if (a->labels.all || a->labels.count || a->mask || a->attribute || a->debug_cells)
-        return cli_usage("surface",
-                         "--labels, --mask, --attribute and --debug-cells are for volumes; %s "
+        return cli_usage("--labels, --mask, --attribute and --debug-cells are for volumes; %s "
                          "holds points",
                          r->in.path);
     tml_field_desc field = {.radius = a->radius,
@@ -369,7 +363,7 @@ static int prepare_points(run *r)
     if (status == TML_OK)
         status = tml_field_resolve(r->tml, &field, &r->field, &r->isovalues[0]);
     if (status != TML_OK)
-        return fail(r, status);
+        return cli_fail(r->tml, status);
     report_add_stage(&r->summary.report, "spacing", cli_now() - start);
     r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
     if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
@@ -390,8 +384,7 @@ static int prepare_points(run *r)
 static int load_input(run *r, const char *path)
 {
     double start = cli_now();
-    int code =
-        input_load("surface", r->tml, path, &r->args->input, &r->args->common, false, &r->in);
+    int code = input_load(r->tml, path, &r->args->input, &r->args->common, false, &r->in);
     r->summary.in = &r->in;
     report_add_stage(&r->summary.report, "load", cli_now() - start);
     if (code != CLI_OK)
@@ -417,18 +410,17 @@ static int explain_empty(run *r)
     const tml_volume *v = &r->in.volume;
     tml_value_histogram h;
     if (r->summary.cells == 0)
-        return cli_error("surface",
-                         "%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
+        return cli_error("%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          " samples; a surface needs two along each axis, of the region too",
                          r->in.path, r->summary.grid.dims[0], r->summary.grid.dims[1],
                          r->summary.grid.dims[2]);
     if (r->in.is_points || r->args->labels.all || r->args->labels.count)
-        return cli_error("surface", "the surface is empty, nothing was written; choose other "
-                                    "values (" CLI_PROGRAM " info shows what the file holds)");
+        return cli_error("the surface is empty, nothing was written; choose other "
+                         "values (" CLI_PROGRAM " info shows what the file holds)");
     tml_status status =
         tml_value_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
-        return fail(r, status);
+        return cli_fail(r->tml, status);
     static const tml_region whole;
     if (h.lower > h.upper) {
         tml_value_histogram_free(r->tml, &h);
@@ -437,8 +429,7 @@ static int explain_empty(run *r)
     bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
     double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
     tml_value_histogram_free(r->tml, &h);
-    return cli_error("surface",
-                     "the surface is empty, nothing was written; the values run from %g to %g, "
+    return cli_error("the surface is empty, nothing was written; the values run from %g to %g, "
                      "so choose --iso between them%s",
                      fmin(a, b), fmax(a, b),
                      hides ? ", where --mask and --region hide nothing" : "");
@@ -475,7 +466,7 @@ static int extract(run *r)
     r->summary.surface_seconds = cli_now() - start;
     r->summary.result = &r->result;
     if (status != TML_OK)
-        return fail(r, status);
+        return cli_fail(r->tml, status);
     add_stages(r);
     bool may_be_empty = r->is_frame && r->summary.cells;
     return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
@@ -492,7 +483,7 @@ static int count_components(run *r)
     report_add_stage(&r->summary.report, "components", cli_now() - start);
     r->summary.has_components = status == TML_OK;
     r->summary.components = stats.components;
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -521,7 +512,7 @@ static int map_mesh(run *r)
     if (status == TML_OK)
         status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
     if (status != TML_OK)
-        return fail(r, status);
+        return cli_fail(r->tml, status);
     float *value = values;
     const tml_volume *v = &r->attribute;
     for (uint64_t i = 0; value && i < r->result.vertex_count; i++)
@@ -555,7 +546,7 @@ static int save_mesh(run *r)
     tml_status status = tml_mesh_save(r->tml, r->args->output, &r->mesh);
     report_add_stage(&r->summary.report, "save", cli_now() - start);
     report_add_output(&r->summary.report, r->args->output);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int save_picture(run *r)
@@ -571,7 +562,7 @@ static int save_picture(run *r)
     tml_status status = picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
     report_add_stage(&r->summary.report, "picture", cli_now() - start);
     report_add_output(&r->summary.report, a->png);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int save_cells(run *r)
@@ -588,7 +579,7 @@ static int save_cells(run *r)
         status = tml_error(r->tml, TML_ERROR_INTERNAL,
                            "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
                            r->result.triangle_count);
-    return fail(r, status);
+    return cli_fail(r->tml, status);
 }
 
 static int write_outputs(run *r)
@@ -625,7 +616,7 @@ static const char *what_needs_all(const run *r, const char *path)
 
 static int refuse_slabs(const run *r, const char *obstacle)
 {
-    return cli_usage("surface", "%s: in slabs there is never a whole volume or mesh; %s",
+    return cli_usage("%s: in slabs there is never a whole volume or mesh; %s",
                      ranks_count() > 1 ? "several processes"
                      : r->args->index  ? "--index"
                                        : "--slabs",
@@ -724,8 +715,7 @@ static int run_point_slabs(run *r)
 {
     const char *obstacle = what_needs_all(r, r->in.path);
     if (!r->in.is_points)
-        return cli_error("surface", "%s (several processes take a volume layer by layer)",
-                         r->slabs.why);
+        return cli_error("%s (several processes take a volume layer by layer)", r->slabs.why);
     if (obstacle)
         return refuse_slabs(r, obstacle);
     slabs_of_field(&r->field.grid, &r->slabs);
@@ -794,7 +784,7 @@ static int number_files(surface_args *a, uint32_t number, char (*paths)[FRAME_PA
         if (!*files[i] || !path_is_numbered(*files[i]))
             continue;
         if (!path_number(*files[i], number, paths[i], FRAME_PATH))
-            return cli_error("surface", "%s: is longer than %d bytes", *files[i], FRAME_PATH - 1);
+            return cli_error("%s: is longer than %d bytes", *files[i], FRAME_PATH - 1);
         *files[i] = paths[i];
     }
     return CLI_OK;
@@ -852,7 +842,7 @@ static int open_context(job *j, const char *path, bool in_slabs)
         common.backend = TML_ENGINE_CPU;
     j->is_for_slabs = in_slabs;
     const cli_work work = estimate(path, j->frame_count);
-    j->tml = cli_open("surface", &common, &work);
+    j->tml = cli_open(&common, &work);
     return j->tml ? CLI_OK : CLI_FAILED;
 }
 
@@ -894,7 +884,7 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
     frames f;
     int code = check_args(a);
     if (code == CLI_OK)
-        code = frames_find("surface", operands, operand_count, &a->frames, &f);
+        code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
     job j = {
@@ -906,7 +896,7 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
         json_open(&j.json, "frames", '[');
     }
     if (code == CLI_OK)
-        code = frames_run("surface", &f, run_frame, &j);
+        code = frames_run(&f, run_frame, &j);
     if (is_array && j.json.depth) {
         json_close(&j.json, '[');
         json_close(&j.json, '{');

@@ -121,17 +121,17 @@ static bool add_option(file_list *list, const opt *option, const void *args, cha
 }
 
 /* Equal ones stand beside each other. Inputs may be the same. */
-static int refuse_equal(const char *command, const file_list *list)
+static int refuse_equal(const file_list *list)
 {
     for (size_t i = 1; i < list->count; i++) {
         const named_file *a = &list->files[i - 1], *b = &list->files[i];
         if ((!a->output && !b->output) || compare_files(a, b) != 0)
             continue;
         if (a->output && b->output)
-            return cli_usage(command, "--%s and --%s are both %s; name another file for one",
+            return cli_usage("--%s and --%s are both %s; name another file for one",
                              a->output->name, b->output->name, b->path);
         const named_file *output = a->output ? a : b;
-        return cli_usage(command, "--%s: %s is an input, which would be lost; name another one",
+        return cli_usage("--%s: %s is an input, which would be lost; name another one",
                          output->output->name, output->path);
     }
     return CLI_OK;
@@ -158,7 +158,7 @@ int files_check(const opt_command *command, const void *args, char **operands,
         has_outputs |= options[i]->kind == OPT_OUTPUT;
     if (!has_outputs)
         return CLI_OK;
-    int code = range ? frames_find(command->name, operands, operand_count, range, &f) : CLI_OK;
+    int code = range ? frames_find(operands, operand_count, range, &f) : CLI_OK;
     if (code != CLI_OK)
         return code;
     for (uint32_t i = 0; i < f.count && is_good; i++)
@@ -169,11 +169,11 @@ int files_check(const opt_command *command, const void *args, char **operands,
         if (options[i]->kind == OPT_INPUT || options[i]->kind == OPT_OUTPUT)
             is_good = add_option(&list, options[i], args, operands, &f);
     if (!is_good)
-        code = cli_error(command->name, "no memory for the names of %zu files", list.count);
+        code = cli_error("no memory for the names of %zu files", list.count);
     if (list.count)
         qsort(list.files, list.count, sizeof *list.files, compare_files);
     if (code == CLI_OK)
-        code = refuse_equal(command->name, &list);
+        code = refuse_equal(&list);
     for (size_t i = 0; i < list.count; i++)
         free(list.files[i].path);
     free(list.files);

@@ -44,16 +44,14 @@ bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
     return length >= 0 && (size_t)length < size;
 }
 
-int frames_check_output(const char *command, const char *option, const char *path, bool is_sequence)
+int frames_check_output(const char *option, const char *path, bool is_sequence)
 {
     if (!path || (!is_sequence && !strchr(path, '%')))
         return CLI_OK;
     if (strchr(path, '%') && !path_is_numbered(path))
-        return cli_usage(command, "--%s: %s: write %%d or %%04d once for the frame's number",
-                         option, path);
+        return cli_usage("--%s: %s: write %%d or %%04d once for the frame's number", option, path);
     if (is_sequence && !path_is_numbered(path))
-        return cli_usage(command,
-                         "--%s: %s is one name for several inputs; put %%04d where each one's "
+        return cli_usage("--%s: %s is one name for several inputs; put %%04d where each one's "
                          "number goes",
                          option, path);
     return CLI_OK;
@@ -79,20 +77,20 @@ const char *frames_parse(const char *text, void *member)
 
 /* ---- finding them ---------------------------------------------------------------------------- */
 
-static int add(const char *command, frames *f, uint32_t *room, uint32_t number, const char *path)
+static int add(frames *f, uint32_t *room, uint32_t number, const char *path)
 {
     if (f->count == FRAMES_MOST)
-        return cli_error(command, "there are more than %d frames; give --frames", FRAMES_MOST);
+        return cli_error("there are more than %d frames; give --frames", FRAMES_MOST);
     if (f->count == *room) {
         *room = *room ? 2 * *room : 64;
         frame *more = realloc(f->list, *room * sizeof *more);
         if (!more)
-            return cli_error(command, "no memory for %" PRIu32 " frames", *room);
+            return cli_error("no memory for %" PRIu32 " frames", *room);
         f->list = more;
     }
     char *copy = strdup(path);
     if (!copy)
-        return cli_error(command, "no memory for %" PRIu32 " frames", *room);
+        return cli_error("no memory for %" PRIu32 " frames", *room);
     f->list[f->count++] = (frame){number, copy};
     return CLI_OK;
 }
@@ -123,59 +121,54 @@ static bool match(const char *pattern, const char *name, uint32_t *number)
 }
 
 /* The files that are there. */
-static int search(const char *command, const char *pattern, uint32_t *room, frames *out)
+static int search(const char *pattern, uint32_t *room, frames *out)
 {
     char folder[FRAME_PATH], path[2 * FRAME_PATH];
     const char *slash = strrchr(pattern, '/'), *name = slash ? slash + 1 : pattern;
     size_t length = (size_t)(name - pattern); /* with the slash */
     if (strchr(name, '%') == NULL)
-        return cli_usage(command,
-                         "%s: a number in a folder's name is not searched for; give "
+        return cli_usage("%s: a number in a folder's name is not searched for; give "
                          "--frames",
                          pattern);
     if (length >= sizeof folder || strlen(name) >= FRAME_PATH)
-        return cli_usage(command, "%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
+        return cli_usage("%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
     snprintf(folder, sizeof folder, "%.*s", (int)length, pattern);
     DIR *directory = opendir(length ? folder : ".");
     if (!directory)
-        return cli_error(command, "%s: cannot be searched: %s", length ? folder : ".",
-                         strerror(errno));
+        return cli_error("%s: cannot be searched: %s", length ? folder : ".", strerror(errno));
     int code = CLI_OK;
     uint32_t number;
     for (struct dirent *entry; code == CLI_OK && (entry = readdir(directory));)
         if (match(name, entry->d_name, &number)) {
             snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
-            code = add(command, out, room, number, path);
+            code = add(out, room, number, path);
         }
     closedir(directory);
     if (code == CLI_OK && out->count == 0)
-        code = cli_error(command, "%s: there is no file of such a name", pattern);
+        code = cli_error("%s: there is no file of such a name", pattern);
     if (out->count) /* the standard forbids qsort a NULL */
         qsort(out->list, out->count, sizeof *out->list, compare);
     return code;
 }
 
 /* The files that there must be: a sequence of a thousand should not end at the ninth. */
-static int enumerate(const char *command, const char *pattern, const frame_range *range,
-                     uint32_t *room, frames *out)
+static int enumerate(const char *pattern, const frame_range *range, uint32_t *room, frames *out)
 {
     char path[FRAME_PATH];
     struct stat info;
     int code = CLI_OK;
     for (uint64_t number = range->first; number <= range->last && code == CLI_OK; number++) {
         if (!path_number(pattern, (uint32_t)number, path, sizeof path))
-            code = cli_usage(command, "%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
+            code = cli_usage("%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
         else if (stat(path, &info) != 0)
-            code = cli_error(command, "%s: cannot be opened: %s; nothing was done", path,
-                             strerror(errno));
+            code = cli_error("%s: cannot be opened: %s; nothing was done", path, strerror(errno));
         else
-            code = add(command, out, room, (uint32_t)number, path);
+            code = add(out, room, (uint32_t)number, path);
     }
     return code;
 }
 
-int frames_find(const char *command, char **operands, uint32_t operand_count,
-                const frame_range *range, frames *out)
+int frames_find(char **operands, uint32_t operand_count, const frame_range *range, frames *out)
 {
     uint32_t room = 0;
     struct stat info;
@@ -185,16 +178,16 @@ int frames_find(const char *command, char **operands, uint32_t operand_count,
     for (uint32_t i = 0; i < operand_count; i++) /* a file may have that very name */
         is_pattern |= path_is_numbered(operands[i]) && stat(operands[i], &info) != 0;
     if (is_pattern && operand_count > 1)
-        return cli_usage(command, "give one name with a number, or the files themselves");
+        return cli_usage("give one name with a number, or the files themselves");
     if (range->is_given && !is_pattern)
-        return cli_usage(command, "--frames is for one input with %%d or %%04d in its name");
+        return cli_usage("--frames is for one input with %%d or %%04d in its name");
     if (is_pattern) {
         out->is_sequence = true;
-        code = range->is_given ? enumerate(command, operands[0], range, &room, out)
-                               : search(command, operands[0], &room, out);
+        code = range->is_given ? enumerate(operands[0], range, &room, out)
+                               : search(operands[0], &room, out);
     }
     for (uint32_t i = 0; i < operand_count && !is_pattern && code == CLI_OK; i++)
-        code = add(command, out, &room, i, operands[i]);
+        code = add(out, &room, i, operands[i]);
     if (code != CLI_OK)
         frames_free(out);
     return code;
@@ -235,7 +228,7 @@ bool frames_is_done(const char *const *inputs, uint32_t input_count, const char 
     return is_any;
 }
 
-int frames_run(const char *command, const frames *f, frame_fn work, void *user)
+int frames_run(const frames *f, frame_fn work, void *user)
 {
     uint32_t first = 0, step = 1;
     int code = CLI_OK;
@@ -249,7 +242,7 @@ int frames_run(const char *command, const frames *f, frame_fn work, void *user)
         code = work(user, &f->list[i], i);
         progress_clear();
         if (code != CLI_OK && f->is_sequence)
-            cli_error(command, "frame %" PRIu32 " (%s) was not finished", f->list[i].number,
+            cli_error("frame %" PRIu32 " (%s) was not finished", f->list[i].number,
                       f->list[i].path);
     }
     progress_frame(0, 0);

@@ -35,7 +35,7 @@ typedef struct frames {
 
 /* What the operands stand for: one file; several, numbered from 0; or a name with %d or %04d, which stands for the
  * files of range, or those that are there. Prints what is wrong and returns an exit code. */
-int frames_find(const char *command, char **operands, uint32_t operand_count,
+int frames_find(char **operands, uint32_t operand_count,
                 const frame_range *range, frames *out);
 void frames_free(frames *f);
 
@@ -48,7 +48,7 @@ bool frames_is_done(const char *const *inputs, uint32_t input_count, const char 
  * (ranks_apart). Stops at the first that fails, naming it, and returns its exit code. index: of the frame,
  * among all. */
 typedef int (*frame_fn)(void *user, const frame *f, uint32_t index);
-int frames_run(const char *command, const frames *f, frame_fn work, void *user);
+int frames_run(const frames *f, frame_fn work, void *user);
 
 /* The names of a series: "%d" or "%04d" in pattern, once, becomes number. A pattern without it stays as it is.
  * False where the result is longer than size or the pattern has another conversion. */
@@ -56,7 +56,7 @@ bool path_is_numbered(const char *pattern);
 bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
 /* A check of an option that names an output: a number there, where there are several. Prints what is wrong and
  * returns an exit code. path may be NULL. */
-int frames_check_output(const char *command, const char *option, const char *path,
+int frames_check_output(const char *option, const char *path,
                         bool is_sequence);
 
 #endif

@@ -84,7 +84,7 @@ input_kind input_kind_of(tml_context *tml, const char *path, const input_options
     return tml_points_format(tml, path) ? INPUT_POINTS : INPUT_NONE;
 }
 
-int input_refuse(const char *command, tml_context *tml, const char *path, bool takes_all)
+int input_refuse(tml_context *tml, const char *path, bool takes_all)
 {
     static const char *const meshes[] = {".obj", ".stl", ".off", ".glb", ".gltf", ".vtp", NULL};
     tml_volume volume = {0};
@@ -99,9 +99,8 @@ int input_refuse(const char *command, tml_context *tml, const char *path, bool t
     tml_volume_free(tml, &volume);
     tml_points_free(tml, &points);
     if (is_empty || (status != TML_ERROR_FILE_FORMAT && status != TML_OK))
-        return cli_fail(command, tml, status);
+        return cli_fail(tml, status);
     return cli_error(
-        command,
         "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, "
         "NPY, VTK and TIFF (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
         "and legacy VTK%s",
@@ -133,46 +132,45 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
     return desc;
 }
 
-int input_load(const char *command, tml_context *tml, const char *path,
-               const input_options *options, const cli_common *common, bool takes_all, input *out)
+int input_load(tml_context *tml, const char *path, const input_options *options,
+               const cli_common *common, bool takes_all, input *out)
 {
     input_name(path, out);
 
     tml_volume_load_desc desc = input_volume_desc(options, common);
     if (!desc.dims[0] != !desc.type)
-        return cli_usage(command, "--dims and --type belong together: %s is missing",
+        return cli_usage("--dims and --type belong together: %s is missing",
                          desc.type ? "--dims" : "--type");
 
     if (desc.type || tml_volume_format(tml, path))
-        return cli_fail(command, tml, tml_volume_load(tml, path, &desc, &out->volume));
+        return cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
     out->is_points = true;
     const char *format = tml_points_format(tml, path);
     tml_status status = format ? tml_points_load(tml, path, &out->points) : TML_ERROR_FILE_FORMAT;
     /* Any text passes for XYZ until it is read. */
     bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
-    return status == TML_ERROR_FILE_FORMAT && is_any ? input_refuse(command, tml, path, takes_all)
-                                                     : cli_fail(command, tml, status);
+    return status == TML_ERROR_FILE_FORMAT && is_any ? input_refuse(tml, path, takes_all)
+                                                     : cli_fail(tml, status);
 }
 
-int input_check_like(const char *command, const char *option, const char *path,
-                     const tml_volume *volume, const tml_volume *of)
+int input_check_like(const char *option, const char *path, const tml_volume *volume,
+                     const tml_volume *of)
 {
     const uint64_t *a = volume->grid.dims, *b = of->grid.dims;
     if (memcmp(a, b, sizeof of->grid.dims) == 0)
         return CLI_OK;
-    return cli_error(command,
-                     "--%s: %s has %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, needs %" PRIu64
+    return cli_error("--%s: %s has %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, needs %" PRIu64
                      " x %" PRIu64 " x %" PRIu64 " as the input",
                      option, path, a[0], a[1], a[2], b[0], b[1], b[2]);
 }
 
-int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
-                    const tml_volume *of, tml_volume *out)
+int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
+                    tml_volume *out)
 {
     tml_status status = tml_volume_load(tml, path, NULL, out);
     if (status != TML_OK)
-        return cli_fail(command, tml, status);
-    return input_check_like(command, option, path, out, of);
+        return cli_fail(tml, status);
+    return input_check_like(option, path, out, of);
 }
 
 void input_free(tml_context *tml, input *in)

@@ -75,16 +75,16 @@ bool input_is_named_like_points(const char *path);
 input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options);
 /* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and pictures would have been
  * taken, too. */
-int input_refuse(const char *command, tml_context *tml, const char *path, bool takes_all);
+int input_refuse(tml_context *tml, const char *path, bool takes_all);
 /* Loads path as a volume, or else as points. On failure prints why (takes_all: as input_refuse) and returns an exit
  * code. */
-int input_load(const char *command, tml_context *tml, const char *path,
+int input_load(tml_context *tml, const char *path,
                const input_options *options, const cli_common *common, bool takes_all, input *out);
 /* Loads a volume of the same size as of, for a mask or an attribute. */
-int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
+int input_load_like(tml_context *tml, const char *option, const char *path,
                     const tml_volume *of, tml_volume *out);
 /* Have they the same size? */
-int input_check_like(const char *command, const char *option, const char *path,
+int input_check_like(const char *option, const char *path,
                      const tml_volume *volume, const tml_volume *of);
 /* An input with a path and nothing loaded. */
 void input_name(const char *path, input *out);

@@ -70,53 +70,78 @@ const opt cli_shared_options[] = {
     {0},
 };
 
-/* One piece of text, since other processes may say something, too. try_help: and where to read more. */
-static void print_message(const char *command, bool try_help, const char *format, va_list values)
+/* What the context's log hook works with. */
+static struct {
+    bool quiet;
+    char error[512]; /* the latest: of a context that did not open it is all there is */
+} log_state;
+
+static const char *running; /* the command's name; NULL: none yet */
+
+const char *cli_name(void)
+{
+    return running ? running : CLI_PROGRAM;
+}
+
+typedef enum message_kind { MESSAGE_WARNING, MESSAGE_ERROR, MESSAGE_USAGE } message_kind;
+
+/* One piece of text, since other processes may say something, too. */
+static void print_message(message_kind kind, const char *format, va_list values)
 {
     char text[4096];
     size_t room = sizeof text - 128, used;
     progress_clear();
-    snprintf(text, room, CLI_PROGRAM ": %s%s", command ? command : "", command ? ": " : "");
+    snprintf(text, room, CLI_PROGRAM ": %s%s%s", running ? running : "", running ? ": " : "",
+             kind == MESSAGE_WARNING ? "warning: " : "");
     used = strlen(text);
     vsnprintf(text + used, room - used, format, values);
     used = strlen(text);
     snprintf(text + used, sizeof text - used, "\n");
     used = strlen(text);
-    if (try_help)
+    if (kind == MESSAGE_USAGE)
         snprintf(text + used, sizeof text - used, "Try '" CLI_PROGRAM "%s%s --help'.\n",
-                 command ? " " : "", command ? command : "");
-    if (strncmp(format, "warning: ", 9) == 0 ? ranks_mine() == 0 : !ranks_keep_message(text))
+                 running ? " " : "", running ? running : "");
+    if (kind == MESSAGE_WARNING ? ranks_mine() == 0 : !ranks_keep_message(text))
         fputs(text, stderr);
 }
 
-int(cli_error)(const char *command, const char *format, ...)
+void cli_warn(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    print_message(command, false, format, values);
+    if (!log_state.quiet)
+        print_message(MESSAGE_WARNING, format, values);
+    va_end(values);
+}
+
+int(cli_error)(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    print_message(MESSAGE_ERROR, format, values);
     va_end(values);
     return CLI_FAILED;
 }
 
-int cli_usage(const char *command, const char *format, ...)
+int cli_usage(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    print_message(command, true, format, values);
+    print_message(MESSAGE_USAGE, format, values);
     va_end(values);
     return CLI_USAGE;
 }
 
-int(cli_fail)(const char *command, tml_context *tml, tml_status status)
+int(cli_fail)(tml_context *tml, tml_status status)
 {
     if (status == TML_OK)
         return CLI_OK;
     if (status == TML_ERROR_CANCELLED) {
-        cli_error(command, "cancelled");
+        cli_error("cancelled");
         return CLI_CANCELLED;
     }
     const char *detail = cli_last_error(tml);
-    return cli_error(command, "%s", *detail ? detail : tml_status_text(status));
+    return cli_error("%s", *detail ? detail : tml_status_text(status));
 }
 
 /* The call's name, "tml_volume_load: ", and fields help a programmer, not a user of the program. Good for three more
@@ -141,18 +166,11 @@ double cli_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What the context's log hook works with. */
-static struct {
-    const char *command;
-    bool quiet;
-    char error[512]; /* the latest: of a context that did not open it is all there is */
-} log_state;
-
 static void take_message(void *user, tml_log_level level, const char *message)
 {
     (void)user;
-    if (level == TML_LOG_WARNING && !log_state.quiet)
-        cli_error(log_state.command, "warning: %s", for_users(message));
+    if (level == TML_LOG_WARNING)
+        cli_warn("%s", for_users(message));
     if (level == TML_LOG_ERROR)
         snprintf(log_state.error, sizeof log_state.error, "%s", message);
 }
@@ -196,7 +214,7 @@ static bool is_worth_a_gpu(const cli_common *common, const cli_work *work)
     return work->cpu_seconds * (1 / threads + work->serial) > opening + work->bytes / rate;
 }
 
-tml_context *cli_open(const char *command, const cli_common *common, const cli_work *work)
+tml_context *cli_open(const cli_common *common, const cli_work *work)
 {
     tml_engine_kind engine = (tml_engine_kind)common->backend;
     if (engine == TML_ENGINE_AUTO && !common->device && !is_worth_a_gpu(common, work))
@@ -207,22 +225,20 @@ tml_context *cli_open(const char *command, const cli_common *common, const cli_w
     if (device && strcmp(device, "by-rank") == 0) {
         device = number;
         if (common->backend == TML_ENGINE_CPU) {
-            cli_error(command,
-                      "--device by-rank is for GPUs; a surface in slabs or shares is made on "
+            cli_error("--device by-rank is for GPUs; a surface in slabs or shares is made on "
                       "one where --backend vulkan is given");
             return NULL;
         }
         if (!choose_by_rank((tml_engine_kind)common->backend, number, sizeof number)) {
-            cli_error(command, "--device by-rank: there is no GPU here for --backend %s",
+            cli_error("--device by-rank: there is no GPU here for --backend %s",
                       common->backend == TML_ENGINE_VULKAN ? "vulkan"
                       : common->backend == TML_ENGINE_GL   ? "gl"
                                                            : "auto");
             return NULL;
         }
     }
-    log_state.command = command;
-    log_state.quiet = common->quiet;
     log_state.error[0] = '\0';
+    log_state.quiet = common->quiet;
     tml_open_desc desc = {
         .engine = engine,
         .device = device,
@@ -236,12 +252,12 @@ tml_context *cli_open(const char *command, const cli_common *common, const cli_w
     tml_status status = tml_open(&desc, &tml);
     if (status != TML_OK) {
         const char *text = for_users(log_state.error);
-        cli_error(command, "cannot start: %s", *text ? text : tml_status_text(status));
+        cli_error("cannot start: %s", *text ? text : tml_status_text(status));
         return NULL;
     }
     if (!common->no_cache)
         pipeline_cache_load(tml);
-    progress_start(command, common->quiet);
+    progress_start(common->quiet);
     progress_catch_signals(tml);
     return tml;
 }
@@ -367,25 +383,26 @@ static const cli_command *find_command(const char *name)
         }
     }
     if (nearest)
-        cli_usage(NULL, "unknown command \"%s\"; did you mean %s?", name, nearest->options.name);
+        cli_usage("unknown command \"%s\"; did you mean %s?", name, nearest->options.name);
     else
-        cli_usage(NULL, "unknown command \"%s\"", name);
+        cli_usage("unknown command \"%s\"", name);
     return NULL;
 }
 
 static int run_command(const cli_command *command, int argc, char **argv)
 {
     uint32_t operand_count;
+    running = command->options.name;
     if (ranks_count() > 1 && !command->takes_ranks)
-        return cli_usage(command->options.name,
-                         "is work for one process, %" PRIu32 " were started; use '" CLI_PROGRAM
+        return cli_usage("is work for one process, %" PRIu32 " were started; use '" CLI_PROGRAM
                          " %s'",
                          ranks_count(), command->options.name);
     void *args = calloc(1, command->args_size);
     if (!args)
-        return cli_error(command->options.name, "out of memory");
+        return cli_error("out of memory");
     opt_outcome outcome = opt_parse(&command->options, argc, argv, args, &operand_count);
     int code = outcome == OPT_REFUSED ? CLI_USAGE : CLI_OK;
+    log_state.quiet = ((const cli_common *)args)->quiet;
     if (outcome == OPT_RUN)
         code = files_check(&command->options, args, argv + 1, operand_count);
     if (outcome == OPT_RUN && code == CLI_OK)
@@ -408,7 +425,7 @@ static int run_program(int argc, char **argv)
     if (args.version)
         printf(CLI_PROGRAM " %d.%d.%d\n", TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
     if (operand_count && !args.man)
-        return cli_usage(NULL, "unexpected argument \"%s\"", argv[1]);
+        return cli_usage("unexpected argument \"%s\"", argv[1]);
     const cli_command *command = operand_count ? find_command(argv[1]) : NULL;
     if (operand_count && !command)
         return CLI_USAGE;
@@ -446,6 +463,6 @@ int main(int argc, char **argv)
     /* A full disk or a closed pipe shows itself only here; or before, and is remembered. */
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
     if (!is_written && code == CLI_OK)
-        code = cli_error(NULL, "cannot write the output: is the disk full?");
+        code = cli_error("cannot write the output: is the disk full?");
     return ranks_end(code);
 }

@@ -6,29 +6,27 @@
 #include "mesh_input.h"
 #include "text.h"
 
-static void warn(const char *command, const mesh_input *in)
+static void warn(const mesh_input *in)
 {
     const tml_mesh_file *file = &in->file;
     char some[TEXT_SIZE], all[TEXT_SIZE];
     const char *name = text_file_name(in->path);
     if (file->polygon_count > 0)
-        cli_error(command,
-                  "warning: %s: %s of its %s faces have more than three corners and were cut into "
-                  "triangles",
-                  name, text_count(some, file->polygon_count), text_count(all, file->face_count));
+        cli_warn("%s: %s of its %s faces have more than three corners and were cut into "
+                 "triangles",
+                 name, text_count(some, file->polygon_count), text_count(all, file->face_count));
     if (file->crossed_count > 0)
-        cli_error(command,
-                  "warning: %s: %s of them have an outline that crosses itself, or no area", name,
-                  text_count(some, file->crossed_count));
+        cli_warn("%s: %s of them have an outline that crosses itself, or no area", name,
+                 text_count(some, file->crossed_count));
     if (file->skipped_count > 0)
-        cli_error(command, "warning: %s: %s points, lines or curves were left out", name,
-                  text_count(some, file->skipped_count));
+        cli_warn("%s: %s points, lines or curves were left out", name,
+                 text_count(some, file->skipped_count));
     if (file->comment[0])
-        cli_error(command, "warning: %s: %s", name, file->comment);
+        cli_warn("%s: %s", name, file->comment);
 }
 
-int mesh_input_load(const char *command, tml_context *tml, const char *path, tml_weld weld,
-                    const cli_common *common, report *times, mesh_input *out)
+int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
+                    report *times, mesh_input *out)
 {
     *out = (mesh_input){.path = path};
     struct stat info;
@@ -45,8 +43,8 @@ int mesh_input_load(const char *command, tml_context *tml, const char *path, tml
     if (times)
         report_add_stage(times, "load", cli_now() - start);
     if (status == TML_OK && !common->quiet)
-        warn(command, out);
-    return cli_fail(command, tml, status);
+        warn(out);
+    return cli_fail(tml, status);
 }
 
 void mesh_input_free(tml_context *tml, mesh_input *in)

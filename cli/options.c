@@ -280,8 +280,7 @@ uint32_t opt_distance(const char *a, const char *b)
 }
 
 /* The option whose long name is, or uniquely begins with, the first length bytes of text. */
-static const opt *find_long(const opt_command *command, const opt *const *list, uint32_t count,
-                            const char *text, size_t length)
+static const opt *find_long(const opt *const *list, uint32_t count, const char *text, size_t length)
 {
     const opt *found = NULL, *second = NULL, *nearest = NULL;
     uint32_t nearest_distance = 3; /* further away is no help */
@@ -306,27 +305,25 @@ static const opt *find_long(const opt_command *command, const opt *const *list, 
     if (found && !second)
         return found;
     if (second)
-        cli_usage(command->name, "--%s may be --%s or --%s; write it out", name, second->name,
-                  found->name);
+        cli_usage("--%s may be --%s or --%s; write it out", name, second->name, found->name);
     else if (nearest)
-        cli_usage(command->name, "unknown option --%s; did you mean --%s?", name, nearest->name);
+        cli_usage("unknown option --%s; did you mean --%s?", name, nearest->name);
     else
-        cli_usage(command->name, "unknown option --%s", name);
+        cli_usage("unknown option --%s", name);
     return NULL;
 }
 
-static const opt *find_letter(const opt_command *command, const opt *const *list, uint32_t count,
-                              char letter)
+static const opt *find_letter(const opt *const *list, uint32_t count, char letter)
 {
     for (uint32_t i = 0; i < count; i++)
         if (is_option(list[i]) && list[i]->letter == letter)
             return list[i];
-    cli_usage(command->name, "unknown option -%c", letter);
+    cli_usage("unknown option -%c", letter);
     return NULL;
 }
 
 /* "--png: a.jpg does not end in .png". A long run must not end in an unknown ending. */
-static opt_outcome refuse_ending(const opt_command *command, const opt *option, const char *text)
+static opt_outcome refuse_ending(const opt *option, const char *text)
 {
     char list[OPT_TEXT_SIZE] = "";
     size_t used = 0;
@@ -336,22 +333,21 @@ static opt_outcome refuse_ending(const opt_command *command, const opt *option, 
                                  : ending[1]               ? ", "
                                                            : " or ",
                                  *ending);
-    cli_usage(command->name,
-              option->endings[1] ? "--%s: %s ends in no known format; use %s"
+    cli_usage(option->endings[1] ? "--%s: %s ends in no known format; use %s"
                                  : "--%s: %s does not end in %s",
               option->name, text, list);
     return OPT_REFUSED;
 }
 
-static opt_outcome take(const opt_command *command, const opt *option, const char *text, void *args)
+static opt_outcome take(const opt *option, const char *text, void *args)
 {
     char expected[OPT_TEXT_SIZE];
     if (option->kind == OPT_OUTPUT && option->endings && *text &&
         !path_ends_with(text, option->endings))
-        return refuse_ending(command, option, text);
+        return refuse_ending(option, text);
     if (parse_value(option, text, args, expected))
         return OPT_RUN;
-    cli_usage(command->name, "--%s: \"%s\" is not accepted; give %s", option->name, text, expected);
+    cli_usage("--%s: \"%s\" is not accepted; give %s", option->name, text, expected);
     return OPT_REFUSED;
 }
 
@@ -365,29 +361,28 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
     word += is_long ? 2 : 1;
     do {
         size_t length = is_long ? strcspn(word, "=") : 1;
-        const opt *option = is_long ? find_long(command, list, count, word, length)
-                                    : find_letter(command, list, count, *word);
+        const opt *option =
+            is_long ? find_long(list, count, word, length) : find_letter(list, count, *word);
         if (!option)
             return OPT_REFUSED;
         word += length;
         const char *value = "";
         if (opt_takes_value(option)) {
             if (*word == '\0' && *index + 1 == argc) {
-                cli_usage(command->name, "--%s needs a value: %s", option->name,
-                          opt_value_name(option));
+                cli_usage("--%s needs a value: %s", option->name, opt_value_name(option));
                 return OPT_REFUSED;
             }
             value = *word ? word + is_long : argv[++*index];
             word = "";
         } else if (is_long && *word) {
-            cli_usage(command->name, "--%s takes no value", option->name);
+            cli_usage("--%s takes no value", option->name);
             return OPT_REFUSED;
         }
         if (option->kind == OPT_HELP) {
             (is_long ? opt_print_help : opt_print_short_help)(command, stdout);
             return OPT_HELPED;
         }
-        opt_outcome outcome = take(command, option, value, args);
+        opt_outcome outcome = take(option, value, args);
         if (outcome != OPT_RUN)
             return outcome;
     } while (!is_long && *word);
@@ -402,7 +397,7 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
     bool options_ended = false;
 
     for (uint32_t i = 0; i < count; i++)
-        if (list[i]->fallback && take(command, list[i], list[i]->fallback, args) != OPT_RUN)
+        if (list[i]->fallback && take(list[i], list[i]->fallback, args) != OPT_RUN)
             return OPT_REFUSED;
     for (int i = 1; i < argc; i++) {
         if (!options_ended && strcmp(argv[i], "--") == 0) {
@@ -417,11 +412,11 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
     }
     *operand_count = operands;
     if (operands < command->least_operands) {
-        cli_usage(command->name, "%s is missing", command->operands);
+        cli_usage("%s is missing", command->operands);
         return OPT_REFUSED;
     }
     if (operands > command->most_operands) {
-        cli_usage(command->name, "unexpected argument \"%s\"", argv[command->most_operands + 1]);
+        cli_usage("unexpected argument \"%s\"", argv[command->most_operands + 1]);
         return OPT_REFUSED;
     }
     return OPT_RUN;

@@ -8,14 +8,14 @@
 
 #include "text.h"
 
-int picture_buffer_load(const char *command, tml_context *tml, const char *path,
-                        const cli_common *common, bool is_linear, picture_buffer *out)
+int picture_buffer_load(tml_context *tml, const char *path, const cli_common *common,
+                        bool is_linear, picture_buffer *out)
 {
     memset(out, 0, sizeof *out);
     tml_picture *p = &out->picture;
     tml_status status = tml_picture_load(tml, path, common->memory, p);
     if (status != TML_OK)
-        return cli_fail(command, tml, status);
+        return cli_fail(tml, status);
     p->srgb = p->srgb && !is_linear;
     out->image = (tml_image){
         .width = p->width, .height = p->height, .channels = p->channels, .srgb = p->srgb};
@@ -23,7 +23,7 @@ int picture_buffer_load(const char *command, tml_context *tml, const char *path,
                       "picture", &out->image.buffer);
     if (status != TML_OK)
         tml_picture_free(tml, p);
-    return cli_fail(command, tml, status);
+    return cli_fail(tml, status);
 }
 
 void picture_buffer_free(tml_context *tml, picture_buffer *buffer)

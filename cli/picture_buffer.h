@@ -14,7 +14,7 @@ typedef struct picture_buffer {
 
 /* Loads path. is_linear: integers are linear whatever the file says. On failure prints why and returns an
  * exit code; there is nothing to free then. */
-int picture_buffer_load(const char *command, tml_context *tml, const char *path,
+int picture_buffer_load(tml_context *tml, const char *path,
                         const cli_common *common, bool is_linear, picture_buffer *out);
 void picture_buffer_free(tml_context *tml, picture_buffer *buffer);
 

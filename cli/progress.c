@@ -14,7 +14,6 @@ static const double first_draw_s = 0.3; /* shorter work would only flicker */
 static const double redraw_s = 0.1;
 
 static struct {
-    const char *command;
     bool wanted;
     bool drawn;
     double fraction; /* of the latest report: a smaller one starts a new call */
@@ -23,9 +22,8 @@ static struct {
     uint32_t frame, frames; /* from 1; 0: no sequence */
 } bar;
 
-void progress_start(const char *command, bool quiet)
+void progress_start(bool quiet)
 {
-    bar.command = command;
     bar.wanted = !quiet && ranks_mine() == 0 && isatty(STDERR_FILENO);
     bar.drawn = false;
     bar.fraction = 1;
@@ -68,7 +66,7 @@ bool progress_show(void *user, const char *stage, double fraction)
     memset(cells, '#', (size_t)full);
     memset(cells + full, '.', (size_t)(BAR_WIDTH - full));
     cells[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K%s", bar.command);
+    fprintf(stderr, "\r\033[K%s", cli_name());
     if (bar.frames)
         fprintf(stderr, " %" PRIu32 "/%" PRIu32, bar.frame, bar.frames);
     fprintf(stderr, ": %-18s [%s] %3.0f %%", stage, cells, 100 * fraction);

@@ -5,7 +5,7 @@
 #include <trommel/core.h>
 
 /* Shown only when stderr is a terminal and the user did not ask for quiet. */
-void progress_start(const char *command, bool quiet);
+void progress_start(bool quiet);
 /* A tml_progress_fn: draws at most ten times a second, and never before a call has taken a third of
  * one. False where another process failed; else cancelling goes through
  * tml_cancel. */

@@ -47,10 +47,10 @@ int slabs_open_like(slabs *s, tml_surface_source source, const char *option, con
     tml_volume *info = &s->info[source];
     tml_status status = tml_volume_stream_open(s->reader, path, NULL, info, &s->streams[source]);
     if (status != TML_OK)
-        return cli_fail("surface", s->reader, status);
+        return cli_fail(s->reader, status);
     s->slope = source == TML_SURFACE_ATTRIBUTE ? info->slope : s->slope;
     s->intercept = source == TML_SURFACE_ATTRIBUTE ? info->intercept : s->intercept;
-    return input_check_like("surface", option, path, info, &s->info[0]);
+    return input_check_like(option, path, info, &s->info[0]);
 }
 
 uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute)
@@ -194,7 +194,7 @@ static int load_index(tml_context *tml, const slabs *s, const slabs_options *opt
     const tml_volume *info = &s->info[0];
     tml_status status = tml_bricks_load(tml, options->index, out);
     if (status != TML_OK)
-        return cli_fail("surface", tml, status);
+        return cli_fail(tml, status);
     struct stat volume, index;
     bool is_older = stat(options->path, &volume) == 0 && stat(options->index, &index) == 0 &&
                     (index.st_mtim.tv_sec < volume.st_mtim.tv_sec ||
@@ -203,11 +203,11 @@ static int load_index(tml_context *tml, const slabs *s, const slabs_options *opt
     bool is_other =
         memcmp(out->dims, info->grid.dims, sizeof out->dims) != 0 || out->type != info->type;
     if (is_other)
-        return cli_error("surface", INDEX_OF_ANOTHER, options->index, options->path);
+        return cli_error(INDEX_OF_ANOTHER, options->index, options->path);
     if (is_older)
-        return cli_error(
-            "surface", "--index: %s is older than %s; make it again with \"" CLI_PROGRAM " index\"",
-            options->index, options->path);
+        return cli_error("--index: %s is older than %s; make it again with \"" CLI_PROGRAM
+                         " index\"",
+                         options->index, options->path);
     return CLI_OK;
 }
 
@@ -243,7 +243,7 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
                                   .data = bricks->ranges,
                                   .label = "index"};
     if (code == CLI_OK)
-        code = cli_fail("surface", tml, tml_buffer_create(tml, &desc, &surface->index));
+        code = cli_fail(tml, tml_buffer_create(tml, &desc, &surface->index));
     const void *samples;
     if (code != CLI_OK)
         return code;
@@ -252,12 +252,11 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
     if (tml_volume_stream_map(s->streams[0], &samples) != TML_OK)
         return CLI_OK;
     if (!tml_bricks_hold(bricks, samples, 0, s->info[0].grid.dims[2], choose_step(&s->info[0])))
-        return cli_error("surface", INDEX_OF_ANOTHER, options->index, options->path);
+        return cli_error(INDEX_OF_ANOTHER, options->index, options->path);
     if (s->streams[TML_SURFACE_MASK] || s->streams[TML_SURFACE_ATTRIBUTE])
         return CLI_OK;
-    return cli_fail("surface", tml,
-                    cli_lend_input(tml, s->info[0].type, input_sample_count(&s->info[0]), samples,
-                                   "volume", &surface->volume));
+    return cli_fail(tml, cli_lend_input(tml, s->info[0].type, input_sample_count(&s->info[0]),
+                                        samples, "volume", &surface->volume));
 }
 
 bool slabs_can_map(slabs *s)
@@ -276,8 +275,8 @@ static int explain(tml_context *tml, const slabs *s, tml_status status)
     const char *why = s->reader ? cli_last_error(s->reader) : "";
     if (status == TML_OK || status == TML_ERROR_CANCELLED || !*why ||
         !strstr(cli_last_error(tml), "could not be read"))
-        return cli_fail("surface", tml, status);
-    return cli_error("surface", "%s: %s", cli_last_error(tml), why);
+        return cli_fail(tml, status);
+    return cli_error("%s: %s", cli_last_error(tml), why);
 }
 
 /* The layers of this process. */
@@ -415,7 +414,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     if (code == CLI_OK)
         code = explain(tml, s, count_mesh(tml, s, &desc, &mesh));
     if (code == CLI_OK)
-        code = cli_fail("surface", tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
+        code = cli_fail(tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
     if (code == CLI_OK) {
         tml_status status = TML_OK;
         if (!team || share.count)
@@ -430,8 +429,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         code = explain(tml, s, status);
         s->is_empty = is_empty;
         if (is_empty && !options->tells_empty)
-            code = cli_error("surface", "the surface is empty, nothing was written; choose other "
-                                        "values (" CLI_PROGRAM " info shows what the file holds)");
+            code = cli_error("the surface is empty, nothing was written; choose other "
+                             "values (" CLI_PROGRAM " info shows what the file holds)");
     }
     s->bricks = NULL;
     tml_bricks_free(tml, &bricks);

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "text_file.h"
 
-bool text_file_create(const char *command, const char *path, text_file *out)
+bool text_file_create(const char *path, text_file *out)
 {
     struct stat info;
     *out = (text_file){.path = path};
@@ -28,18 +28,18 @@ bool text_file_create(const char *command, const char *path, text_file *out)
             (void)!fchmod(descriptor, 0666 & ~mask);
     }
     if (!out->stream)
-        cli_error(command, "%s: cannot be written: %s", path, strerror(errno));
+        cli_error("%s: cannot be written: %s", path, strerror(errno));
     return out->stream != NULL;
 }
 
-bool text_file_finish(const char *command, text_file *file, bool is_wanted)
+bool text_file_finish(text_file *file, bool is_wanted)
 {
     bool is_good = !ferror(file->stream);
     is_good = fclose(file->stream) == 0 && is_good;
     if (is_good && is_wanted && file->temporary[0])
         is_good = rename(file->temporary, file->target) == 0;
     if (!is_good)
-        cli_error(command, "%s: cannot be written: %s", file->path, strerror(errno));
+        cli_error("%s: cannot be written: %s", file->path, strerror(errno));
     if ((!is_good || !is_wanted) && file->temporary[0])
         unlink(file->temporary);
     file->stream = NULL;

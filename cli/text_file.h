@@ -15,8 +15,8 @@ typedef struct text_file {
 } text_file;
 
 /* False after printing why not. */
-bool text_file_create(const char *command, const char *path, text_file *out);
+bool text_file_create(const char *path, text_file *out);
 /* Puts the file in its place, or removes it where it is not wanted. False after printing why it failed. */
-bool text_file_finish(const char *command, text_file *file, bool is_wanted);
+bool text_file_finish(text_file *file, bool is_wanted);
 
 #endif
