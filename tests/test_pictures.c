@@ -5,6 +5,7 @@
  * fuzz targets' seeds: a picture of 24 x 14 by the formula of gradient() below, as Pillow, OpenImageIO and
  * a script wrote it. */
 #include <dirent.h>
+#include <zlib.h>
 
 #include "io/picture_internal.h"
 #include "test.h"
@@ -488,6 +489,70 @@ TEST(png_forms)
     tml_close(tml);
 }
 
+/* A chunk that is put behind the header, with its checksum or another; then the picture of rgb.png is loaded. */
+static tml_status load_with_chunks(tml_context *tml, const char *chunks[][2], uint32_t crc_flip,
+                                   tml_picture *out)
+{
+    enum { BEHIND_HEADER = 33 };
+    static bytes whole, changed;
+    memset(out, 0, sizeof *out);
+    if (!slurp(seed("rgb.png"), &whole))
+        return TML_ERROR_INTERNAL;
+    changed.size = 0;
+    add(&changed, whole.data, BEHIND_HEADER);
+    for (int i = 0; chunks[i][0]; i++) {
+        uint32_t size = (uint32_t)strlen(chunks[i][1]), length = io_load_u32(&size, true);
+        size_t name = changed.size + sizeof length;
+        add(&changed, &length, sizeof length);
+        add_text(&changed, chunks[i][0]);
+        add_text(&changed, chunks[i][1]);
+        uint32_t crc = (uint32_t)crc32_z(0, changed.data + name, 4 + (size_t)size) ^ crc_flip;
+        crc = io_load_u32(&crc, true);
+        add(&changed, &crc, sizeof crc);
+    }
+    add(&changed, whole.data + BEHIND_HEADER, whole.size - BEHIND_HEADER);
+    return load_bytes(tml, &changed, out);
+}
+
+/* What says how the colours are coded, also where it says it twice; checksums of all chunks and of the pixels. */
+TEST(png_chunks)
+{
+    tml_context *tml = open_plain();
+    tml_picture p;
+    const char *text[][2] = {{"tEXt", "Title"}, {NULL, NULL}};
+    const char *sharp[][2] = {{"gAMA", "\x7f\x7f\x7f\x7f"}, {NULL, NULL}};
+    const char *both[][2] = {{"gAMA", "\x7f\x7f\x7f\x7f"}, {"sRGB", "\1"}, {NULL, NULL}};
+    const char *lone[][2] = {{"gAMA", "\1\2"}, {NULL, NULL}};
+    const char *strange[][2] = {{"CRIT", "x"}, {NULL, NULL}};
+    CHECK_OK(tml, load_with_chunks(tml, text, 0, &p));
+    CHECK(p.srgb && p.comment[0] == '\0');
+    tml_picture_free(tml, &p);
+    CHECK_OK(tml, load_with_chunks(tml, sharp, 0, &p));
+    CHECK(p.srgb && strstr(p.comment, "its gamma is 21"));
+    tml_picture_free(tml, &p);
+    CHECK_OK(tml, load_with_chunks(tml, both, 0, &p));
+    CHECK(p.srgb && p.comment[0] == '\0');
+    tml_picture_free(tml, &p);
+    CHECK_STATUS(load_with_chunks(tml, lone, 0, &p), TML_ERROR_FILE_FORMAT);
+    CHECK(strstr(tml_last_error(tml), "its gAMA chunk is not four bytes"));
+    CHECK_STATUS(load_with_chunks(tml, strange, 0, &p), TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(load_with_chunks(tml, text, 1, &p), TML_ERROR_FILE_FORMAT);
+    CHECK(strstr(tml_last_error(tml), "CRC"));
+    static bytes file;
+    if (slurp(seed("rgb.png"),
+              &file)) { /* the last of the pixels' own checksum; then the chunk's */
+        uint8_t *idat = memmem(file.data, file.size, "IDAT", 4);
+        uint32_t size = io_load_u32(idat - 4, true);
+        idat[4 + size - 1] ^= 1;
+        uint32_t crc = (uint32_t)crc32_z(0, idat, 4 + (size_t)size);
+        crc = io_load_u32(&crc, true);
+        memcpy(idat + 4 + size, &crc, sizeof crc);
+        CHECK_STATUS(load_bytes(tml, &file, &p), TML_ERROR_FILE_FORMAT);
+        CHECK(strstr(tml_last_error(tml), "incorrect data check"));
+    }
+    tml_close(tml);
+}
+
 TEST(jpeg_forms)
 {
     tml_context *tml = open_plain();
@@ -558,8 +623,7 @@ TEST(openexr_forms)
 
 /* ---- cuts and lies --------------------------------------------------------------------------- */
 
-/* Every small file, cut after each byte: an error with a message, no picture, nothing left. Only the checksum
- * of PNG's end mark, four bytes, is not looked at. */
+/* Every small file, cut after each byte: an error with a message, no picture, nothing left. */
 TEST(cut_files)
 {
     memory_watch watch;
@@ -573,7 +637,6 @@ TEST(cut_files)
         if (entry->d_name[0] == '.' || !slurp(seed(entry->d_name), &file))
             continue;
         tml_status whole = load_bytes(tml, &file, &p);
-        file.size -= strcmp(p.format, "PNG") == 0 ? 4 : 0;
         tml_picture_free(tml, &p);
         for (size_t size = 0; whole == TML_OK && size < file.size; size++) {
             memcpy(cut.data, file.data, size);
@@ -764,7 +827,7 @@ static uint8_t *file_bytes(const char *path, size_t *size)
     return data;
 }
 
-/* Saves with one thread and with several: files of the same bytes, of at most size_most, of which libspng (PNG) or
+/* Saves with one thread and with several: files of the same bytes, of at most size_most, of which libpng (PNG) or
  * the reader (Radiance) checks all. */
 static void save_by_threads(const char *name, const tml_picture *p, size_t size_most, bool is_exact)
 {

@@ -397,7 +397,7 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
 {
     (void)picture;
     return tml_error(writer->tml, TML_ERROR_UNSUPPORTED,
-                     "%s: %s: this library was built without libspng; write .pfm or .hdr",
+                     "%s: %s: this library was built without libpng; write .pfm or .hdr",
                      writer->call, writer->path);
 }
 
