@@ -742,6 +742,7 @@ static int save_picture(run *r)
             .wire = 0.8f};
         if (args->frame == 0)
             frame_contact(&s, &mesh, &desc);
+        mesh.up = picture_up(args->picture.up, r->a.file.format);
         code = cli_fail(r->tml, picture_save(r->tml, &mesh, &desc, &args->picture, args->png));
     }
     stage_free(r->tml, &s);

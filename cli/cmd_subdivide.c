@@ -386,7 +386,8 @@ static int aim_camera(const run *r, tml_subdivide_camera *camera)
     double forward[3], right[3], upward[3], up[3] = {0, 0, 0};
     if (!(fov > 0 && fov < 180))
         return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
-    up[up_axis[a->picture.up]] = a->picture.up >= RENDER_UP_MINUS_Z ? -1 : 1;
+    tml_up axis = picture_up(a->picture.up, r->in.file.format);
+    up[up_axis[axis - TML_UP_Z]] = axis >= TML_UP_MINUS_Z ? -1 : 1;
     for (int i = 0; i < 3; i++)
         forward[i] = target[i] - eye[i];
     cross(forward, up, right);
@@ -482,7 +483,8 @@ static int map_result(run *r)
                          .vertex_count = r->result.vertex_count,
                          .triangle_count = r->result.triangle_count,
                          .value_name = r->in.file.mesh.value_name,
-                         .comment = "made by " CLI_PROGRAM};
+                         .comment = "made by " CLI_PROGRAM,
+                         .up = picture_up(r->args->picture.up, r->in.file.format)};
     memcpy(r->mesh.origin, r->in.file.mesh.origin, sizeof r->mesh.origin);
     r->origins = arrays[6];
     for (uint64_t t = 0; t < r->result.triangle_count; t++) {

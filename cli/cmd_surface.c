@@ -524,7 +524,8 @@ static int map_mesh(run *r)
                          .vertex_count = r->result.vertex_count,
                          .triangle_count = r->result.triangle_count,
                          .indices64 = r->args->indices64,
-                         .comment = "made by " CLI_PROGRAM};
+                         .comment = "made by " CLI_PROGRAM,
+                         .up = picture_up(r->args->picture.up, "")};
     memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
     return CLI_OK;
 }
@@ -677,6 +678,7 @@ static int extract_slabs(run *r, const double origin[3])
                              .index = a->index,
                              .path = r->in.path,
                              .output = a->output,
+                             .up = picture_up(a->picture.up, ""),
                              .largest = a->largest,
                              .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,

@@ -1,5 +1,6 @@
 /* Options of the pictures of meshes, and the drawing. */
 #include <math.h>
+#include <string.h>
 
 #include "picture_options.h"
 
@@ -18,6 +19,12 @@ const char *picture_parse_size(const char *text, void *member)
     return NULL;
 }
 
+tml_up picture_up(uint32_t up, const char *format)
+{
+    bool is_y_up = strcmp(format, "OBJ") == 0 || strcmp(format, "glTF") == 0;
+    return up ? (tml_up)up : is_y_up ? TML_UP_Y : TML_UP_Z;
+}
+
 tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                         const picture_options *options, const char *path)
 {
@@ -25,7 +32,7 @@ tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *des
     desc->height = options->size[1];
     desc->azimuth = options->view.values[0];
     desc->elevation = options->view.values[1];
-    desc->up = (render_up)options->up;
+    desc->up = mesh->up ? (render_up)(mesh->up - TML_UP_Z) : RENDER_UP_Z;
     size_t size = (size_t)4 * desc->width * desc->height;
     uint8_t *rgba = tml_alloc(tml, size);
     if (!rgba)

@@ -8,8 +8,10 @@
 typedef struct picture_options {
     uint32_t size[2];
     opt_numbers view;
-    uint32_t up; /* render_up */
+    uint32_t up; /* tml_up; 0: by the input's format */
 } picture_options;
+
+#define PICTURE_UPS "auto|z|y|x|-z|-y|-x" /* tml_up */
 
 /* The rows of an option table for the member picture of args. */
 #define PICTURE_OPTIONS(args)                                                                      \
@@ -32,13 +34,19 @@ typedef struct picture_options {
          .help = "turn about the vertical and height of the viewer, in degrees",                   \
          .offset = offsetof(args, picture.view)},                                                  \
     {                                                                                              \
-        OPT_CHOICE, "up", .choices = "z|y|x|-z|-y|-x", .fallback = "z",                            \
-                          .help = "the axis that points up", .offset = offsetof(args, picture.up)  \
+        OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto",                              \
+                          .help = "the axis that points up, in a picture and in a GLB, which is "  \
+                                  "y-up; auto: y for OBJ and glTF, z for all others",              \
+                          .offset = offsetof(args, picture.up)                                     \
     }
 
 const char *picture_parse_size(const char *text, void *member);
 
-/* Draws mesh as desc and options say (they give desc's size, direction and up), into a PNG at path. */
+/* What is up in an input of a format: as an option with PICTURE_UPS says, or as is usual there. */
+tml_up picture_up(uint32_t up, const char *format);
+
+/* Draws mesh as desc and options say (they give desc's size and direction, mesh.up its up), into a PNG at
+ * path. */
 TML_MUST_CHECK tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                                        const picture_options *options, const char *path);
 

@@ -405,6 +405,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
                                  .team = team,
                                  .indices64 = in_slabs.indices64,
                                  .comment = "made by " CLI_PROGRAM,
+                                 .up = options->up,
                                  .edit = options->largest || options->drop_degenerate ? edit_mesh
                                                                                       : NULL,
                                  .user = s};

@@ -48,6 +48,7 @@ typedef struct slabs_options {
     const char *index; /* a file that trommel index made; NULL: none */
     const char *path, *output;
     double origin[3];
+    tml_up up;
     bool largest, drop_degenerate;
     bool may_be_empty; /* writes an empty mesh, else says that there is no surface */
     bool tells_empty;  /* or leaves that to the caller, by slabs.is_empty */

@@ -763,6 +763,53 @@ static const char
                                       "4") "</Strips><Polys>" VTP_CELLS("0 1 2 3",
                                                                         "4") "</Polys>" VTP_END;
 
+/* The axis that is up must become +y, by a rotation: of the three axes the third is still the cross product of the
+ * others. All numbers are exact, an origin's too. */
+TEST(glb_is_y_up)
+{
+    NEEDS_GLTF;
+    static const float corners[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const uint32_t indices[6] = {0, 1, 2, 0, 2, 3};
+    static const int up_axis[] = {1, 2, 1, 0, 2, 1, 0};
+    static const double origin[3] = {1000.5, -20, 3};
+    tml_context *tml = open_plain();
+    char path[] = "/tmp/tml-up-XXXXXX.glb";
+    close(mkstemps(path, 4));
+    for (int up = TML_UP_NONE; up <= TML_UP_MINUS_X; up++) {
+        tml_mesh_file back;
+        tml_mesh mesh = {.positions = corners,
+                         .indices = indices,
+                         .vertex_count = 4,
+                         .triangle_count = 2,
+                         .up = (tml_up)up};
+        memcpy(mesh.origin, origin, sizeof origin);
+        CHECK_OK(tml, tml_mesh_save(tml, path, &mesh));
+        if (!CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &back)))
+            continue;
+        double placed[4][3], axes[3][3];
+        for (int v = 0; v < 4; v++)
+            for (int i = 0; i < 3; i++) {
+                placed[v][i] = back.mesh.origin[i] + (double)back.mesh.positions[3 * v + i];
+                if (v)
+                    axes[v - 1][i] = placed[v][i] - placed[0][i];
+            }
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            double sign = up >= TML_UP_MINUS_Z ? -1 : 1, from = 0;
+            CHECK(axes[up_axis[up]][i] == (i == 1 ? sign : 0));
+            CHECK(axes[0][j] * axes[1][k] - axes[0][k] * axes[1][j] == axes[2][i]);
+            for (int axis = 0; axis < 3; axis++)
+                from += origin[axis] * axes[axis][i];
+            CHECK(placed[0][i] == from);
+        }
+        tml_mesh_file_free(tml, &back);
+    }
+    tml_mesh wrong = {.up = (tml_up)7};
+    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_ERROR_INVALID_ARGUMENT);
+    remove(path);
+    tml_close(tml);
+}
+
 TEST(vtp_has_polygons_and_strips)
 {
     tml_context *tml = open_plain();

@@ -252,6 +252,17 @@ TML_API const char *tml_points_format(tml_context *tml, const char *path);
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
+/* Which axis of the coordinates points up, for the formats that say so. */
+typedef enum tml_up {
+    TML_UP_NONE, /* not known: coordinates are written as they are */
+    TML_UP_Z,
+    TML_UP_Y,
+    TML_UP_X,
+    TML_UP_MINUS_Z,
+    TML_UP_MINUS_Y,
+    TML_UP_MINUS_X
+} tml_up;
+
 /* A mesh in host memory; the writer only reads it. */
 typedef struct tml_mesh {
     const float *positions; /* vertex_count x 3, relative to origin */
@@ -269,12 +280,15 @@ typedef struct tml_mesh {
     /* triangle_count x 3, into uvs; NULL: uvs has one for each vertex */
     const uint32_t *uv_indices;
     uint64_t uv_count;
+    tml_up up;
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
  * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
- * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. Of the
+ * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. GLB is
+ * y-up: where up is another axis, its node has the matrix that turns it there, and its vertices are
+ * as they were. The other formats do not say what is up, and nothing is turned. Of the
  * formats only OBJ is given uvs. An empty mesh makes a valid, empty file. Errors: FILE_ACCESS (disk
  * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts that the format
  * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
@@ -374,6 +388,7 @@ typedef struct tml_mesh_stream_desc {
     double origin[3];
     const char *value_name; /* as in tml_mesh; copied, like comment */
     const char *comment;
+    tml_up up; /* as in tml_mesh */
     /* Optional, not of soups: may change the mesh before it is written, and make it less, as
      * tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are
      * mapped files. */

@@ -1,7 +1,8 @@
 /* Writes binary glTF 2.0 (Khronos: glTF 2.0 Specification. 2021): a header, a JSON chunk that
  * describes the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided
- * default material. glTF has floats alone, so the origin is the node's translation. The format
- * holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node. */
+ * default material. glTF has floats alone, so the origin is the node's translation, and the format is
+ * y-up, so a node of other meshes has a matrix: its numbers are 0, 1 and -1, and a reader gets back what was
+ * written, exactly, where a quaternion's square roots would be rounded. The format holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -89,19 +90,43 @@ static void add_comment(glb_file *file, const char *comment)
         add_text(file, ",\"extras\":{\"comment\":\"%s\"}", escaped);
 }
 
+static void add_f64s(glb_file *file, const char *begin, const double values[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        char text[IO_NUMBER_SIZE];
+        tml_io_format_f64(text, values[i]);
+        add_text(file, "%s%s", i ? "," : begin, text);
+    }
+    add_text(file, "]");
+}
+
+/* The rotation that makes up the y axis: that of the file is, with its sign, the one of ours that is named. */
+static void add_place(glb_file *file, const tml_mesh *mesh)
+{
+    static const struct {
+        int axis[3], sign[3];
+    } turns[] = {
+        [TML_UP_NONE] = {{0, 1, 2}, {1, 1, 1}},     [TML_UP_Z] = {{0, 2, 1}, {1, 1, -1}},
+        [TML_UP_Y] = {{0, 1, 2}, {1, 1, 1}},        [TML_UP_X] = {{1, 0, 2}, {-1, 1, 1}},
+        [TML_UP_MINUS_Z] = {{0, 2, 1}, {1, -1, 1}}, [TML_UP_MINUS_Y] = {{0, 1, 2}, {1, -1, -1}},
+        [TML_UP_MINUS_X] = {{1, 0, 2}, {1, -1, 1}}};
+    double matrix[16] = {[15] = 1}; /* columns */
+    for (int i = 0; i < 3; i++) {
+        int axis = turns[mesh->up].axis[i], sign = turns[mesh->up].sign[i];
+        matrix[4 * axis + i] = sign;
+        matrix[12 + i] = sign < 0 ? 0 - mesh->origin[axis] : mesh->origin[axis];
+    }
+    if (mesh->up != TML_UP_NONE && mesh->up != TML_UP_Y)
+        add_f64s(file, ",\"matrix\":[", matrix, 16);
+    else if (mesh_has_origin(mesh))
+        add_f64s(file, ",\"translation\":[", matrix + 12, 3);
+}
+
 static void add_node(glb_file *file, const tml_mesh *mesh)
 {
     add_text(file, ",\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"name\":\"surface\"%s",
              mesh->triangle_count > 0 ? ",\"mesh\":0" : "");
-    if (mesh_has_origin(mesh)) {
-        add_text(file, ",\"translation\":[");
-        for (int i = 0; i < 3; i++) {
-            char text[IO_NUMBER_SIZE];
-            tml_io_format_f64(text, mesh->origin[i]);
-            add_text(file, "%s%s", i ? "," : "", text);
-        }
-        add_text(file, "]");
-    }
+    add_place(file, mesh);
     add_text(file, "}]");
 }
 

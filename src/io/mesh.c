@@ -208,6 +208,9 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
                       "pass indices for a welded mesh",
             (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count,
             (unsigned long long)(3 * mesh->triangle_count));
+    if ((unsigned)mesh->up > TML_UP_MINUS_X)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh.up is %d, needs a tml_up", (int)mesh->up);
     uint64_t largest = mesh->indices ? largest_index(tml, mesh, relief) : 0;
     if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,

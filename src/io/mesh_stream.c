@@ -162,6 +162,7 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     tml_mesh *mesh = &stream->mesh;
     mesh->indices64 = desc->indices64;
     memcpy(mesh->origin, desc->origin, sizeof mesh->origin);
+    mesh->up = desc->up;
     snprintf(stream->value_name, sizeof stream->value_name, "%s",
              desc->value_name ? desc->value_name : "");
     snprintf(stream->comment, sizeof stream->comment, "%s", desc->comment ? desc->comment : "");
