@@ -65,6 +65,7 @@ void note_buffer(tml_buffer buffer);
 void desc_scan(void);
 void desc_reduce(void);
 void desc_histogram(void);
+void desc_sort(void);
 void desc_compact(void);
 void desc_expand(void);
 void desc_unique(void);

@@ -101,6 +101,39 @@ void desc_histogram(void)
     DEMAND(sum <= count_of(desc.in[0]));
 }
 
+void desc_sort(void)
+{
+    tml_type type = take_scalar();
+    uint64_t count = below(200);
+    tml_sort_desc desc = {.keys = make(type, count, CONTENTS_BELOW, 300)};
+    desc.length = take_length(count);
+    desc.descending = take_bool();
+    if (take_bool()) {
+        desc.first_bit = (uint32_t)below(66);
+        desc.bit_count = (uint32_t)below(66);
+    }
+    desc.sorted = take() >= 192 ? as_out(desc.keys) : maybe_out(type, count);
+    for (uint32_t p = 0, end = (uint32_t)below(4); p < end; p++) {
+        tml_payload *payload = &desc.payloads[seldom() ? below(TML_MAX_PAYLOADS) : p];
+        tml_type moved = take_element();
+        payload->in = make(moved, count, CONTENTS_ANY, 0);
+        payload->out = take() >= 192 ? as_out(payload->in) : make_out(moved, count);
+    }
+    desc.indices = make_out(take_count_type(), count);
+    desc.scratch = make_scratch(tml_sort_scratch_size(tml, &desc));
+    if (!RUN(tml_sort, &desc) || tml_buffer_is_none(desc.indices) ||
+        !tml_buffer_is_none(desc.length.device))
+        return;
+    /* a permutation */
+    uint64_t n = desc.length.count || desc.length.exact ? desc.length.count : count_of(desc.keys);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        DEMAND(number_of(desc.indices, i) < n);
+        sum += number_of(desc.indices, i);
+    }
+    DEMAND(sum == n * (n - (n > 0)) / 2);
+}
+
 /* Are the first numbers below a bound, and ascending? */
 static void demand_ascending(tml_buffer numbers, uint64_t count, uint64_t bound)
 {

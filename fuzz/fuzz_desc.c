@@ -469,7 +469,7 @@ static void (*const parts[])(void) = {
     desc_scan,     desc_reduce,  desc_compact,   desc_expand,        desc_unique,
     desc_segments, desc_map,     desc_surface,   desc_surface_slabs, desc_surface_enqueue,
     desc_field,    desc_mesh,    desc_measure,   desc_mips,          desc_subdivide,
-    desc_collide,  desc_buffers, desc_histogram,
+    desc_collide,  desc_buffers, desc_histogram, desc_sort,
 };
 
 static void demand_usable(void)

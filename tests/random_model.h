@@ -46,6 +46,7 @@ typedef enum call_kind {
     CALL_SCAN,
     CALL_COMPACT,
     CALL_PARTITION,
+    CALL_SORT,
     CALL_EXPAND,
     CALL_UNIQUE,
     CALL_REDUCE_SEGMENTS,
@@ -80,6 +81,7 @@ static const char *const call_names[CALL_KINDS] = {"open",
                                                    "scan",
                                                    "compact",
                                                    "partition",
+                                                   "sort",
                                                    "expand",
                                                    "unique",
                                                    "reduce_segments",
@@ -644,6 +646,47 @@ static inline void model_compact(const operands *o, const call *c)
     free(keep);
 }
 
+/* An insertion of each element before those that come after it. */
+static inline void model_sort(const operands *o, const call *c)
+{
+    const array *keys = o->at[AT_BY];
+    uint64_t n = model_length(o, c, keys->count);
+    uint64_t *places = malloc(n * sizeof *places + 1);
+    if (!places)
+        abort();
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t key = load(keys->type, keys->mirror, i).integer, low = 0, high = i;
+        while (low < high) { /* the first that comes after */
+            uint64_t middle = (low + high) / 2;
+            uint64_t other = load(keys->type, keys->mirror, places[middle]).integer;
+            if (c->options & OPTION_INCLUSIVE ? other < key : other > key)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        memmove(places + low + 1, places + low, (i - low) * sizeof *places);
+        places[low] = i;
+    }
+    for (int p = 0; p < 4; p++) { /* the keys, payloads, indices */
+        const array *in = p == 3 ? NULL : o->at[p ? AT_IN + p : AT_BY];
+        array *out = o->at[p == 3 ? AT_INDICES : AT_OUT + p];
+        if (!out)
+            continue;
+        size_t size = tml_type_size(out->type);
+        uint8_t *moved = malloc(n * size + 1);
+        if (!moved)
+            abort();
+        for (uint64_t i = 0; i < n && in; i++)
+            memcpy(moved + i * size, in->mirror + places[i] * size, size);
+        if (in)
+            memcpy(out->mirror, moved, n * size);
+        for (uint64_t i = 0; i < n && !in; i++)
+            store_integer(out, i, places[i]);
+        free(moved);
+    }
+    free(places);
+}
+
 static inline void model_expand(const operands *o, const call *c)
 {
     const array *counts = c->options & OPTION_KERNEL ? o->at[AT_IN] : o->at[AT_BY];
@@ -873,6 +916,9 @@ static inline void model_run(const operands *o, const call *c)
     case CALL_COMPACT:
     case CALL_PARTITION:
         model_compact(o, c);
+        break;
+    case CALL_SORT:
+        model_sort(o, c);
         break;
     case CALL_EXPAND:
         model_expand(o, c);

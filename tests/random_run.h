@@ -783,6 +783,19 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
             is_partition ? tml_partition_scratch_size(tml, &d) : tml_compact_scratch_size(tml, &d);
         return TML_OK;
     }
+    case CALL_SORT: {
+        const tml_sort_desc d = {.keys = by,
+                                 .length = length,
+                                 .descending = c->options & OPTION_INCLUSIVE,
+                                 .sorted = out[0],
+                                 .payloads = {{in[1], out[1]}, {in[2], out[2]}},
+                                 .indices = buffer_at(o, AT_INDICES),
+                                 .scratch = scratch};
+        if (!size)
+            return tml_sort(tml, &d);
+        *size = tml_sort_scratch_size(tml, &d);
+        return TML_OK;
+    }
     case CALL_EXPAND: {
         const tml_expand_desc d = {.counts = by,
                                    .count_kernel = by_kernel ? TML_USE(random_up_to_3) : NULL,

@@ -79,6 +79,7 @@ typedef union any_desc {
     tml_histogram_desc histogram;
     tml_scan_desc scan;
     tml_compact_desc compact;
+    tml_sort_desc sort;
     tml_expand_desc expand;
     tml_unique_desc unique;
     tml_reduce_segments_desc reduce_segments;
@@ -104,6 +105,7 @@ RUN(scan, scan)
 RUN(compact, compact)
 RUN(partition, compact)
 RUN(expand, expand)
+RUN(sort, sort)
 RUN(unique, unique)
 RUN(reduce_segments, reduce_segments)
 RUN(scan_segments, scan_segments)
@@ -210,6 +212,15 @@ static operation operations[] = {
      {{0}},
      {IN(histogram.in[0], "in[0]", U32, ELEMENTS, NULL), OUT(histogram.out, "out", U32, ELEMENTS),
       OUT(histogram.scratch, "scratch", U8, SCRATCH)}},
+    {"sort",
+     run_sort,
+     {{0}},
+     {IN(sort.keys, "keys", U32, ELEMENTS, "sorted"),
+      IN(sort.length.device, "length.device", U32, 1, NULL),
+      IN(sort.payloads[0].in, "a payload's in", U32, ELEMENTS, "payloads[0].out"),
+      OUT(sort.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
+      OUT(sort.sorted, "sorted", U32, ELEMENTS), OUT(sort.indices, "indices", U32, ELEMENTS),
+      OUT(sort.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
      run_scan_segments,
      {{0}},
@@ -336,6 +347,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_partition, (tml, NULL), "desc")                                                          \
     X(tml_expand, (NULL, &expand), "tml")                                                          \
     X(tml_expand, (tml, NULL), "desc")                                                             \
+    X(tml_sort, (NULL, &sort), "tml")                                                              \
+    X(tml_sort, (tml, NULL), "desc")                                                               \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
     X(tml_reduce_segments, (NULL, &reduce_segments), "tml")                                        \
@@ -452,6 +465,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_compact_scratch_size, &compact)                                                          \
     X(tml_partition_scratch_size, &compact)                                                        \
     X(tml_expand_scratch_size, &expand)                                                            \
+    X(tml_sort_scratch_size, &sort)                                                                \
     X(tml_unique_scratch_size, &unique)                                                            \
     X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
     X(tml_scan_segments_scratch_size, &scan_segments)                                              \
@@ -485,6 +499,7 @@ TEST(null_is_refused_by_every_call)
     const tml_scan_desc scan = {0};
     const tml_compact_desc compact = {0};
     const tml_expand_desc expand = {0};
+    const tml_sort_desc sort = {0};
     const tml_unique_desc unique = {0};
     const tml_reduce_segments_desc reduce_segments = {0};
     const tml_scan_segments_desc scan_segments = {0};

@@ -160,6 +160,22 @@ static void run_histogram(fault_run *r)
     }
 }
 
+static void run_sort(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer keys = numbers_of(r, n, 5), values = floats_of(r, n);
+        tml_buffer sorted = fault_output_of(r, TML_U32, n), places = fault_output_of(r, TML_U32, n);
+        FAULT_STREAM(r, tml_sort(r->tml, &(tml_sort_desc){.keys = keys,
+                                                          .sorted = sorted,
+                                                          .payloads = {{values, values}},
+                                                          .indices = places}));
+        fault_take(r, sorted, n);
+        fault_take(r, values, n);
+        fault_take(r, places, n);
+    }
+}
+
 /* Is the method one that the engine has? Where it is not, its own run takes AUTO. */
 static tml_method method_of(const fault_run *r, tml_method method)
 {
@@ -1113,6 +1129,7 @@ static const fault_scenario scenarios[] = {
     {"map", run_map, ON_ALL, false},
     {"reduce", run_reduce, ON_ALL, false},
     {"histogram", run_histogram, ON_ALL, false},
+    {"sort", run_sort, ON_CPU, false},
     {"scan", run_scan, ON_ALL, false},
     {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},
     {"compact", run_compact, ON_ALL, false},

@@ -413,6 +413,26 @@ static void make_compact(generator *g, call *c)
     choose_scratch(g, c);
 }
 
+static void make_sort(generator *g, call *c)
+{
+    c->options |= chance(g, 40) ? OPTION_INCLUSIVE : 0; /* descending */
+    c->at[AT_BY] = want_any(g, c->context, uint_types, any_style(g));
+    uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_BY]].count);
+    if (chance(g, 60))
+        c->at[AT_OUT] = chance(g, 30)
+                            ? c->at[AT_BY]
+                            : want_out(g, c->context, g->arrays[c->at[AT_BY]].type, bound);
+    for (uint64_t p = 1, end = 1 + below(g, 3); p < end; p++) {
+        c->at[AT_IN + p] = want(g, c->context, any_types, bound, any_style(g));
+        c->at[AT_OUT + p] = chance(g, 30)
+                                ? c->at[AT_IN + p]
+                                : want_out(g, c->context, g->arrays[c->at[AT_IN + p]].type, bound);
+    }
+    if (!c->at[AT_OUT] || chance(g, 40))
+        c->at[AT_INDICES] = want_count(g, c->context, bound);
+    choose_scratch(g, c);
+}
+
 static void make_expand(generator *g, call *c)
 {
     choose_method(g, c);
@@ -538,6 +558,7 @@ static call make_operation(generator *g, uint8_t context)
         {CALL_SCAN, 18, make_scan},
         {CALL_COMPACT, 20, make_compact},
         {CALL_PARTITION, 10, make_compact},
+        {CALL_SORT, 8, make_sort},
         {CALL_EXPAND, 10, make_expand},
         {CALL_UNIQUE, 10, make_unique},
         {CALL_REDUCE_SEGMENTS, 5, make_segments},

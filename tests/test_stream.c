@@ -1706,9 +1706,206 @@ static const case_op scan_segments_op = {"scan_segments",
                                          scan_segments_test,
                                          scan_segments_perf};
 
+/* ---- sort ------------------------------------------------------------------------------------ */
+
+#define SORT_DATA "random ties few nan inf constant sorted reversed nearly low high"
+#define SORT_BITS "all upper middle one"
+
+static bool sort_is_sensible(const case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    bool is_unsigned = type == TML_U8 || type == TML_U16 || type == TML_U32 || type == TML_U64;
+    bool is_special = case_is(c, "data", "nan") || case_is(c, "data", "inf");
+    return (is_unsigned || case_is(c, "bits", "all")) && (tml_type_is_float(type) || !is_special);
+}
+
+/* Keys of every bit pattern, and such as sorts find hard. */
+static void fill_sort_keys(case_run *c, tml_type type, void *out, uint64_t n)
+{
+    size_t size = tml_type_size(type);
+    uint64_t top = (uint64_t)1 << (8 * size - 1), ones = top | (top - 1);
+    /* infinity: its exponent's bits are all ones */
+    uint64_t infinity = type == TML_F16   ? 0x7c00
+                        : type == TML_F32 ? 0x7f800000
+                                          : UINT64_C(0x7ff0000000000000);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t x = case_random(c), key = x & ones;
+        if (case_is(c, "data", "ties"))
+            key = (x % 4 * (top / 2 + 3)) & ones;
+        else if (case_is(c, "data", "few"))
+            key = x % 1000 & ones;
+        else if (case_is(c, "data", "constant"))
+            key = UINT64_C(0x8123456789abcdef) & ones;
+        else if (case_is(c, "data", "sorted"))
+            key = i & ones;
+        else if (case_is(c, "data", "reversed"))
+            key = (n - i) & ones;
+        else if (case_is(c, "data", "nearly"))
+            key = (x % 64 ? i : x) & ones;
+        else if (case_is(c, "data", "low")) /* only the low bits differ */
+            key = (top | x % 3) & ones;
+        else if (case_is(c, "data", "high"))
+            key = x & (top | top >> 1);
+        else if (case_is(c, "data", "nan") && x % 5 < 3)
+            key = (infinity + x % 5 + (x >> 63) * top) & ones;
+        else if (case_is(c, "data", "inf") && x % 5 < 3)
+            key = (x >> 62 & 1 ? infinity : 0) | (x >> 63) * top;
+        memcpy((uint8_t *)out + i * size, &key, size); /* little-endian: the low bytes */
+    }
+}
+
+/* What the header says of the order, as one sorts a sign and a magnitude. */
+static int order_keys(const case_run *c, tml_type type, const uint8_t *a, const uint8_t *b)
+{
+    size_t size = tml_type_size(type);
+    uint64_t x = 0, y = 0, sign = (uint64_t)1 << (8 * size - 1);
+    memcpy(&x, a, size);
+    memcpy(&y, b, size);
+    if (!case_is(c, "bits", "all")) {
+        uint32_t first = case_is(c, "bits", "upper") ? 4 * (uint32_t)size : 3;
+        uint64_t mask = case_is(c, "bits", "upper") ? sign | (sign - 1)
+                        : case_is(c, "bits", "one") ? 1
+                                                    : ((uint64_t)1 << (8 * size - 6)) - 1;
+        x = x >> first & mask;
+        y = y >> first & mask;
+    } else if (type != TML_U8 && type != TML_U16 && type != TML_U32 && type != TML_U64) {
+        bool x_below = x & sign, y_below = y & sign;
+        if (x_below != y_below)
+            return x_below ? -1 : 1;
+        if (x_below && tml_type_is_float(type))
+            return (x < y) - (x > y);
+    }
+    return (x > y) - (x < y);
+}
+
+/* A merge sort of sources, which is stable. */
+static void merge_sources(const case_run *c, tml_type type, const uint8_t *keys, uint64_t *sources,
+                          uint64_t *room, uint64_t n)
+{
+    if (n < 2)
+        return;
+    uint64_t half = n / 2, a = 0, b = half;
+    size_t size = tml_type_size(type);
+    merge_sources(c, type, keys, sources, room, half);
+    merge_sources(c, type, keys, sources + half, room, n - half);
+    bool falls = case_is(c, "order", "descending");
+    for (uint64_t i = 0; i < n; i++) {
+        bool takes_b = a == half;
+        if (a < half && b < n) {
+            int order = order_keys(c, type, keys + sources[b] * size, keys + sources[a] * size);
+            takes_b = falls ? order > 0 : order < 0;
+        }
+        room[i] = sources[takes_b ? b++ : a++];
+    }
+    memcpy(sources, room, n * sizeof *sources);
+}
+
+/* An array that moves: its source, output and what is expected there. */
+typedef struct sorted_array {
+    case_array *in, *out;
+    uint8_t *expected;
+    size_t expected_size;
+} sorted_array;
+
+static void sorted_make(case_run *c, sorted_array *a, tml_type type, uint64_t bound, uint64_t n,
+                        const uint64_t *sources, const char *where)
+{
+    size_t size = tml_type_size(type);
+    bool in_place = strcmp(where, "in_place") == 0;
+    a->expected_size = in_place ? a->in->size : n * size;
+    a->expected = malloc(a->expected_size + 1);
+    if (!a->expected)
+        abort();
+    if (in_place)
+        memcpy(a->expected, a->in->data, a->in->size);
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(a->expected + i * size, a->in->data + sources[i] * size, size);
+    a->out = in_place ? a->in : strcmp(where, "none") == 0 ? NULL : case_output(c, type, bound);
+}
+
+static void sort_test(case_run *c)
+{
+    static const uint32_t others[] = {4, 12, 1, 8, 64};
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    uint32_t size = (uint32_t)tml_type_size(type), count = (uint32_t)case_number(c, "payloads");
+    uint64_t bound = choose_count(c);
+    tml_sort_desc desc = {.descending = case_is(c, "order", "descending")};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    if (!case_is(c, "bits", "all")) {
+        desc.first_bit = case_is(c, "bits", "upper") ? 4 * size : 3;
+        desc.bit_count = case_is(c, "bits", "upper") ? 0
+                         : case_is(c, "bits", "one") ? 1
+                                                     : 8 * size - 6;
+    }
+    sorted_array arrays[TML_MAX_PAYLOADS + 1] = {0};
+    uint64_t *sources = malloc(n * sizeof *sources + 1), *room = malloc(n * sizeof *room + 1);
+    if (!sources || !room)
+        abort();
+    for (uint64_t i = 0; i < n; i++)
+        sources[i] = i;
+    arrays[0].in = case_array_new(c, type, bound);
+    fill_sort_keys(c, type, arrays[0].in->data, bound);
+    merge_sources(c, type, arrays[0].in->data, sources, room, n);
+    desc.keys = case_input(c, arrays[0].in, type, bound);
+    sorted_make(c, &arrays[0], type, bound, n, sources, case_text(c, "sorted"));
+    desc.sorted = handle(arrays[0].out);
+    for (uint32_t p = 0; p < count; p++) {
+        sorted_array *a = &arrays[p + 1];
+        tml_type moved = type_of_size(p ? others[p] : case_number(c, "elem"));
+        a->in = case_array_new(c, moved, bound);
+        fill_random(c, a->in->data, a->in->size);
+        desc.payloads[p].in = case_input(c, a->in, moved, bound);
+        sorted_make(c, a, moved, bound, n, sources, case_text(c, "moved"));
+        desc.payloads[p].out = handle(a->out);
+    }
+    case_array *indices = number_output(c, "indices", bound);
+    desc.indices = handle(indices);
+    c->bytes = 2 * n * size;
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_sort(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status)) {
+        for (uint32_t p = 0; p <= count; p++)
+            if (arrays[p].out)
+                case_check(c, p ? "payload" : "sorted", arrays[p].out, arrays[p].expected,
+                           arrays[p].expected_size);
+        check_numbers(c, "indices", indices, "indices", sources, n);
+    }
+    for (uint32_t p = 0; p <= count; p++)
+        free(arrays[p].expected);
+    free(sources);
+    free(room);
+}
+
+static const char *const sort_perf[] = {"sort(count=1048576)",
+                                        "sort(count=16777216)",
+                                        "sort(count=16777216,payloads=1)",
+                                        "sort(count=16777216,type=f32,payloads=1)",
+                                        "sort(count=16777216,type=u64)",
+                                        "sort(count=16777216,type=u64,indices=u32)",
+                                        "sort(count=16777216,type=u16,payloads=1)",
+                                        NULL};
+static const case_op sort_op = {"sort",
+                                {{"count", SEAMS " 65535 65536 300007", true},
+                                 {"type", "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64", false},
+                                 {"data", SORT_DATA, false},
+                                 {"order", "ascending descending", false},
+                                 {"bits", SORT_BITS, false},
+                                 {"sorted", "yes none in_place", false},
+                                 {"payloads", "0 1 2 5", true},
+                                 {"elem", SIZES, true},
+                                 {"moved", "yes in_place", false},
+                                 {"indices", "none u32 u64", false},
+                                 {"length", LENGTHS, false},
+                                 {"threads", THREADS, true}},
+                                sort_is_sensible,
+                                sort_test,
+                                sort_perf};
+
 static const case_op *const stream_ops[] = {
-    &map_op,    &reduce_op, &histogram_op,       &scan_op,          &compact_op, &partition_op,
-    &expand_op, &unique_op, &reduce_segments_op, &scan_segments_op, NULL};
+    &map_op,     &reduce_op,          &histogram_op,     &scan_op,
+    &compact_op, &partition_op,       &sort_op,          &expand_op,
+    &unique_op,  &reduce_segments_op, &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

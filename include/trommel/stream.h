@@ -1,5 +1,5 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, expand, unique, segmented reduce and
- * scan.
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, expand, unique, segmented reduce
+ * and scan.
  *
  * Common to all operations
  *   length   how many elements go in: count, or where that is 0 all of the first input.
@@ -217,6 +217,36 @@ TML_API size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc
 typedef tml_compact_desc tml_partition_desc;
 TML_API TML_MUST_CHECK tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc);
 TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc);
+
+/* ---- sort ----------------------------------------------------------------------------------- */
+
+/* Sorts a stream by keys. Elements of equal keys keep their order, also when descending.
+ * keys       any scalar type. Integers are ordered by value, floats by IEEE 754's total order:
+ *            -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, NaNs of a sign by their bits
+ * descending the largest first
+ * first_bit, bit_count  compare these bits of unsigned keys alone, bit 0 being the lowest;
+ *            bit_count 0: all from first_bit on. Keys of other types: both 0.
+ * sorted     optional: the keys in their new order, of keys' type; may be keys itself
+ * payloads   up to 8 arrays that are moved alike; out may be in
+ * indices    optional: u32 or u64, the source index of each element
+ * Outputs hold the length's bound, and nothing is written past the length. The time depends on how
+ * many bits differ between keys, so narrow keys and small numbers are sorted faster. Scratch: 8 to
+ * 32 bytes an element, and a payload in place once more. Engines: the CPU.
+ * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
+ * McIlroy: Engineering Radix Sort. 1993. */
+typedef struct tml_sort_desc {
+    tml_buffer keys;
+    tml_length length;
+    bool descending;
+    uint32_t first_bit;
+    uint32_t bit_count;
+    tml_buffer sorted;
+    tml_payload payloads[TML_MAX_PAYLOADS];
+    tml_buffer indices;
+    tml_buffer scratch;
+} tml_sort_desc;
+TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc);
+TML_API size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc);
 
 /* ---- expand --------------------------------------------------------------------------------- */
 

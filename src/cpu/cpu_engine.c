@@ -144,6 +144,7 @@ const tml_engine tml_cpu_engine = {
             [TML_OP_SCAN] = &cpu_op_scan,
             [TML_OP_COMPACT] = &cpu_op_compact,
             [TML_OP_PARTITION] = &cpu_op_partition,
+            [TML_OP_SORT] = &cpu_op_sort,
             [TML_OP_EXPAND] = &cpu_op_expand,
             [TML_OP_UNIQUE] = &cpu_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &cpu_op_reduce_segments,

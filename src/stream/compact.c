@@ -72,6 +72,24 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
+tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
+                                 uint64_t count, uint64_t out_count)
+{
+    bool ended = false;
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++) {
+        bool none = tml_buffer_is_none(payloads[p].in) && tml_buffer_is_none(payloads[p].out);
+        if (!none && ended)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.payloads[%u] follows an unused one, needs them without gaps",
+                             call, p);
+        ended = none;
+        if (!none)
+            status = check_payload(tml, call, &payloads[p], p, count, out_count);
+    }
+    return status;
+}
+
 /* May out overwrite the kernel's input number k? Yes if both have the same start address and element
  * size, and the kernel reads element i alone: compaction reads it before its memory is written. */
 static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tml_buffer out)
@@ -132,18 +150,8 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
         status = check_keep(tml, call, desc);
 
     uint64_t count = desc->length.count, out_count = partition ? count : 0;
-    bool ended = false;
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++) {
-        const tml_payload *payload = &desc->payloads[p];
-        bool none = tml_buffer_is_none(payload->in) && tml_buffer_is_none(payload->out);
-        if (!none && ended)
-            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "%s: desc.payloads[%u] follows an unused one, needs them without gaps",
-                             call, p);
-        ended = none;
-        if (!none)
-            status = check_payload(tml, call, payload, p, count, out_count);
-    }
+    if (!status)
+        status = stream_check_payloads(tml, call, desc->payloads, count, out_count);
     if (!status)
         status = stream_check_indices(tml, call, "desc.indices", desc->indices, out_count,
                                       count ? count - 1 : 0);

@@ -224,6 +224,7 @@ static const char *const op_words[TML_OP_COUNT] = {
     [TML_OP_SCAN] = "no scans",
     [TML_OP_COMPACT] = "no compaction",
     [TML_OP_PARTITION] = "no partitions",
+    [TML_OP_SORT] = "no sorting",
     [TML_OP_EXPAND] = "no expansion",
     [TML_OP_UNIQUE] = "no runs of equal elements",
     [TML_OP_REDUCE_SEGMENTS] = "no reductions of segments",

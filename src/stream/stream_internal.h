@@ -108,6 +108,10 @@ tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffe
                                    uint64_t in_count, tml_buffer out, uint64_t out_count);
 bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out);
 
+/* Payloads (compact.c): no gaps, count elements in, out_count or more out, equal types. */
+tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
+                                 uint64_t count, uint64_t out_count);
+
 /* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
                                   const tml_method *preference, tml_compact_desc *desc);

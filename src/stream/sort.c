@@ -1,0 +1,100 @@
+/* tml_sort: a stable sort by keys, with payloads. Checks, defaults and dispatch. */
+#include "core/scalars.h"
+#include "stream/stream_internal.h"
+
+#include <stdio.h>
+
+static const char call[] = "tml_sort";
+
+/* Replaces first_bit and bit_count of 0 by the key's bits. */
+static tml_status resolve_bits(tml_context *tml, tml_sort_desc *d)
+{
+    const tml_slot *keys = tml_slot_of(tml, d->keys);
+    uint32_t bits = 8 * (uint32_t)keys->element_size;
+    if (tml_scalar_kind_of(keys->type) != SCALAR_UNSIGNED && (d->first_bit || d->bit_count))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.first_bit is %u and desc.bit_count %u, need 0 for keys of %s; "
+                         "ranges of bits are for unsigned keys",
+                         call, d->first_bit, d->bit_count, tml_type_name(keys->type));
+    if (d->first_bit >= bits || d->bit_count > bits - d->first_bit)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.first_bit is %u and desc.bit_count %u, need a range within the "
+                         "%u bits of %s",
+                         call, d->first_bit, d->bit_count, bits, tml_type_name(keys->type));
+    if (d->bit_count == 0)
+        d->bit_count = bits - d->first_bit;
+    return TML_OK;
+}
+
+static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
+{
+    enum {
+        INDICES = TML_MAX_PAYLOADS, /* after one for each payload */
+        SORTED,
+        SCRATCH,
+        OUTPUTS,
+        KEYS = TML_MAX_PAYLOADS,
+        LENGTH,
+        INPUTS
+    };
+    char names[TML_MAX_PAYLOADS][32];
+    stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", d->indices},
+                                     [SORTED] = {"desc.sorted", d->sorted},
+                                     [SCRATCH] = {"desc.scratch", d->scratch}};
+    stream_input inputs[INPUTS] = {[KEYS] = {"desc.keys", d->keys, 1u << SORTED},
+                                   [LENGTH] = {"desc.length.device", d->length.device, 0}};
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
+        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
+        outputs[p] = (stream_field){names[p], d->payloads[p].out};
+        inputs[p] = (stream_input){"a payload's in", d->payloads[p].in, 1u << p};
+    }
+    return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
+}
+
+static tml_status resolve(tml_context *tml, tml_sort_desc *d)
+{
+    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
+    uint64_t count = d->length.count;
+    if (!status)
+        status = tml_check_buffer(tml, call, "desc.keys", d->keys, stream_scalar_types, count);
+    if (!status)
+        status = resolve_bits(tml, d);
+    if (!status && !tml_buffer_is_none(d->sorted)) {
+        const tml_type types[] = {tml_slot_of(tml, d->keys)->type, TML_TYPE_NONE};
+        status = tml_check_buffer(tml, call, "desc.sorted", d->sorted, types, count);
+    }
+    if (!status)
+        status = stream_check_payloads(tml, call, d->payloads, count, count);
+    if (!status)
+        status = stream_check_indices(tml, call, "desc.indices", d->indices, count,
+                                      count ? count - 1 : 0);
+    return status ? status : check_overlaps(tml, d);
+}
+
+static tml_status sort(tml_context *tml, const tml_sort_desc *desc)
+{
+    tml_sort_desc d = *desc;
+    tml_status status = resolve(tml, &d);
+    return status ? status : stream_run(tml, call, TML_OP_SORT, &d, d.scratch);
+}
+
+tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, sort(tml, desc));
+}
+
+static size_t sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
+{
+    tml_sort_desc d = *desc;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_SORT, &d) : 0;
+}
+
+size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = sort_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}
