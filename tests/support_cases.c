@@ -654,7 +654,9 @@ static void print_support(const case_op *const *ops)
             printf("| %s | %s |", ops[o]->name, engine_name(devices[d].engine));
             for (size_t m = 0; m < COUNT_OF(methods); m++) {
                 char value[CASE_TEXT] = "auto";
-                const char *cell = m == 0 && a < 0 ? "yes" : "-";
+                bool is_one = m == 0 && a < 0; /* of methods there is no choice */
+                const char *cell =
+                    is_one && reached[o][devices[d].engine][0] != REFUSED ? "yes" : "-";
                 for (int v = 0; a >= 0 && axis_value(&ops[o]->axes[a], v, value); v++)
                     if (strcmp(value, methods[m]) == 0)
                         cell = reached[o][devices[d].engine][v] == REFUSED ? "-" : "yes";
