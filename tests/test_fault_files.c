@@ -351,24 +351,27 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 static void run_mesh_stream(fault_run *r)
 {
     const tml_mesh piece = strip_mesh(STRIP_VERTICES / 4);
-    for (int i = 0; i <= MESH_NAMES && r->status == TML_OK; i++) {
+    tml_surface_part counts[2] = {{.vertex_count = 2 * piece.vertex_count,
+                                   .triangle_count = 2 * piece.triangle_count},
+                                  {.vertex_count = piece.vertex_count,
+                                   .triangle_count = piece.triangle_count}};
+    for (int i = 0; i < 2 * MESH_NAMES && r->status == TML_OK; i++) {
         const char *name = mesh_names[i % MESH_NAMES], *path = place_of(name);
         tml_mesh_stream_desc desc = {.normals = true, .values = true};
         if (i == 0) {
             desc.edit = edit_mesh;
             desc.user = r->tml;
         }
-        const uint32_t parts = i == MESH_NAMES ? 1 : 2; /* one: in place */
-        if (parts == 1) {
-            desc.vertex_count = 3 * piece.vertex_count;
-            desc.triangle_count = 3 * piece.triangle_count;
+        if (i >= MESH_NAMES) { /* in place, where the format allows */
+            desc.parts = counts;
+            desc.part_count = 2;
         }
         tml_mesh_stream *stream = NULL;
         FAULT_DO(r, tml_mesh_stream_open(r->tml, path, &desc, &stream));
         FAULT_CHECK((stream != NULL) == (r->status == TML_OK));
         if (stream) {
             for (uint32_t part = 0; part < 3; part++)
-                FAULT_DO(r, tml_mesh_stream_add(stream, part % parts, &piece));
+                FAULT_DO(r, tml_mesh_stream_add(stream, part % 2, &piece));
             r->status = tml_mesh_stream_finish(stream, r->status);
         }
         take_file(r, name);

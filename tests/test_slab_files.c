@@ -366,9 +366,14 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     tml_context *tml = open_watched(&watch);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"};
     mesh_make(&m);
-    for (int i = 0; i < 5 * 24; i++) {
+    for (int i = 0; i < 5 * 32; i++) {
         bool has_normals = i / 5 & 1, has_values = i / 5 & 2, wide = i / 5 & 4, parts = i / 5 & 8;
-        bool has_counts = i / 5 & 16, in_place = has_counts && i % 5 == 0;
+        bool has_counts = i / 5 & 16;
+        bool in_place = has_counts && (i % 5 == 0 || i % 5 == 2 || i % 5 == 3);
+        const tml_surface_part counts[2] = {{.vertex_count = parts ? PART_VERTICES : VERTICES,
+                                             .triangle_count = parts ? PART_TRIANGLES : TRIANGLES},
+                                            {.vertex_count = VERTICES - PART_VERTICES,
+                                             .triangle_count = TRIANGLES - PART_TRIANGLES}};
         tml_mesh mesh = {.positions = m.positions,
                          .normals = has_normals ? m.normals : NULL,
                          .values = has_values ? m.values : NULL,
@@ -385,8 +390,8 @@ TEST(pieces_make_the_file_that_the_whole_makes)
                                            .origin = {mesh.origin[0], 0, mesh.origin[2]},
                                            .value_name = "density",
                                            .comment = "made by a test",
-                                           .vertex_count = has_counts ? VERTICES : 0,
-                                           .triangle_count = has_counts ? TRIANGLES : 0};
+                                           .parts = has_counts ? counts : NULL,
+                                           .part_count = has_counts ? parts + 1u : 0};
         char whole[64], pieces[64];
         snprintf(whole, sizeof whole, "whole.%s", endings[i % 5]);
         snprintf(pieces, sizeof pieces, "pieces.%s", endings[i % 5]);
@@ -429,16 +434,29 @@ TEST(meshes_that_fail_leave_nothing)
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_ERROR_CANCELLED), TML_ERROR_CANCELLED);
     /* In place: an index past the end, part 1, more than promised, less than promised. */
-    const tml_mesh_stream_desc places[] = {{.vertex_count = 100, .triangle_count = 10},
-                                           {.vertex_count = VERTICES, .triangle_count = 10},
-                                           {.vertex_count = VERTICES, .triangle_count = 9},
-                                           {.vertex_count = VERTICES, .triangle_count = 10}};
-    for (uint32_t i = 0; i < 4; i++)
-        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &places[i], &stream))) {
-            tml_status added = i < 3 ? TML_ERROR_INVALID_ARGUMENT : TML_OK;
-            CHECK_STATUS(tml_mesh_stream_add(stream, i == 1, &mesh), added);
+    const tml_surface_part places[] = {{.vertex_count = 100, .triangle_count = 10},
+                                       {.vertex_count = VERTICES, .triangle_count = 10},
+                                       {.vertex_count = VERTICES, .triangle_count = 9},
+                                       {.vertex_count = VERTICES, .triangle_count = 10}};
+    static const char *const in_place[] = {"a.ply", "a.glb", "a.vtp"};
+    for (uint32_t i = 0; i < 12; i++) {
+        const tml_mesh_stream_desc counted = {.parts = &places[i % 4], .part_count = 1};
+        if (CHECK_OK(tml,
+                     tml_mesh_stream_open(tml, in_folder(in_place[i / 4]), &counted, &stream))) {
+            tml_status added = i % 4 < 3 ? TML_ERROR_INVALID_ARGUMENT : TML_OK;
+            CHECK_STATUS(tml_mesh_stream_add(stream, i % 4 == 1, &mesh), added);
             CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
         }
+    }
+    float infinite[9] = {[5] = INFINITY}; /* which no file is left of, in place or not */
+    const tml_mesh corner = {.positions = infinite, .vertex_count = 3, .triangle_count = 1};
+    const tml_surface_part one = {.vertex_count = 3, .triangle_count = 1};
+    for (uint32_t i = 0; i < 2; i++) {
+        const tml_mesh_stream_desc soup = {.soup = true, .parts = &one, .part_count = i};
+        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.glb"), &soup, &stream)))
+            CHECK_STATUS(tml_mesh_stream_finish(stream, tml_mesh_stream_add(stream, 0, &corner)),
+                         TML_ERROR_INVALID_ARGUMENT);
+    }
     CHECK_EQ_U64(file_count(), 0);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"}; /* no piece at all */
     for (int i = 0; i < 5; i++) {

@@ -400,10 +400,12 @@ typedef struct tml_mesh_stream_desc {
      * corners at the end. PLY, STL and VTP are written by all ranks at once; for OBJ and GLB, and
      * for edit, all pieces first come to rank 0, whose disk needs room for them. */
     const tml_team *team;
-    /* Optional: counts of the whole mesh, if all of it is part 0. A PLY of a welded mesh, without edit
-     * and team, then needs no room on the disk but its own: rows are written where they belong. Pieces
-     * that are more or, together, less are INVALID_ARGUMENT. 0: not known. */
-    uint64_t vertex_count, triangle_count;
+    /* Optional: the parts, of which triangle_count and, of welded meshes, vertex_count are used;
+     * copied. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an STL then need no room on
+     * the disk but their own: rows are written where they belong. Pieces that are more or, together,
+     * less are INVALID_ARGUMENT. NULL: not known. */
+    const tml_surface_part *parts;
+    uint32_t part_count;
 } tml_mesh_stream_desc;
 /* Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,

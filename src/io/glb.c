@@ -2,18 +2,18 @@
  * describes the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided
  * default material. glTF has floats alone, so the origin is the node's translation, and the format is
  * y-up, so a node of other meshes has a matrix: its numbers are 0, 1 and -1, and a reader gets back what was
- * written, exactly, where a quaternion's square roots would be rounded. The format holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node. */
-#include <float.h>
+ * written, exactly, where a quaternion's square roots would be rounded. The format holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node.
+ *
+ * The numbers of the positions' box, which comes before them, are filled up with blanks: the file can be
+ * written as the mesh is made, and the box afterwards. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 
 #include "io/mesh_format.h"
 #include "io/number_format.h"
 
 enum {
-    GLB_HEADER = 12,
     GLB_CHUNK_HEADER = 8,
+    GLB_START = 12 + GLB_CHUNK_HEADER, /* the file's header, and that of the JSON */
     GLB_JSON_MAX = 4096,
     GLB_TEXT_MAX = 512,
     GLB_VIEWS_MAX = 4,
@@ -38,8 +38,7 @@ typedef struct glb_view {
 } glb_view;
 
 typedef struct glb_file {
-    char json[GLB_JSON_MAX];
-    size_t json_size;
+    mesh_layout *layout;
     glb_view views[GLB_VIEWS_MAX];
     uint32_t view_count;
 } glb_file;
@@ -51,27 +50,17 @@ static size_t fill_indices(const tml_mesh *mesh, uint64_t first, uint64_t count,
     return 12 * count;
 }
 
-static void add_text(glb_file *file, const char *format, ...) TML_FORMAT(2, 3);
-static void add_text(glb_file *file, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    /* Never cut: the texts are constant but for one of GLB_TEXT_MAX and some numbers. */
-    int length =
-        vsnprintf(file->json + file->json_size, GLB_JSON_MAX - file->json_size, format, arguments);
-    va_end(arguments);
-    file->json_size += (size_t)length;
-}
-
 /* "name":[a,b,c]; printf would follow the locale. */
 static void add_floats(glb_file *file, const char *name, const float values[3])
 {
-    add_text(file, ",\"%s\":[", name);
+    tml_layout_print(file->layout, ",\"%s\":[", name);
     for (int i = 0; i < 3; i++) {
         char text[NUMBER_TEXT_MAX];
-        add_text(file, "%s%.*s", i ? "," : "", (int)tml_format_f32(text, values[i]), text);
+        int length = (int)tml_format_f32(text, values[i]);
+        tml_layout_print(file->layout, "%s%.*s%*s", i ? "," : "", length, text,
+                         NUMBER_TEXT_MAX - length, "");
     }
-    add_text(file, "]");
+    tml_layout_print(file->layout, "]");
 }
 
 /* A JSON string of the mesh's comment. */
@@ -87,7 +76,7 @@ static void add_comment(glb_file *file, const char *comment)
     }
     escaped[length] = '\0';
     if (length > 0)
-        add_text(file, ",\"extras\":{\"comment\":\"%s\"}", escaped);
+        tml_layout_print(file->layout, ",\"extras\":{\"comment\":\"%s\"}", escaped);
 }
 
 static void add_f64s(glb_file *file, const char *begin, const double values[], int count)
@@ -95,9 +84,9 @@ static void add_f64s(glb_file *file, const char *begin, const double values[], i
     for (int i = 0; i < count; i++) {
         char text[IO_NUMBER_SIZE];
         tml_io_format_f64(text, values[i]);
-        add_text(file, "%s%s", i ? "," : begin, text);
+        tml_layout_print(file->layout, "%s%s", i ? "," : begin, text);
     }
-    add_text(file, "]");
+    tml_layout_print(file->layout, "]");
 }
 
 /* The rotation that makes up the y axis: that of the file is, with its sign, the one of ours that is named. */
@@ -124,16 +113,17 @@ static void add_place(glb_file *file, const tml_mesh *mesh)
 
 static void add_node(glb_file *file, const tml_mesh *mesh)
 {
-    add_text(file, ",\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"name\":\"surface\"%s",
-             mesh->triangle_count > 0 ? ",\"mesh\":0" : "");
+    tml_layout_print(file->layout,
+                     ",\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"name\":\"surface\"%s",
+                     mesh->triangle_count > 0 ? ",\"mesh\":0" : "");
     add_place(file, mesh);
-    add_text(file, "}]");
+    tml_layout_print(file->layout, "}]");
 }
 
 /* Adds a view, and names its accessor, which has the same number, in the JSON. */
 static void add_view(glb_file *file, const char *json_name, const glb_view *view)
 {
-    add_text(file, "\"%s\":%u", json_name, file->view_count);
+    tml_layout_print(file->layout, "\"%s\":%u", json_name, file->view_count);
     file->views[file->view_count++] = *view;
 }
 
@@ -147,21 +137,21 @@ static void add_mesh(glb_file *file, const tml_mesh *mesh)
                      .count = mesh->vertex_count,
                      .component = GLTF_FLOAT,
                      .target = GLTF_ARRAY_BUFFER};
-    add_text(file, ",\"meshes\":[{\"primitives\":[{\"attributes\":{");
+    tml_layout_print(file->layout, ",\"meshes\":[{\"primitives\":[{\"attributes\":{");
     add_view(file, "POSITION", &view);
     if (mesh->normals) {
         view.fill = tml_mesh_fill_normals;
-        add_text(file, ",");
+        tml_layout_print(file->layout, ",");
         add_view(file, "NORMAL", &view);
     }
     view.type = "SCALAR";
     if (mesh->values) {
         view.fill = tml_mesh_fill_values;
         view.row_size = 4;
-        add_text(file, ",");
+        tml_layout_print(file->layout, ",");
         add_view(file, "_VALUE", &view);
     }
-    add_text(file, "},");
+    tml_layout_print(file->layout, "},");
     if (mesh->indices) {
         view = (glb_view){.kind = MESH_TRIANGLES,
                           .rows = mesh->triangle_count,
@@ -172,12 +162,13 @@ static void add_mesh(glb_file *file, const tml_mesh *mesh)
                           .component = GLTF_UNSIGNED_INT,
                           .target = GLTF_ELEMENT_ARRAY_BUFFER};
         add_view(file, "indices", &view);
-        add_text(file, ",");
+        tml_layout_print(file->layout, ",");
     }
-    add_text(file,
-             "\"material\":0,\"mode\":4}]}],\"materials\":[{\"pbrMetallicRoughness\":{"
-             "\"baseColorFactor\":[0.8,0.8,0.8,1],\"metallicFactor\":0,\"roughnessFactor\":0.6},"
-             "\"doubleSided\":true}]");
+    tml_layout_print(
+        file->layout,
+        "\"material\":0,\"mode\":4}]}],\"materials\":[{\"pbrMetallicRoughness\":{"
+        "\"baseColorFactor\":[0.8,0.8,0.8,1],\"metallicFactor\":0,\"roughnessFactor\":0.6},"
+        "\"doubleSided\":true}]");
 }
 
 static uint64_t buffer_size(const tml_mesh *mesh)
@@ -192,105 +183,73 @@ static uint64_t buffer_size(const tml_mesh *mesh)
 static void add_buffer(glb_file *file, const float lower[3], const float upper[3])
 {
     uint64_t size = 0;
-    add_text(file, ",\"bufferViews\":[");
+    tml_layout_print(file->layout, ",\"bufferViews\":[");
     for (uint32_t i = 0; i < file->view_count; i++) {
         const glb_view *view = &file->views[i];
-        add_text(file,
-                 "%s{\"buffer\":0,\"byteOffset\":%" PRIu64 ",\"byteLength\":%" PRIu64
-                 ",\"target\":%d}",
-                 i ? "," : "", size, view->rows * view->row_size, view->target);
+        tml_layout_print(file->layout,
+                         "%s{\"buffer\":0,\"byteOffset\":%" PRIu64 ",\"byteLength\":%" PRIu64
+                         ",\"target\":%d}",
+                         i ? "," : "", size, view->rows * view->row_size, view->target);
         size += view->rows * view->row_size;
     }
-    add_text(file, "],\"accessors\":[");
+    tml_layout_print(file->layout, "],\"accessors\":[");
     for (uint32_t i = 0; i < file->view_count; i++) {
         const glb_view *view = &file->views[i];
-        add_text(file,
-                 "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%" PRIu64 ",\"type\":\"%s\"",
-                 i ? "," : "", i, view->component, view->count, view->type);
+        tml_layout_print(file->layout,
+                         "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%" PRIu64
+                         ",\"type\":\"%s\"",
+                         i ? "," : "", i, view->component, view->count, view->type);
         if (i == 0) { /* positions must tell their box */
             add_floats(file, "min", lower);
             add_floats(file, "max", upper);
         }
-        add_text(file, "}");
+        tml_layout_print(file->layout, "}");
     }
-    add_text(file, "],\"buffers\":[{\"byteLength\":%" PRIu64 "}]", size);
+    tml_layout_print(file->layout, "],\"buffers\":[{\"byteLength\":%" PRIu64 "}]", size);
 }
 
-static bool find_box(const tml_mesh *mesh, const mesh_relief *relief, float lower[3],
-                     float upper[3])
+static void add_json(glb_file *file, const tml_mesh *mesh, const mesh_box *box)
 {
-    for (int axis = 0; axis < 3; axis++) {
-        lower[axis] = FLT_MAX;
-        upper[axis] = -FLT_MAX;
+    tml_layout_print(file->layout, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Trommel\"");
+    add_comment(file, mesh->comment);
+    tml_layout_print(file->layout, "}");
+    add_node(file, mesh);
+    if (buffer_size(mesh) > 0) {
+        add_mesh(file, mesh);
+        add_buffer(file, box->lower, box->upper);
     }
-    for (uint64_t i = 0; i < mesh->vertex_count; i++) {
-        if (i % (MESH_RELIEF / (3 * sizeof(float))) == 0)
-            mesh_let_go(relief);
-        for (int axis = 0; axis < 3; axis++) {
-            float x = mesh->positions[3 * i + (uint64_t)axis];
-            if (!isfinite(x))
-                return false;
-            lower[axis] = x < lower[axis] ? x : lower[axis];
-            upper[axis] = x > upper[axis] ? x : upper[axis];
-        }
-    }
-    return true;
+    tml_layout_print(file->layout, "}");
+    while (file->layout->text_size % 4) /* chunks begin aligned; JSON is padded with blanks */
+        tml_layout_print(file->layout, " ");
 }
 
-static void write_u32(io_writer *writer, uint64_t value)
+tml_status tml_glb_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out)
 {
-    uint8_t bytes[4];
-    io_store_u32le(bytes, (uint32_t)value);
-    tml_io_write(writer, bytes, sizeof bytes);
-}
-
-tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief)
-{
-    glb_file file = {0};
-    float lower[3], upper[3];
-    uint64_t size = buffer_size(mesh);
-    uint64_t overhead = GLB_HEADER + GLB_CHUNK_HEADER + (size > 0 ? GLB_CHUNK_HEADER : 0);
+    uint64_t size = buffer_size(mesh), overhead = GLB_START + GLB_CHUNK_HEADER;
     if (size > UINT32_MAX - overhead - GLB_JSON_MAX)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          MESH_CALL ": %s: the mesh needs %" PRIu64
                                    " bytes, GLB holds less than 4 GiB; "
                                    "use PLY or VTP",
                          path, size + overhead);
-    if (!find_box(mesh, relief, lower, upper))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         MESH_CALL ": %s: mesh.positions has NaN or infinity, which glTF forbids",
-                         path);
-    add_text(&file, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Trommel\"");
-    add_comment(&file, mesh->comment);
-    add_text(&file, "}");
-    add_node(&file, mesh);
-    if (size > 0) {
-        add_mesh(&file, mesh);
-        add_buffer(&file, lower, upper);
-    }
-    add_text(&file, "}");
-    while (file.json_size % 4) /* chunks begin aligned; JSON is padded with blanks */
-        add_text(&file, " ");
-    uint64_t total = overhead + file.json_size + size;
-
-    io_writer writer;
-    tml_status status = tml_io_create(tml, MESH_CALL, path, total, &writer);
-    if (status != TML_OK)
-        return status;
-    io_write_text(&writer, "glTF");
-    write_u32(&writer, 2);
-    write_u32(&writer, total);
-    write_u32(&writer, file.json_size);
-    io_write_text(&writer, "JSON");
-    tml_io_write(&writer, file.json, file.json_size);
-    if (size > 0) {
-        write_u32(&writer, size);
-        tml_io_write(&writer, "BIN", 4); /* with its 0 */
-    }
-    for (uint32_t i = 0; i < file.view_count && status == TML_OK; i++) {
+    glb_file file = {.layout = out};
+    uint8_t start[GLB_START] = {0}, chunk[GLB_CHUNK_HEADER] = {0, 0, 0, 0, 'B', 'I', 'N', 0};
+    tml_layout_bytes(out, start, sizeof start);
+    add_json(&file, mesh, box);
+    uint64_t json_size = out->size - sizeof start;
+    io_store_u32le(chunk, (uint32_t)size);
+    if (size > 0)
+        tml_layout_bytes(out, chunk, sizeof chunk);
+    for (uint32_t i = 0; i < file.view_count; i++) {
         const glb_view *view = &file.views[i];
-        status = tml_mesh_write_rows(&writer, relief, mesh, view->kind, view->row_size, view->fill);
+        tml_layout_rows(out, mesh, view->kind, view->row_size, view->fill);
     }
-    return tml_io_finish(&writer, status);
+    memcpy(start, "glTF", 4);
+    io_store_u32le(start + 4, 2);
+    io_store_u32le(start + 8, (uint32_t)out->size);
+    io_store_u32le(start + 12, (uint32_t)json_size);
+    memcpy(start + 16, "JSON", 4);
+    memcpy(out->text, start, sizeof start);
+    return TML_OK;
 }

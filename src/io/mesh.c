@@ -1,19 +1,18 @@
-/* Saving meshes: checks, the choice of a writer by the name's ending, and what the writers
- * share. */
+/* Saving meshes: checks, the choice of a format by the name's ending, and the writing of a file that
+ * has a layout, whole or in pieces. */
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
 #include <strings.h>
 
 #include "io/mesh_format.h"
 
-static const struct {
-    const char *ending;
-    mesh_writer write;
-    mesh_sharing sharing;
-} formats[] = {
-    {".ply", tml_mesh_write_ply, MESH_SHARES_NUMBERS},
-    {".stl", tml_mesh_write_stl, MESH_SHARES_CORNERS},
-    {".obj", tml_mesh_write_obj, MESH_SHARES_NOT},
-    {".glb", tml_mesh_write_glb, MESH_SHARES_NOT},
-    {".vtp", tml_mesh_write_vtp, MESH_SHARES_NUMBERS},
+static const mesh_format formats[] = {
+    {".ply", tml_ply_describe, NULL, MESH_SHARES_NUMBERS, false},
+    {".stl", tml_stl_describe, NULL, MESH_SHARES_CORNERS, false},
+    {".obj", NULL, tml_mesh_write_obj, MESH_SHARES_NOT, false},
+    {".glb", tml_glb_describe, NULL, MESH_SHARES_NOT, true},
+    {".vtp", tml_vtp_describe, NULL, MESH_SHARES_NUMBERS, false},
 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -25,23 +24,35 @@ static uint64_t row_count(const tml_mesh *mesh, mesh_rows rows)
                                  : mesh->triangle_count;
 }
 
-tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
-                           const mesh_relief *relief, io_writer *out)
-{
-    if (relief && relief->share)
-        return tml_io_team_create(tml, MESH_CALL, path, size, relief->share->team, out);
-    return tml_io_create(tml, MESH_CALL, path, size, out);
-}
-
 typedef struct rows_source {
     const tml_mesh *mesh;
     mesh_fill fill;
+    uint64_t base; /* added to indices */
 } rows_source;
 
 static size_t fill_rows(const void *user, uint64_t first, uint64_t count, uint8_t *out)
 {
     const rows_source *source = user;
     return source->fill(source->mesh, first, count, out);
+}
+
+/* Rows of triangles that have indices. */
+static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint8_t *out)
+{
+    enum { TRIANGLES = 512 };
+    const rows_source *source = user;
+    uint64_t corners[3 * TRIANGLES];
+    tml_mesh raised = *source->mesh;
+    raised.indices = corners;
+    raised.indices64 = true;
+    size_t size = 0;
+    for (uint64_t end = first + count; first < end; first += TRIANGLES) {
+        uint64_t n = end - first < TRIANGLES ? end - first : TRIANGLES;
+        for (uint64_t i = 0; i < 3 * n; i++)
+            corners[i] = mesh_corner(source->mesh, 3 * first + i) + source->base;
+        size += source->fill(&raised, 0, n, out + size);
+    }
+    return size;
 }
 
 /* By all threads, a part at a time, between which pages are let go. */
@@ -65,7 +76,7 @@ tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, con
         return tml_mesh_team_write_rows(writer, relief, mesh, kind, row_size, fill);
     uint64_t count = row_count(mesh, kind);
     if (io_writes_rows(writer))
-        return write_in_parallel(writer, relief, &(rows_source){mesh, fill}, count, row_size);
+        return write_in_parallel(writer, relief, &(rows_source){mesh, fill, 0}, count, row_size);
     uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
     if (!buffer)
         return tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY,
@@ -117,6 +128,137 @@ size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count
 {
     return fill_floats(mesh->values + first, count, out);
 }
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static void add_text(mesh_layout *layout, size_t size)
+{
+    if (layout->chunk_count == 0 || layout->chunks[layout->chunk_count - 1].fill)
+        layout->chunks[layout->chunk_count++] = (mesh_chunk){.fill = NULL};
+    layout->chunks[layout->chunk_count - 1].size += size;
+    layout->text_size += size;
+    layout->size += size;
+}
+
+void tml_layout_bytes(mesh_layout *layout, const void *bytes, size_t size)
+{
+    memcpy(layout->text + layout->text_size, bytes, size);
+    add_text(layout, size);
+}
+
+void tml_layout_print(mesh_layout *layout, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    /* Never cut: the formats' texts are constant but for a few of known size. */
+    int length = vsnprintf(layout->text + layout->text_size, MESH_TEXT_MAX - layout->text_size,
+                           format, arguments);
+    va_end(arguments);
+    add_text(layout, (size_t)length);
+}
+
+void tml_layout_rows(mesh_layout *layout, const tml_mesh *mesh, mesh_rows rows, size_t row_size,
+                     mesh_fill fill)
+{
+    const uint64_t size = row_count(mesh, rows) * row_size;
+    layout->chunks[layout->chunk_count++] = (mesh_chunk){fill, rows, row_size, size};
+    layout->size += size;
+}
+
+mesh_box tml_mesh_box_empty(void)
+{
+    return (mesh_box){{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
+}
+
+tml_status tml_mesh_box_add(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_relief *relief, mesh_box *box)
+{
+    for (uint64_t i = 0; i < mesh->vertex_count; i++) {
+        if (i % (MESH_RELIEF / (3 * sizeof(float))) == 0)
+            mesh_let_go(relief);
+        for (int axis = 0; axis < 3; axis++) {
+            float x = mesh->positions[3 * i + (uint64_t)axis];
+            if (!isfinite(x))
+                return tml_error(
+                    tml, TML_ERROR_INVALID_ARGUMENT,
+                    MESH_CALL ": %s: mesh.positions has NaN or infinity, which glTF forbids", path);
+            box->lower[axis] = x < box->lower[axis] ? x : box->lower[axis];
+            box->upper[axis] = x > box->upper[axis] ? x : box->upper[axis];
+        }
+    }
+    return TML_OK;
+}
+
+tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format *format,
+                          const tml_mesh *mesh, const mesh_relief *relief)
+{
+    if (!format->describe)
+        return format->write(tml, path, mesh, relief);
+    mesh_layout layout = {0};
+    mesh_box box = {0};
+    tml_status status = format->describe(tml, path, mesh, &box, &layout);
+    if (status == TML_OK && format->has_box) {
+        box = tml_mesh_box_empty();
+        layout = (mesh_layout){0};
+        status = tml_mesh_box_add(tml, path, mesh, relief, &box);
+        if (status == TML_OK)
+            status = format->describe(tml, path, mesh, &box, &layout);
+    }
+    io_writer writer;
+    if (status == TML_OK && relief && relief->share)
+        status =
+            tml_io_team_create(tml, MESH_CALL, path, layout.size, relief->share->team, &writer);
+    else if (status == TML_OK)
+        status = tml_io_create(tml, MESH_CALL, path, layout.size, &writer);
+    if (status != TML_OK)
+        return status;
+    const char *text = layout.text;
+    for (uint32_t i = 0; i < layout.chunk_count && status == TML_OK; i++) {
+        const mesh_chunk *chunk = &layout.chunks[i];
+        if (chunk->fill) {
+            status = tml_mesh_write_rows(&writer, relief, mesh, chunk->rows, chunk->row_size,
+                                         chunk->fill);
+            continue;
+        }
+        tml_io_write(&writer, text, chunk->size);
+        text += chunk->size;
+    }
+    return tml_io_finish(&writer, status);
+}
+
+tml_status tml_mesh_put_text(io_writer *writer, const mesh_layout *layout)
+{
+    const char *text = layout->text;
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < layout->chunk_count; i++) {
+        const mesh_chunk *chunk = &layout->chunks[i];
+        if (!chunk->fill && tml_io_seek(writer, offset) && tml_io_write(writer, text, chunk->size))
+            text += chunk->size;
+        offset += chunk->size;
+    }
+    return writer->status;
+}
+
+tml_status tml_mesh_put_rows(io_writer *writer, const mesh_layout *layout, const tml_mesh *piece,
+                             uint64_t base, uint64_t vertex_first, uint64_t triangle_first)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < layout->chunk_count && writer->status == TML_OK; i++) {
+        const mesh_chunk *chunk = &layout->chunks[i];
+        const uint64_t place = chunk->rows == MESH_VERTICES ? vertex_first : triangle_first;
+        const uint64_t first = chunk->rows == MESH_TRIANGLE_NUMBERS ? place : 0;
+        const bool is_raised = chunk->rows == MESH_TRIANGLES && piece->indices && base;
+        const rows_source source = {piece, chunk->fill, base};
+        const uint64_t count = chunk->fill ? row_count(piece, chunk->rows) : 0;
+        if (count && tml_io_seek(writer, offset + place * chunk->row_size))
+            tml_io_write_rows(writer, first, count, chunk->row_size,
+                              is_raised ? fill_raised : fill_rows, &source);
+        offset += chunk->size;
+    }
+    return writer->status;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 void tml_mesh_line(char *out, size_t size, const char *text)
 {
@@ -219,12 +361,12 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
     return check_uvs(tml, mesh);
 }
 
-tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *out)
+tml_status tml_mesh_format_of(tml_context *tml, const char *path, const mesh_format **out)
 {
     const char *ending = path ? strrchr(path, '.') : NULL;
     for (size_t i = 0; ending && i < sizeof formats / sizeof formats[0]; i++) {
         if (strcasecmp(ending, formats[i].ending) == 0) {
-            *out = formats[i].write;
+            *out = &formats[i];
             return TML_OK;
         }
     }
@@ -234,19 +376,11 @@ tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *o
                      path ? path : "NULL");
 }
 
-mesh_sharing tml_mesh_sharing(mesh_writer write)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (formats[i].write == write)
-            return formats[i].sharing;
-    return MESH_SHARES_NOT;
-}
-
 tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)
 {
-    mesh_writer write = NULL;
-    tml_status status = tml_mesh_writer_of(tml, path, &write);
+    const mesh_format *format = NULL;
+    tml_status status = tml_mesh_format_of(tml, path, &format);
     if (status == TML_OK)
         status = tml_mesh_check(tml, mesh, NULL);
-    return status == TML_OK ? write(tml, path, mesh, NULL) : status;
+    return status == TML_OK ? tml_mesh_write(tml, path, format, mesh, NULL) : status;
 }

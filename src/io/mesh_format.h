@@ -50,53 +50,97 @@ static inline void mesh_let_go(const mesh_relief *relief)
 /* Bytes of an array between two calls of let_go. */
 enum { MESH_RELIEF = 32 << 20 };
 
-/* The writers, one file each. The mesh is checked. */
-typedef tml_status (*mesh_writer)(tml_context *tml, const char *path, const tml_mesh *mesh,
-                                  const mesh_relief *relief);
-tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief);
-tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief);
-tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief);
-tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief);
-tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief);
+/* Writes rows [first, first + count) to out and returns their size in bytes. Several threads may call it
+ * at once. */
+typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
-/* The writer for a name's ending. Errors: UNSUPPORTED. */
-TML_MUST_CHECK tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *out);
-/* How several processes write shares of such a file, which needs rows whose sizes are known
- * beforehand. */
+/* A stretch of a file: bytes of the layout's text, or rows of the mesh, each of exactly row_size bytes. */
+typedef struct mesh_chunk {
+    mesh_fill fill; /* NULL: text */
+    mesh_rows rows;
+    size_t row_size;
+    uint64_t size; /* bytes */
+} mesh_chunk;
+
+enum { MESH_TEXT_MAX = 5120, MESH_CHUNKS_MAX = 12 };
+
+/* A file, stretch after stretch. */
+typedef struct mesh_layout {
+    char text[MESH_TEXT_MAX]; /* of all chunks that are text */
+    size_t text_size;
+    mesh_chunk chunks[MESH_CHUNKS_MAX];
+    uint32_t chunk_count;
+    uint64_t size; /* bytes of the file */
+} mesh_layout;
+
+/* Append text, which must fit, or the mesh's rows of one kind. Numbers with a point: see tml_io_print. */
+void tml_layout_bytes(mesh_layout *layout, const void *bytes, size_t size);
+void tml_layout_print(mesh_layout *layout, const char *format, ...) TML_FORMAT(2, 3);
+void tml_layout_rows(mesh_layout *layout, const tml_mesh *mesh, mesh_rows rows, size_t row_size,
+                     mesh_fill fill);
+
+/* Of the positions of a mesh. */
+typedef struct mesh_box {
+    float lower[3], upper[3];
+} mesh_box;
+
+/* How several processes write shares of a file, which needs a layout. */
 typedef enum mesh_sharing {
     MESH_SHARES_NOT,
     MESH_SHARES_NUMBERS, /* triangles are rows of vertex numbers of the whole mesh */
     MESH_SHARES_CORNERS, /* triangles are rows of corners; indices are those of the share */
 } mesh_sharing;
-mesh_sharing tml_mesh_sharing(mesh_writer write);
+
+typedef struct mesh_format {
+    const char *ending;
+    /* The layout of a file for a mesh of these counts and origin; arrays that are not NULL are there, and are
+     * not looked at. box is NULL unless has_box. The size of the text depends neither on the box nor on
+     * positions. NULL: rows have no fixed size, and write makes the file. */
+    tml_status (*describe)(tml_context *tml, const char *path, const tml_mesh *mesh,
+                           const mesh_box *box, mesh_layout *out);
+    tml_status (*write)(tml_context *tml, const char *path, const tml_mesh *mesh,
+                        const mesh_relief *relief);
+    mesh_sharing sharing;
+    bool has_box; /* of finite numbers */
+} mesh_format;
+tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out);
+tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out);
+tml_status tml_glb_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out);
+tml_status tml_vtp_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out);
+tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief);
+
+/* The format of a name's ending. Errors: UNSUPPORTED. */
+TML_MUST_CHECK tml_status tml_mesh_format_of(tml_context *tml, const char *path,
+                                             const mesh_format **out);
+/* Writes a file. The mesh is checked. */
+TML_MUST_CHECK tml_status tml_mesh_write(tml_context *tml, const char *path,
+                                         const mesh_format *format, const tml_mesh *mesh,
+                                         const mesh_relief *relief);
 /* Checks that counts, pointers and indices are consistent. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);
 
-/* A PLY file that is written in pieces: create writes the header for the counts and arrays of the whole
- * mesh (arrays that are not NULL will come), put the rows of a piece, whose indices are numbers within the
- * whole mesh, at their places. Put needs io_writes_rows. */
-TML_MUST_CHECK tml_status tml_ply_create(tml_context *tml, const char *path, const tml_mesh *whole,
-                                         const mesh_relief *relief, io_writer *out);
-TML_MUST_CHECK tml_status tml_ply_put(io_writer *writer, const tml_mesh *whole,
-                                      const tml_mesh *piece, uint64_t vertex_first,
-                                      uint64_t triangle_first);
+/* A file that is written in pieces, where io_writes_rows: its text, and the rows of a piece, the first of
+ * which are these of the whole mesh. The piece's indices are numbers from base on in the whole mesh. */
+TML_MUST_CHECK tml_status tml_mesh_put_text(io_writer *writer, const mesh_layout *layout);
+TML_MUST_CHECK tml_status tml_mesh_put_rows(io_writer *writer, const mesh_layout *layout,
+                                            const tml_mesh *piece, uint64_t base,
+                                            uint64_t vertex_first, uint64_t triangle_first);
+
+/* The box of no positions; adding a mesh's. Errors: INVALID_ARGUMENT (a position is not finite). */
+mesh_box tml_mesh_box_empty(void);
+TML_MUST_CHECK tml_status tml_mesh_box_add(tml_context *tml, const char *path,
+                                           const tml_mesh *mesh, const mesh_relief *relief,
+                                           mesh_box *box);
 
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
 
-/* Writes rows [first, first + count) to out and returns their size in bytes. Several threads may call it
- * at once. */
-typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
-
-/* Opens a file of size bytes (0: unknown) for writing; with a share, this process's part in it. */
-TML_MUST_CHECK tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
-                                          const mesh_relief *relief, io_writer *out);
 /* Writes the mesh's rows of one kind, of at most row_size bytes each; with a share, or where the file's
  * size is known, all rows must have exactly that size. */
 TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,

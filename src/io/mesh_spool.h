@@ -22,11 +22,18 @@ typedef struct segment {
     uint64_t triangle_first, triangle_count;
 } segment;
 
+/* A part's rows in a file that is written in place. */
+typedef struct mesh_place {
+    uint64_t vertex_first, vertex_count; /* in the file */
+    uint64_t triangle_first, triangle_count;
+    uint64_t vertices, triangles; /* so far */
+} mesh_place;
+
 struct tml_mesh_stream {
     tml_context *tml;
     char path[IO_PATH_SIZE];
     char folder[IO_PATH_SIZE]; /* folder and name of the target, a prefix of the spools' names */
-    mesh_writer write;
+    const mesh_format *format;
     tml_mesh mesh; /* counts and arrays of the whole mesh */
     bool soup;     /* pieces have no indices */
     tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
@@ -40,6 +47,10 @@ struct tml_mesh_stream {
     bool in_place;     /* the file is written as pieces come; no spools */
     io_writer writer;  /* of it */
     tml_mesh whole;    /* its counts; arrays that are not NULL come */
+    mesh_layout layout;
+    mesh_box box;
+    mesh_place *places; /* of each part */
+    uint32_t place_count;
     tml_status status; /* of the first failure */
 };
 

@@ -1,6 +1,6 @@
-/* Meshes that are written as they are made. A PLY whose counts are known is written in place. Other
- * formats need counts before arrays, and arrays one after another, so pieces are first stored in unlinked files (spools) beside the target, one for each
- * array. At the end these are mapped and form a mesh like any other, for the same writers. Pages
+/* Meshes that are written as they are made. A file of fixed rows is written in place if its counts are known.
+ * Else, since counts come before arrays and arrays one after another, pieces are first stored in unlinked
+ * files (spools) beside the target, one for each array. At the end these are mapped and form a mesh like any other, for the same writers. Pages
  * that a writer has passed are released, so that the process keeps little in memory. */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,32 +104,64 @@ static void stream_free(tml_mesh_stream *stream)
 {
     for (int i = 0; i < ARRAYS; i++)
         tml_spool_close(&stream->spools[i]);
+    tml_free(stream->tml, stream->places, stream->place_count * sizeof *stream->places);
     tml_free(stream->tml, stream->segments, stream->segment_room * sizeof *stream->segments);
     tml_free(stream->tml, stream, sizeof *stream);
 }
 
-/* The file itself, with its header. */
+/* Can pieces be written where they belong? Rows of corners need the vertices of a triangle in its piece. */
+static bool goes_in_place(const tml_mesh_stream_desc *desc, const mesh_format *format,
+                          const char *path)
+{
+    uint64_t vertices = 0;
+    for (uint32_t p = 0; p < desc->part_count; p++)
+        vertices += desc->soup ? desc->parts[p].triangle_count : desc->parts[p].vertex_count;
+    return vertices && format->describe && !desc->edit && !desc->team &&
+           (desc->soup || format->sharing != MESH_SHARES_CORNERS) && tml_io_is_regular(path);
+}
+
+/* The file itself, with its text. */
 static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_desc *desc)
 {
     static const float promised[3];
     tml_mesh *whole = &stream->whole;
+    mesh_layout *layout = &stream->layout;
     *whole = stream->mesh;
-    whole->vertex_count = desc->vertex_count;
-    whole->triangle_count = desc->triangle_count;
     whole->positions = promised;
     whole->normals = desc->normals ? promised : NULL;
     whole->values = desc->values ? promised : NULL;
-    tml_status status = tml_ply_create(stream->tml, stream->path, whole, NULL, &stream->writer);
+    whole->indices = desc->soup ? NULL : promised;
+    stream->places = tml_alloc(stream->tml, desc->part_count * sizeof *stream->places);
+    if (!stream->places)
+        return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for %" PRIu32 " parts", call, desc->part_count);
+    stream->place_count = desc->part_count;
+    for (uint32_t p = 0; p < desc->part_count; p++) {
+        const uint64_t triangles = desc->parts[p].triangle_count;
+        const uint64_t vertices = desc->soup ? 3 * triangles : desc->parts[p].vertex_count;
+        stream->places[p] =
+            (mesh_place){whole->vertex_count, vertices, whole->triangle_count, triangles, 0, 0};
+        whole->vertex_count += vertices;
+        whole->triangle_count += triangles;
+    }
+    stream->box = tml_mesh_box_empty();
+    tml_status status =
+        stream->format->describe(stream->tml, stream->path, whole, &(mesh_box){0}, layout);
+    if (status == TML_OK)
+        status = tml_io_create(stream->tml, MESH_CALL, stream->path, layout->size, &stream->writer);
+    if (status != TML_OK)
+        return status;
     stream->writer.progress.next = UINT64_MAX; /* the progress is that of making the pieces */
-    return status;
+    status = tml_mesh_put_text(&stream->writer, layout);
+    return status == TML_OK ? TML_OK : tml_io_finish(&stream->writer, status);
 }
 
 tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                 const tml_mesh_stream_desc *desc, tml_mesh_stream **out)
 {
     *out = NULL;
-    mesh_writer write = NULL;
-    tml_status status = tml_mesh_writer_of(tml, path, &write);
+    const mesh_format *format = NULL;
+    tml_status status = tml_mesh_format_of(tml, path, &format);
     if (status != TML_OK)
         return status;
     if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
@@ -143,14 +175,12 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
                          sizeof *stream);
     *stream = (tml_mesh_stream){.tml = tml,
-                                .write = write,
+                                .format = format,
                                 .soup = desc->soup && !desc->team,
                                 .edit = desc->edit,
                                 .user = desc->user,
                                 .team = desc->team,
-                                .in_place = write == tml_mesh_write_ply && desc->vertex_count &&
-                                            !desc->soup && !desc->edit && !desc->team &&
-                                            tml_io_is_regular(path),
+                                .in_place = goes_in_place(desc, format, path),
                                 .team_soup = desc->soup && desc->team};
     snprintf(stream->path, sizeof stream->path, "%s", path);
     char target[PATH_MAX];
@@ -237,27 +267,34 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
 /* Writes a piece's rows at their places in the file. */
 static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
 {
-    const tml_mesh *whole = &stream->whole, *so_far = &stream->mesh;
+    const tml_mesh *whole = &stream->whole;
+    mesh_place *place = part < stream->place_count ? &stream->places[part] : NULL;
+    if (!place || piece->vertex_count > place->vertex_count - place->vertices ||
+        piece->triangle_count > place->triangle_count - place->triangles)
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: a piece of part %" PRIu32 " with %" PRIu64 " vertices and %" PRIu64
+                         " triangles is more than desc.parts says",
+                         call, part, piece->vertex_count, piece->triangle_count);
     tml_mesh rows = *whole;
     rows.positions = piece->positions;
     rows.normals = whole->normals ? piece->normals : NULL;
     rows.values = whole->values ? piece->values : NULL;
-    rows.indices = piece->indices;
+    rows.indices = whole->indices ? piece->indices : NULL;
     rows.triangle_count = piece->triangle_count;
-    if (part > 0 || piece->vertex_count > whole->vertex_count - so_far->vertex_count ||
-        piece->triangle_count > whole->triangle_count - so_far->triangle_count)
-        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: a piece of part %" PRIu32 " with %" PRIu64 " vertices and %" PRIu64
-                         " triangles is more than desc.vertex_count and desc.triangle_count, which "
-                         "are those of part 0 alone",
-                         call, part, piece->vertex_count, piece->triangle_count);
-    if (piece->triangle_count && rows.positions) { /* indices may reach later pieces */
-        tml_status status = tml_mesh_check(stream->tml, &rows, NULL);
-        if (status != TML_OK)
-            return status;
-    }
+    rows.vertex_count = place->vertex_count; /* indices may reach later pieces */
+    tml_status status = TML_OK;
+    if (piece->triangle_count && rows.indices && rows.positions)
+        status = tml_mesh_check(stream->tml, &rows, NULL);
     rows.vertex_count = piece->vertex_count;
-    return tml_ply_put(&stream->writer, whole, &rows, so_far->vertex_count, so_far->triangle_count);
+    if (status == TML_OK && stream->format->has_box)
+        status = tml_mesh_box_add(stream->tml, stream->path, &rows, NULL, &stream->box);
+    if (status == TML_OK)
+        status = tml_mesh_put_rows(&stream->writer, &stream->layout, &rows, place->vertex_first,
+                                   place->vertex_first + place->vertices,
+                                   place->triangle_first + place->triangles);
+    place->vertices += piece->vertex_count;
+    place->triangles += piece->triangle_count;
+    return status;
 }
 
 tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
@@ -474,7 +511,7 @@ tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)
     if (status == TML_OK && stream->edit && stream->mesh.triangle_count)
         status = edit_mesh(stream);
     if (status == TML_OK)
-        status = stream->write(stream->tml, stream->path, &stream->mesh, &relief);
+        status = tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief);
     return status;
 }
 
@@ -486,9 +523,16 @@ static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
                              mesh->triangle_count != whole->triangle_count))
         status = tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                            "%s: %s: the pieces have %" PRIu64 " vertices and %" PRIu64
-                           " triangles, desc promised %" PRIu64 " and %" PRIu64,
+                           " triangles, desc.parts %" PRIu64 " and %" PRIu64,
                            call, stream->path, mesh->vertex_count, mesh->triangle_count,
                            whole->vertex_count, whole->triangle_count);
+    if (status == TML_OK && stream->format->has_box) { /* the text once more, with the box */
+        stream->layout = (mesh_layout){0};
+        status = stream->format->describe(stream->tml, stream->path, whole, &stream->box,
+                                          &stream->layout);
+        if (status == TML_OK)
+            status = tml_mesh_put_text(&stream->writer, &stream->layout);
+    }
     return tml_io_finish(&stream->writer, status);
 }
 

@@ -497,7 +497,7 @@ static tml_status write_share(team_mesh *m)
         return status;
     tml_mesh here = stream->mesh;
     place_stretches(m);
-    if (!stream->soup && tml_mesh_sharing(stream->write) == MESH_SHARES_NUMBERS) {
+    if (!stream->soup && stream->format->sharing == MESH_SHARES_NUMBERS) {
         here.vertex_count = stream->mesh.vertex_count;
         status = raise_parts(m);
     }
@@ -506,14 +506,14 @@ static tml_status write_share(team_mesh *m)
     if (status == TML_OK)
         status = tml_mesh_check(stream->tml, &here, &relief);
     if (status == TML_OK)
-        status = stream->write(stream->tml, stream->path, &stream->mesh, &relief);
+        status = tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief);
     return status;
 }
 
 tml_status tml_mesh_team_finish(tml_mesh_stream *stream)
 {
     team_mesh m = {.stream = stream, .team = stream->team};
-    mesh_sharing sharing = stream->edit ? MESH_SHARES_NOT : tml_mesh_sharing(stream->write);
+    mesh_sharing sharing = stream->edit ? MESH_SHARES_NOT : stream->format->sharing;
     tml_status status = open_parts(&m);
     if (status == TML_OK && (stream->team_soup || sharing == MESH_SHARES_CORNERS))
         status = borrow(&m);

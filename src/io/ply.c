@@ -604,73 +604,33 @@ static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, u
     return PLY_FACE_SIZE * count;
 }
 
-/* Returns the header's length. */
-static size_t format_header(const tml_mesh *mesh, char *out, size_t size)
+tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out)
 {
-    char comment[256], name[32];
-    tml_mesh_line(comment, sizeof comment, mesh->comment);
-    tml_mesh_line(name, sizeof name, mesh_value_name(mesh));
-    for (char *at = name; *at; at++)
-        *at = *at == ' ' ? '_' : *at;
-    char values[64] = "";
-    if (mesh->values)
-        snprintf(values, sizeof values, "property float %s\n", name);
-    const char *real = mesh_has_origin(mesh) ? "double" : "float";
-    int length = snprintf(
-        out, size,
-        "ply\nformat binary_little_endian 1.0\ncomment Trommel %s\nelement vertex %llu\n"
-        "property %s x\nproperty %s y\nproperty %s z\n%s%selement face %llu\n"
-        "property list uchar %s vertex_indices\nend_header\n",
-        comment, (unsigned long long)mesh->vertex_count, real, real, real,
-        mesh->normals ? "property float nx\nproperty float ny\nproperty float nz\n" : "", values,
-        (unsigned long long)mesh->triangle_count, mesh->vertex_count > INT32_MAX ? "uint" : "int");
-    return (size_t)length;
-}
-
-tml_status tml_ply_create(tml_context *tml, const char *path, const tml_mesh *mesh,
-                          const mesh_relief *relief, io_writer *out)
-{
+    (void)box;
     if (mesh->vertex_count > (uint64_t)UINT32_MAX + 1)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          MESH_CALL
                          ": %s: the mesh has %llu vertices, PLY's indices reach 2^32; use VTP",
                          path, (unsigned long long)mesh->vertex_count);
-    char header[1024];
-    size_t header_size = format_header(mesh, header, sizeof header);
-    uint64_t size =
-        header_size + vertex_size(mesh) * mesh->vertex_count + PLY_FACE_SIZE * mesh->triangle_count;
-    tml_status status = tml_mesh_create(tml, path, size, relief, out);
-    if (status == TML_OK)
-        tml_io_write(out, header, header_size);
-    return status;
-}
-
-tml_status tml_ply_put(io_writer *writer, const tml_mesh *whole, const tml_mesh *piece,
-                       uint64_t vertex_first, uint64_t triangle_first)
-{
-    size_t row_size = vertex_size(piece);
-    uint64_t faces = writer->expected - PLY_FACE_SIZE * whole->triangle_count;
-    uint64_t vertices = faces - row_size * whole->vertex_count;
-    tml_io_seek(writer, vertices + row_size * vertex_first);
-    tml_status status =
-        tml_mesh_write_rows(writer, NULL, piece, MESH_VERTICES, row_size, fill_vertices);
-    if (status != TML_OK)
-        return status;
-    tml_io_seek(writer, faces + PLY_FACE_SIZE * triangle_first);
-    return tml_mesh_write_rows(writer, NULL, piece, MESH_TRIANGLES, PLY_FACE_SIZE, fill_faces);
-}
-
-tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief)
-{
-    io_writer writer;
-    tml_status status = tml_ply_create(tml, path, mesh, relief, &writer);
-    if (status != TML_OK)
-        return status;
-    status =
-        tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, vertex_size(mesh), fill_vertices);
-    if (status == TML_OK)
-        status = tml_mesh_write_rows(&writer, relief, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE,
-                                     fill_faces);
-    return tml_io_finish(&writer, status);
+    char comment[256], name[32];
+    tml_mesh_line(comment, sizeof comment, mesh->comment);
+    tml_mesh_line(name, sizeof name, mesh_value_name(mesh));
+    for (char *at = name; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+    const char *real = mesh_has_origin(mesh) ? "double" : "float";
+    tml_layout_print(out,
+                     "ply\nformat binary_little_endian 1.0\ncomment Trommel %s\n"
+                     "element vertex %llu\nproperty %s x\nproperty %s y\nproperty %s z\n",
+                     comment, (unsigned long long)mesh->vertex_count, real, real, real);
+    if (mesh->normals)
+        tml_layout_print(out, "property float nx\nproperty float ny\nproperty float nz\n");
+    if (mesh->values)
+        tml_layout_print(out, "property float %s\n", name);
+    tml_layout_print(out, "element face %llu\nproperty list uchar %s vertex_indices\nend_header\n",
+                     (unsigned long long)mesh->triangle_count,
+                     mesh->vertex_count > INT32_MAX ? "uint" : "int");
+    tml_layout_rows(out, mesh, MESH_VERTICES, vertex_size(mesh), fill_vertices);
+    tml_layout_rows(out, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE, fill_faces);
+    return TML_OK;
 }

@@ -34,29 +34,24 @@ static size_t fill_triangles(const tml_mesh *mesh, uint64_t first, uint64_t coun
     return STL_TRIANGLE * count;
 }
 
-tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief)
+tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
+                            const mesh_box *box, mesh_layout *out)
 {
+    (void)box;
     if (mesh->triangle_count > UINT32_MAX)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          MESH_CALL
                          ": %s: the mesh has %llu triangles, STL holds at most %u; use VTP",
                          path, (unsigned long long)mesh->triangle_count, UINT32_MAX);
-    io_writer writer;
-    uint64_t size = STL_HEADER + STL_TRIANGLE * mesh->triangle_count;
-    tml_status status = tml_mesh_create(tml, path, size, relief, &writer);
-    if (status != TML_OK)
-        return status;
     /* The text must not begin with "solid", by which readers know the other, textual STL. */
     uint8_t header[STL_HEADER] = {0};
     char comment[STL_TEXT - 8];
     tml_mesh_line(comment, sizeof comment, mesh->comment);
     snprintf((char *)header, STL_TEXT, "Trommel %s", comment);
     io_store_u32le(header + STL_TEXT, (uint32_t)mesh->triangle_count);
-    tml_io_write(&writer, header, sizeof header);
-    status =
-        tml_mesh_write_rows(&writer, relief, mesh, MESH_TRIANGLES, STL_TRIANGLE, fill_triangles);
-    return tml_io_finish(&writer, status);
+    tml_layout_bytes(out, header, sizeof header);
+    tml_layout_rows(out, mesh, MESH_TRIANGLES, STL_TRIANGLE, fill_triangles);
+    return TML_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
