@@ -2,11 +2,14 @@
 #include "surface/soup_carry.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/core_internal.h"
 
 static const uint64_t components[SOUP_ARRAYS] = {3, 3, 1};
+
+enum { BLOCK = 1 << 14 }; /* triangles of a task */
 
 static tml_status array_grow(tml_context *tml, soup_array *array, uint64_t size)
 {
@@ -30,36 +33,68 @@ static void piece_arrays(const tml_surface_piece *piece, const float *out[SOUP_A
     out[2] = piece->values;
 }
 
-/* Copies triangles' vertices from the piece or the carry to the soup's triangle place on. */
-static void gather_corners(const soup_carry *carry, const tml_surface_piece *piece,
-                           const uint64_t *triangles, uint64_t count, uint64_t place)
+typedef struct soup_job {
+    const soup_carry *carry;
+    const tml_surface_piece *piece;
+    const uint64_t *triangles;
+    uint64_t count, place;
+    _Atomic uint64_t complete;
+} soup_job;
+
+static void gather_block(void *argument, uint32_t block)
 {
+    const soup_job *job = argument;
+    const soup_carry *carry = job->carry;
+    const tml_surface_piece *piece = job->piece;
+    const uint64_t first = (uint64_t)block * BLOCK, end = TML_MIN_OF(first + BLOCK, job->count);
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(piece, arrays);
     for (int a = 0; a < SOUP_ARRAYS; a++) {
-        if (!arrays[a] || count == 0)
-            continue;
         uint64_t n = components[a];
-        float *to = (float *)carry->soup[a].memory + 3 * n * place;
-        for (uint64_t i = 0; i < 3 * count; i++, to += n) {
-            bool is_new = triangles[i] >= piece->vertex_first;
-            const float *from = is_new ? arrays[a] + n * (triangles[i] - piece->vertex_first)
-                                       : (const float *)carry->waiting[a].memory +
-                                             n * (triangles[i] - carry->vertex_first);
+        float *to = (float *)carry->soup[a].memory + 3 * n * (job->place + first);
+        for (uint64_t i = 3 * first; arrays[a] && i < 3 * end; i++, to += n) {
+            uint64_t vertex = job->triangles[i];
+            const float *from =
+                vertex >= piece->vertex_first
+                    ? arrays[a] + n * (vertex - piece->vertex_first)
+                    : (const float *)carry->waiting[a].memory + n * (vertex - carry->vertex_first);
             memcpy(to, from, n * sizeof *to);
         }
     }
 }
 
-/* Number of triangles before the first one that names a vertex of the next piece. */
-static uint64_t complete_count(const tml_surface_piece *piece)
+/* Copies triangles' vertices from the piece or the carry to the soup's triangle place on. */
+static void gather_corners(tml_context *tml, const soup_carry *carry,
+                           const tml_surface_piece *piece, const uint64_t *triangles,
+                           uint64_t count, uint64_t place)
 {
-    const uint64_t *corner = piece->indices;
-    uint64_t end = piece->vertex_first + piece->vertex_count;
-    for (uint64_t i = 0; i < 3 * piece->triangle_count; i++)
-        if (corner[i] >= end)
-            return i / 3;
-    return piece->triangle_count;
+    soup_job job = {carry, piece, triangles, count, place, 0};
+    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(count, BLOCK), gather_block, &job);
+}
+
+static void complete_block(void *argument, uint32_t block)
+{
+    soup_job *job = argument;
+    const tml_surface_piece *piece = job->piece;
+    const uint64_t *corner = piece->indices, vertex_end = piece->vertex_first + piece->vertex_count;
+    const uint64_t first = (uint64_t)block * BLOCK, end = TML_MIN_OF(first + BLOCK, job->count);
+    uint64_t i = 3 * first;
+    while (i < 3 * end && corner[i] < vertex_end)
+        i++;
+    uint64_t least = atomic_load_explicit(&job->complete, memory_order_relaxed);
+    while (i < 3 * end && i / 3 < least &&
+           !atomic_compare_exchange_weak_explicit(&job->complete, &least, i / 3,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+/* Number of triangles before the first one that names a vertex of the next piece. */
+static uint64_t complete_count(tml_context *tml, const tml_surface_piece *piece)
+{
+    const uint64_t count = piece->triangle_count;
+    soup_job job = {NULL, piece, NULL, count, 0, count};
+    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(count, BLOCK), complete_block, &job);
+    return atomic_load_explicit(&job.complete, memory_order_relaxed);
 }
 
 /* Carries the piece's triangles from first on, and its vertices from the lowest that they name. */
@@ -99,7 +134,7 @@ static tml_status keep(tml_context *tml, soup_carry *carry, const tml_surface_pi
 tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
                           tml_surface_piece *out)
 {
-    uint64_t waited = carry->triangle_count, complete = complete_count(piece);
+    uint64_t waited = carry->triangle_count, complete = complete_count(tml, piece);
     uint64_t count = waited + complete;
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(piece, arrays);
@@ -109,8 +144,8 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
             status = array_grow(tml, &carry->soup[a], 3 * count * components[a] * sizeof(float));
     if (status != TML_OK)
         return status;
-    gather_corners(carry, piece, carry->triangles, waited, 0);
-    gather_corners(carry, piece, piece->indices, complete, waited);
+    gather_corners(tml, carry, piece, carry->triangles, waited, 0);
+    gather_corners(tml, carry, piece, piece->indices, complete, waited);
     *out = *piece;
     out->vertex_first = 3 * carry->done;
     out->vertex_count = 3 * count;
