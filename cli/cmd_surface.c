@@ -146,7 +146,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, slab_layers),
      .help = "read, work and write in slabs of so many layers (of points: of their field), for the "
              "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
-             "where that is faster: a raw volume's one surface, on the CPU, to a PLY"},
+             "where that is faster: a raw volume, on the CPU, to PLY, STL, GLB or VTP"},
     {OPT_INPUT, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},
@@ -597,7 +597,7 @@ static int write_outputs(run *r)
 /* ---- in slabs -------------------------------------------------------------------------------- */
 
 /* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are none. */
-static const char *what_needs_all(const run *r, const char *path)
+static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
     return !a->output       ? "give --output"
@@ -606,9 +606,6 @@ static const char *what_needs_all(const run *r, const char *path)
            : a->labels.all  ? "name the labels"
            : a->soup && (a->largest || a->drop_degenerate)
                ? "leave --soup away, or --largest and --drop-degenerate"
-           : !a->iso.count && !a->labels.count && !r->in.is_points &&
-                   !input_is_named_like_points(path)
-               ? "give --iso"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
            : r->in.is_points && a->common.backend > TML_ENGINE_CPU ? "use --backend cpu for points"
            : r->in.is_points && a->index ? "leave --index away, which is for volumes"
@@ -629,19 +626,21 @@ static int refuse_slabs(const run *r, const char *obstacle)
 static int choose_slabs(run *r, const char *path)
 {
     const surface_args *a = r->args;
-    const char *obstacle = what_needs_all(r, path);
+    const char *obstacle = what_needs_all(r);
     bool has_ranks = ranks_count() > 1, is_asked = a->slab_layers || a->index || has_ranks;
     uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
-    if (obstacle && is_asked)
-        return refuse_slabs(r, obstacle);
+    const bool needs_iso = !a->iso.count && !a->labels.count && !input_is_named_like_points(path);
+    if (is_asked && (obstacle || needs_iso))
+        return refuse_slabs(r, obstacle ? obstacle : "give --iso");
     bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
     if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
         return CLI_OK; /* loaded whole, with what there is to say about it */
     r->in_slabs =
-        is_asked || (limit && slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
-    r->may_be_slabs = !r->in_slabs && !a->soup && !a->largest && !a->drop_degenerate &&
-                      slabs_writes_in_place(a->output) && a->iso.count + a->labels.count == 1;
+        is_asked || (limit && !needs_iso &&
+                     slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
+    r->may_be_slabs =
+        !r->in_slabs && !a->largest && !a->drop_degenerate && slabs_writes_in_place(a->output);
     if (!r->in_slabs && !r->may_be_slabs) {
         slabs_close(&r->slabs);
         return CLI_OK;
@@ -669,7 +668,7 @@ static int extract_slabs(run *r, const double origin[3])
 {
     const surface_args *a = r->args;
     /* The other half of --memory is for files, threads and the program. More than MEMORY makes nothing faster. */
-    enum { MEMORY = 256 << 20 };
+    enum { MEMORY = 64 << 20 };
     uint64_t memory = a->common.memory / 2;
     if (r->may_be_slabs && (memory == 0 || memory > MEMORY))
         memory = MEMORY;
@@ -683,7 +682,8 @@ static int extract_slabs(run *r, const double origin[3])
                              .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,
                              .tells_empty = r->may_be_slabs,
-                             .components = r->may_be_slabs && (!a->common.quiet || a->common.json)};
+                             .components = r->may_be_slabs && !a->soup &&
+                                           (!a->common.quiet || a->common.json)};
     memcpy(options.origin, origin, sizeof options.origin);
     double start = cli_now();
     int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
@@ -701,9 +701,11 @@ static int run_volume_slabs(run *r)
 {
     const surface_args *a = r->args;
     r->in.volume = r->slabs.info[0];
+    r->in.volume.data = (void *)(uintptr_t)r->slabs.mapped[0]; /* read by Otsu's method */
     r->summary.in = &r->in;
     r->summary.result = &r->result;
     int code = describe_volume(r);
+    r->in.volume.data = NULL; /* the slabs' */
     if (code != CLI_OK)
         return code;
     choose_surface(r);
@@ -715,7 +717,7 @@ static int run_volume_slabs(run *r)
 /* Points in slabs, where that is asked for: their field is evaluated as it is needed. */
 static int run_point_slabs(run *r)
 {
-    const char *obstacle = what_needs_all(r, r->in.path);
+    const char *obstacle = what_needs_all(r);
     if (!r->in.is_points)
         return cli_error("%s (several processes take a volume layer by layer)", r->slabs.why);
     if (obstacle)

@@ -342,32 +342,46 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
 
 bool slabs_writes_in_place(const char *output)
 {
-    static const char *const endings[] = {".ply", NULL};
+    static const char *const endings[] = {".ply", ".stl", ".glb", ".vtp", NULL};
+    return path_ends_with(output, endings);
+}
+
+static bool is_stl(const char *output)
+{
+    static const char *const endings[] = {".stl", NULL};
     return path_ends_with(output, endings);
 }
 
 /* The counts of a mesh that can then be written in place. Counting reads the volume once more, which takes less time
  * than storing the mesh twice where the system's page cache holds the volume. */
 static tml_status count_mesh(tml_context *tml, slabs *s, const tml_surface_slabs_desc *desc,
-                             tml_mesh_stream_desc *mesh)
+                             const tml_mesh_stream_desc *mesh, tml_surface_result *counted)
 {
+    tml_surface_desc surface = *desc->surface;
     tml_surface_slabs_desc counting = *desc;
-    tml_surface_result counted;
     uint64_t free_memory = slabs_free_memory();
     bool is_cached =
         !free_memory || slabs_size(s, s->streams[TML_SURFACE_MASK] != NULL,
                                    s->streams[TML_SURFACE_ATTRIBUTE] != NULL) < free_memory / 2;
-    if (!desc->map || !is_cached || mesh->soup || mesh->edit || mesh->team ||
-        !slabs_writes_in_place(s->options->output) ||
-        desc->surface->isovalue_count + desc->surface->label_count != 1)
+    if (!desc->map || !is_cached || mesh->edit || mesh->team ||
+        !slabs_writes_in_place(s->options->output))
         return TML_OK;
     counting.write = NULL;
-    tml_status status = tml_surface_slabs(tml, &counting, &counted);
-    mesh->vertex_count = counted.vertex_count;
-    mesh->triangle_count = counted.triangle_count;
-    tml_surface_free(tml, &counted);
+    counting.surface = &surface;
+    surface.soup = false;
+    tml_status status = tml_surface_slabs(tml, &counting, counted);
     memset(s->at_work, 0, sizeof s->at_work);
     return status;
+}
+
+/* Of an STL, which has rows of corners, the pieces are soups, without what it has no room for. */
+static void make_corners(tml_surface_slabs_desc *desc, tml_surface_desc *surface,
+                         tml_mesh_stream_desc *mesh)
+{
+    surface->soup = mesh->soup = true;
+    surface->normals = TML_NORMALS_NONE;
+    desc->attribute_type = TML_TYPE_NONE;
+    mesh->normals = mesh->values = false;
 }
 
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
@@ -412,8 +426,14 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     memcpy(mesh.origin, options->origin, sizeof mesh.origin);
     if (team) /* a soup is made at the end, when all vertices are at hand */
         in_slabs.soup = false;
+    tml_surface_result counted = {0};
     if (code == CLI_OK)
-        code = explain(tml, s, count_mesh(tml, s, &desc, &mesh));
+        code = explain(tml, s, count_mesh(tml, s, &desc, &mesh, &counted));
+    mesh.parts = counted.parts;
+    mesh.part_count = counted.part_count;
+    bool has_corners = counted.triangle_count && !mesh.soup && is_stl(options->output);
+    if (has_corners)
+        make_corners(&desc, &in_slabs, &mesh);
     if (code == CLI_OK)
         code = cli_fail(tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
     if (code == CLI_OK) {
@@ -422,6 +442,9 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
             status = tml_surface_slabs(tml, &desc, result);
         if (team && status == TML_OK)
             status = join_results(tml, result);
+        for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
+            result->parts[p] = counted.parts[p]; /* and not the soup's */
+        result->vertex_count = has_corners ? counted.vertex_count : result->vertex_count;
         bool is_empty = status == TML_OK && result->triangle_count == 0 && !options->may_be_empty;
         if (is_empty) /* no file of nothing */
             (void)!tml_mesh_stream_finish(s->out, TML_ERROR_CANCELLED);
@@ -434,6 +457,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
                              "values (" CLI_PROGRAM " info shows what the file holds)");
     }
     s->bricks = NULL;
+    tml_surface_free(tml, &counted);
     tml_bricks_free(tml, &bricks);
     tml_free(tml, s->values, s->values_size);
     tml_buffer_destroy(tml, in_slabs.volume);

@@ -1357,6 +1357,63 @@ static bool same_files(const char *a, const char *b)
     return CHECK(test_same_files(in_folder(a), in_folder(b)));
 }
 
+/* What the summary counts, as JSON. */
+static char *counts_of_summary(void)
+{
+    char *from = strstr(out, "\"iso\""), *to = strstr(out, "\"stages\"");
+    return CHECK(from && to) ? strndup(from, (size_t)(to - from)) : strdup("");
+}
+
+/* A raw volume is read, worked on and written at once; a picture needs all of it. */
+TEST(what_is_written_while_it_is_read_is_the_whole)
+{
+    enum { NX = 31, NY = 40, NZ = 37, COUNT = NX * NY * NZ };
+    static float samples[COUNT];
+    static uint8_t narrow[COUNT];
+    static uint16_t wide[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        int x = i % NX, y = i / NX % NY, z = i / (NX * NY);
+        samples[i] = sinf(0.4f * (float)x) + sinf(0.5f * (float)y) + sinf(0.6f * (float)z);
+        narrow[i] = (uint8_t)(x < 22 ? x + 1 : 0);
+        wide[i] = (uint16_t)(y < 30 ? 256 : 0);
+    }
+    write_file("waves_31x40x37_float32.raw", NULL, 0, samples, sizeof samples);
+    write_file("narrow_31x40x37_uint8.raw", NULL, 0, narrow, sizeof narrow);
+    write_file("wide_31x40x37_uint16.raw", NULL, 0, wide, sizeof wide);
+    static const char *const ways[] = {"--iso 0.1",
+                                       "--iso=-0.5,0.1,9,1.5 --normals forward",
+                                       "",
+                                       "--iso 0.1 --caps --indices64",
+                                       "--iso 0.1,0.3 --soup --caps",
+                                       "--iso 0.1 --mask %s",
+                                       "--iso 0.1 --attribute %s --flip",
+                                       "--mask %s"};
+    static const char *const endings[] = {"ply", "vtp", "stl", "glb"};
+    for (size_t i = 0; i < 4 * sizeof ways / sizeof *ways; i++) {
+        const char *ending = endings[i % 4];
+        char way[2000], whole[40], at_once[40];
+        snprintf(whole, sizeof whole, "whole.%s", ending);
+        snprintf(at_once, sizeof at_once, "at_once.%s", ending);
+        snprintf(way, sizeof way, ways[i / 4],
+                 in_folder(i / 4 == 5   ? "narrow_31x40x37_uint8.raw"
+                           : i / 4 == 6 ? "waves_31x40x37_float32.raw"
+                                        : "wide_31x40x37_uint16.raw"));
+        const char *volume = in_folder("waves_31x40x37_float32.raw");
+        EXPECT(0, "surface %s %s --backend cpu --json -o %s --png %s", volume, way,
+               in_folder(whole), in_folder("whole.png"));
+        CHECK(strstr(out, "wait for samples") == NULL);
+        char *expected = counts_of_summary();
+        EXPECT(0, "surface %s %s --backend cpu --json -o %s", volume, way, in_folder(at_once));
+        CHECK((strstr(out, "wait for samples") != NULL) ==
+              (i / 4 != 7)); /* u16 is no mask as it lies */
+        char *counts = counts_of_summary();
+        CHECK_STR(counts, expected);
+        same_files(whole, at_once);
+        free(counts);
+        free(expected);
+    }
+}
+
 TEST(slabs_make_the_same_file)
 {
     static const char *const ways[] = {
