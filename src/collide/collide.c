@@ -199,39 +199,41 @@ tml_status collide_pairs_grow(collide_job *job, uint64_t count)
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* 0: b, 1: a, 2: pose. */
+/* Poses are shared out in this many ranges a thread. */
+enum { RANGES_A_THREAD = 32 };
+
+/* 0: b, 1: a. */
 static uint32_t key_of(const tml_collide_pair *pair, int key)
 {
-    return key == 0 ? pair->b : key == 1 ? pair->a : pair->pose;
+    return key == 0 ? pair->b : pair->a;
 }
 
-static bool comes_before(const tml_collide_pair *x, const tml_collide_pair *y)
+static void sort_few(const tml_collide_pair *pairs, tml_collide_pair *to, uint64_t count)
 {
-    if (x->pose != y->pose)
-        return x->pose < y->pose;
-    return x->a != y->a ? x->a < y->a : x->b < y->b;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t j = i;
+        for (; j > 0 &&
+               (pairs[i].a != to[j - 1].a ? pairs[i].a < to[j - 1].a : pairs[i].b < to[j - 1].b);
+             j--)
+            to[j] = to[j - 1];
+        to[j] = pairs[i];
+    }
 }
 
-/* Sorts pairs by pose, a and b: a radix sort from the least digit on, without the digits that are
- * the same in all keys. room: scratch for count pairs. */
-static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *room, uint64_t count)
+/* Sorts a pose's pairs by a and b into to: a radix sort from the least digit on, without the digits
+ * that are the same in all keys. pairs become undefined. */
+static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *to, uint64_t count)
 {
     uint64_t first[DIGITS];
-    tml_collide_pair *from = pairs, *to = room;
+    tml_collide_pair *from = pairs, *other = to;
     if (count <= 32) {
-        for (uint64_t i = 1; i < count; i++) {
-            tml_collide_pair moving = pairs[i];
-            uint64_t j = i;
-            for (; j > 0 && comes_before(&moving, &pairs[j - 1]); j--)
-                pairs[j] = pairs[j - 1];
-            pairs[j] = moving;
-        }
+        sort_few(pairs, to, count);
         return;
     }
-    for (int key = 0; key < 3; key++) {
+    for (int key = 0; key < 2; key++) {
         uint32_t differing = 0;
         for (uint64_t i = 1; i < count; i++)
-            differing |= key_of(&pairs[0], key) ^ key_of(&pairs[i], key);
+            differing |= key_of(&from[0], key) ^ key_of(&from[i], key);
         for (uint32_t shift = 0; shift < 32 && differing >> shift; shift += DIGIT_BITS) {
             if (!(differing >> shift & (DIGITS - 1)))
                 continue;
@@ -245,14 +247,49 @@ static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *room, uint64_t
                 total += here;
             }
             for (uint64_t i = 0; i < count; i++)
-                to[first[key_of(&from[i], key) >> shift & (DIGITS - 1)]++] = from[i];
-            tml_collide_pair *other = from;
-            from = to;
-            to = other;
+                other[first[key_of(&from[i], key) >> shift & (DIGITS - 1)]++] = from[i];
+            tml_collide_pair *sorted = other;
+            other = from;
+            from = sorted;
         }
     }
-    if (from != pairs)
-        memcpy(pairs, from, (size_t)count * sizeof *pairs);
+    if (from != to)
+        memcpy(to, from, (size_t)count * sizeof *pairs);
+}
+
+typedef struct order_work {
+    const collide_job *job;
+    const uint64_t *first; /* pairs before each pose */
+    tml_collide_pair *to;
+    uint32_t ranges;
+} order_work;
+
+static void order_task(void *argument, uint32_t range)
+{
+    const order_work *work = argument;
+    uint64_t poses = work->job->pose_count;
+    for (uint64_t p = poses * range / work->ranges; p < poses * (range + 1) / work->ranges; p++)
+        sort_pairs(work->job->pairs + work->first[p], work->to + work->first[p],
+                   work->first[p + 1] - work->first[p]);
+}
+
+/* Puts the job's pairs in order: by pose, as they are already, a and b. first: pairs before each
+ * pose. */
+static tml_status order_pairs(collide_job *job, const uint64_t *first)
+{
+    uint64_t count = first[job->pose_count];
+    tml_collide_pair *ordered = tml_alloc_array(job->tml, count, sizeof *ordered);
+    if (!ordered)
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_collide: no memory for %zu bytes to sort in",
+                         (size_t)count * sizeof *ordered);
+    uint32_t ranges = TML_MIN_OF(job->pose_count, RANGES_A_THREAD * tml_concurrency(job->tml));
+    order_work work = {job, first, ordered, ranges};
+    tml_parallel_for(job->tml, ranges, order_task, &work);
+    tml_free(job->tml, job->pairs, (size_t)job->pair_capacity * sizeof *job->pairs);
+    job->pairs = ordered;
+    job->pair_capacity = count;
+    return TML_OK;
 }
 
 /* ---- segments -------------------------------------------------------------------------------- */
@@ -373,13 +410,10 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
             "tml_collide: desc.capacity is %llu, needs %llu pairs; TML_COLLIDE_WANT_COUNT tells "
             "beforehand",
             (unsigned long long)desc->capacity, (unsigned long long)out->count);
-    size_t size = (size_t)out->count * sizeof *job->pairs; /* the pairs are job->pairs */
-    tml_collide_pair *room = tml_alloc(tml, size);
-    if (!room && size)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_collide: no memory for %zu bytes to sort in", size);
-    sort_pairs(job->pairs, room, out->count);
-    tml_status status = TML_OK;
+    size_t size = (size_t)out->count * sizeof *job->pairs;
+    tml_status status = size ? order_pairs(job, out->first) : TML_OK;
+    if (status != TML_OK)
+        return status;
     if (desc->segments && size) {
         size_t segments_size = (size_t)out->count * sizeof *out->segments;
         tml_collide_segment *segments =
@@ -394,18 +428,18 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
         else
             out->segments = segments;
     }
-    if (status != TML_OK || desc->pairs) {
-        if (status == TML_OK && size)
-            memcpy(desc->pairs, job->pairs, size);
-        out->pairs = desc->pairs;
-        tml_free(tml, room, size);
-    } else if (size) {
-        memcpy(room, job->pairs,
-               size); /* result_free expects this size; job->pairs may be larger */
-        out->pairs = room;
+    if (status != TML_OK)
+        return status;
+    if (desc->pairs && size)
+        memcpy(desc->pairs, job->pairs, size);
+    out->pairs = desc->pairs;
+    if (!desc->pairs && size) { /* the job's become the result's */
+        out->pairs = job->pairs;
+        job->pairs = NULL;
+        job->pair_capacity = 0;
     }
     out->owned = desc->pairs ? 0 : OWNED_PAIRS | OWNED_SEGMENTS;
-    return status;
+    return TML_OK;
 }
 
 static tml_status collide(collide_job *job, const tml_collide_desc *desc, const tml_tree *b,
