@@ -463,6 +463,75 @@ TEST(all_triangles_in_one_place)
     mesh_free(&points);
 }
 
+/* Asks for FIRST: at most one pair a pose, where all has one; the same pairs as first has. */
+static void check_first(tml_context *tml, tml_collide_desc desc, const tml_collide_result *all,
+                        tml_collide_result *first)
+{
+    tml_collide_result result;
+    desc.want = TML_COLLIDE_WANT_FIRST;
+    if (!CHECK_OK(tml, tml_collide(tml, &desc, &result)))
+        return;
+    for (uint32_t p = 0; p < desc.pose_count; p++)
+        CHECK_EQ_U64(result.first[p + 1] - result.first[p], all->first[p + 1] > all->first[p]);
+    if (first->pairs)
+        CHECK(result.count == first->count &&
+              memcmp(result.pairs, first->pairs, (size_t)result.count * sizeof *result.pairs) == 0);
+    else
+        *first = result;
+    if (first->pairs != result.pairs)
+        tml_collide_free(tml, &result);
+}
+
+/* Hundreds of thousands of pairs, for which the descent on the host runs out of blocks several
+ * times; poses that are fewer and more than the tasks of a round. The streams' answer is the
+ * reference. */
+TEST(more_pairs_than_the_first_blocks_hold)
+{
+    enum { POSES = 150 };
+    static const uint32_t threads[] = {2, 1, 3, 16};
+    random_state = 1; /* the same whatever ran before */
+    mesh m = soup(240, 0.7f, 0);
+    float poses[12 * POSES];
+    for (uint32_t p = 0; p < POSES; p++)
+        random_pose(p % 50 == 7 ? 9.0f : 0.1f, poses + 12 * p);
+    tml_collide_result all = {.pairs = NULL}, first = {.pairs = NULL}, result;
+    tml_context *keeper = open_engine(TML_ENGINE_CPU, 1); /* of all and first */
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        tml_context *tml = i ? open_engine(TML_ENGINE_CPU, threads[i]) : keeper;
+        tml_tree *a = tree_of(tml, &m), *b = tree_of(tml, &m);
+        tml_collide_desc desc = {.a = a, .b = b, .poses = poses, .pose_count = POSES};
+        desc.method = TML_COLLIDE_METHOD_BREADTH_FIRST;
+        if (i == 0)
+            CHECK_OK(tml, tml_collide(tml, &desc, &all));
+        desc.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
+        CHECK(all.count > 200000);
+        if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+            CHECK(result.count == all.count && result.node_pairs == all.node_pairs);
+            CHECK(memcmp(result.first, all.first, sizeof(uint64_t) * (POSES + 1)) == 0);
+            CHECK(memcmp(result.pairs, all.pairs, (size_t)all.count * sizeof *all.pairs) == 0);
+            tml_collide_free(tml, &result);
+        }
+        check_first(tml, desc, &all, &first);
+        for (uint32_t count = 1; count < POSES; count = 3 * count + 1) { /* 1, 4, 13, 40, 121 */
+            desc.pose_count = count;
+            if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+                CHECK_EQ_U64(result.count, all.first[count]);
+                CHECK(memcmp(result.pairs, all.pairs,
+                             (size_t)result.count * sizeof *result.pairs) == 0);
+                tml_collide_free(tml, &result);
+            }
+        }
+        tml_tree_destroy(tml, a);
+        tml_tree_destroy(tml, b);
+        if (i)
+            tml_close(tml);
+    }
+    tml_collide_free(keeper, &all);
+    tml_collide_free(keeper, &first);
+    tml_close(keeper);
+    mesh_free(&m);
+}
+
 /* ---- invariances ----------------------------------------------------------------------------- */
 
 static pair_list collide_list(const mesh *a, const mesh *b)

@@ -1,9 +1,10 @@
 /* The descent on the host: threads follow pairs of nodes down to triangles, depth first.
  *
- * A call is divided into tasks, each a pair of nodes of one pose. Tasks run in any order; their
- * results are joined in the order of tasks. Workers may not allocate: they take blocks for the
- * pairs that they find from a common store, and a task that finds the store empty goes on counting.
- * A larger store is then made by these counts, and all tasks that found pairs run again. */
+ * A call goes in rounds of many poses. A round has one task for each of many pairs of nodes, from
+ * all of its poses. Tasks run in any order; their results are joined in the order of tasks. Workers
+ * may not allocate: they take blocks for the pairs that they find from a common store. A task that
+ * finds the store empty gives up, those after it do not start, and after the store has grown these
+ * run again. */
 #include <string.h>
 
 #include "collide/collide_depth.h"
@@ -12,9 +13,10 @@
 
 enum {
     TASKS_A_THREAD = 32,   /* enough to balance the load */
-    TASKS_A_ROUND = 16384, /* at most, between two reports of progress */
-    SEEDS_MAX = 4096,      /* most pairs of nodes that a pose is divided into */
-    BLOCKS_AT_FIRST = 16,  /* and one for each task */
+    TASKS_WANTED = 4096,   /* at most */
+    POSES_A_ROUND = 16384, /* at most */
+    ROUNDS_TO_REPORT = 8,  /* at least, where there is a progress hook */
+    PARALLEL_PAIRS = 8192, /* fewer are copied by one thread */
 };
 
 static const depth_loops *loops_for_processor(void)
@@ -28,22 +30,36 @@ static const depth_loops *loops_for_processor(void)
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
+static depth_block *store_block(const depth_call *call, uint32_t number)
+{
+    uint32_t store = 31 - (uint32_t)__builtin_clz(number / DEPTH_STORE_BLOCKS + 1);
+    return &call->stores[store][number - (DEPTH_STORE_BLOCKS << store) + DEPTH_STORE_BLOCKS];
+}
+
+static bool store_is_empty(depth_call *call)
+{
+    return atomic_load_explicit(&call->blocks_taken, memory_order_relaxed) >= call->block_count;
+}
+
 /* A place for one more pair; NULL when the store is empty. */
 static tml_collide_pair *pair_place(depth_run *run)
 {
+    depth_call *call = run->call;
     if (run->last && run->last->count < DEPTH_BLOCK_PAIRS)
         return &run->last->pairs[run->last->count++];
-    uint32_t number = atomic_fetch_add_explicit(&run->call->blocks_taken, 1, memory_order_relaxed);
-    if (number >= run->call->block_count)
-        return NULL;
-    depth_block *block = &run->call->blocks[number];
-    block->next = NULL;
-    block->count = 1;
-    if (run->last)
-        run->last->next = block;
-    else
-        run->first = block;
+    depth_block *block = run->last ? run->last->next : run->first;
+    if (!block) {
+        uint32_t number = store_is_empty(call) ? UINT32_MAX
+                                               : atomic_fetch_add_explicit(&call->blocks_taken, 1,
+                                                                           memory_order_relaxed);
+        if (number >= call->block_count)
+            return NULL;
+        block = store_block(call, number);
+        block->next = NULL;
+        *(run->last ? &run->last->next : &run->first) = block;
+    }
     run->last = block;
+    block->count = 1;
     return &block->pairs[0];
 }
 
@@ -70,11 +86,11 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
                                                       memory_order_relaxed, memory_order_relaxed))
             ;
     }
-    if (job->want == TML_COLLIDE_WANT_COUNT || run->is_short)
+    if (job->want == TML_COLLIDE_WANT_COUNT)
         return;
     tml_collide_pair *place = pair_place(run);
     if (!place) {
-        run->is_short = true;
+        run->is_short = run->is_over = true;
         return;
     }
     bool is_turned = job->is_self && a > b;
@@ -84,34 +100,35 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* Tasks that run in one parallel loop: one for each of several poses, or all those of one pose. */
+/* What a pose is divided into: count pairs of nodes, all of them input of step. */
+typedef struct depth_seeds {
+    uint32_t count, step;
+    uint64_t node_pairs; /* followed on the way */
+} depth_seeds;
+
+/* Poses [first_pose, first_pose + pose_count) and their tasks. */
 typedef struct depth_round {
     depth_call call;
     const depth_loops *loops;
+    uint32_t first_pose, pose_count;
+    uint32_t wanted;         /* pairs of nodes a pose, at least, where there are so many */
+    depth_seeds *seeds;      /* one a pose */
+    depth_pair *pairs;       /* seed_room(wanted) a pose */
+    _Atomic uint32_t *found; /* one a pose: its first run that has found a pair */
     depth_run *runs;
     uint32_t run_count;
-    const depth_pair *seeds; /* one a run, input of seed_step; NULL: start at the roots */
-    uint32_t seed_step;
-    bool only_short;
+    uint32_t runs_a_task; /* of copy_task */
 } depth_round;
 
-static void run_task(void *argument, uint32_t number)
+/* A pair has at most COLLIDE_WIDTH below it. So this many take a step from fewer than wanted; as
+ * many as go in lie after them. */
+static uint32_t seeds_most(uint32_t wanted)
 {
-    depth_round *round = argument;
-    depth_run *run = &round->runs[number];
-    depth_pair roots;
-    if (round->only_short) {
-        if (!run->is_short)
-            return;
-        run->first = run->last = NULL;
-        run->is_short = run->is_over = false;
-        run->count = run->node_pairs = run->tested = run->unsure = 0;
-        memset(run->class_counts, 0, sizeof run->class_counts);
-    }
-    if (round->seeds)
-        round->loops->descend(run, &round->seeds[number], round->seed_step);
-    else if (round->loops->root(run, &roots))
-        round->loops->descend(run, &roots, 0);
+    return wanted > 1 ? COLLIDE_WIDTH * wanted : 1;
+}
+static uint32_t seed_room(uint32_t wanted)
+{
+    return wanted > 1 ? seeds_most(wanted) + wanted : 1;
 }
 
 static depth_run run_of(depth_call *call, uint32_t pose)
@@ -123,128 +140,159 @@ static depth_run run_of(depth_call *call, uint32_t pose)
                        .first_only = call->job->want == TML_COLLIDE_WANT_FIRST};
 }
 
-static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count)
+/* Divides a pose, breadth first. No seed: the roots are apart, or nothing below them meets. */
+static void seeds_task(void *argument, uint32_t number)
 {
-    tml_free(job->tml, call->blocks, call->block_count * sizeof *call->blocks);
-    call->block_count = 0;
-    call->blocks = NULL;
-    if (count <= UINT32_MAX / 2)
-        call->blocks = tml_alloc_array(job->tml, count, sizeof *call->blocks);
-    if (!call->blocks)
+    depth_round *round = argument;
+    depth_seeds *seeds = &round->seeds[number];
+    depth_pair *pairs = round->pairs + (size_t)seed_room(round->wanted) * number;
+    depth_pair *from = pairs + seeds_most(round->wanted);
+    depth_run run = run_of(&round->call, round->first_pose + number);
+    run.found = &round->found[number];
+    atomic_init(run.found, UINT32_MAX);
+    *seeds = (depth_seeds){.count = round->loops->root(&run, pairs)};
+    while (seeds->count > 0 && seeds->count < round->wanted &&
+           seeds->step + 2 < round->call.step_count) {
+        memcpy(from, pairs, seeds->count * sizeof *from);
+        run.stop_step = seeds->step + 1;
+        run.stopped = pairs;
+        run.stopped_capacity = seeds_most(round->wanted);
+        run.stopped_count = 0;
+        for (uint32_t i = 0; i < seeds->count; i++)
+            round->loops->descend(&run, &from[i], seeds->step);
+        seeds->count = run.stopped_count;
+        seeds->step++;
+    }
+    seeds->node_pairs = run.node_pairs;
+}
+
+static void run_task(void *argument, uint32_t number)
+{
+    depth_round *round = argument;
+    depth_run *run = &round->runs[number];
+    if (!run->is_short || (round->call.store_count > 0 && store_is_empty(&round->call)))
+        return;
+    run->last = NULL;
+    run->is_short = run->is_over = false;
+    run->count = run->node_pairs = run->tested = run->unsure = 0;
+    memset(run->class_counts, 0, sizeof run->class_counts);
+    round->loops->descend(run, run->start, run->start_step);
+}
+
+/* Makes the next store. */
+static tml_status store_grow(collide_job *job, depth_call *call)
+{
+    uint64_t count = (uint64_t)DEPTH_STORE_BLOCKS << call->store_count;
+    depth_block *store = NULL;
+    if (call->store_count < DEPTH_STORES)
+        store = tml_alloc_array(job->tml, count, sizeof *store);
+    if (!store)
         return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_collide: no memory for the %llu pairs that were found; ask for "
+                         "tml_collide: no memory for %llu more pairs; ask for "
                          "TML_COLLIDE_WANT_COUNT, fewer classes or fewer poses",
                          (unsigned long long)(count * DEPTH_BLOCK_PAIRS));
-    call->block_count = (uint32_t)count;
-    atomic_store_explicit(&call->blocks_taken, 0, memory_order_relaxed);
+    atomic_store_explicit(&call->blocks_taken, call->block_count, memory_order_relaxed);
+    call->stores[call->store_count++] = store;
+    call->block_count += (uint32_t)count;
     return TML_OK;
+}
+
+static void stores_free(collide_job *job, depth_call *call)
+{
+    for (uint32_t k = 0; k < call->store_count; k++)
+        tml_free(job->tml, call->stores[k],
+                 ((size_t)DEPTH_STORE_BLOCKS << k) * sizeof *call->stores[k]);
+}
+
+static void copy_task(void *argument, uint32_t task)
+{
+    const depth_round *round = argument;
+    const collide_job *job = round->call.job;
+    uint32_t first = task * round->runs_a_task;
+    uint32_t end = TML_MIN_OF(first + round->runs_a_task, round->run_count);
+    for (uint32_t i = first; i < end; i++) {
+        tml_collide_pair *to = job->pairs + round->runs[i].at;
+        const depth_block *last = round->runs[i].last, *block = last ? round->runs[i].first : NULL;
+        for (; block; to += block->count, block = block == last ? NULL : block->next)
+            memcpy(to, block->pairs, block->count * sizeof *block->pairs);
+    }
 }
 
 /* Adds the runs' counts and pairs to the job's; with WANT_FIRST, of each pose only the first run
  * that has a pair. */
-static tml_status runs_gather(collide_job *job, const depth_round *round)
+static tml_status runs_gather(collide_job *job, depth_round *round)
 {
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < round->run_count; i++)
-        total += round->runs[i].count;
-    tml_status status =
-        job->want == TML_COLLIDE_WANT_COUNT ? TML_OK : collide_pairs_grow(job, total);
-    if (status != TML_OK)
-        return status;
+    uint64_t before = job->pair_count, total = 0;
     for (uint32_t i = 0; i < round->run_count; i++) {
-        const depth_run *run = &round->runs[i];
+        depth_run *run = &round->runs[i];
         job->node_pairs += run->node_pairs;
         job->tested += run->tested;
         job->unsure += run->unsure;
         if (run->first_only && run->count &&
-            run->number != atomic_load_explicit(run->found, memory_order_relaxed))
-            continue; /* an earlier run of the pose has one, too */
+            run->number != atomic_load_explicit(run->found, memory_order_relaxed)) {
+            run->last = NULL; /* an earlier run of the pose has one, too */
+            continue;
+        }
         job->pose_counts[run->pose_number] += run->count;
         for (int k = 0; k < TML_COLLIDE_CLASS_COUNT; k++)
             job->class_counts[k] += run->class_counts[k];
-        for (const depth_block *block = run->first; block; block = block->next) {
-            memcpy(job->pairs + job->pair_count, block->pairs, block->count * sizeof *block->pairs);
-            job->pair_count += block->count;
-        }
+        run->at = before + total;
+        total += run->count;
     }
+    if (job->want == TML_COLLIDE_WANT_COUNT)
+        return TML_OK;
+    tml_status status = collide_pairs_grow(job, total);
+    if (status != TML_OK)
+        return status;
+    uint32_t tasks = total < PARALLEL_PAIRS ? 1 : 4 * tml_concurrency(job->tml);
+    round->runs_a_task = TML_CEIL_DIV(TML_MAX_OF(round->run_count, 1u), tasks);
+    tml_parallel_for(job->tml, TML_CEIL_DIV(round->run_count, round->runs_a_task), copy_task,
+                     round);
+    job->pair_count += total;
     return TML_OK;
 }
 
-/* Runs the round's tasks, again if the store was too small, and gathers their results. */
+/* Runs the round's tasks, those for which the store was too small again, and gathers their
+ * results. */
 static tml_status round_run(collide_job *job, depth_round *round)
 {
+    depth_call *call = &round->call;
     tml_status status = TML_OK;
-    if (job->want != TML_COLLIDE_WANT_COUNT) {
-        if (round->call.block_count < round->run_count)
-            status = blocks_make(job, &round->call, BLOCKS_AT_FIRST + round->run_count);
-        atomic_store_explicit(&round->call.blocks_taken, 0, memory_order_relaxed);
-    }
-    if (status != TML_OK)
-        return status;
-    tml_parallel_for(job->tml, round->run_count, run_task, round);
-    uint64_t needed = 0;
-    bool is_short = false;
-    for (uint32_t i = 0; i < round->run_count; i++) {
-        needed += TML_CEIL_DIV(round->runs[i].count, DEPTH_BLOCK_PAIRS);
-        is_short = is_short || round->runs[i].is_short;
-    }
-    if (is_short) {
-        /* blocks_make frees the old blocks, so every run that has found pairs runs again. */
-        for (uint32_t i = 0; i < round->run_count; i++)
-            round->runs[i].is_short = round->runs[i].count > 0;
-        status = blocks_make(job, &round->call, needed);
-        if (status != TML_OK)
-            return status;
-        round->only_short = true;
+    atomic_store_explicit(&call->blocks_taken, 0, memory_order_relaxed);
+    if (job->want != TML_COLLIDE_WANT_COUNT && call->store_count == 0)
+        status = store_grow(job, call);
+    while (status == TML_OK) {
+        bool is_short = false;
         tml_parallel_for(job->tml, round->run_count, run_task, round);
-        round->only_short = false;
+        for (uint32_t i = 0; i < round->run_count && !is_short; i++)
+            is_short = round->runs[i].is_short;
+        if (tml_is_cancelled(job->tml))
+            return TML_OK;
+        if (!is_short)
+            return runs_gather(job, round);
+        status = store_grow(job, call);
     }
-    return tml_is_cancelled(job->tml) ? TML_OK : runs_gather(job, round);
+    return status;
 }
 
-/* Follows the roots to step and stores the first SEEDS_MAX pairs of nodes there. Returns how many
- * there are. */
-static uint32_t seeds_collect(const depth_round *round, depth_run *run, const depth_pair *roots,
-                              uint32_t step, depth_pair *seeds)
+/* Divides the round's poses and makes a run of each pair of nodes. */
+static void runs_make(collide_job *job, depth_round *round)
 {
-    run->stop_step = step;
-    run->stopped = seeds;
-    run->stopped_capacity = SEEDS_MAX;
-    run->stopped_count = 0;
-    run->node_pairs = 0;
-    round->loops->descend(run, roots, 0);
-    return run->stopped_count;
-}
-
-/* Divides one pose into at least wanted pairs of nodes where possible, all of them input of
- * round->seed_step. Returns how many, at most SEEDS_MAX; 0: the roots are apart, or nothing below
- * them meets. *above: pairs of nodes followed on the way. */
-static uint32_t seeds_make(depth_round *round, uint32_t pose, uint32_t wanted, depth_pair *seeds,
-                           uint64_t *above)
-{
-    depth_run run = run_of(&round->call, pose);
-    _Atomic uint32_t found = UINT32_MAX;
-    depth_pair roots;
-    run.found = &found;
-    *above = 0;
-    if (!round->loops->root(&run, &roots))
-        return 0;
-    seeds[0] = roots;
-    round->seed_step = 0;
-    uint32_t count = 1;
-    for (uint32_t step = 1; step < round->call.step_count - 1 && count < wanted; step++) {
-        count = seeds_collect(round, &run, &roots, step, seeds);
-        if (count > SEEDS_MAX) { /* too many: go back to the step before */
-            count = seeds_collect(round, &run, &roots, round->seed_step, seeds);
-            wanted = 0;
-        } else {
-            round->seed_step = step;
+    tml_parallel_for(job->tml, round->pose_count, seeds_task, round);
+    round->run_count = 0;
+    for (uint32_t p = 0; p < round->pose_count; p++) {
+        const depth_pair *pairs = round->pairs + (size_t)seed_room(round->wanted) * p;
+        job->node_pairs += round->seeds[p].node_pairs;
+        for (uint32_t i = 0; i < round->seeds[p].count; i++) {
+            depth_run *run = &round->runs[round->run_count++];
+            *run = run_of(&round->call, round->first_pose + p);
+            run->start = &pairs[i];
+            run->start_step = round->seeds[p].step;
+            run->number = i;
+            run->found = &round->found[p];
+            run->is_short = true; /* it has not run */
         }
-        *above = run.node_pairs;
-        if (count == 0)
-            return 0;
     }
-    return count;
 }
 
 uint32_t collide_roots(const collide_job *job, tml_uvec3 *out)
@@ -264,46 +312,42 @@ uint32_t collide_roots(const collide_job *job, tml_uvec3 *out)
 
 tml_status collide_depth_first(collide_job *job)
 {
+    tml_context *tml = job->tml;
     depth_round round = {.call = {.job = job}, .loops = loops_for_processor()};
     round.call.step_count = collide_schedule(job->a, job->b, round.call.steps);
     if (round.call.step_count == 0) /* a mesh without triangles */
         return TML_OK;
-    uint32_t wanted = TASKS_A_THREAD * tml_concurrency(job->tml);
-    bool whole = tml_concurrency(job->tml) == 1 || job->pose_count >= wanted;
-    uint32_t room = whole ? TML_MIN_OF(job->pose_count, (uint32_t)TASKS_A_ROUND) : SEEDS_MAX;
-    size_t runs_size = room * sizeof(depth_run);
-    size_t found_size = room * sizeof(_Atomic uint32_t);
-    size_t seeds_size = whole ? 0 : SEEDS_MAX * sizeof(depth_pair);
-    round.runs = tml_alloc(job->tml, runs_size);
-    _Atomic uint32_t *found = tml_alloc(job->tml, found_size);
-    depth_pair *seeds = tml_alloc(job->tml, seeds_size);
+    uint32_t wanted = TML_MIN_OF(TASKS_A_THREAD * tml_concurrency(tml), (uint32_t)TASKS_WANTED);
+    uint32_t poses =
+        tml->progress ? TML_CEIL_DIV(job->pose_count, ROUNDS_TO_REPORT) : job->pose_count;
+    poses = TML_MIN_OF(poses, (uint32_t)POSES_A_ROUND);
+    round.wanted = TML_CEIL_DIV(wanted, poses);
+    size_t runs_size = (size_t)poses * seeds_most(round.wanted) * sizeof *round.runs;
+    size_t pairs_size = (size_t)poses * seed_room(round.wanted) * sizeof *round.pairs;
+    size_t seeds_size = poses * sizeof *round.seeds, found_size = poses * sizeof *round.found;
+    round.runs = tml_alloc(tml, runs_size);
+    round.pairs = tml_alloc(tml, pairs_size);
+    round.seeds = tml_alloc(tml, seeds_size);
+    round.found = tml_alloc(tml, found_size);
     tml_status status = TML_OK;
-    if (!round.runs || !found || (!seeds && !whole))
-        status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
-                           "tml_collide: no memory for %zu bytes of tasks",
-                           runs_size + found_size + seeds_size);
-    /* Many poses: one task each. Few poses: one after the other, each divided into tasks. */
-    for (uint32_t pose = 0; pose < job->pose_count && status == TML_OK;) {
-        uint32_t poses = whole ? TML_MIN_OF(room, job->pose_count - pose) : 1;
-        uint64_t above = 0;
-        round.run_count = whole ? poses : seeds_make(&round, pose, wanted, seeds, &above);
-        job->node_pairs += above;
-        round.seeds = whole ? NULL : seeds;
-        for (uint32_t i = 0; i < round.run_count; i++) {
-            round.runs[i] = run_of(&round.call, whole ? pose + i : pose);
-            round.runs[i].number = whole ? 0 : i;
-            round.runs[i].found = &found[whole ? i : 0];
-            atomic_init(&found[i], UINT32_MAX);
-        }
+    if (!round.runs || !round.pairs || !round.seeds || !round.found)
+        status =
+            tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes of tasks",
+                      runs_size + pairs_size + seeds_size + found_size);
+    for (; round.first_pose < job->pose_count && status == TML_OK;
+         round.first_pose += round.pose_count) {
+        round.pose_count = TML_MIN_OF(poses, job->pose_count - round.first_pose);
+        runs_make(job, &round);
         status = round_run(job, &round);
-        pose += poses;
-        if (!tml_progress(job->tml, "pairs", (double)pose / job->pose_count))
-            status = tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
+        double done = (double)(round.first_pose + round.pose_count);
+        if (status == TML_OK && !tml_progress(tml, "pairs", done / job->pose_count))
+            status = tml_error(tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
     }
-    tml_free(job->tml, round.call.blocks, round.call.block_count * sizeof *round.call.blocks);
-    tml_free(job->tml, seeds, seeds_size);
-    tml_free(job->tml, found, found_size);
-    tml_free(job->tml, round.runs, runs_size);
+    stores_free(job, &round.call);
+    tml_free(tml, round.found, found_size);
+    tml_free(tml, round.seeds, seeds_size);
+    tml_free(tml, round.pairs, pairs_size);
+    tml_free(tml, round.runs, runs_size);
     job->parts = 1;
     return status;
 }

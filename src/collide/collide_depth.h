@@ -17,8 +17,8 @@ typedef struct depth_pair {
     uint32_t pose;
 } depth_pair;
 
-/* Pairs that were found, in a chain of blocks of fixed size. */
-enum { DEPTH_BLOCK_PAIRS = 255 };
+/* Pairs that were found, in a chain of blocks of 1 KiB. */
+enum { DEPTH_BLOCK_PAIRS = 63 };
 typedef struct depth_block {
     struct depth_block *next;
     uint32_t count;
@@ -26,15 +26,18 @@ typedef struct depth_block {
     tml_collide_pair pairs[DEPTH_BLOCK_PAIRS];
 } depth_block;
 
+enum { DEPTH_STORES = 22, DEPTH_STORE_BLOCKS = 512 };
+
 /* What all descents of a call share. */
 typedef struct depth_call {
     const collide_job *job;
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
-    /* The store of blocks, which are taken in order. The calling thread allocates it; workers
-     * allocate nothing. */
-    depth_block *blocks;
-    uint32_t block_count;
+    /* The store of blocks, which are taken in order. stores[k] has DEPTH_STORE_BLOCKS << k. The
+     * calling thread allocates them; workers allocate nothing. */
+    depth_block *stores[DEPTH_STORES];
+    uint32_t store_count;
+    uint32_t block_count; /* in all stores */
     _Atomic uint32_t blocks_taken;
 } depth_call;
 
@@ -51,6 +54,8 @@ typedef struct depth_leaf {
 /* One descent from a pair of nodes. */
 typedef struct depth_run {
     depth_call *call;
+    const depth_pair *start; /* input of start_step */
+    uint32_t start_step;
     const collide_pose *pose;
     uint32_t pose_number;
     /* Pairs that arrive at stop_step are not followed but counted in stopped_count, and stored in
@@ -64,13 +69,15 @@ typedef struct depth_run {
     uint32_t number;
     _Atomic uint32_t *found;
     bool is_over;
-    /* Results. is_short: the store had no block left, and further pairs are only counted. */
+    /* Results. is_short: the store had no block left, and the descent was given up; it runs again
+     * and fills its blocks, first and those after it, anew. */
     depth_block *first, *last;
     bool is_short;
     uint64_t count;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
     uint64_t node_pairs, tested, unsure;
-    depth_leaf leaf;
+    uint64_t at; /* of its first pair in the job's */
+    depth_leaf *leaf;
 } depth_run;
 
 /* Adds a pair of triangles that the float test did not exclude. is_sure: they cross; otherwise the

@@ -142,7 +142,7 @@ INLINE void triangle_boxes(const float *at, float *box)
 
 INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
 {
-    depth_leaf *leaf = &run->leaf;
+    depth_leaf *leaf = run->leaf;
     const tml_tree *b = run->call->job->b;
     if (leaf->index == index)
         return;
@@ -164,7 +164,7 @@ INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
  * inverse's transpose. (Any normal would be right. A pose without an inverse gives 0.) */
 INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 {
-    depth_leaf *leaf = &run->leaf;
+    depth_leaf *leaf = run->leaf;
     const float *words = collide_slab_words(run->call->job->b, leaf->index);
     if (!is_posed)
         return collide_slab_load(words);
@@ -263,7 +263,7 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
     const float *a_at = a->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * pair->a.index;
     float gap[COLLIDE_WIDTH], a_box[COLLIDE_BOX_WORDS];
     leaf_load(run, pair->b.index, is_posed);
-    const depth_leaf *leaf = &run->leaf;
+    const depth_leaf *leaf = run->leaf;
 
     gaps(pair->a.here, leaf->box, gap);
     uint32_t b_met = lanes_met(gap) & ((1u << job->b->lanes) - 1);
@@ -389,13 +389,16 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
 
 static void run_descend(depth_run *run, const depth_pair *pair, uint32_t step)
 {
-    run->leaf.index = COLLIDE_NO_TRIANGLE;
+    depth_leaf leaf;
+    leaf.index = COLLIDE_NO_TRIANGLE;
+    run->leaf = &leaf;
     if (run->call->job->is_self)
         descend(run, pair, step, false, true);
     else if (run->pose->is_identity)
         descend(run, pair, step, false, false);
     else
         descend(run, pair, step, true, false);
+    run->leaf = NULL;
 }
 
 static bool run_root(depth_run *run, depth_pair *out)
