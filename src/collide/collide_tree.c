@@ -339,6 +339,77 @@ static uint32_t random_next(uint32_t *state)
     return *state;
 }
 
+/* Items of a block of partition. */
+enum { PARTITION_BLOCK = 64 };
+
+static void swap_items(item *x, item *y)
+{
+    item moving = *x;
+    *x = *y;
+    *y = moving;
+}
+
+/* The offsets, upward from first, of those of count items that are not less than pivot. */
+static uint32_t not_less(const item *first, int64_t count, int axis, float pivot, uint8_t *out)
+{
+    uint32_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        out[found] = (uint8_t)i;
+        found += !(first[i].middle[axis] < pivot);
+    }
+    return found;
+}
+
+/* The offsets, downward from last, of those of count items that are not greater than pivot. */
+static uint32_t not_greater(const item *last, int64_t count, int axis, float pivot, uint8_t *out)
+{
+    uint32_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        out[found] = (uint8_t)i;
+        found += !(last[-i].middle[axis] > pivot);
+    }
+    return found;
+}
+
+/* Hoare's partition of items [*low, *high], one of which has the value pivot: i goes up to an item
+ * that is not less, j down to one that is not greater, the two are swapped, and so on until i and j
+ * have passed each other, which *low and *high become. The items to swap are first listed, for a
+ * block at each end, since a branch on an item is mispredicted half the time. After: Edelkamp,
+ * Weiss: BlockQuicksort. 2016. */
+static void partition(item *items, int64_t *low, int64_t *high, int axis, float pivot)
+{
+    uint8_t up[2 * PARTITION_BLOCK], down[2 * PARTITION_BLOCK];
+    int64_t i = *low, j = *high;
+    uint32_t ups = 0, downs = 0, u = 0, d = 0; /* offsets listed, and used */
+    while (j - i + 1 >= 2 * PARTITION_BLOCK) {
+        if (u == ups)
+            ups = not_less(items + i, PARTITION_BLOCK, axis, pivot, up), u = 0;
+        if (d == downs)
+            downs = not_greater(items + j, PARTITION_BLOCK, axis, pivot, down), d = 0;
+        for (; u < ups && d < downs; u++, d++)
+            swap_items(&items[i + up[u]], &items[j - down[d]]);
+        if (u == ups)
+            i += PARTITION_BLOCK;
+        if (d == downs)
+            j -= PARTITION_BLOCK;
+    }
+    /* Less than two blocks are left, with what is listed and unused. */
+    i += u < ups ? up[u] : 0;
+    j -= d < downs ? down[d] : 0;
+    ups = not_less(items + i, j - i + 1, axis, pivot, up);
+    downs = not_greater(items + j, j - i + 1, axis, pivot, down);
+    for (u = 0; u < ups && u < downs && i + up[u] <= j - down[u]; u++)
+        swap_items(&items[i + up[u]], &items[j - down[u]]);
+    int64_t above = u ? i + up[u - 1] + 1 : i, below = u ? j - down[u - 1] - 1 : j;
+    *low = above;
+    *high = below;
+    if (above > below)
+        return;
+    /* They stop at the latest where the other began. */
+    *low = u < ups ? TML_MIN_OF(i + up[u], below + 1) : below + 1;
+    *high = u < downs ? TML_MAX_OF(j - down[u], above - 1) : above - 1;
+}
+
 /* Orders items so that none of the first `kept` is greater along the axis than any of the
  * others. */
 static void halve(item *items, int64_t count, int64_t kept, int axis, uint32_t *random)
@@ -347,17 +418,7 @@ static void halve(item *items, int64_t count, int64_t kept, int axis, uint32_t *
     while (low < high) {
         float pivot = items[low + random_next(random) % (high - low + 1)].middle[axis];
         int64_t i = low, j = high;
-        do {
-            while (items[i].middle[axis] < pivot)
-                i++;
-            while (items[j].middle[axis] > pivot)
-                j--;
-            if (i <= j) {
-                item moving = items[i];
-                items[i++] = items[j];
-                items[j--] = moving;
-            }
-        } while (i <= j);
+        partition(items, &i, &j, axis, pivot);
         if (j < kept)
             low = i;
         if (kept < i)
