@@ -836,6 +836,51 @@ TEST(refitted_saved_and_loaded_trees_answer_alike)
     tml_close(tml);
 }
 
+/* A tree's bytes, and what is said of its first broken triangle, for any number of threads. Sizes
+ * around the blocks that are partitioned and the tasks that look for broken triangles. */
+TEST(trees_do_not_depend_on_threads)
+{
+    static const uint32_t sizes[] = {1, 9, 64, 127, 128, 129, 257, 4095, 4096, 4097, 20011};
+    random_state = 1; /* the same whatever ran before */
+    for (uint32_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
+        mesh m = soup(sizes[i / 3], 0.2f, i % 3 == 1 ? 4.0f : 0.0f);
+        for (uint32_t t = 7; i % 3 == 2 && t < m.triangle_count; t += 1000)
+            m.vertices[9 * t + 4] = NAN;
+        char *bytes[3] = {NULL}, said[3][200] = {""};
+        size_t size = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+            tml_context *tml = open_engine(TML_ENGINE_CPU, (uint32_t[]){1, 2, 16}[k]);
+            tml_tree_desc desc = {.skip_broken = true};
+            tml_tree *tree, *refused;
+            CHECK_OK(tml, tml_buffer_create(tml,
+                                            &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                               .count = m.vertex_count,
+                                                               .data = m.vertices},
+                                            &desc.vertices));
+            if (CHECK_OK(tml, tml_tree_create(tml, &desc, &tree))) {
+                size = tml_tree_save_size(tree);
+                bytes[k] = malloc(size);
+                CHECK_OK(tml, tml_tree_save(tml, tree, bytes[k], size));
+                CHECK(memcmp(bytes[0], bytes[k], size) == 0);
+                tml_tree_destroy(tml, tree);
+            }
+            desc.skip_broken = false;
+            bool is_broken = i % 3 == 2 && m.triangle_count > 7;
+            CHECK_EQ_U64(tml_tree_create(tml, &desc, &refused),
+                         is_broken ? TML_ERROR_INVALID_ARGUMENT : TML_OK);
+            snprintf(said[k], sizeof said[k], "%s", is_broken ? tml_last_error(tml) : "");
+            CHECK(strcmp(said[0], said[k]) == 0 &&
+                  (!is_broken || strstr(said[k], "corner 1 of triangle 7,")));
+            tml_tree_destroy(tml, refused);
+            tml_buffer_destroy(tml, desc.vertices);
+            tml_close(tml);
+        }
+        for (uint32_t k = 0; k < 3; k++)
+            free(bytes[k]);
+        mesh_free(&m);
+    }
+}
+
 TEST(broken_meshes_are_refused_or_left_out)
 {
     tml_context *tml = open_plain();

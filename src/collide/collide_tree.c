@@ -298,36 +298,76 @@ typedef struct item {
     uint32_t id;
 } item;
 
-/* Fills items with the triangles that are sound. Others are an error, or with skip_broken
- * counted. */
-static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_broken, item *items,
-                             tml_tree *tree)
+/* Triangles of a task of items_task, and tasks between two reports of progress. */
+enum { ITEMS_A_TASK = 4096, ITEM_TASKS = 256 };
+
+/* A task's items begin where they would if all triangles were sound. */
+typedef struct items_job {
+    const mesh_view *mesh;
+    item *items;
+    uint64_t first_task;
+    uint32_t counts[ITEM_TASKS]; /* items of each task */
+} items_job;
+
+static void items_task(void *argument, uint32_t task)
 {
-    enum { REPORT = 1 << 20 };
-    uint64_t count = 0;
-    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
-        if (t % REPORT == 0 &&
-            !tml_progress(tml, "triangles", 0.1 * (double)t / (double)mesh->triangle_count))
-            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
+    items_job *job = argument;
+    const mesh_view *mesh = job->mesh;
+    uint64_t first = (job->first_task + task) * ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + ITEMS_A_TASK, mesh->triangle_count);
+    item *out = job->items + first;
+    for (uint64_t t = first; t < end; t++) {
         uint32_t corner;
         uint64_t vertex;
-        if (!triangle_is_sound(mesh, t, &corner, &vertex)) {
-            if (!skip_broken)
-                return broken_triangle(tml, mesh, t, corner, vertex);
-            tree->broken_count++;
+        if (!triangle_is_sound(mesh, t, &corner, &vertex))
             continue;
-        }
         const float *p[3];
         for (uint32_t c = 0; c < 3; c++)
             p[c] = mesh->vertices + 3 * mesh_corner(mesh, 3 * t + c);
         for (int k = 0; k < 3; k++) {
             float low = TML_MIN_OF(TML_MIN_OF(p[0][k], p[1][k]), p[2][k]);
             float high = TML_MAX_OF(TML_MAX_OF(p[0][k], p[1][k]), p[2][k]);
-            items[count].middle[k] = low + high;
+            out->middle[k] = low + high;
         }
-        items[count++].id = (uint32_t)t;
+        out++->id = (uint32_t)t;
+    }
+    job->counts[task] = (uint32_t)(out - (job->items + first));
+}
+
+/* Why the first triangle from `from` on that is not sound is not. */
+static tml_status first_broken(tml_context *tml, const mesh_view *mesh, uint64_t from)
+{
+    uint32_t corner;
+    uint64_t vertex;
+    while (triangle_is_sound(mesh, from, &corner, &vertex))
+        from++;
+    return broken_triangle(tml, mesh, from, corner, vertex);
+}
+
+/* Fills items with the triangles that are sound. Others are an error, or with skip_broken
+ * counted. */
+static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_broken, item *items,
+                             tml_tree *tree)
+{
+    items_job job = {.mesh = mesh, .items = items};
+    uint64_t count = 0, tasks = TML_CEIL_DIV(mesh->triangle_count, ITEMS_A_TASK);
+    for (; job.first_task < tasks; job.first_task += ITEM_TASKS) {
+        uint64_t first = job.first_task * ITEMS_A_TASK;
+        uint32_t now = (uint32_t)TML_MIN_OF(tasks - job.first_task, (uint64_t)ITEM_TASKS);
+        if (!tml_progress(tml, "triangles", 0.1 * (double)first / (double)mesh->triangle_count))
+            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
+        tml_parallel_for(tml, now, items_task, &job);
+        for (uint32_t task = 0; task < now; task++, first += ITEMS_A_TASK) {
+            uint64_t wanted = TML_MIN_OF(mesh->triangle_count - first, (uint64_t)ITEMS_A_TASK);
+            if (job.counts[task] < wanted && !skip_broken)
+                return first_broken(tml, mesh, first);
+            if (count < first) /* after triangles that were left out */
+                memmove(items + count, items + first, job.counts[task] * sizeof *items);
+            count += job.counts[task];
+        }
     }
     tree->count = (uint32_t)count;
+    tree->broken_count = mesh->triangle_count - count;
     return TML_OK;
 }
 
@@ -620,6 +660,46 @@ tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree
     return status ? status : tml_leave(tml, tree_create(tml, desc, out));
 }
 
+typedef struct refit_check {
+    const tml_tree *tree;
+    const float *vertices;
+    _Atomic uint32_t
+        broken_leaf; /* the first that has an unusable vertex; else the number of leaves */
+} refit_check;
+
+static void refit_check_task(void *argument, uint32_t task)
+{
+    refit_check *check = argument;
+    const tml_tree *tree = check->tree;
+    uint32_t first = task * LEAVES_A_TASK;
+    uint32_t end = TML_MIN_OF(first + LEAVES_A_TASK, tree->level_count[1]);
+    for (uint32_t leaf = first; leaf < end; leaf++)
+        for (uint32_t i = 0; i < 3 * COLLIDE_WIDTH; i++) {
+            uint64_t corner = (uint64_t)3 * COLLIDE_WIDTH * leaf + i;
+            if (is_usable(check->vertices + 3 * (size_t)tree->corners[corner]))
+                continue;
+            uint32_t least = atomic_load_explicit(&check->broken_leaf, memory_order_relaxed);
+            while (leaf < least && !atomic_compare_exchange_weak_explicit(
+                                       &check->broken_leaf, &least, leaf, memory_order_relaxed,
+                                       memory_order_relaxed))
+                ;
+            return;
+        }
+}
+
+/* Says which vertex of a leaf is not usable. */
+static tml_status broken_leaf(tml_context *tml, const tml_tree *tree, const mesh_view *mesh,
+                              uint32_t leaf)
+{
+    uint64_t i = (uint64_t)3 * COLLIDE_WIDTH * leaf;
+    while (is_usable(mesh->vertices + 3 * (size_t)tree->corners[i]))
+        i++;
+    uint64_t slot = i / 3; /* one before it, where it repeats that one's triangle */
+    while (tree->ids[slot] == COLLIDE_NO_TRIANGLE && slot % COLLIDE_WIDTH > 0)
+        slot--;
+    return broken_triangle(tml, mesh, tree->ids[slot], (uint32_t)(i % 3), tree->corners[i]);
+}
+
 static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
 {
     const char *call = "tml_tree_refit";
@@ -631,15 +711,14 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     if (status != TML_OK)
         return status;
     mesh_view mesh = {.call = call, .vertices = memory, .vertex_count = tree->vertex_count};
-    for (uint64_t i = 0; i < 3 * slot_count(tree) && status == TML_OK; i++)
-        if (!is_usable(mesh.vertices + 3 * (size_t)tree->corners[i])) {
-            uint64_t slot = i / 3 / COLLIDE_WIDTH * COLLIDE_WIDTH, same = i / 3;
-            while (tree->ids[same] == COLLIDE_NO_TRIANGLE && same > slot)
-                same--; /* the slot that this one repeats */
-            status =
-                broken_triangle(tml, &mesh, tree->ids[same], (uint32_t)(i % 3), tree->corners[i]);
-        }
-    if (status == TML_OK && tree->levels) {
+    uint32_t leaves = tree->levels ? tree->level_count[1] : 0;
+    refit_check check = {.tree = tree, .vertices = memory};
+    atomic_init(&check.broken_leaf, leaves);
+    tml_parallel_for(tml, TML_CEIL_DIV(leaves, LEAVES_A_TASK), refit_check_task, &check);
+    uint32_t leaf = atomic_load_explicit(&check.broken_leaf, memory_order_relaxed);
+    if (leaf < leaves) {
+        status = broken_leaf(tml, tree, &mesh, leaf);
+    } else if (leaves) {
         collide_stream_destroy(tml, tree);
         fit(tml, tree, memory);
     }
