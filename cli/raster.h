@@ -3,8 +3,6 @@
 #ifndef CLI_RASTER_H
 #define CLI_RASTER_H
 
-#include <stdatomic.h>
-
 #include <trommel/io.h>
 
 /* Fractional bits of a position on the sample grid. */
@@ -16,12 +14,19 @@ typedef struct raster_vertex {
                    * are left out */
 } raster_vertex;
 
-/* Keys are 0 where nothing is. Nearest wins, then the lower triangle number: a maximum does not
- * depend on the order of writing, so the picture does not depend on threads. */
+/* The nearest triangle of each sample and its depth, 0 where nothing is. Nearest wins, then the
+ * lower triangle number: that does not depend on the order of drawing, so the picture does not
+ * depend on threads. Triangle numbers are defined where depths are not 0. */
 typedef struct raster_target {
-    uint32_t width, height;
-    _Atomic uint64_t *keys;
+    uint32_t width, height, stride; /* stride: raster_stride(width) samples from row to row */
+    float *depths;
+    uint32_t *triangles;
 } raster_target;
+
+/* Room for a row of samples that are drawn in groups. */
+uint32_t raster_stride(uint32_t width);
+
+enum { RASTER_MAX_SIDE = 3 * 8192 };
 
 /* Triangle numbers are 32 bits: more triangles than this are not drawn. */
 #define RASTER_MAX_TRIANGLES 0xffffffffu
@@ -33,18 +38,10 @@ int32_t raster_fixed(double samples);
 /* The three vertices of a triangle, indexed or soup; false when one is out of range. */
 bool raster_corners(const tml_mesh *mesh, uint64_t triangle, uint64_t corners[3]);
 
-/* Draws all triangles of mesh, both sides, on the context's threads. */
-void raster_draw(tml_context *tml, const raster_target *target, const tml_mesh *mesh,
-                 const raster_vertex *vertices);
-
-static inline bool raster_is_empty(uint64_t key)
-{
-    return key == 0;
-}
-static inline uint32_t raster_triangle(uint64_t key)
-{
-    return ~(uint32_t)key;
-}
-float raster_depth(uint64_t key);
+/* Draws all triangles of mesh, both sides, on the context's threads, over what target held
+ * before. Sides of target are up to RASTER_MAX_SIDE. Allocates about 4 bytes a triangle that
+ * covers a sample. Errors: OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status raster_draw(tml_context *tml, const raster_target *target,
+                                      const tml_mesh *mesh, const raster_vertex *vertices);
 
 #endif

@@ -30,17 +30,17 @@ typedef struct render_desc {
     uint64_t lit_count;
     float lit_color[3]; /* sRGB */
     float wire;         /* width of the triangles' edges in pixels; 0: none are drawn */
-    /* The camera takes in this box, in the coordinates of mesh->positions, from as far away as it would take in
-     * the whole mesh; lower = upper: the mesh. */
+    /* The camera takes in this box, in the coordinates of mesh->positions, from as far away as
+     * it would take in the whole mesh; lower = upper: the mesh. */
     double frame_lower[3], frame_upper[3];
 } render_desc;
 
 enum { RENDER_MAX_SIDE = 8192 };
 
 /* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first, opaque). Needs 12 bytes a
- * vertex (24 without normals) and about 100 bytes a pixel (170 with lit triangles). A mesh with nothing to show gives the
- * background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or more), INVALID_ARGUMENT,
- * CANCELLED. */
+ * vertex (24 without normals), about 6 bytes a triangle that is not between the samples, and about
+ * 120 bytes a pixel (190 with lit triangles). A mesh with nothing to show gives the background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or
+ * more), INVALID_ARGUMENT, CANCELLED. */
 TML_MUST_CHECK tml_status render_mesh(tml_context *tml, const tml_mesh *mesh,
                                       const render_desc *desc, uint8_t *rgba);
 

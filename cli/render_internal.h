@@ -24,7 +24,10 @@ enum {
     RENDER_SAMPLES = 3,
     RENDER_SHADOW_SIDE = 2048,
     RENDER_SHADOW_TILES = 128,
-    RENDER_ROWS_A_TASK = 8
+    RENDER_ROWS_A_TASK = 8,
+    RENDER_LEVEL_STEPS = 4096,
+    RENDER_BACKGROUND_STEPS = 256,
+    BLUR_LINES = 16, /* rows or columns that are blurred side by side */
 };
 
 /* What one pixel shows, for the screen-space passes. depth is the distance along the view axis; 0
@@ -59,15 +62,22 @@ typedef struct scene {
     raster_target target;
     raster_target shadow;
     float shadow_tiles[RENDER_SHADOW_TILES * RENDER_SHADOW_TILES]; /* the nearest depth of each */
-    raster_target glow; /* the lit triangles alone, as the camera sees them; keys NULL: none */
+    float to_light[3][4]; /* a matrix: from the camera's coordinates to the shadow map's */
+    raster_target glow;   /* the lit triangles alone, as the camera sees them; depths NULL: none */
     uint64_t *lit_indices;
     pixel *pixels;
     float *depths; /* of pixels, once more: occlusion reads them alone, far and wide */
     visibility *visible;
     visibility *unsmoothed;
+    float *blur;        /* scratch: room for a picture whose sides are BLUR_LINES longer */
     float *floor_light; /* a pixel each: how much light the floor gets; 1 where there is none */
     float value_lower, value_upper;
-    tml_vec3 color; /* desc->color, linear */
+    tml_vec3 color;        /* desc->color, linear */
+    float level_from[257]; /* the least linear light of each byte */
+    uint8_t level_near[RENDER_LEVEL_STEPS +
+                       1]; /* a byte that is not above that of a light in 0 ... 1 */
+    float background_light[RENDER_BACKGROUND_STEPS +
+                           2]; /* from the picture's centre to its corners */
     uint8_t *rgba;
 } scene;
 
@@ -83,6 +93,14 @@ typedef void (*render_pass)(scene *s, uint32_t first, uint32_t last);
 /* Runs a pass and reports its progress from one fraction of the picture to another; false when
  * cancelled. */
 bool render_rows(scene *s, render_pass pass, const char *stage, double from, double to);
+
+/* Each pixel's nearest sample stands for it in the screen-space passes: fills s->pixels and
+ * s->depths. */
+void render_pixels(scene *s, uint32_t first, uint32_t last);
+/* The colour of each pixel: fills s->rgba. */
+void render_colors(scene *s, uint32_t first, uint32_t last);
+/* Fills what does not change from pixel to pixel. */
+void render_make_tables(scene *s);
 
 /* Ambient occlusion, key light and floor shadow of each pixel, smoothed: fills s->visible and
  * s->floor_light from s->pixels and s->shadow. Progress and result as render_rows. */

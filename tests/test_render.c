@@ -7,6 +7,8 @@
 #include "../cli/raster.c"
 #include "../cli/render.c"
 #include "../cli/render_light.c"
+#include "../cli/render_shade.c"
+#include "support_render_plain.h"
 
 static tml_context *open_with(uint32_t threads)
 {
@@ -17,24 +19,39 @@ static tml_context *open_with(uint32_t threads)
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 
-enum { SIDE = 24 };
+enum { SIDE = 24, STRIDE = 32 };
 
 typedef struct canvas {
-    _Atomic uint64_t keys[SIDE * SIDE];
+    float depths[SIDE * STRIDE];
+    uint32_t triangles[SIDE * STRIDE];
 } canvas;
+
+static raster_target target_on(canvas *c)
+{
+    CHECK_EQ_U64(raster_stride(SIDE), STRIDE);
+    return (raster_target){SIDE, SIDE, STRIDE, c->depths, c->triangles};
+}
+
+static bool is_covered(const canvas *c, int sample)
+{
+    return c->depths[sample / SIDE * STRIDE + sample % SIDE] > 0;
+}
 
 /* Draws triangles of 2-D corners (in samples) at the same depth. */
 static void draw(canvas *c, const float (*corners)[2], uint32_t triangles)
 {
     static raster_vertex vertices[3 * 4096];
     tml_context *tml = open_with(1);
-    raster_target target = {SIDE, SIDE, c->keys};
+    const raster_target target = target_on(c);
     tml_mesh mesh = {.vertex_count = 3 * triangles, .triangle_count = triangles};
     for (uint32_t v = 0; v < 3 * triangles; v++)
         vertices[v] = (raster_vertex){raster_fixed((double)corners[v][0]),
                                       raster_fixed((double)corners[v][1]), 1};
     memset(c, 0, sizeof *c);
-    raster_draw(tml, &target, &mesh, vertices);
+    CHECK_OK(tml, raster_draw(tml, &target, &mesh, vertices));
+    for (int i = 0; i < SIDE * STRIDE; i++) /* past the width anything may be */
+        if (i % STRIDE >= SIDE || c->depths[i] == 0)
+            c->depths[i] = (float)(c->triangles[i] = 0);
     tml_close(tml);
 }
 
@@ -42,7 +59,7 @@ static int count_covered(const canvas *c)
 {
     int count = 0;
     for (int i = 0; i < SIDE * SIDE; i++)
-        count += !raster_is_empty(c->keys[i]);
+        count += is_covered(c, i);
     return count;
 }
 
@@ -56,7 +73,7 @@ TEST(a_triangle_covers_the_centres_inside_it)
             double cx = x + 0.5, cy = y + 0.5;
             /* Centres on the slanted edge belong to the neighbour on its right and below. */
             bool inside = cx > 2 && cy > 2 && cx + cy < 16;
-            CHECK_EQ_U64(!raster_is_empty(c.keys[y * SIDE + x]), inside);
+            CHECK_EQ_U64(is_covered(&c, y * SIDE + x), inside);
         }
 }
 
@@ -95,7 +112,7 @@ TEST(neighbours_share_no_sample_and_leave_none)
             memcpy(corners[2], rim[(r + 1) % RIM], sizeof corners[2]);
             draw(&one, (const float(*)[2])corners, 1);
             for (int p = 0; p < SIDE * SIDE; p++)
-                covered[p] += !raster_is_empty(one.keys[p]);
+                covered[p] += is_covered(&one, p);
             total += count_covered(&one);
         }
         CHECK_EQ_I64(total, 20 * 20);
@@ -111,15 +128,15 @@ TEST(what_lies_outside_is_cut_off)
                                  {-50, 3},       {-3, 3},       {-9, 60}}; /* covers nothing */
     draw(&c, corners, 2);
     CHECK_EQ_I64(count_covered(&c), SIDE * SIDE);
-    for (int i = 0; i < SIDE * SIDE; i++)
-        CHECK_EQ_U64(raster_triangle(c.keys[i]), 0);
+    for (int i = 0; i < SIDE * STRIDE; i++)
+        CHECK_EQ_U64(c.triangles[i], 0);
 }
 
 TEST(nearest_wins_then_the_lower_number)
 {
-    static _Atomic uint64_t keys[SIDE * SIDE];
+    static canvas c;
     tml_context *tml = open_with(2);
-    raster_target target = {SIDE, SIDE, keys};
+    const raster_target target = target_on(&c);
     raster_vertex vertices[12];
     static const float depths[4] = {0.5f, 2, 2, 1};
     for (int t = 0; t < 4; t++) {
@@ -127,10 +144,12 @@ TEST(nearest_wins_then_the_lower_number)
         vertices[3 * t + 1] = (raster_vertex){raster_fixed(99), raster_fixed(-9), depths[t]};
         vertices[3 * t + 2] = (raster_vertex){raster_fixed(-9), raster_fixed(99), depths[t]};
     }
-    raster_draw(tml, &target, &(tml_mesh){.vertex_count = 12, .triangle_count = 4}, vertices);
+    tml_mesh mesh = {.vertex_count = 12, .triangle_count = 4};
+    CHECK_OK(tml, raster_draw(tml, &target, &mesh, vertices));
     for (int i = 0; i < SIDE * SIDE; i++) {
-        CHECK_EQ_U64(raster_triangle(keys[i]), 1);
-        CHECK_NEAR(raster_depth(keys[i]), 2, 0);
+        int at = i / SIDE * STRIDE + i % SIDE;
+        CHECK_EQ_U64(c.triangles[at], 1);
+        CHECK_NEAR(c.depths[at], 2, 0);
     }
     tml_close(tml);
 }
@@ -330,6 +349,137 @@ TEST(every_axis_can_point_up)
             apart += abs(rgba[i] - first[i]);
         CHECK(apart < (int64_t)sizeof rgba / 4);
     }
+    free_ball(&b);
+}
+
+/* ---- the straightforward way ----------------------------------------------------------------- */
+
+static void check_coverage(const scene *s)
+{
+    raster_target plain = s->target;
+    size_t total = (size_t)plain.stride * plain.height;
+    plain.depths = malloc(total * sizeof(float));
+    plain.triangles = malloc(total * sizeof(uint32_t));
+    plain_draw(&plain, s->mesh, s->vertices);
+    uint64_t apart = 0, covered = 0;
+    for (size_t i = 0; i < total; i++) {
+        if (i % plain.stride >= plain.width)
+            continue;
+        covered += plain.depths[i] > 0;
+        apart += plain.depths[i] != s->target.depths[i] ||
+                 (plain.depths[i] > 0 && plain.triangles[i] != s->target.triangles[i]);
+    }
+    CHECK(covered > 1000);
+    CHECK_EQ_U64(apart, 0);
+    free(plain.depths);
+    free(plain.triangles);
+}
+
+/* Renders mesh, and compares coverage, occlusion and colours with the straightforward way's. */
+static void check_picture(const tml_mesh *mesh, const render_desc *desc)
+{
+    tml_context *tml = open_with(3);
+    size_t pixels = (size_t)desc->width * desc->height;
+    uint8_t *rgba = malloc(4 * pixels);
+    scene s = {.tml = tml, .mesh = mesh, .desc = desc, .rgba = rgba};
+    scene_part parts[SCENE_PARTS];
+    CHECK_OK(tml, begin_scene(&s, parts));
+    CHECK_OK(tml, render_scene(&s));
+    check_coverage(&s);
+    float worst = 0;
+    for (uint32_t i = 0; i < pixels; i++) {
+        float plain = plain_ambient(&s, i % desc->width, i / desc->width);
+        worst = fmaxf(worst, fabsf(s.unsmoothed[i].ambient - plain));
+        s.unsmoothed[i].ambient = plain;
+    }
+    CHECK(worst < 2e-3f);
+    smooth_visibility(&s, 0, desc->height);
+    int most = 0;
+    for (uint32_t i = 0; i < pixels; i++) {
+        uint8_t plain[3];
+        plain_color(&s, i % desc->width, i / desc->width, plain);
+        for (int c = 0; c < 3; c++)
+            most = abs(plain[c] - rgba[4 * i + c]) > most ? abs(plain[c] - rgba[4 * i + c]) : most;
+    }
+    CHECK(most <= 1);
+    end_scene(&s, parts);
+    free(rgba);
+    tml_close(tml);
+}
+
+/* A sheet with hills: its edge is open, hills hide others, and both sides are seen. */
+static ball make_hills(uint32_t side)
+{
+    ball b = {.positions = malloc((size_t)side * side * 3 * sizeof(float)),
+              .indices = malloc((size_t)(side - 1) * (side - 1) * 6 * sizeof(uint32_t))};
+    uint32_t *out = b.indices;
+    for (uint32_t i = 0; i < side * side; i++) {
+        float x = (float)(i % side) / (float)(side - 1), y = (float)(i / side) / (float)(side - 1);
+        float *p = b.positions + 3 * i;
+        p[0] = 10 * x;
+        p[1] = 10 * y;
+        p[2] = 1.1f * sinf(9 * x + 2 * y) * cosf(8 * y) + 0.05f * sinf(60 * x) * sinf(70 * y);
+        if (i % side + 1 == side || i / side + 1 == side)
+            continue;
+        const uint32_t quad[6] = {i, i + 1, i + side, i + side, i + 1, i + side + 1};
+        memcpy(out, quad, sizeof quad);
+        out += 6;
+    }
+    b.mesh = (tml_mesh){.positions = b.positions,
+                        .indices = b.indices,
+                        .vertex_count = (uint64_t)side * side,
+                        .triangle_count = (uint64_t)(side - 1) * (side - 1) * 2};
+    return b;
+}
+
+TEST(pictures_are_those_of_the_straightforward_way)
+{
+    static const uint32_t sides[] = {3, 24, 90,
+                                     300}; /* triangles from 100 pixels down to less than one */
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        ball hills = make_hills(sides[i]), round = make_ball(sides[i]);
+        for (int turn = 0; turn < 3; turn++) {
+            render_desc desc = blue;
+            desc.azimuth = 31.7 + 100 * turn;
+            desc.elevation = 35 - 50 * turn;
+            check_picture(&hills.mesh, &desc);
+            desc.width = 101 + (uint32_t)turn;
+            check_picture(&round.mesh, &desc);
+        }
+        free_ball(&hills);
+        free_ball(&round);
+    }
+}
+
+TEST(coloured_pictures_are_those_of_the_straightforward_way)
+{
+    ball b = make_hills(40);
+    float *values = malloc(b.mesh.vertex_count * sizeof *values);
+    uint8_t *colors = malloc(3 * b.mesh.triangle_count);
+    const uint32_t lit[] = {5, 900, 901, 902, 1500, 2000};
+    for (uint64_t v = 0; v < b.mesh.vertex_count; v++)
+        values[v] = b.positions[3 * v + 2];
+    for (uint64_t i = 0; i < 3 * b.mesh.triangle_count; i++)
+        colors[i] = (uint8_t)(i * 37);
+    b.mesh.values = values;
+    render_desc desc = blue;
+    desc.color_by_value = true;
+    check_picture(&b.mesh, &desc);
+    desc.color_by_value = false;
+    desc.wire = 0.83f;
+    check_picture(&b.mesh, &desc);
+    desc.triangle_colors = colors;
+    check_picture(&b.mesh, &desc);
+    desc.lit = lit;
+    desc.lit_count = sizeof lit / sizeof lit[0];
+    desc.lit_color[0] = 1;
+    check_picture(&b.mesh, &desc);
+    b.mesh.indices = NULL; /* a soup of whatever the vertices make */
+    b.mesh.triangle_count = b.mesh.vertex_count / 3;
+    desc = blue;
+    check_picture(&b.mesh, &desc);
+    free(values);
+    free(colors);
     free_ball(&b);
 }
 
