@@ -739,7 +739,7 @@ const cli_command cmd_bench = {
      "  what a frame that meters itself costs on a GPU\n"
      "trommel bench all --backend vulkan --count 256M --peers cub.txt\n"
      "  everything on a GPU, beside times that peers_cub printed",
-     bench_options, cli_shared_options, 1, 1},
+     bench_options, cli_shared_options, 1, 1, NULL, 0},
     sizeof(bench_args),
     bench_run_command,
     false};

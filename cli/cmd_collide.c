@@ -27,7 +27,7 @@ typedef struct collide_args {
     double scale;
     bool self, distance, first, count, skip_broken;
     class_set classes;
-    uint32_t frame; /* of the picture */
+    uint32_t fit; /* of the picture */
     picture_options picture;
 } collide_args;
 
@@ -67,24 +67,26 @@ static const opt collide_options[] = {
      .help = "before that, rotate it about x, then y, then z, in degrees"},
     {OPT_NUMBER, "scale", .argument = "S", .least = 1e-30, .most = 1e30, .fallback = "1",
      .offset = offsetof(collide_args, scale), .help = "before that, scale it by this factor"},
-    {OPT_INPUT, "pose", .brief = "many poses of B, a matrix each", .argument = "FILE",
+    {OPT_INPUT, "pose", .excludes = "translate|rotate|scale",
+     .brief = "many poses of B, a matrix each", .argument = "FILE",
      .offset = offsetof(collide_args, pose),
-     .help = "instead of these, many poses: a matrix of 12 or 16 numbers a line, row by row, "
+     .help = "many poses instead: a matrix of 12 or 16 numbers a line, row by row, "
              "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
 
     {OPT_SECTION, .help = "What to find"},
-    {OPT_FLAG, "self", .brief = "which triangles of A meet each other",
-     .offset = offsetof(collide_args, self),
+    {OPT_FLAG, "self", .excludes = "distance|pose|translate|rotate|scale",
+     .brief = "which triangles of A meet each other", .offset = offsetof(collide_args, self),
      .help =
          "which triangles of A meet each other; neighbours only where they meet elsewhere, too"},
-    {OPT_FLAG, "first", .offset = offsetof(collide_args, first),
+    {OPT_FLAG, "first", .excludes = "count|distance", .offset = offsetof(collide_args, first),
      .help = "one pair for each pose: whether they meet at all"},
-    {OPT_FLAG, "count", .offset = offsetof(collide_args, count),
-     .help = "how many pairs, and not which"},
+    {OPT_FLAG, "count", .excludes = "distance|segments|png",
+     .offset = offsetof(collide_args, count), .help = "how many pairs, and not which"},
     {OPT_CUSTOM, "classes", .argument = "NAME[,NAME...]", .parse = parse_classes,
      .offset = offsetof(collide_args, classes),
      .help = "only pairs that are crossing, touching, coplanar or degenerate (default: all)"},
-    {OPT_FLAG, "distance", .brief = "the smallest distance of A and B instead",
+    {OPT_FLAG, "distance", .excludes = "classes|segments|output=*.npy",
+     .brief = "the smallest distance of A and B instead",
      .offset = offsetof(collide_args, distance),
      .help = "the smallest distance of A and B instead, and where it is"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
@@ -103,8 +105,8 @@ static const opt collide_options[] = {
      .help = "a picture of both, in the first pose with a pair, the triangles that meet lit"},
 
     PICTURE_OPTIONS(collide_args),
-    {OPT_CHOICE, "frame", .choices = "contact|all", .fallback = "contact",
-     .offset = offsetof(collide_args, frame), .help = "what fills the picture"},
+    {OPT_CHOICE, "fit", .choices = "contact|all", .fallback = "contact",
+     .offset = offsetof(collide_args, fit), .help = "what fills the picture"},
     {0},
 };
 
@@ -121,19 +123,6 @@ static int check_args(const collide_args *a, uint32_t operand_count)
     if (a->self ? operand_count != 1 : operand_count != 2)
         return cli_usage(a->self ? "--self takes one mesh, not two"
                                  : "B is missing; give a second mesh, or --self");
-    if (a->self && (a->distance || a->pose || is_posed(a)))
-        return cli_usage("--self goes without --distance and without a pose");
-    if (a->first + a->count + a->distance > 1)
-        return cli_usage("--first, --count and --distance exclude each other");
-    if (a->distance && (a->classes.bits || a->segments))
-        return cli_usage("--distance has no --classes and no --segments");
-    if (a->count && (a->segments || a->png))
-        return cli_usage("--count finds no pairs to show; leave it, or --segments "
-                         "and --png, away");
-    if (a->pose && is_posed(a))
-        return cli_usage("--pose stands instead of --translate, --rotate and --scale");
-    if (a->output && a->distance && path_ends_with(a->output, (const char *const[]){".npy", NULL}))
-        return cli_usage("--output: distances are written as .csv or .json");
     return CLI_OK;
 }
 
@@ -740,7 +729,7 @@ static int save_picture(run *r)
             .lit_count = s.lit_count,
             .lit_color = {color_lit[0] / 255.0f, color_lit[1] / 255.0f, color_lit[2] / 255.0f},
             .wire = 0.8f};
-        if (args->frame == 0)
+        if (args->fit == 0)
             frame_contact(&s, &mesh, &desc);
         mesh.up = picture_up(args->picture.up, r->a.file.format);
         code = cli_fail(r->tml, picture_save(r->tml, &mesh, &desc, &args->picture, args->png));

@@ -156,7 +156,8 @@ const cli_command cmd_devices = {
                 .summary = "Lists the devices that this machine offers, best first",
                 .about = "--device takes a number or part of a name from this list.",
                 .options = devices_options,
-                .shared = cli_shared_options},
+                .shared = cli_shared_options,
+                .without = OPT_ENGINE | OPT_MEMORY | OPT_QUIET},
     .args_size = sizeof(devices_args),
     .run = devices_run,
 };

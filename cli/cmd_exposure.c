@@ -27,11 +27,11 @@ typedef struct exposure_args {
     cli_common common;
     const char *meter;
     picture_region region;
-    uint32_t luminance; /* tml_luminance */
+    uint32_t luminance; /* tml_luminance, without --weights */
     opt_numbers weights;
     double floor;
     bool is_linear;
-    uint32_t by; /* tml_expose_by */
+    uint32_t by; /* tml_expose_by, without --percentile and --ev100 */
     opt_numbers percentile, clip, ev100, limits;
     double bias, key;
     opt_numbers adapt;
@@ -73,29 +73,29 @@ static const opt exposure_options[] = {
      .offset = offsetof(exposure_args, region),
      .help = "only pixels X0 up to, not including, X1 and so on, from the top left; an empty end "
              "is the picture's"},
-    {OPT_CHOICE, "luminance", .choices = "rec709|rec2020|acescg|max_rgb|custom",
-     .fallback = "rec709", .offset = offsetof(exposure_args, luminance),
-     .help = "how red, green and blue make luminance; custom: by --weights"},
-    {OPT_NUMBERS, "weights", .argument = "R,G,B", .least = 0, .most = 1e6, .count_least = 3,
-     .count_most = 3, .offset = offsetof(exposure_args, weights),
-     .help = "shares of the three, scaled to a sum of 1"},
+    {OPT_CHOICE, "luminance", .choices = "rec709|rec2020|acescg|max-rgb", .fallback = "rec709",
+     .offset = offsetof(exposure_args, luminance),
+     .help = "how red, green and blue make luminance"},
+    {OPT_NUMBERS, "weights", .excludes = "luminance", .argument = "R,G,B", .least = 0, .most = 1e6,
+     .count_least = 3, .count_most = 3, .offset = offsetof(exposure_args, weights),
+     .help = "luminance by these shares of the three, scaled to a sum of 1"},
     {OPT_NUMBER, "floor", .argument = "L", .least = 0, .most = 1e30, .fallback = "0",
      .offset = offsetof(exposure_args, floor),
      .help = "luminances below it count as it; 0: pixels that are black (below 2^-100) or negative "
              "are left out of the mean of logarithms and of the histogram"},
-    {OPT_FLAG, "linear", .offset = offsetof(exposure_args, is_linear),
+    {OPT_FLAG, "linear", .applies = OPT_INTEGERS, .offset = offsetof(exposure_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
 
     {OPT_SECTION, .help = "Exposure"},
-    {OPT_CHOICE, "by", .choices = "mean|median|percentile", .fallback = "mean",
-     .offset = offsetof(exposure_args, by), .help = "mean: of the logarithms"},
-    {OPT_NUMBERS, "percentile", .argument = "P", .least = 0, .most = 100, .count_most = 1,
-     .offset = offsetof(exposure_args, percentile),
-     .help = "for --by percentile: that many percent of the pixels are darker"},
-    {OPT_NUMBERS, "clip", .brief = "leave out the darkest and the brightest percent",
-     .argument = "LOW,HIGH", .least = 0, .most = 100, .count_least = 2, .count_most = 2,
-     .offset = offsetof(exposure_args, clip),
-     .help = "for --by mean: only between these percentages of the pixels, from dark to bright"},
+    {OPT_CHOICE, "by", .choices = "mean|median", .excludes = "ev100", .fallback = "mean",
+     .offset = offsetof(exposure_args, by), .help = "the average is this of the logarithms"},
+    {OPT_NUMBERS, "percentile", .excludes = "by|ev100", .argument = "P", .least = 0, .most = 100,
+     .count_most = 1, .offset = offsetof(exposure_args, percentile),
+     .help = "the average is the luminance than which that many percent of the pixels are darker"},
+    {OPT_NUMBERS, "clip", .needs = "by=mean", .excludes = "percentile|ev100",
+     .brief = "leave out the darkest and the brightest percent", .argument = "LOW,HIGH", .least = 0,
+     .most = 100, .count_least = 2, .count_most = 2, .offset = offsetof(exposure_args, clip),
+     .help = "the mean only between these percentages of the pixels, from dark to bright"},
     {OPT_NUMBERS, "ev100", .argument = "EV", .least = -100, .most = 100, .count_most = 1,
      .offset = offsetof(exposure_args, ev100),
      .help = "this exposure value at ISO 100, whatever was measured: as if the average were "
@@ -109,13 +109,13 @@ static const opt exposure_options[] = {
      .count_most = 2, .offset = offsetof(exposure_args, limits),
      .help = "the average's EV100 stays between these (default: no limits)"},
 
-    {OPT_SECTION, .help = "Sequences"},
-    {OPT_NUMBERS, "adapt", .argument = "UP[,DOWN]", .least = 1e-3, .most = 1e6, .count_most = 2,
-     .offset = offsetof(exposure_args, adapt),
+    {OPT_SECTION, .help = "Sequences", .applies = OPT_SEQUENCE},
+    {OPT_NUMBERS, "adapt", .excludes = "no-adapt", .argument = "UP[,DOWN]", .least = 1e-3,
+     .most = 1e6, .count_most = 2, .offset = offsetof(exposure_args, adapt),
      .help =
          "speed in stops a second, towards brighter and towards darker pictures (default: 3,1)"},
-    {OPT_NUMBER, "fps", .argument = "N", .least = 1e-3, .most = 1e6, .fallback = "30",
-     .offset = offsetof(exposure_args, fps), .help = "frames a second"},
+    {OPT_NUMBER, "fps", .excludes = "no-adapt", .argument = "N", .least = 1e-3, .most = 1e6,
+     .fallback = "30", .offset = offsetof(exposure_args, fps), .help = "frames a second"},
     {OPT_FLAG, "no-adapt", .offset = offsetof(exposure_args, no_adapt),
      .help = "each picture by itself"},
     FRAMES_OPTION(exposure_args, frames),
@@ -126,18 +126,19 @@ static const opt exposure_options[] = {
      .help = "the picture, exposed and tone-mapped: .png, or .pfm and .hdr with linear values; of "
              "several "
              "inputs with %04d for the number: the input's, or from 0"},
-    {OPT_CHOICE, "tone", .brief = "tone curve, such as agx or srgb (none)",
-     .choices = "srgb|reinhard|reinhard_extended|hable|aces_fit|agx|neutral", .fallback = "agx",
+    {OPT_CHOICE, "tone", .needs = "output", .brief = "tone curve, such as agx or srgb (none)",
+     .choices = "srgb|reinhard|reinhard-extended|hable|aces-fit|agx|neutral", .fallback = "agx",
      .offset = offsetof(exposure_args, tone), .help = "tone curve; srgb: none, clipped at 1"},
-    {OPT_NUMBER, "white", .argument = "L", .least = 1e-3, .most = 1e6, .fallback = "4",
-     .offset = offsetof(exposure_args, white),
-     .help = "for reinhard_extended: the exposed luminance that becomes white"},
-    {OPT_CHOICE, "depth", .choices = "8|16", .fallback = "8",
-     .offset = offsetof(exposure_args, depth), .help = "bits of a .png"},
+    {OPT_NUMBER, "white", .needs = "output tone=reinhard-extended", .argument = "L", .least = 1e-3,
+     .most = 1e6, .fallback = "4", .offset = offsetof(exposure_args, white),
+     .help = "the exposed luminance that becomes white"},
+    {OPT_CHOICE, "depth", .needs = "output=*.png", .choices = "8|16", .fallback = "8",
+     .offset = offsetof(exposure_args, depth), .help = "bits of each channel"},
     {OPT_OUTPUT, "histogram", .brief = "a plot of the histogram (.png)", .argument = "FILE",
      .offset = offsetof(exposure_args, plot), .endings = plot_endings,
      .help = "a plot of the histogram (.png), with mean, median, clip and middle grey"},
-    {OPT_FLAG, "ascii", .offset = offsetof(exposure_args, ascii),
+    {OPT_FLAG, "ascii", .applies = OPT_SINGLE, .excludes = "json|quiet",
+     .offset = offsetof(exposure_args, ascii),
      .help = "draw the summary's histogram in ASCII (default where the locale is not UTF-8)"},
     {0},
 };
@@ -171,28 +172,18 @@ typedef struct run {
     json json;
 } run;
 
-static int check_args(const exposure_args *a, const frames *f)
+static tml_luminance luminance_of(const exposure_args *a)
 {
-    const char *const paths[] = {a->output, a->plot};
-    static const char *const names[] = {"output", "histogram"};
-    for (int i = 0; i < 2; i++) {
-        if (!paths[i])
-            continue;
-        int code = frames_check_output(names[i], paths[i], f->is_sequence);
-        if (code != CLI_OK)
-            return code;
-    }
-    if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
-        return cli_usage("--luminance custom and --weights belong together");
-    if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))
-        return cli_usage("--by percentile and --percentile belong together");
-    if (a->luminance == TML_LUMINANCE_CUSTOM &&
-        !(a->weights.values[0] + a->weights.values[1] + a->weights.values[2] > 0))
+    return a->weights.count ? TML_LUMINANCE_CUSTOM : (tml_luminance)a->luminance;
+}
+
+static int check_args(const exposure_args *a)
+{
+    const double *weights = a->weights.values;
+    if (a->weights.count && !(weights[0] + weights[1] + weights[2] > 0))
         return cli_usage("--weights are all 0; one at least must not be");
     if (a->floor > 0 && a->floor < LEAST_LUMINANCE)
         return cli_usage("--floor: %g is less than 2^-100, where luminances count as 0", a->floor);
-    if (a->clip.count && (a->by != TML_EXPOSE_MEAN || a->ev100.count))
-        return cli_usage("--clip is for --by mean, and not with --ev100");
     if (a->clip.count && !(a->clip.values[0] < a->clip.values[1]))
         return cli_usage("--clip: %g is not below %g", a->clip.values[0], a->clip.values[1]);
     if (a->limits.count && !(a->limits.values[0] <= a->limits.values[1]))
@@ -284,7 +275,7 @@ static int measure(run *r, measured *f)
         return code;
     tml_image_measure_desc desc = {.image = *image,
                                    .region = {region->x, region->y, width, height},
-                                   .luminance = (tml_luminance)a->luminance,
+                                   .luminance = luminance_of(a),
                                    .floor = (float)a->floor,
                                    .mask = r->mask,
                                    .stats = r->stats};
@@ -312,7 +303,9 @@ static int expose(run *r, bool is_first)
     const exposure_args *a = r->args;
     tml_image_expose_desc desc = {
         .stats = r->stats,
-        .by = a->ev100.count ? TML_EXPOSE_MANUAL : (tml_expose_by)a->by,
+        .by = a->ev100.count        ? TML_EXPOSE_MANUAL
+              : a->percentile.count ? TML_EXPOSE_PERCENTILE
+                                    : (tml_expose_by)a->by,
         .key = (float)a->key,
         .bias = (float)a->bias,
         .reset = is_first || a->no_adapt,
@@ -420,6 +413,9 @@ static int begin_frame(run *r, measured *f)
     int code = picture_buffer_load(r->tml, f->path, &a->common, a->is_linear, &r->in);
     if (code != CLI_OK)
         return code;
+    code = picture_check_options(f->path, &r->in.picture);
+    if (code != CLI_OK)
+        return code;
     picture_describe(&r->in.picture, f->picture);
     memcpy(f->comment, r->in.picture.comment, sizeof f->comment);
     f->seconds[0] = cli_now() - start;
@@ -492,7 +488,7 @@ static void print_luminance(const run *r, const measured *f)
         return;
     }
     printf("%.6g to %.6g, mean %.6g, standard deviation %.6g (%s)\n", s->min, s->max, s->mean,
-           s->deviation, tml_luminance_name((tml_luminance)r->args->luminance));
+           s->deviation, tml_luminance_name(luminance_of(r->args)));
     if (s->log_weight == 0)
         return;
     double median = tml_image_percentile(s, 50);
@@ -755,7 +751,7 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
     int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
-    code = check_args(a, &f);
+    code = check_args(a);
     run r = {.args = a, .json = {.out = stdout}, .is_sequence = f.is_sequence};
     if (code == CLI_OK && !(r.tml = cli_open(&a->common, NULL)))
         code = CLI_FAILED;

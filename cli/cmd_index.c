@@ -183,6 +183,8 @@ static int index_run(void *args, char **operands, uint32_t operand_count)
     int code =
         cli_fail(r.tml, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream));
     if (code == CLI_OK)
+        code = input_check_options(r.tml, operands[0], &a->input);
+    if (code == CLI_OK)
         code = make_bricks(&r);
     if (code == CLI_OK) {
         find_range(&r);

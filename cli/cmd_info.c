@@ -22,7 +22,7 @@ typedef struct info_args {
 static const opt info_options[] = {
     INPUT_OPTIONS(info_args),
     {OPT_SECTION, .help = "Output"},
-    {OPT_FLAG, "ascii",
+    {OPT_FLAG, "ascii", .applies = OPT_VOLUME | OPT_PICTURE, .excludes = "json",
      .help = "draw the histogram in ASCII (default where the locale is not UTF-8)",
      .offset = offsetof(info_args, ascii)},
     {0},
@@ -551,7 +551,18 @@ static int describe(tml_context *tml, const char *path, const info_args *a)
     input in = {0};
     tml_array array;
     int code = CLI_OK;
-    switch (input_kind_of(tml, path, &a->input)) {
+    static const uint32_t contents[] = {[INPUT_PICTURE] = OPT_INTEGERS,
+                                        [INPUT_INDEX] = OPT_INDEX,
+                                        [INPUT_MESH] = OPT_MESH,
+                                        [INPUT_POINTS] = OPT_POINTS};
+    input_kind kind = input_kind_of(tml, path, &a->input);
+    if (kind == INPUT_VOLUME)
+        code = input_check_options(tml, path, &a->input);
+    else if (kind != INPUT_NONE)
+        code = opt_check_input(OPT_CONTENTS, contents[kind], path);
+    if (code != CLI_OK)
+        return code;
+    switch (kind) {
     case INPUT_PICTURE:
         return describe_picture(tml, path, a);
     case INPUT_INDEX:

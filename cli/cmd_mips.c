@@ -50,17 +50,16 @@ static const opt mips_options[] = {
     {OPT_COUNT, "levels", .brief = "how many levels; default: down to 1 x 1", .argument = "N",
      .least = 0, .most = MOST_LEVELS, .fallback = "0", .offset = offsetof(mips_args, levels),
      .help = "how many, the picture itself counted; 0: down to 1 x 1"},
-    {OPT_FLAG, "linear", .offset = offsetof(mips_args, is_linear),
+    {OPT_FLAG, "linear", .applies = OPT_INTEGERS, .offset = offsetof(mips_args, is_linear),
      .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
              "otherwise)"},
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "writes PREFIX_0.png, PREFIX_1.png ...",
      .argument = "PREFIX", .offset = offsetof(mips_args, prefix), .names = output_name,
      .help = "writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture"},
-    {OPT_CHOICE, "format", .choices = "auto|pfm|hdr", .fallback = "auto",
+    {OPT_CHOICE, "format", .applies = OPT_FLOATS, .choices = "auto|pfm|hdr", .fallback = "auto",
      .offset = offsetof(mips_args, format),
-     .help =
-         "of pictures of floats, without alpha; auto: pfm. Those of integers are written as PNG"},
+     .help = "without alpha; auto: pfm. Pictures of integers are written as PNG"},
     {0},
 };
 
@@ -210,8 +209,6 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     const mips_args *a = args;
     char path[PATH_SIZE];
     (void)operand_count;
-    if (!a->prefix)
-        return cli_usage("nothing to write; give --output PREFIX");
     run r = {.args = a, .tml = cli_open(&a->common, NULL), .json = {.out = stdout}};
     if (!r.tml)
         return CLI_FAILED;
@@ -219,9 +216,11 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     if (code == CLI_OK) {
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
-        code = level_path(&r, MOST_LEVELS, path)
-                   ? make_and_save(&r)
-                   : cli_usage("--output is longer than %d bytes", PATH_SIZE - 20);
+        code = picture_check_options(operands[0], &r.in.picture);
+        if (code == CLI_OK)
+            code = level_path(&r, MOST_LEVELS, path)
+                       ? make_and_save(&r)
+                       : cli_usage("--output is longer than %d bytes", PATH_SIZE - 20);
         picture_buffer_free(r.tml, &r.in);
     }
     cli_close(r.tml);
@@ -243,7 +242,8 @@ const cli_command cmd_mips = {
          .options = mips_options,
          .shared = cli_shared_options,
          .least_operands = 1,
-         .most_operands = 1},
+         .most_operands = 1,
+         .needs = "output"},
     .args_size = sizeof(mips_args),
     .run = mips_run,
 };

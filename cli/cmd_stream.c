@@ -196,7 +196,7 @@ static const opt compact_options[] = {
      .help = "those not below A", .offset = offsetof(compact_args, min), .count_most = 1},
     {OPT_NUMBERS, "max", .brief = "keep those not above B", .argument = "B",
      .help = "those not above B", .offset = offsetof(compact_args, max), .count_most = 1},
-    {OPT_FLAG, "nonzero", .brief = "keep those that are not 0",
+    {OPT_FLAG, "nonzero", .excludes = "min|max", .brief = "keep those that are not 0",
      .help = "those that are not 0 (NaN is not 0)", .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
@@ -354,13 +354,6 @@ static int compact_run(void *args, char **operands, uint32_t operand_count)
 {
     const compact_args *a = args;
     (void)operand_count;
-    bool bounded = a->min.count || a->max.count;
-    if (bounded == a->nonzero)
-        return cli_usage(a->nonzero ? "--nonzero excludes --min and --max; choose one"
-                                    : "nothing says what to keep; give --min, --max "
-                                      "or --nonzero");
-    if (!a->output)
-        return cli_usage("--output is missing");
     tml_context *tml = cli_open(&a->common, NULL);
     if (!tml)
         return CLI_FAILED;
@@ -380,7 +373,8 @@ const cli_command cmd_compact = {
                 .options = compact_options,
                 .shared = cli_shared_options,
                 .least_operands = 1,
-                .most_operands = 1},
+                .most_operands = 1,
+                .needs = "output min|max|nonzero"},
     .args_size = sizeof(compact_args),
     .run = compact_run,
     .takes_ranks = true,
@@ -568,8 +562,6 @@ static int scan_run(void *args, char **operands, uint32_t operand_count)
 {
     const scan_args *a = args;
     (void)operand_count;
-    if (!a->output)
-        return cli_usage("--output is missing");
     tml_context *tml = cli_open(&a->common, NULL);
     if (!tml)
         return CLI_FAILED;
@@ -588,7 +580,8 @@ const cli_command cmd_scan = {
                 .options = scan_options,
                 .shared = cli_shared_options,
                 .least_operands = 1,
-                .most_operands = 1},
+                .most_operands = 1,
+                .needs = "output"},
     .args_size = sizeof(scan_args),
     .run = scan_run,
     .takes_ranks = true,

@@ -55,6 +55,7 @@ static const char *parse_creases(const char *text, void *member)
     return "file, none, or angle:D with D between 0 and 180 degrees";
 }
 
+#define ADAPTIVE   "edge|pixels|angle|distance"
 #define ONE_NUMBER .count_least = 1, .count_most = 1
 
 static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
@@ -62,59 +63,60 @@ static const char *const picture_endings[] = {".png", NULL};
 
 static const opt subdivide_options[] = {
     {OPT_SECTION, .help = "How fine"},
-    {OPT_NUMBERS, "levels", .brief = "divide every triangle into four N times", .argument = "N",
-     ONE_NUMBER, .least = 0, .most = TML_SUBDIVIDE_MAX_LEVELS,
-     .offset = offsetof(subdivide_args, levels),
+    {OPT_NUMBERS, "levels", .excludes = "edge|pixels|angle|distance",
+     .brief = "divide every triangle into four N times", .argument = "N", ONE_NUMBER, .least = 0,
+     .most = TML_SUBDIVIDE_MAX_LEVELS, .offset = offsetof(subdivide_args, levels),
      .help = "divide every triangle into four N times (default: 2, when nothing else is asked)"},
-    {OPT_NUMBERS, "edge", .brief = "until no edge is longer than L", .argument = "L", ONE_NUMBER,
-     .least = 1e-30, .most = 1e30, .offset = offsetof(subdivide_args, edge),
+    {OPT_NUMBERS, "edge", .excludes = "pixels|angle|distance",
+     .brief = "until no edge is longer than L", .argument = "L", ONE_NUMBER, .least = 1e-30,
+     .most = 1e30, .offset = offsetof(subdivide_args, edge),
      .help = "until no edge is longer, in the mesh's units"},
-    {OPT_NUMBERS, "pixels", .brief = "until no edge is longer than P pixels for --camera",
-     .argument = "P", ONE_NUMBER, .least = 1e-3, .most = 1e6,
-     .offset = offsetof(subdivide_args, pixels),
+    {OPT_NUMBERS, "pixels", .needs = "camera", .excludes = "angle|distance",
+     .brief = "until no edge is longer than P pixels for --camera", .argument = "P", ONE_NUMBER,
+     .least = 1e-3, .most = 1e6, .offset = offsetof(subdivide_args, pixels),
      .help = "until no edge is longer in the camera's picture; what it does not see stays coarse"},
-    {OPT_NUMBERS, "angle", .argument = "D", ONE_NUMBER, .least = 1e-3, .most = 180,
-     .offset = offsetof(subdivide_args, angle),
+    {OPT_NUMBERS, "angle", .excludes = "distance", .argument = "D", ONE_NUMBER, .least = 1e-3,
+     .most = 180, .offset = offsetof(subdivide_args, angle),
      .help = "until the surface turns by no more degrees along or across an edge"},
     {OPT_NUMBERS, "distance", .argument = "L", ONE_NUMBER, .least = 1e-30, .most = 1e30,
      .offset = offsetof(subdivide_args, distance),
      .help = "until no edge's middle is farther from the surface, in the mesh's units"},
     {OPT_COUNT, "depth", .argument = "N", .least = 1, .most = TML_SUBDIVIDE_MAX_LEVELS,
-     .fallback = "8", .offset = offsetof(subdivide_args, depth),
-     .help = "divide no triangle more often than that, with the four above"},
+     .fallback = "8", .offset = offsetof(subdivide_args, depth), .needs = ADAPTIVE,
+     .help = "divide no triangle more often than that"},
     {OPT_COUNT, "budget", .argument = "N", .least = 0, .most = UINT32_MAX, .fallback = "0",
-     .offset = offsetof(subdivide_args, budget),
-     .help =
-         "make no more triangles, with the four above: the largest errors go first; 0: any number"},
-    {OPT_NUMBERS, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]", .count_least = 6, .count_most = 7,
-     .offset = offsetof(subdivide_args, camera),
-     .help = "for --pixels: where the eye is, where it looks, and the angle from bottom to top "
+     .offset = offsetof(subdivide_args, budget), .needs = ADAPTIVE,
+     .help = "make no more triangles: the largest errors go first; 0: any number"},
+    {OPT_NUMBERS, "camera", .needs = "pixels", .argument = "X,Y,Z,TX,TY,TZ[,FOV]", .count_least = 6,
+     .count_most = 7, .offset = offsetof(subdivide_args, camera),
+     .help = "where the eye is, where it looks, and the angle from bottom to top "
              "in degrees (45); --up is up"},
-    {OPT_CUSTOM, "viewport", .argument = "WxH", .parse = picture_parse_size,
+    {OPT_CUSTOM, "viewport", .needs = "pixels", .argument = "WxH", .parse = picture_parse_size,
      .fallback = "1920x1080", .offset = offsetof(subdivide_args, viewport),
-     .help = "for --pixels: size of the camera's picture"},
+     .help = "size of the camera's picture"},
 
     {OPT_SECTION, .help = "The surface"},
-    {OPT_FLAG, "limit", .brief = "put the vertices on the limit surface",
+    {OPT_FLAG, "limit", .excludes = ADAPTIVE, .brief = "put the vertices on the limit surface",
      .offset = offsetof(subdivide_args, limit),
-     .help = "with --levels: put the vertices where infinitely many levels would (the others "
-             "always do)"},
+     .help = "put the vertices where infinitely many levels would; --edge, --pixels, --angle and "
+             "--distance always do"},
     {OPT_FLAG, "normals", .offset = offsetof(subdivide_args, normals),
      .help = "normals of the limit surface"},
     {OPT_CUSTOM, "creases", .argument = "file|none|angle:D", .parse = parse_creases,
      .fallback = "file", .offset = offsetof(subdivide_args, creases),
      .help = "sharp edges: those of the file (OBJ), none, or where triangles meet at more degrees"},
-    {OPT_NUMBER, "sharpness", .argument = "S", .least = 0, .most = 1e6, .fallback = "10",
-     .offset = offsetof(subdivide_args, sharpness),
-     .help = "of --creases angle:D, in levels; 10 and more: infinitely sharp"},
+    {OPT_NUMBER, "sharpness", .needs = "creases=angle:*", .argument = "S", .least = 0, .most = 1e6,
+     .fallback = "10", .offset = offsetof(subdivide_args, sharpness),
+     .help = "of those edges, in levels; 10 and more: infinitely sharp"},
     {OPT_CHOICE, "boundary", .choices = "smooth|corners|pinned", .fallback = "smooth",
      .offset = offsetof(subdivide_args, boundary),
      .help = "a curve, one that keeps the corners of single triangles, or the boundary as it is"},
-    {OPT_CHOICE, "seams", .choices = "corners|smooth|pinned|linear", .fallback = "corners",
-     .offset = offsetof(subdivide_args, seams), .help = "the same for texture coordinates"},
+    {OPT_CHOICE, "seams", .needs = "output=*.obj", .choices = "corners|smooth|pinned|linear",
+     .fallback = "corners", .offset = offsetof(subdivide_args, seams),
+     .help = "the same for texture coordinates"},
     {OPT_FLAG, "warren", .offset = offsetof(subdivide_args, warren),
      .help = "Warren's weights instead of Loop's own"},
-    {OPT_FLAG, "slivers", .offset = offsetof(subdivide_args, slivers),
+    {OPT_FLAG, "slivers", .needs = ADAPTIVE, .offset = offsetof(subdivide_args, slivers),
      .help = "close gaps between levels by thin triangles instead of dividing neighbours"},
 
     {OPT_SECTION, .help = "Input"},
@@ -140,29 +142,6 @@ static const opt subdivide_options[] = {
 static bool is_adaptive(const subdivide_args *a)
 {
     return a->edge.count || a->pixels.count || a->angle.count || a->distance.count;
-}
-
-static int check_args(const subdivide_args *a)
-{
-    uint32_t ways =
-        a->levels.count + a->edge.count + a->pixels.count + a->angle.count + a->distance.count;
-    if (!a->output && !a->png)
-        return cli_usage("nothing to write; give --output or --png");
-    if (ways > 1)
-        return cli_usage("--levels, --edge, --pixels, --angle and --distance "
-                         "exclude each other; choose one");
-    if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
-        return cli_usage("--levels: %g is no whole number", a->levels.values[0]);
-    if (a->pixels.count && !a->camera.count)
-        return cli_usage("--pixels needs --camera, where the picture is seen from");
-    if (a->camera.count && !a->pixels.count)
-        return cli_usage("--camera is for --pixels");
-    if (!is_adaptive(a) && (a->slivers || a->budget))
-        return cli_usage("--budget and --slivers go with --edge, --pixels, --angle "
-                         "or --distance");
-    if (is_adaptive(a) && a->limit)
-        return cli_usage("--limit is for --levels; other vertices lie there anyway");
-    return CLI_OK;
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
@@ -669,16 +648,15 @@ static int subdivide_run(void *args, char **operands, uint32_t operand_count)
 {
     const subdivide_args *a = args;
     (void)operand_count;
-    int code = check_args(a);
-    if (code != CLI_OK)
-        return code;
+    if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
+        return cli_usage("--levels: %g is no whole number", a->levels.values[0]);
     /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a quarter of a
      * second, much of it wins several. Uniform subdivision writes its file for longer than it computes. */
     const cli_work work = {.cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0};
     run r = {.args = a, .tml = cli_open(&a->common, &work)};
     if (!r.tml)
         return CLI_FAILED;
-    code = load(&r, operands[0]);
+    int code = load(&r, operands[0]);
     if (code == CLI_OK)
         code = prepare(&r);
     if (code == CLI_OK)
@@ -721,7 +699,8 @@ const cli_command cmd_subdivide = {
          .options = subdivide_options,
          .shared = cli_shared_options,
          .least_operands = 1,
-         .most_operands = 1},
+         .most_operands = 1,
+         .needs = "output|png"},
     .args_size = sizeof(subdivide_args),
     .run = subdivide_run,
 };

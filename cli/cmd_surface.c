@@ -99,13 +99,14 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, iso),
      .help = "isovalues in the file's physical units; inside is at or above "
              "(default: Otsu's method for volumes, half a lone point's height for points)"},
-    {OPT_CUSTOM, "labels", .argument = "all|N[,N...]", .parse = parse_labels,
-     .offset = offsetof(surface_args, labels),
+    {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
+     .parse = parse_labels, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
      .offset = offsetof(surface_args, region),
      .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
-    {OPT_INPUT, "mask", .argument = "FILE", .offset = offsetof(surface_args, mask),
+    {OPT_INPUT, "mask", .applies = OPT_VOLUME, .argument = "FILE",
+     .offset = offsetof(surface_args, mask),
      .help = "a volume of the same size; where it is 0, samples count as missing"},
     {OPT_FLAG, "caps", .offset = offsetof(surface_args, caps),
      .help = "close the surface where it leaves the volume"},
@@ -125,18 +126,20 @@ static const opt surface_options[] = {
      .help = "the mesh: .ply .stl .obj .glb .vtp"},
     {OPT_OUTPUT, "png", .brief = "a picture of it", .argument = "FILE",
      .offset = offsetof(surface_args, png), .endings = picture_endings, .help = "a picture of it"},
-    {OPT_OUTPUT, "debug-cells", .argument = "FILE", .offset = offsetof(surface_args, debug_cells),
-     .endings = picture_endings,
+    {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*",
+     .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = picture_endings,
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
     {OPT_CHOICE, "normals", .brief = "how normals are computed",
      .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
-    {OPT_INPUT, "attribute", .argument = "FILE", .offset = offsetof(surface_args, attribute),
+    {OPT_INPUT, "attribute", .applies = OPT_VOLUME, .needs = "output|png", .argument = "FILE",
+     .offset = offsetof(surface_args, attribute),
      .help = "a volume of the same size whose values are put on the vertices"},
-    {OPT_FLAG, "soup", .offset = offsetof(surface_args, soup),
+    {OPT_FLAG, "soup", .needs = "output|png", .offset = offsetof(surface_args, soup),
      .help = "three vertices for each triangle, no indices"},
-    {OPT_FLAG, "indices64", .offset = offsetof(surface_args, indices64),
+    {OPT_FLAG, "indices64", .needs = "output", .excludes = "soup",
+     .offset = offsetof(surface_args, indices64),
      .help = "64-bit indices, for more than 2^32 vertices"},
 
     INPUT_OPTIONS(surface_args),
@@ -147,7 +150,8 @@ static const opt surface_options[] = {
      .help = "read, work and write in slabs of so many layers (of points: of their field), for the "
              "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
              "where that is faster: a raw volume, on the CPU, to PLY, STL, GLB or VTP"},
-    {OPT_INPUT, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
+    {OPT_INPUT, "index", .applies = OPT_VOLUME, .argument = "FILE",
+     .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},
 
@@ -157,49 +161,27 @@ static const opt surface_options[] = {
      .help = "leave frames alone whose outputs are there and newer than their inputs; whether "
              "other options made them is not looked at"},
 
-    {OPT_SECTION, .help = "Points"},
+    {OPT_SECTION, .help = "Field", .applies = OPT_POINTS},
     {OPT_CHOICE, "points-kind", .choices = "sum|distance", .fallback = "sum",
      .offset = offsetof(surface_args, points_kind),
      .help = "sum of a kernel around each point, or distance to spheres around them"},
     {OPT_CHOICE, "kernel", .choices = "wendland|poly6|metaball", .fallback = "wendland",
      .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
-    {OPT_NUMBER, "radius", .brief = "points: reach of a point", .argument = "R", .least = 0,
+    {OPT_NUMBER, "radius", .brief = "of points: reach of each", .argument = "R", .least = 0,
      .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
-    {OPT_COUNT, "resolution", .brief = "points: samples along the field's longest side",
+    {OPT_COUNT, "resolution", .brief = "of points: samples along the field's longest side",
      .argument = "N", .least = 2, .most = 16384, .fallback = "128",
      .offset = offsetof(surface_args, resolution),
      .help = "samples along the field's longest side"},
 
     PICTURE_OPTIONS(surface_args),
-    {OPT_CUSTOM, "color", .argument = "RRGGBB", .parse = parse_color, .fallback = "d9c7a8",
+    {OPT_CUSTOM, "color", .excludes = "attribute|iso=*,*|labels=all|labels=*,*",
+     .argument = "RRGGBB", .parse = parse_color, .fallback = "d9c7a8",
      .offset = offsetof(surface_args, color),
      .help = "of the surface; several parts and attributes bring their own"},
     {0},
 };
-
-/* ---- checks before any work ------------------------------------------------------------------ */
-
-static int check_sequence(const surface_args *a)
-{
-    const char *const names[] = {"output", "png", "debug-cells"};
-    const char *const paths[] = {a->output, a->png, a->debug_cells};
-    int code = CLI_OK;
-    for (int i = 0; i < 3 && code == CLI_OK; i++)
-        code = frames_check_output(names[i], paths[i], true);
-    return code;
-}
-
-static int check_args(const surface_args *args)
-{
-    if (!args->output && !args->png && !args->debug_cells)
-        return cli_usage("nothing to write; give --output, --png or --debug-cells");
-    if (args->debug_cells && (args->labels.all || args->labels.count || args->iso.count > 1))
-        return cli_usage("--debug-cells shows one isovalue; leave --labels away");
-    if (args->iso.count && (args->labels.all || args->labels.count))
-        return cli_usage("--iso and --labels exclude each other; choose one");
-    return CLI_OK;
-}
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
@@ -344,10 +326,6 @@ static int prepare_points(run *r)
 {
     const surface_args *a = r->args;
     const tml_points *p = &r->in.points;
-    if (a->labels.all || a->labels.count || a->mask || a->attribute || a->debug_cells)
-        return cli_usage("--labels, --mask, --attribute and --debug-cells are for volumes; %s "
-                         "holds points",
-                         r->in.path);
     tml_field_desc field = {.radius = a->radius,
                             .kind = (tml_field_kind)a->points_kind,
                             .kernel = (tml_field_kernel)a->kernel,
@@ -857,7 +835,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     job *j = user;
     surface_args args = *j->args;
     (void)index;
-    int code = j->is_sequence ? number_files(&args, f->number, paths) : CLI_OK;
+    int code = number_files(&args, f->number, paths);
     if (code != CLI_OK || skips(j, &args, f))
         return code;
     run r = {.args = &args, .is_frame = j->is_sequence};
@@ -870,9 +848,11 @@ static int run_frame(void *user, const frame *f, uint32_t index)
         return code;
     }
     r.tml = j->tml;
-    if (r.may_be_slabs)
+    code = input_check_options(r.tml, f->path, &args.input);
+    if (code == CLI_OK && r.may_be_slabs)
         prefer_slabs(&r);
-    code = run_file(&r, f->path);
+    if (code == CLI_OK)
+        code = run_file(&r, f->path);
     progress_clear();
     if (code == CLI_OK) {
         tell(j, &r, f);
@@ -886,21 +866,17 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
 {
     const surface_args *a = args;
     frames f;
-    int code = check_args(a);
-    if (code == CLI_OK)
-        code = frames_find(operands, operand_count, &a->frames, &f);
+    int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
     job j = {
         .args = a, .is_sequence = f.is_sequence, .frame_count = f.count, .json = {.out = stdout}};
     bool is_array = a->common.json && f.is_sequence;
-    code = f.is_sequence ? check_sequence(a) : CLI_OK;
-    if (code == CLI_OK && is_array) {
+    if (is_array) {
         json_open(&j.json, NULL, '{');
         json_open(&j.json, "frames", '[');
     }
-    if (code == CLI_OK)
-        code = frames_run(&f, run_frame, &j);
+    code = frames_run(&f, run_frame, &j);
     if (is_array && j.json.depth) {
         json_close(&j.json, '[');
         json_close(&j.json, '{');
@@ -939,7 +915,8 @@ const cli_command cmd_surface = {
          .options = surface_options,
          .shared = cli_shared_options,
          .least_operands = 1,
-         .most_operands = FRAMES_MOST},
+         .most_operands = FRAMES_MOST,
+         .needs = "output|png|debug-cells"},
     .args_size = sizeof(surface_args),
     .run = surface_run,
     .takes_ranks = true,

@@ -98,7 +98,7 @@ static bool add_value(file_list *list, const opt *output, const char *value, con
 {
     char path[FRAME_PATH];
     bool is_numbered = path_is_numbered(value), is_good = true;
-    if (!is_numbered || !f->is_sequence)
+    if (!is_numbered || f->count == 0)
         is_good = add(list, output, value);
     for (uint32_t i = 0; is_numbered && is_good && i < f->count; i++)
         if (path_number(value, f->list[i].number, path, sizeof path))
@@ -145,6 +145,27 @@ static const frame_range *find_range(const opt *const *list, uint32_t count, con
     return NULL;
 }
 
+/* "%04d" in an output's name stands for a frame's number, of which a sequence needs one. */
+static int check_number(const opt *option, const void *args, bool takes_frames, const frames *f)
+{
+    const char *path = *(const char *const *)(const void *)((const char *)args + option->offset);
+    if (option->kind != OPT_OUTPUT || option->names || !path)
+        return CLI_OK;
+    if (!takes_frames)
+        return path_is_numbered(path)
+                   ? cli_usage("--%s: %s: a number is for the frames of a sequence; write a name",
+                               option->name, path)
+                   : CLI_OK;
+    if (strchr(path, '%') && !path_is_numbered(path))
+        return cli_usage("--%s: %s: write %%d or %%04d once for the frame's number", option->name,
+                         path);
+    if (f->is_sequence && !path_is_numbered(path))
+        return cli_usage("--%s: %s is one name for several inputs; put %%04d where each one's "
+                         "number goes",
+                         option->name, path);
+    return CLI_OK;
+}
+
 int files_check(const opt_command *command, const void *args, char **operands,
                 uint32_t operand_count)
 {
@@ -159,8 +180,12 @@ int files_check(const opt_command *command, const void *args, char **operands,
     if (!has_outputs)
         return CLI_OK;
     int code = range ? frames_find(operands, operand_count, range, &f) : CLI_OK;
-    if (code != CLI_OK)
+    if (code == CLI_OK && range)
+        code = opt_check_input(OPT_NUMBER_OF, f.is_sequence ? OPT_SEQUENCE : OPT_SINGLE, NULL);
+    if (code != CLI_OK) {
+        frames_free(&f);
         return code;
+    }
     for (uint32_t i = 0; i < f.count && is_good; i++)
         is_good = add(&list, NULL, f.list[i].path);
     for (uint32_t i = 0; i < operand_count && !range && is_good; i++)
@@ -174,6 +199,8 @@ int files_check(const opt_command *command, const void *args, char **operands,
         qsort(list.files, list.count, sizeof *list.files, compare_files);
     if (code == CLI_OK)
         code = refuse_equal(&list);
+    for (uint32_t i = 0; i < count && code == CLI_OK; i++)
+        code = check_number(options[i], args, range, &f);
     for (size_t i = 0; i < list.count; i++)
         free(list.files[i].path);
     free(list.files);

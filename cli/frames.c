@@ -44,19 +44,6 @@ bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
     return length >= 0 && (size_t)length < size;
 }
 
-int frames_check_output(const char *option, const char *path, bool is_sequence)
-{
-    if (!path || (!is_sequence && !strchr(path, '%')))
-        return CLI_OK;
-    if (strchr(path, '%') && !path_is_numbered(path))
-        return cli_usage("--%s: %s: write %%d or %%04d once for the frame's number", option, path);
-    if (is_sequence && !path_is_numbered(path))
-        return cli_usage("--%s: %s is one name for several inputs; put %%04d where each one's "
-                         "number goes",
-                         option, path);
-    return CLI_OK;
-}
-
 const char *frames_parse(const char *text, void *member)
 {
     static const char expected[] = "the first and the last frame's number, such as 0-99";

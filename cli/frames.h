@@ -35,8 +35,7 @@ typedef struct frames {
 
 /* What the operands stand for: one file; several, numbered from 0; or a name with %d or %04d, which stands for the
  * files of range, or those that are there. Prints what is wrong and returns an exit code. */
-int frames_find(char **operands, uint32_t operand_count,
-                const frame_range *range, frames *out);
+int frames_find(char **operands, uint32_t operand_count, const frame_range *range, frames *out);
 void frames_free(frames *f);
 
 /* Are all outputs there, whole (they appear by being renamed) and newer than every input? NULL entries do not count.
@@ -54,9 +53,5 @@ int frames_run(const frames *f, frame_fn work, void *user);
  * False where the result is longer than size or the pattern has another conversion. */
 bool path_is_numbered(const char *pattern);
 bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
-/* A check of an option that names an output: a number there, where there are several. Prints what is wrong and
- * returns an exit code. path may be NULL. */
-int frames_check_output(const char *option, const char *path,
-                        bool is_sequence);
 
 #endif

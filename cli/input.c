@@ -132,16 +132,22 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
     return desc;
 }
 
+int input_check_options(tml_context *tml, const char *path, const input_options *options)
+{
+    const char *format = options->dims[0] ? "raw" : tml_volume_format(tml, path);
+    uint32_t is = !format                      ? OPT_POINTS
+                  : strcmp(format, "raw") == 0 ? OPT_VOLUME | OPT_RAW
+                                               : OPT_VOLUME;
+    bool is_known = format ? strcmp(format, "gzip") != 0 : tml_points_format(tml, path) != NULL;
+    return is_known ? opt_check_input(OPT_CONTENTS, is, path) : CLI_OK;
+}
+
 int input_load(tml_context *tml, const char *path, const input_options *options,
                const cli_common *common, bool takes_all, input *out)
 {
     input_name(path, out);
 
     tml_volume_load_desc desc = input_volume_desc(options, common);
-    if (!desc.dims[0] != !desc.type)
-        return cli_usage("--dims and --type belong together: %s is missing",
-                         desc.type ? "--dims" : "--type");
-
     if (desc.type || tml_volume_format(tml, path))
         return cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
     out->is_points = true;

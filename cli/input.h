@@ -20,21 +20,31 @@ typedef struct input_options {
 
 /* The rows of an option table for the member input of args. */
 #define INPUT_OPTIONS(args)                                                                        \
-    {OPT_SECTION, .help = "Input"},                                                                \
+    {OPT_SECTION, .help = "Input", .applies = OPT_VOLUME},                                         \
         {OPT_CUSTOM,                                                                               \
          "dims",                                                                                   \
+         .applies = OPT_RAW,                                                                       \
+         .needs = "type",                                                                          \
          .brief = "samples along x, y and z of a headerless file",                                 \
          .argument = "X,Y,Z",                                                                      \
          .parse = input_parse_dims,                                                                \
          .help = "samples along x (fastest), y and z of a headerless file; also read from a name " \
                  "such as engine_256x256x128_uint8.raw.gz",                                        \
          .offset = offsetof(args, input.dims)},                                                    \
-        {OPT_TEXT, "type", .choices = INPUT_TYPES, .help = "type of a headerless file's samples",  \
+        {OPT_TEXT,                                                                                 \
+         "type",                                                                                   \
+         .applies = OPT_RAW,                                                                       \
+         .needs = "dims",                                                                          \
+         .choices = INPUT_TYPES,                                                                   \
+         .help = "type of a headerless file's samples",                                            \
          .offset = offsetof(args, input.type)},                                                    \
-        {OPT_FLAG, "big-endian",                                                                   \
+        {OPT_FLAG, "big-endian", .applies = OPT_RAW,                                               \
          .help = "byte order of a headerless file (default: little-endian)",                       \
          .offset = offsetof(args, input.big_endian)},                                              \
-        {OPT_COUNT, "skip", .argument = "BYTES",                                                   \
+        {OPT_COUNT,                                                                                \
+         "skip",                                                                                   \
+         .applies = OPT_RAW,                                                                       \
+         .argument = "BYTES",                                                                      \
          .help = "bytes before a headerless file's first sample, after unzipping",                 \
          .offset = offsetof(args, input.skip)},                                                    \
         {OPT_CUSTOM,                                                                               \
@@ -76,16 +86,18 @@ input_kind input_kind_of(tml_context *tml, const char *path, const input_options
 /* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and pictures would have been
  * taken, too. */
 int input_refuse(tml_context *tml, const char *path, bool takes_all);
+/* Refuses options that are not for what the file holds; none where that is not known. */
+int input_check_options(tml_context *tml, const char *path, const input_options *options);
 /* Loads path as a volume, or else as points. On failure prints why (takes_all: as input_refuse) and returns an exit
  * code. */
-int input_load(tml_context *tml, const char *path,
-               const input_options *options, const cli_common *common, bool takes_all, input *out);
+int input_load(tml_context *tml, const char *path, const input_options *options,
+               const cli_common *common, bool takes_all, input *out);
 /* Loads a volume of the same size as of, for a mask or an attribute. */
-int input_load_like(tml_context *tml, const char *option, const char *path,
-                    const tml_volume *of, tml_volume *out);
+int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
+                    tml_volume *out);
 /* Have they the same size? */
-int input_check_like(const char *option, const char *path,
-                     const tml_volume *volume, const tml_volume *of);
+int input_check_like(const char *option, const char *path, const tml_volume *volume,
+                     const tml_volume *of);
 /* An input with a path and nothing loaded. */
 void input_name(const char *path, input *out);
 /* What the options say of a volume's file. */

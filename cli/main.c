@@ -34,36 +34,38 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 /* ---- shared by the commands ------------------------------------------------------------------ */
 
 const opt cli_shared_options[] = {
-    {OPT_SECTION, .help = "Device and limits"},
-    {OPT_CHOICE, "backend", .choices = "auto|cpu|vulkan|gl",
+    {OPT_SECTION, .help = "Device and limits", .group = OPT_ENGINE},
+    {OPT_CHOICE, "backend", .group = OPT_ENGINE, .choices = "auto|cpu|vulkan|gl",
      .help =
          "engine to run on; auto: a GPU where it shortens the whole command, as with millions of "
          "points; gl: OpenGL ES",
      .fallback = "auto", .offset = offsetof(cli_common, backend)},
-    {OPT_TEXT, "device", .argument = "NAME",
+    {OPT_TEXT, "device", .group = OPT_ENGINE, .argument = "NAME",
      .help =
          "part of a device's name, or its number (" CLI_PROGRAM " devices lists them); by-rank: "
          "of several processes (" CLI_PROGRAM "-mpi), each machine's take its GPUs in turn",
      .offset = offsetof(cli_common, device)},
-    {OPT_COUNT, "threads", .argument = "N", .least = 0, .most = 1024, .fallback = "0",
-     .help = "worker threads of the CPU engine; 0: one for each processor",
+    {OPT_COUNT, "threads", .group = OPT_ENGINE, .argument = "N", .least = 0, .most = 1024,
+     .fallback = "0", .help = "worker threads of the CPU engine; 0: one for each processor",
      .offset = offsetof(cli_common, threads)},
-    {OPT_BYTES, "memory", .argument = "SIZE",
+    {OPT_BYTES, "memory", .group = OPT_MEMORY, .argument = "SIZE",
      .help = "refuse an input that needs more memory than this, such as 512M or 4G; surface goes "
              "through a volume that does in slabs",
      .offset = offsetof(cli_common, memory)},
-    {OPT_BYTES, "device-memory", .argument = "SIZE",
+    {OPT_BYTES, "device-memory", .group = OPT_ENGINE, .excludes = "backend=cpu|backend=gl",
+     .argument = "SIZE",
      .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "
              "made in slabs",
      .offset = offsetof(cli_common, device_memory)},
-    {OPT_FLAG, "no-cache",
+    {OPT_FLAG, "no-cache", .group = OPT_ENGINE, .excludes = "backend=cpu|backend=gl",
      .help = "neither read nor keep a Vulkan device's compiled pipelines (in "
              "$XDG_CACHE_HOME/trommel or ~/.cache/trommel)",
      .offset = offsetof(cli_common, no_cache)},
     {OPT_SECTION, .help = "Messages"},
-    {OPT_FLAG, "json", .help = "print the summary as one JSON object",
+    {OPT_FLAG, "json", .group = OPT_JSON, .help = "print the summary as one JSON object",
      .offset = offsetof(cli_common, json)},
-    {OPT_FLAG, "quiet", 'q', .help = "print no summary and no progress; errors still show",
+    {OPT_FLAG, "quiet", 'q', .group = OPT_QUIET,
+     .help = "print no summary and no progress; errors still show",
      .offset = offsetof(cli_common, quiet)},
     {OPT_HELP, "help", 'h',
      .help = "--help: print this and end; -h: the most used options, a line each"},

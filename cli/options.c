@@ -112,7 +112,7 @@ uint32_t opt_list(const opt_command *command, const opt **list)
     const opt *tables[] = {command->options, command->shared};
     for (int t = 0; t < 2; t++)
         for (const opt *option = tables[t]; option && option->kind != OPT_END; option++)
-            if (count < OPT_MAX_OPTIONS)
+            if (count < OPT_MAX_OPTIONS && !(option->group & command->without))
                 list[count++] = option;
     return count;
 }
@@ -140,10 +140,11 @@ static int print_range(const opt *option, char *text, size_t size, const char *b
     return snprintf(text, size, "%s%.10g to %.10g", begin, option->least, option->most);
 }
 
-void opt_describe(const opt *option, char *text)
+void opt_describe(const opt_command *command, const opt *option, char *text)
 {
-    size_t used = (size_t)snprintf(text, OPT_TEXT_SIZE, "%s", option->help);
-    const char *open = " (";
+    snprintf(text, OPT_TEXT_SIZE, "%s", option->help);
+    const char *open = opt_describe_rules(command, option, text, " (");
+    size_t used = strlen(text);
     if (option->least < option->most && used < OPT_TEXT_SIZE) {
         used += (size_t)print_range(option, text + used, OPT_TEXT_SIZE - used, open);
         open = "; ";
@@ -385,6 +386,7 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
         opt_outcome outcome = take(option, value, args);
         if (outcome != OPT_RUN)
             return outcome;
+        opt_note(option, value);
     } while (!is_long && *word);
     return OPT_RUN;
 }
@@ -396,6 +398,7 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
     uint32_t count = opt_list(command, list), operands = 0;
     bool options_ended = false;
 
+    opt_begin_line(command);
     for (uint32_t i = 0; i < count; i++)
         if (list[i]->fallback && take(list[i], list[i]->fallback, args) != OPT_RUN)
             return OPT_REFUSED;
@@ -419,7 +422,7 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
         cli_usage("unexpected argument \"%s\"", argv[command->most_operands + 1]);
         return OPT_REFUSED;
     }
-    return OPT_RUN;
+    return opt_check_line(command) == CLI_OK ? OPT_RUN : OPT_REFUSED;
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */
@@ -463,7 +466,7 @@ static int print_name(FILE *out, const opt *option, const char *value)
     return used;
 }
 
-static void print_option(FILE *out, const opt *option)
+static void print_option(FILE *out, const opt_command *command, const opt *option)
 {
     char text[OPT_TEXT_SIZE];
     int used = print_name(out, option, opt_value_name(option));
@@ -472,7 +475,7 @@ static void print_option(FILE *out, const opt *option)
         used = 0;
     }
     fprintf(out, "%*s", HELP_COLUMN - used, "");
-    opt_describe(option, text);
+    opt_describe(command, option, text);
     print_wrapped(out, text, HELP_COLUMN, HELP_COLUMN);
 }
 
@@ -513,10 +516,13 @@ void opt_print_help(const opt_command *command, FILE *out)
         print_wrapped(out, command->about, 0, 0);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (list[i]->kind == OPT_SECTION)
-            fprintf(out, "\n%s:\n", list[i]->help);
-        else
-            print_option(out, list[i]);
+        char heading[OPT_TEXT_SIZE];
+        if (list[i]->kind == OPT_SECTION) {
+            opt_describe(command, list[i], heading);
+            fprintf(out, "\n%s:\n", heading);
+        } else {
+            print_option(out, command, list[i]);
+        }
     }
     if (command->examples)
         fprintf(out, "\nExamples:\n%s", command->examples);

@@ -60,7 +60,38 @@ typedef struct opt {
     const char *const *endings; /* OPT_OUTPUT: those it may have, NULL at the end; NULL: any */
     opt_names_fn names;         /* OPT_OUTPUT; NULL: the value is the name */
     const char *brief;          /* the line in the short help; NULL: not among the few there */
+
+    /* An option that is given where it does not apply is a usage error. What a section says holds for those of its
+     * options that do not say it themselves.
+     *
+     * needs: "png", "edge|pixels" (one of them), "output tone=agx" (both); with a value, which may be a pattern
+     * ("output=*.png"), the default counts, too. excludes: the same terms, none of which may hold; the other option need
+     * not say it again. Terms of options that the command lacks say nothing. */
+    const char *needs, *excludes;
+    uint32_t applies; /* opt_input_kind bits; 0: whatever the input is */
+    uint32_t group;   /* opt_group bits, of shared options */
 } opt;
+
+/* What an input may be, for opt_check_input. */
+typedef enum opt_input_kind {
+    OPT_VOLUME = 1 << 0,
+    OPT_RAW = 1 << 1, /* of volumes, those without a header */
+    OPT_POINTS = 1 << 2,
+    OPT_MESH = 1 << 3,
+    OPT_INDEX = 1 << 4,
+    OPT_INTEGERS = 1 << 5, /* pictures */
+    OPT_FLOATS = 1 << 6,
+    OPT_SEQUENCE = 1 << 7,
+    OPT_SINGLE = 1 << 8,
+} opt_input_kind;
+enum {
+    OPT_PICTURE = OPT_INTEGERS | OPT_FLOATS,
+    OPT_CONTENTS = OPT_VOLUME | OPT_RAW | OPT_POINTS | OPT_MESH | OPT_INDEX | OPT_PICTURE,
+    OPT_NUMBER_OF = OPT_SEQUENCE | OPT_SINGLE,
+};
+
+/* Shared options that a command may be without. */
+typedef enum opt_group { OPT_ENGINE = 1, OPT_MEMORY = 2, OPT_QUIET = 4, OPT_JSON = 8 } opt_group;
 
 /* One command: everything that help and parsing need. */
 typedef struct opt_command {
@@ -72,6 +103,8 @@ typedef struct opt_command {
     const opt *options;   /* ends with {0} */
     const opt *shared;    /* options that all commands have; ends with {0}; may be NULL */
     uint32_t least_operands, most_operands;
+    const char *needs; /* as an option's: what must be given */
+    uint32_t without;  /* opt_group bits: shared options that it has not */
 } opt_command;
 
 typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
@@ -80,6 +113,10 @@ typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
  * the front of argv[1 ...]. OPT_REFUSED: a message with a remedy went to stderr. */
 opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
                       uint32_t *operand_count);
+
+/* Refuses options that are given and not for what the input is, among those that are for some of the kinds among. path:
+ * the input's; NULL: it is not about what is in it. Prints what is wrong and returns an exit code. */
+int opt_check_input(uint32_t among, uint32_t is, const char *path);
 
 /* The same table as text for a terminal, in full or as its basic options, a line each; as man pages,
  * that of the program (command NULL) or of one command; and as completions for a shell ("bash", "zsh",
@@ -113,7 +150,14 @@ bool opt_takes_value(const opt *option);
 bool opt_is_file(const opt *option);
 /* What help calls the value: argument, or the choices. */
 const char *opt_value_name(const opt *option);
-/* help, followed by range and default, into text (OPT_TEXT_SIZE bytes). */
-void opt_describe(const opt *option, char *text);
+/* help, followed by conditions, range and default, into text (OPT_TEXT_SIZE bytes). */
+void opt_describe(const opt_command *command, const opt *option, char *text);
+/* Appends the conditions, each behind open, then "; "; returns what the next one is to stand behind. */
+const char *opt_describe_rules(const opt_command *command, const opt *option, char *text,
+                               const char *open);
+/* What a command line gives is noted, then checked. Prints what is wrong and returns an exit code. */
+void opt_begin_line(const opt_command *command);
+void opt_note(const opt *option, const char *value);
+int opt_check_line(const opt_command *command);
 
 #endif

@@ -39,7 +39,7 @@ static void print_paragraphs(FILE *out, const char *text)
     }
 }
 
-static void print_man_option(FILE *out, const opt *option)
+static void print_man_option(FILE *out, const opt_command *command, const opt *option)
 {
     char text[OPT_TEXT_SIZE];
     fputs(".TP\n", out);
@@ -54,18 +54,25 @@ static void print_man_option(FILE *out, const opt *option)
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    opt_describe(option, text);
+    opt_describe(command, option, text);
     print_roff(out, text);
     fputc('\n', out);
 }
 
-static void print_man_options(FILE *out, const opt *option)
+static void print_man_options(FILE *out, const opt_command *command)
 {
-    for (; option && option->kind != OPT_END; option++) {
-        if (option->kind == OPT_SECTION)
-            fprintf(out, ".SS %s\n", option->help);
-        else
-            print_man_option(out, option);
+    const opt *list[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, list);
+    for (uint32_t i = 0; i < count; i++) {
+        char heading[OPT_TEXT_SIZE];
+        if (list[i]->kind == OPT_SECTION) {
+            opt_describe(command, list[i], heading);
+            fputs(".SS ", out);
+            print_roff(out, heading);
+            fputc('\n', out);
+        } else {
+            print_man_option(out, command, list[i]);
+        }
     }
 }
 
@@ -93,7 +100,7 @@ static void print_man_program(FILE *out, const opt_command *program,
         fputs(".\n", out);
     }
     fputs(".SH OPTIONS\n", out);
-    print_man_options(out, program->options);
+    print_man_options(out, program);
 }
 
 static void print_man_command(FILE *out, const opt_command *command)
@@ -109,8 +116,7 @@ static void print_man_command(FILE *out, const opt_command *command)
     fputs("\"\n.SH DESCRIPTION\n", out);
     print_paragraphs(out, command->about ? command->about : command->summary);
     fputs(".SH OPTIONS\n", out);
-    print_man_options(out, command->options);
-    print_man_options(out, command->shared);
+    print_man_options(out, command);
     if (command->examples) {
         fputs(".SH EXAMPLES\n.nf\n", out);
         print_roff(out, command->examples);

@@ -26,6 +26,12 @@ int picture_buffer_load(tml_context *tml, const char *path, const cli_common *co
     return cli_fail(tml, status);
 }
 
+int picture_check_options(const char *path, const tml_picture *p)
+{
+    bool is_float = p->type == TML_F16 || p->type == TML_F32;
+    return opt_check_input(OPT_CONTENTS, is_float ? OPT_FLOATS : OPT_INTEGERS, path);
+}
+
 void picture_buffer_free(tml_context *tml, picture_buffer *buffer)
 {
     tml_buffer_destroy(tml, buffer->image.buffer);

@@ -14,8 +14,10 @@ typedef struct picture_buffer {
 
 /* Loads path. is_linear: integers are linear whatever the file says. On failure prints why and returns an
  * exit code; there is nothing to free then. */
-int picture_buffer_load(tml_context *tml, const char *path,
-                        const cli_common *common, bool is_linear, picture_buffer *out);
+int picture_buffer_load(tml_context *tml, const char *path, const cli_common *common,
+                        bool is_linear, picture_buffer *out);
+/* Refuses options that are not for such a picture. */
+int picture_check_options(const char *path, const tml_picture *picture);
 void picture_buffer_free(tml_context *tml, picture_buffer *buffer);
 
 /* Reads pixels [first, first + width * height) of buffer, of image's channels, into *out, whose data is then

@@ -15,7 +15,7 @@ typedef struct picture_options {
 
 /* The rows of an option table for the member picture of args. */
 #define PICTURE_OPTIONS(args)                                                                      \
-    {OPT_SECTION, .help = "Picture"},                                                              \
+    {OPT_SECTION, .help = "Picture", .needs = "png"},                                              \
         {OPT_CUSTOM,                                                                               \
          "size",                                                                                   \
          .argument = "WxH",                                                                        \
@@ -35,6 +35,7 @@ typedef struct picture_options {
          .offset = offsetof(args, picture.view)},                                                  \
     {                                                                                              \
         OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto",                              \
+                          .needs = "png|camera|output=*.glb",                                      \
                           .help = "the axis that points up, in a picture and in a GLB, which is "  \
                                   "y-up; auto: y for OBJ and glTF, z for all others",              \
                           .offset = offsetof(args, picture.up)                                     \

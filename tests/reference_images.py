@@ -335,7 +335,7 @@ def read_exr(data):
 # ---- measuring --------------------------------------------------------------------------------
 
 READERS = {".hdr": read_radiance, ".pfm": read_pfm, ".png": read_png, ".exr": read_exr}
-LUMINANCES = ("rec709", "max_rgb")
+LUMINANCES = ("rec709", "max-rgb")
 PERCENTS = (1, 5, 50, 95, 99)
 TINY = 2.0**-100
 LARGEST = float(np.finfo(np.float32).max)
@@ -346,7 +346,7 @@ def luminance_of(colors, how):
     if colors.shape[-1] < 3:
         return colors[..., 0]
     red, green, blue = (colors[..., c] for c in range(3))
-    if how == "max_rgb":
+    if how == "max-rgb":
         return np.maximum(red, np.maximum(green, blue))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return np.where(np.abs(luminance) < TINY, 0.0, luminance)

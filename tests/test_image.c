@@ -412,7 +412,7 @@ TEST(luminances_are_those_of_their_names)
         {TML_LUMINANCE_REC709, "rec709", {0, 0, 0}, {0.2126, 0.7152, 0.0722}},
         {TML_LUMINANCE_REC2020, "rec2020", {0, 0, 0}, {0.2627, 0.6780, 0.0593}},
         {TML_LUMINANCE_ACESCG, "acescg", {0, 0, 0}, {0.2722287, 0.6740818, 0.0536895}},
-        {TML_LUMINANCE_MAX_RGB, "max_rgb", {0, 0, 0}, {1, 1, 1}},
+        {TML_LUMINANCE_MAX_RGB, "max-rgb", {0, 0, 0}, {1, 1, 1}},
         {TML_LUMINANCE_CUSTOM, "custom", {3, 0, 1}, {0.75, 0, 0.25}},
     };
     EACH_DEVICE(tml)

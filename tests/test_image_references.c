@@ -118,7 +118,7 @@ static void measure(tml_context *tml, const tml_picture *p, const reference *r, 
 {
     tml_buffer buffer = {0}, stats = {0};
     static tml_image_stats measured;
-    bool is_max = strcmp(r->luminance, "max_rgb") == 0;
+    bool is_max = strcmp(r->luminance, "max-rgb") == 0;
     CHECK_OK(tml, tml_buffer_create(tml,
                                     &(tml_buffer_desc){.type = p->type,
                                                        .count = p->size / tml_type_size(p->type),

@@ -100,7 +100,7 @@ TEST(points_become_a_field_in_shares)
     snprintf(line, sizeof line, "surface %s --index x.tmx -o %s", test_data("dam_break_4732.vtk"),
              in_folder("new.ply"));
     CHECK_EQ_U64(run(2, line), 2);
-    CHECK(strstr(messages, "leave --index away") != NULL);
+    CHECK(strstr(messages, "--index is for volumes") != NULL);
     remove_files();
 }
 

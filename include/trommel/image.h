@@ -237,7 +237,7 @@ typedef enum tml_tone {
     TML_TONE_AGX,      /* Sobotka's AgX, base look, in Wrensch's polynomial form. 2023 */
     TML_TONE_NEUTRAL,  /* Khronos PBR Neutral Tone Mapper. 2024 */
 } tml_tone;
-TML_API const char *tml_tone_name(tml_tone tone); /* "reinhard_extended"; never NULL */
+TML_API const char *tml_tone_name(tml_tone tone); /* "reinhard-extended"; never NULL */
 
 typedef struct tml_image_tonemap_desc {
     tml_image in; /* 1 or 2 channels are a grey picture */

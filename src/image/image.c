@@ -5,7 +5,7 @@
 
 TML_API const char *tml_luminance_name(tml_luminance luminance)
 {
-    static const char *const names[] = {"rec709", "rec2020", "acescg", "max_rgb", "custom"};
+    static const char *const names[] = {"rec709", "rec2020", "acescg", "max-rgb", "custom"};
     return (size_t)luminance < TML_ARRAY_SIZE(names) ? names[luminance] : "unknown";
 }
 
@@ -18,7 +18,7 @@ TML_API const char *tml_meter_name(tml_meter meter)
 TML_API const char *tml_tone_name(tml_tone tone)
 {
     static const char *const names[] = {
-        "srgb", "reinhard", "reinhard_extended", "hable", "aces_fit", "agx", "neutral"};
+        "srgb", "reinhard", "reinhard-extended", "hable", "aces-fit", "agx", "neutral"};
     return (size_t)tone < TML_ARRAY_SIZE(names) ? names[tone] : "unknown";
 }
 
