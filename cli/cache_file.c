@@ -28,7 +28,7 @@ uint64_t cache_file_hash(uint64_t hash, const void *data, size_t size)
 }
 
 /* Makes a folder and those above it. */
-static bool make_folder(char *path)
+static bool make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash)
@@ -52,7 +52,7 @@ static bool file_path(const char *name, bool is_made, char out[PATH_SIZE])
         length = snprintf(folder, PATH_SIZE, "%s/.cache/trommel", home);
     else
         return false;
-    if (length >= PATH_SIZE || (is_made && !make_folder(folder)))
+    if (length >= PATH_SIZE || (is_made && !make_folders(folder)))
         return false;
     return snprintf(out, PATH_SIZE, "%s/%s-%d.%d.%d", folder, name, TML_VERSION_MAJOR,
                     TML_VERSION_MINOR, TML_VERSION_PATCH) < PATH_SIZE;

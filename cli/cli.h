@@ -4,6 +4,7 @@
 #define CLI_CLI_H
 
 #include "options.h"
+#include "speeds.h"
 
 #include <trommel/trommel.h>
 
@@ -45,18 +46,11 @@ extern const opt cli_shared_options[]; /* the options behind cli_common */
 extern const cli_command cmd_surface, cmd_index, cmd_collide, cmd_subdivide, cmd_exposure, cmd_mips,
     cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce, cmd_bench;
 
-/* What a GPU would take over from the CPU, as far as it can be known beforehand. */
-typedef struct cli_work {
-    double cpu_seconds; /* that it takes on one thread */
-    double serial;      /* the share of that which more threads do not shorten */
-    double bytes;       /* to copy to the GPU and back */
-} cli_work;
-
 /* Bytes of a file; 0 where there is none. */
 double cli_file_size(const char *path);
 
 /* Opens the context that the options name, with the progress bar and Ctrl-C attached. With --backend auto
- * and no --device, a GPU is opened where that is faster for the work; NULL: it never is, since reading and
+ * and no --device, a GPU is opened where that is faster for the work (speeds.h); NULL: it never is, since reading and
  * writing files is most of what the command does. On failure prints why and returns NULL: the command then
  * returns CLI_FAILED. */
 tml_context *cli_open(const cli_common *common, const cli_work *work);

@@ -804,12 +804,13 @@ static bool skips(job *j, const surface_args *a, const frame *f)
     return true;
 }
 
-/* Of so many files, by the size of one. A byte of a volume takes 2 ns, with default normals; one of a point 150 ns. */
+/* Of so many files, by the size of one. */
 static cli_work estimate(const char *path, uint32_t files)
 {
+    const speeds *s = speeds_here();
     double bytes = cli_file_size(path) * files;
-    return input_is_named_like_points(path) ? (cli_work){150e-9 * bytes, 0.15, bytes}
-                                            : (cli_work){2e-9 * bytes, 0, bytes};
+    return input_is_named_like_points(path) ? (cli_work){s->points * bytes, 0.15, bytes}
+                                            : (cli_work){s->volume * bytes, 0, bytes};
 }
 
 /* Opens a context unless the frame before left the right one. */

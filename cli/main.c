@@ -202,18 +202,15 @@ double cli_file_size(const char *path)
     return stat(path, &info) == 0 ? (double)info.st_size : 0;
 }
 
-/* Measured over whole commands on an H200 beside 16 cores of a Xeon, with pipelines from the cache: opening
- * the driver and closing it take 0.25 s; moving the data there and back runs at 4 GB/s. */
 static bool is_worth_a_gpu(const cli_common *common, const cli_work *work)
 {
-    const double opening = 0.25, rate = 4e9;
     if (!work)
         return false;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     double threads = common->threads  ? (double)common->threads
                      : processors > 0 ? (double)processors
                                       : 1;
-    return work->cpu_seconds * (1 / threads + work->serial) > opening + work->bytes / rate;
+    return speeds_prefer_gpu(speeds_here(), work, threads, common->no_cache);
 }
 
 tml_context *cli_open(const cli_common *common, const cli_work *work)

@@ -2075,6 +2075,31 @@ TEST(pipelines_are_kept_and_damaged_ones_ignored)
     unsetenv("XDG_CACHE_HOME");
 }
 
+TEST(what_auto_decides_by_is_measured_and_kept)
+{
+    setenv("XDG_CACHE_HOME", in_folder("speeds"), 1);
+    EXPECT(0, "devices --measure");
+    CHECK(strstr(out, "one thread makes surfaces") &&
+          strstr(out, "Kept: --backend auto decides by these.\n"));
+    CHECK(shell("ls speeds/trommel/speeds-* > kept.txt && test $(wc -l < kept.txt) = 1"));
+    EXPECT(0, "devices --measure --json");
+    CHECK(is_json(out) && strstr(out, "\"engine\": \"cpu\""));
+    CHECK(json_get("volume_seconds_per_byte") > 1e-11 &&
+          json_get("volume_seconds_per_byte") < 1e-6);
+    CHECK(json_get("point_seconds_per_byte") > 1e-9 && json_get("point_seconds_per_byte") < 1e-4);
+    CHECK(shell("ls speeds/trommel/speeds-* | cmp - kept.txt")); /* the same one */
+    /* Not a word of them where they are damaged, or there is no place for them. */
+    static const uint8_t samples[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+    make_npy("tiny.npy", "|u1", 8, samples, sizeof samples);
+    CHECK(shell("echo >> $(cat kept.txt)"));
+    EXPECT(0, "reduce %s", in_folder("tiny.npy"));
+    CHECK(err[0] == '\0');
+    setenv("XDG_CACHE_HOME", in_folder("tiny.npy"), 1);
+    EXPECT(0, "devices --measure");
+    CHECK(strstr(out, "Not kept: "));
+    unsetenv("XDG_CACHE_HOME");
+}
+
 static void remove_folder(void)
 {
     char command[64];
