@@ -58,7 +58,7 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
-static const char *const output_endings[] = {".png", ".pfm", ".hdr", NULL};
+static const char *const output_endings[] = {".png", ".pfm", ".hdr", ".exr", NULL};
 static const char *const plot_endings[] = {".png", NULL};
 
 static const opt exposure_options[] = {
@@ -121,9 +121,11 @@ static const opt exposure_options[] = {
     FRAMES_OPTION(exposure_args, frames),
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .brief = "the picture: .png, or .pfm and .hdr with linear values",
-     .argument = "FILE", .offset = offsetof(exposure_args, output), .endings = output_endings,
-     .help = "the picture, exposed and tone-mapped: .png, or .pfm and .hdr with linear values; of "
+    {OPT_OUTPUT, "output", 'o',
+     .brief = "the picture: .png, or .exr, .pfm, .hdr with linear values", .argument = "FILE",
+     .offset = offsetof(exposure_args, output), .endings = output_endings,
+     .help = "the picture, exposed and tone-mapped: .png, or .exr, .pfm and .hdr with linear "
+             "values; of "
              "several "
              "inputs with %04d for the number: the input's, or from 0"},
     {OPT_CHOICE, "tone", .needs = "output", .brief = "tone curve, such as agx or srgb (none)",
@@ -335,12 +337,12 @@ static int expose(run *r, bool is_first)
 /* Which channels and type a file by that name holds. */
 static tml_type output_layout(const run *r, const char *path, tml_image *out)
 {
-    static const char *const png[] = {".png", NULL};
+    static const char *const png[] = {".png", NULL}, *const with_alpha[] = {".png", ".exr", NULL};
     bool is_png = path_ends_with(path, png);
     *out = (tml_image){.width = r->in.image.width, .height = r->in.image.height, .srgb = is_png};
     uint32_t channels = r->in.image.channels;
     /* Grey with alpha becomes four channels; floats have no place for alpha. */
-    out->channels = channels == 1 ? 1 : channels == 3 || !is_png ? 3 : 4;
+    out->channels = channels == 1 ? 1 : channels == 3 || !path_ends_with(path, with_alpha) ? 3 : 4;
     return !is_png ? TML_F32 : r->args->depth ? TML_U16 : TML_U8;
 }
 
@@ -349,7 +351,7 @@ static int save_picture(run *r, measured *f, const char *path)
     tml_image out;
     tml_picture picture = {0};
     tml_type type = output_layout(r, path, &out);
-    f->drops_alpha = type == TML_F32 && r->in.image.channels % 2 == 0;
+    f->drops_alpha = out.channels % 2 && r->in.image.channels % 2 == 0;
     uint64_t count = (uint64_t)out.width * out.height * out.channels;
     double start = cli_now();
     tml_status status = tml_buffer_create(

@@ -20,7 +20,7 @@ typedef struct mips_args {
 } mips_args;
 
 /* Of floats. */
-typedef enum mips_format { AUTO, PFM, HDR } mips_format;
+typedef enum mips_format { AUTO, PFM, HDR, EXR } mips_format;
 
 enum { MOST_LEVELS = 64 };
 
@@ -34,11 +34,11 @@ static bool level_name(const mips_args *a, uint32_t level, const char *ending, c
 /* An opt_names_fn: the levels that there may be, of whatever picture. */
 static bool output_name(const void *args, char **operands, uint32_t number, char *out, size_t size)
 {
-    static const char *const endings[] = {".png", ".pfm", ".hdr"};
+    static const char *const endings[] = {".png", ".pfm", ".hdr", ".exr"};
     const mips_args *a = args;
     (void)operands;
-    return a->prefix && number / 3 < (a->levels ? a->levels : MOST_LEVELS) &&
-           level_name(a, number / 3, endings[number % 3], out, size);
+    return a->prefix && number / 4 < (a->levels ? a->levels : MOST_LEVELS) &&
+           level_name(a, number / 4, endings[number % 4], out, size);
 }
 
 static const opt mips_options[] = {
@@ -57,9 +57,10 @@ static const opt mips_options[] = {
     {OPT_OUTPUT, "output", 'o', .brief = "writes PREFIX_0.png, PREFIX_1.png ...",
      .argument = "PREFIX", .offset = offsetof(mips_args, prefix), .names = output_name,
      .help = "writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture"},
-    {OPT_CHOICE, "format", .applies = OPT_FLOATS, .choices = "auto|pfm|hdr", .fallback = "auto",
+    {OPT_CHOICE, "format", .applies = OPT_FLOATS, .choices = "auto|pfm|hdr|exr", .fallback = "auto",
      .offset = offsetof(mips_args, format),
-     .help = "without alpha; auto: pfm. Pictures of integers are written as PNG"},
+     .help = "of pictures of floats; auto: pfm; without alpha, but for exr. Those of integers are "
+             "written as PNG"},
     {0},
 };
 
@@ -103,6 +104,7 @@ static bool level_path(const run *r, uint32_t level, char path[PATH_SIZE])
     return level_name(r->args, level,
                       is_png                   ? ".png"
                       : r->args->format == HDR ? ".hdr"
+                      : r->args->format == EXR ? ".exr"
                                                : ".pfm",
                       path, PATH_SIZE);
 }
@@ -137,7 +139,7 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_f
     if (status != TML_OK)
         return status;
     size_t size = picture.size;
-    if (!is_integer(picture.type) && picture.channels % 2 == 0)
+    if (!is_integer(picture.type) && r->args->format != EXR && picture.channels % 2 == 0)
         drop_alpha(&picture, has_alpha);
     *is_finite = *is_finite && (level + 1 < r->levels || is_all_finite(&picture));
     level_path(r, level, path);

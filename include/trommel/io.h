@@ -450,11 +450,11 @@ typedef struct tml_picture {
  *             applied
  *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says that its gamma is 1
  *   JPEG      u8, grey or colour, turned upright as its Exif orientation says. CMYK: UNSUPPORTED
- *   OpenEXR   one part of scan lines, with channels R, G, B and perhaps A, or Y and perhaps A,
+ *   OpenEXR   one part of scan lines or tiles (the finest level), with channels R, G, B and perhaps A, or Y and perhaps A,
  *             or a single one of any name: f16 if all are half, else f32. Other channels are
  *             left out and named in comment. Compression none, RLE, ZIPS, ZIP, PIZ, PXR24.
- *             Tiles, several parts, deep pixels, subsampled channels, B44 and DWA: UNSUPPORTED,
- *             with how to convert.
+ *             Several parts, deep pixels, subsampled channels, B44 and DWA: UNSUPPORTED, with
+ *             how to convert.
  * JPEG and OpenEXR are there where the build found their libraries (TML_JPEG, TML_EXR).
  * memory_limit refuses pictures of more bytes than that; 0: no limit beyond malloc. The
  * libraries for PNG, JPEG and OpenEXR take their own working memory from malloc. Release with
@@ -467,8 +467,9 @@ TML_API void tml_picture_free(tml_context *tml, tml_picture *picture);
  * that cannot be read. */
 TML_API const char *tml_picture_format(tml_context *tml, const char *path);
 
-/* Writes PNG (u8 and u16), PFM (f16 and f32 of 1 or 3 channels), or Radiance .hdr (the same; grey
- * becomes three equal colours; to nearest, negative and NaN become 0) by the name's ending. Of the
+/* Writes PNG (u8 and u16), PFM (f16 and f32 of 1 or 3 channels), Radiance .hdr (the same; grey
+ * becomes three equal colours; to nearest, negative and NaN become 0), or OpenEXR (f16 and f32, as
+ * they are, scan lines in ZIP; where the build found its library) by the name's ending. Of the
  * picture type, size, channels, srgb and data are used.
  * Errors: FILE_ACCESS, UNSUPPORTED (ending unknown, or a type or number of channels that the format
  * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */

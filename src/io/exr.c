@@ -1,8 +1,8 @@
 /* OpenEXR pictures, through the C interface of OpenEXR's own library (OpenEXRCore).
  *
  * The format's readers have a long record of faults in what damaged files make them do. So the
- * library gets the least to do: it parses headers and decodes blocks of scan lines, one after the
- * other, from bytes in memory; every size that it takes from the file is compared with what the
+ * library gets the least to do: it parses headers and decodes blocks of scan lines, or tiles of the
+ * finest level, one after the other, from bytes in memory; every size that it takes from the file is compared with what the
  * file holds before the library allocates by it; and kinds of files that pictures seldom are kept
  * in are refused. */
 #include "io/picture_internal.h"
@@ -31,8 +31,8 @@ static tml_status read_exr(picture_reader *reader)
 enum {
     SIDE_MOST = 1 << 18,
     CHANNELS_MOST = 256,
-    BLOCK_MOST = 256 << 20, /* bytes of a block of scan lines, decoded */
-    BLOCK_HEADER = 8,       /* the block's first row and its size */
+    BLOCK_MOST = 256 << 20, /* bytes of a block of scan lines or of a tile, decoded */
+    BLOCK_HEADER = 8,       /* the block's first row and its size; tiles have more */
     TABLE_ENTRY = 8,        /* the block's offset in the file */
     MESSAGE_SIZE = 256,
 };
@@ -97,10 +97,11 @@ typedef struct exr_layout {
     uint32_t channels;
     int pick[PICKS_MOST]; /* the file's channel of each channel of the picture */
     tml_type type;
-    int32_t block_rows;
+    bool is_tiled;
+    int32_t block_width, block_rows; /* of tiles, or of all columns and some rows */
 } exr_layout;
 
-static tml_status check_kind(const exr_file *file)
+static tml_status check_kind(const exr_file *file, exr_layout *out)
 {
     const io_file *io = file->reader->file;
     int parts = 0;
@@ -113,11 +114,8 @@ static tml_status check_kind(const exr_file *file)
                             parts);
     if (code == EXR_ERR_SUCCESS)
         code = exr_get_storage(file->exr, 0, &storage);
-    if (code == EXR_ERR_SUCCESS && storage == EXR_STORAGE_TILED)
-        return tml_io_error(
-            io, TML_ERROR_UNSUPPORTED,
-            "is stored in tiles; convert it: oiiotool in.exr --scanline -o out.exr");
-    if (code == EXR_ERR_SUCCESS && storage != EXR_STORAGE_SCANLINE)
+    out->is_tiled = code == EXR_ERR_SUCCESS && storage == EXR_STORAGE_TILED;
+    if (code == EXR_ERR_SUCCESS && storage != EXR_STORAGE_SCANLINE && !out->is_tiled)
         return tml_io_error(io, TML_ERROR_UNSUPPORTED,
                             "has deep pixels; flatten it: oiiotool in.exr --flatten -o out.exr");
     if (code == EXR_ERR_SUCCESS)
@@ -240,18 +238,26 @@ static tml_status check_blocks(const exr_file *file, exr_layout *out)
 {
     uint64_t block_size = 0;
     uint64_t file_size = file->reader->bytes.size;
-    exr_result_t code = exr_get_scanlines_per_chunk(file->exr, 0, &out->block_rows);
+    int32_t blocks = 0; /* of all levels */
+    out->block_width = (int32_t)out->width;
+    exr_result_t code =
+        out->is_tiled ? exr_get_tile_sizes(file->exr, 0, 0, 0, &out->block_width, &out->block_rows)
+                      : exr_get_scanlines_per_chunk(file->exr, 0, &out->block_rows);
     if (code == EXR_ERR_SUCCESS)
         code = exr_get_chunk_unpacked_size(file->exr, 0, &block_size);
+    if (code == EXR_ERR_SUCCESS)
+        code = exr_get_chunk_count(file->exr, 0, &blocks);
     if (code != EXR_ERR_SUCCESS)
         return fail(file, code);
     uint64_t rows = out->block_rows > 0 ? (uint64_t)out->block_rows : 1;
-    uint64_t blocks = (out->height + rows - 1) / rows;
-    if (blocks > file_size / (TABLE_ENTRY + BLOCK_HEADER))
+    uint64_t columns = out->block_width > 0 ? (uint64_t)out->block_width : 1;
+    uint64_t most = file_size / (TABLE_ENTRY + BLOCK_HEADER);
+    uint64_t down = (out->height + rows - 1) / rows, across = (out->width + columns - 1) / columns;
+    if (blocks < 0 || (uint64_t)blocks > most || down * across > most)
         return tml_io_error(file->reader->file, TML_ERROR_FILE_FORMAT,
                             "its %" PRIu64 " bytes cannot hold %" PRIu64 " x %" PRIu64 " pixels",
                             file_size, out->width, out->height);
-    if (out->block_rows < 1 || block_size > BLOCK_MOST)
+    if (out->block_rows < 1 || out->block_width < 1 || block_size > BLOCK_MOST)
         return tml_io_error(file->reader->file, TML_ERROR_UNSUPPORTED,
                             "has blocks of %" PRIu64 " bytes, at most %d are read", block_size,
                             BLOCK_MOST);
@@ -267,22 +273,32 @@ typedef struct exr_decoder {
     bool is_started;
 } exr_decoder;
 
-/* Checks a block's position, size and rows: the library accepts a block that reaches past the
- * file's end. */
+/* Pixels of the picture that a block holds. */
+typedef struct exr_area {
+    uint32_t x, y, width, height;
+} exr_area;
+
+/* Checks a block's position and size: the library accepts a block that reaches past the file's
+ * end. */
 static tml_status check_block(const exr_decoder *decoder, const exr_chunk_info_t *block,
-                              uint32_t row, uint32_t rows)
+                              exr_area area)
 {
+    const exr_layout *layout = decoder->layout;
     uint64_t file_size = decoder->file->reader->bytes.size;
     bool is_inside = block->data_offset <= file_size && block->packed_size <= file_size &&
                      block->data_offset + block->packed_size <= file_size;
-    bool is_it = block->width == (int32_t)decoder->layout->width &&
-                 block->height == (int32_t)rows &&
-                 block->start_y == decoder->layout->window.min.y + (int32_t)row;
+    bool is_it = block->width == (int32_t)area.width && block->height == (int32_t)area.height;
+    if (layout->is_tiled) /* tiles are counted */
+        is_it = is_it && block->start_x == (int32_t)area.x / layout->block_width &&
+                block->start_y == (int32_t)area.y / layout->block_rows && block->level_x == 0 &&
+                block->level_y == 0;
+    else
+        is_it = is_it && block->start_y == layout->window.min.y + (int32_t)area.y;
     if (is_inside && is_it && block->unpacked_size <= BLOCK_MOST)
         return TML_OK;
     return tml_io_error(decoder->file->reader->file, TML_ERROR_FILE_FORMAT,
-                        "the block of scan line %" PRIu32 " %s", row,
-                        is_inside ? "is not that of its scan line" : "reaches past the file's end");
+                        "the block of pixel %" PRIu32 ", %" PRIu32 " %s", area.x, area.y,
+                        is_inside ? "is not that of its place" : "reaches past the file's end");
 }
 
 static void aim_channels(exr_decoder *decoder, uint8_t *out)
@@ -301,18 +317,23 @@ static void aim_channels(exr_decoder *decoder, uint8_t *out)
     }
 }
 
-static tml_status decode_block(exr_decoder *decoder, uint32_t row, uint32_t rows)
+static tml_status decode_block(exr_decoder *decoder, exr_area area)
 {
     exr_file *file = decoder->file;
+    const exr_layout *layout = decoder->layout;
     exr_chunk_info_t block;
-    exr_result_t code = exr_read_scanline_chunk_info(
-        file->exr, 0, decoder->layout->window.min.y + (int32_t)row, &block);
+    int32_t x = (int32_t)area.x, y = (int32_t)area.y;
+    exr_result_t code =
+        layout->is_tiled
+            ? exr_read_tile_chunk_info(file->exr, 0, x / layout->block_width,
+                                       y / layout->block_rows, 0, 0, &block)
+            : exr_read_scanline_chunk_info(file->exr, 0, layout->window.min.y + y, &block);
     if (code != EXR_ERR_SUCCESS)
         return fail(file, code);
-    tml_status status = check_block(decoder, &block, row, rows);
+    tml_status status = check_block(decoder, &block, area);
     if (status != TML_OK)
         return status;
-    uint8_t *out = tml_picture_rows(file->reader, row, rows);
+    uint8_t *out = tml_picture_rows(file->reader, area.y, area.height);
     if (!out)
         return tml_is_cancelled(file->reader->file->tml) ? TML_ERROR_CANCELLED
                                                          : TML_ERROR_OUT_OF_MEMORY;
@@ -321,7 +342,7 @@ static tml_status decode_block(exr_decoder *decoder, uint32_t row, uint32_t rows
                     : exr_decoding_update(file->exr, 0, &block, &decoder->pipeline);
     decoder->is_started = decoder->is_started || code == EXR_ERR_SUCCESS;
     if (code == EXR_ERR_SUCCESS)
-        aim_channels(decoder, out);
+        aim_channels(decoder, out + area.x * layout->channels * tml_type_size(layout->type));
     if (code == EXR_ERR_SUCCESS && is_first)
         code = exr_decoding_choose_default_routines(file->exr, 0, &decoder->pipeline);
     if (code == EXR_ERR_SUCCESS)
@@ -333,9 +354,13 @@ static tml_status read_pixels(exr_file *file, const exr_layout *layout)
 {
     exr_decoder decoder = {.file = file, .layout = layout};
     tml_status status = TML_OK;
-    uint32_t height = (uint32_t)layout->height, rows = (uint32_t)layout->block_rows;
-    for (uint32_t row = 0; row < height && status == TML_OK; row += rows)
-        status = decode_block(&decoder, row, height - row < rows ? height - row : rows);
+    uint32_t width = (uint32_t)layout->width, height = (uint32_t)layout->height;
+    uint32_t columns = (uint32_t)layout->block_width, rows = (uint32_t)layout->block_rows;
+    for (uint32_t y = 0; y < height && status == TML_OK; y += rows)
+        for (uint32_t x = 0; x < width && status == TML_OK; x += columns)
+            status =
+                decode_block(&decoder, (exr_area){x, y, width - x < columns ? width - x : columns,
+                                                  height - y < rows ? height - y : rows});
     exr_decoding_destroy(file->exr, &decoder.pipeline);
     return status;
 }
@@ -343,7 +368,7 @@ static tml_status read_pixels(exr_file *file, const exr_layout *layout)
 static tml_status read_open(exr_file *file)
 {
     exr_layout layout = {0};
-    tml_status status = check_kind(file);
+    tml_status status = check_kind(file, &layout);
     if (status == TML_OK)
         status = read_windows(file, &layout);
     if (status == TML_OK)

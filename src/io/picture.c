@@ -209,16 +209,23 @@ void tml_picture_floats(const tml_picture *picture, uint32_t y, float *out)
         out[i] = tml_half_to_float(halves[i]);
 }
 
-typedef enum picture_ending { ENDING_NONE, ENDING_PNG, ENDING_PFM, ENDING_RADIANCE } picture_ending;
+/* What can be written, by the name's ending. */
+static const struct picture_writer {
+    const char *ending;
+    bool is_float, has_alpha;
+    tml_status (*write)(io_writer *writer, const tml_picture *picture);
+} writers[] = {{".png", false, true, tml_picture_write_png},
+               {".pfm", true, false, tml_picture_write_pfm},
+               {".hdr", true, false, tml_picture_write_radiance},
+               {".exr", true, true, tml_picture_write_exr}};
 
-static picture_ending ending_of(const char *path)
+static const struct picture_writer *writer_of(const char *path)
 {
-    static const char *const endings[] = {".png", ".pfm", ".hdr"};
     const char *dot = path ? strrchr(path, '.') : NULL;
-    for (int i = 0; dot && i < 3; i++)
-        if (strcasecmp(dot, endings[i]) == 0)
-            return (picture_ending)(ENDING_PNG + i);
-    return ENDING_NONE;
+    for (size_t i = 0; dot && i < sizeof writers / sizeof writers[0]; i++)
+        if (strcasecmp(dot, writers[i].ending) == 0)
+            return &writers[i];
+    return NULL;
 }
 
 tml_status tml_picture_save(tml_context *tml, const char *path, const tml_picture *picture)
@@ -241,18 +248,18 @@ tml_status tml_picture_save(tml_context *tml, const char *path, const tml_pictur
             " pixels each way, of 1 to 4 x u8, u16, f16 or f32, and the bytes for them",
             call, picture->width, picture->height, picture->channels, tml_type_name(type),
             picture->size, largest - 1);
-    picture_ending ending = ending_of(path);
-    if (ending == ENDING_NONE)
+    const struct picture_writer *format = writer_of(path);
+    if (!format)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the name's ending is not one that can be written (expected .png, "
-                         ".pfm or .hdr)",
+                         ".pfm, .hdr or .exr)",
                          call, path ? path : "NULL");
-    if (ending == ENDING_PNG ? !is_integer : !is_float)
+    if (format->is_float != is_float)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: pixels are %s, this format holds %s; %s", call, path,
-                         tml_type_name(type), ending == ENDING_PNG ? "u8 and u16" : "floats",
-                         ending == ENDING_PNG ? "tone-map them first" : "write .png");
-    if (ending != ENDING_PNG && picture->channels != 1 && picture->channels != 3)
+                         tml_type_name(type), is_float ? "u8 and u16" : "floats",
+                         is_float ? "tone-map them first" : "write .png");
+    if (!format->has_alpha && picture->channels != 1 && picture->channels != 3)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the picture has %" PRIu32
                          " channels; this format holds 1 or 3, and no "
@@ -262,11 +269,6 @@ tml_status tml_picture_save(tml_context *tml, const char *path, const tml_pictur
     tml_status status = tml_io_create(tml, call, path, 0, &writer);
     if (status != TML_OK)
         return status;
-    if (ending == ENDING_PNG)
-        status = tml_picture_write_png(&writer, picture);
-    else if (ending == ENDING_PFM)
-        status = tml_picture_write_pfm(&writer, picture);
-    else
-        status = tml_picture_write_radiance(&writer, picture);
+    status = format->write(&writer, picture);
     return tml_io_finish(&writer, status);
 }

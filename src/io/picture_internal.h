@@ -59,6 +59,7 @@ TML_MUST_CHECK tml_status tml_picture_load_memory(tml_context *tml, const char *
 TML_MUST_CHECK tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture);
 TML_MUST_CHECK tml_status tml_picture_write_pfm(io_writer *writer, const tml_picture *picture);
 TML_MUST_CHECK tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *picture);
+TML_MUST_CHECK tml_status tml_picture_write_exr(io_writer *writer, const tml_picture *picture);
 /* Row y of a picture of f16 or f32 as floats: width * channels of them. */
 void tml_picture_floats(const tml_picture *picture, uint32_t y, float *out);
 /* Replaces characters other than printable ASCII by "?", in text from a file that goes into a
