@@ -77,6 +77,8 @@ const char *cli_last_error(const tml_context *tml);
 /* Prints "trommel: command: ..." to stderr and returns CLI_FAILED, or CLI_USAGE. */
 int cli_error(const char *format, ...) TML_FORMAT(1, 2);
 int cli_usage(const char *format, ...) TML_FORMAT(1, 2);
+/* Keeps a message of failure, unless there is one, for the JSON. */
+void cli_keep_failure(const char *message);
 /* Prints "trommel: command: warning: ...", unless --quiet is given. */
 void cli_warn(const char *format, ...) TML_FORMAT(1, 2);
 

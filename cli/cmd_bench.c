@@ -11,7 +11,7 @@
 #include "bench_ops.h"
 #include "bench_subdivide.h"
 #include "cli.h"
-#include "json.h"
+#include "fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -378,23 +378,22 @@ static void print_collide(const bench_collide_row *rows, uint32_t count, uint64_
 static void print_collide_json(const bench_collide_row *rows, uint32_t count, uint64_t triangles,
                                const tml_device_info *device)
 {
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "op", "collide");
-    json_text(&j, "device", device->name);
-    json_count(&j, "triangles", triangles);
-    json_open(&j, "rows", '[');
+    json *j = fields_json();
+    json_text(j, "op", "collide");
+    json_text(j, "device", device->name);
+    json_count(j, "triangles", triangles);
+    json_open(j, "rows", '[');
     for (uint32_t i = 0; i < count; i++) {
-        json_open(&j, NULL, '{');
-        json_text(&j, "name", rows[i].name);
-        json_count(&j, "poses", rows[i].poses);
-        json_count(&j, "pairs", rows[i].pairs);
-        json_number(&j, "min_s", rows[i].time.min_s);
-        json_number(&j, "median_s", rows[i].time.median_s);
-        json_close(&j, '{');
+        json_open(j, NULL, '{');
+        json_text(j, "name", rows[i].name);
+        json_count(j, "poses", rows[i].poses);
+        json_count(j, "pairs", rows[i].pairs);
+        json_number(j, "min_s", rows[i].time.min_s);
+        json_number(j, "median_s", rows[i].time.median_s);
+        json_close(j, '{');
     }
-    json_close(&j, '[');
-    json_close(&j, '{');
+    json_close(j, '[');
+    json_close(j, '{');
     putchar('\n');
 }
 
@@ -446,24 +445,23 @@ static void print_subdivide(const bench_subdivide_row *rows, uint32_t count, uin
 static void print_subdivide_json(const bench_subdivide_row *rows, uint32_t count, uint32_t levels,
                                  const tml_device_info *device)
 {
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "op", "subdivide");
-    json_text(&j, "device", device->name);
-    json_count(&j, "levels", levels);
-    json_open(&j, "rows", '[');
+    json *j = fields_json();
+    json_text(j, "op", "subdivide");
+    json_text(j, "device", device->name);
+    json_count(j, "levels", levels);
+    json_open(j, "rows", '[');
     for (uint32_t i = 0; i < count; i++) {
-        json_open(&j, NULL, '{');
-        json_text(&j, "name", rows[i].name);
-        json_count(&j, "triangles", rows[i].triangles);
-        json_number(&j, "min_s", rows[i].time.min_s);
-        json_number(&j, "median_s", rows[i].time.median_s);
+        json_open(j, NULL, '{');
+        json_text(j, "name", rows[i].name);
+        json_count(j, "triangles", rows[i].triangles);
+        json_number(j, "min_s", rows[i].time.min_s);
+        json_number(j, "median_s", rows[i].time.median_s);
         if (rows[i].peer_s > 0)
-            json_number(&j, "peer_s", rows[i].peer_s);
-        json_close(&j, '{');
+            json_number(j, "peer_s", rows[i].peer_s);
+        json_close(j, '{');
     }
-    json_close(&j, '[');
-    json_close(&j, '{');
+    json_close(j, '[');
+    json_close(j, '{');
     putchar('\n');
 }
 
@@ -608,31 +606,30 @@ static double copy_share(const bench_row *row)
 
 static void print_json(const bench_report *report, const tml_device_info *device, uint32_t threads)
 {
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "op", report->op);
-    json_text(&j, "input", report->input);
-    json_text(&j, "device", device->name);
-    json_text(&j, "features", device->features);
-    json_count(&j, "threads", threads);
-    json_open(&j, "rows", '[');
+    json *j = fields_json();
+    json_text(j, "op", report->op);
+    json_text(j, "input", report->input);
+    json_text(j, "device", device->name);
+    json_text(j, "features", device->features);
+    json_count(j, "threads", threads);
+    json_open(j, "rows", '[');
     for (uint32_t i = 0; i < report->row_count; i++) {
         const bench_row *row = &report->rows[i];
-        json_open(&j, NULL, '{');
-        json_text(&j, "name", row->name);
-        json_number(&j, "min_s", row->time.min_s);
-        json_number(&j, "median_s", row->time.median_s);
-        json_count(&j, "runs", row->time.runs);
-        json_count(&j, "bytes", row->bytes);
-        json_number(&j, "copy_s", row->copy_time.median_s);
-        json_number(&j, "copy_share", copy_share(row));
+        json_open(j, NULL, '{');
+        json_text(j, "name", row->name);
+        json_number(j, "min_s", row->time.min_s);
+        json_number(j, "median_s", row->time.median_s);
+        json_count(j, "runs", row->time.runs);
+        json_count(j, "bytes", row->bytes);
+        json_number(j, "copy_s", row->copy_time.median_s);
+        json_number(j, "copy_share", copy_share(row));
         if (row->peer_s > 0)
-            json_number(&j, "peer_s", row->peer_s);
-        json_count(&j, "result_count", row->result_count);
-        json_close(&j, '{');
+            json_number(j, "peer_s", row->peer_s);
+        json_count(j, "result_count", row->result_count);
+        json_close(j, '{');
     }
-    json_close(&j, '[');
-    json_close(&j, '{');
+    json_close(j, '[');
+    json_close(j, '{');
     putchar('\n');
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "fields.h"
 #include "files.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
@@ -458,7 +459,7 @@ static void json_pairs(json *j, const run *r)
     json_close(j, '[');
 }
 
-static void json_counts(json *j, const run *r)
+static void json_pose_pairs(json *j, const run *r)
 {
     json_open(j, "pose_pairs", '[');
     for (uint32_t p = 0; p < r->hits.pose_count; p++)
@@ -515,7 +516,7 @@ static int save_text(run *r)
         if (a->distance)
             json_distances(&j, r);
         else if (a->count)
-            json_counts(&j, r);
+            json_pose_pairs(&j, r);
         else
             json_pairs(&j, r);
         json_close(&j, '{');
@@ -750,105 +751,71 @@ static uint32_t poses_in_contact(const run *r)
     return count;
 }
 
-static void print_pairs(const run *r)
+static void tell_pairs(const run *r)
 {
-    char text[TEXT_SIZE];
-    text_label("pairs");
-    printf("%s", text_count(text, r->hits.count));
     const char *mark = ": ";
+    json *j = fields_json();
+    field_count("pair_count", "pairs", "%s", r->hits.count);
+    field_open("classes", '{');
     for (int kind = TML_COLLIDE_CLASS_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++) {
-        if (!r->hits.class_counts[kind])
-            continue;
-        printf("%s%s %s", mark, text_count(text, r->hits.class_counts[kind]),
-               tml_collide_class_name((tml_collide_class)kind));
-        mark = ", ";
+        char text[TEXT_SIZE];
+        const char *name = tml_collide_class_name((tml_collide_class)kind);
+        snprintf(text, sizeof text, "?%s%%s %s", mark, name);
+        field_count(name, NULL, text, r->hits.class_counts[kind]);
+        mark = r->hits.class_counts[kind] ? ", " : mark;
     }
+    field_close('{');
     if (r->hits.count == 0)
-        printf(r->args->self ? "; no triangle meets another" : "; they do not meet");
-    putchar('\n');
-    if (r->hits.pose_count > 1) {
-        text_label("contact");
-        printf("in %s", text_count(text, poses_in_contact(r)));
-        printf(" of %s poses\n", text_count(text, r->hits.pose_count));
-    }
-    text_label("tested");
+        field_line(NULL, r->args->self ? "; no triangle meets another" : "; they do not meet");
+    bool has_poses = r->hits.pose_count > 1;
+    field_count("poses_in_contact", "contact", has_poses ? "in %s" : NULL, poses_in_contact(r));
+    field_count(NULL, NULL, has_poses ? " of %s poses" : NULL, r->hits.pose_count);
+    field_count("node_pairs", NULL, NULL, r->hits.node_pairs);
+    field_line("tested", "%s", "");
     if (r->hits.tested) /* which a device's stream does not count */
-        printf("%s pairs of triangles, ", text_count(text, r->hits.tested));
-    printf("%s pairs exactly\n", text_count(text, r->hits.unsure));
+        field_count("tested", NULL, "%s pairs of triangles, ", r->hits.tested);
+    field_count("unsure", NULL, "%s pairs exactly", r->hits.unsure);
+    if (j)
+        json_pose_pairs(j, r);
 }
 
-static void print_distances(const run *r)
+static void tell_distances(const run *r)
 {
     char text[TEXT_SIZE];
     uint32_t pose = shown_pose(r);
     const tml_collide_distance_result *d = &r->distances[pose];
-    text_label("distance");
-    if (!isfinite(d->distance)) {
-        printf("none; one of the meshes has no triangle\n");
+    if (fields_json())
+        json_distances(fields_json(), r);
+    field_line("distance", "%s",
+               isfinite(d->distance) ? text_number(text, d->distance)
+                                     : "none; one of the meshes has no triangle");
+    if (!isfinite(d->distance))
         return;
-    }
-    printf("%s", text_number(text, d->distance));
     if (shown_poses(r) > 1)
-        printf(", the smallest, in pose %" PRIu32 " of %" PRIu32, pose, shown_poses(r));
-    putchar('\n');
+        field_line(NULL, ", the smallest, in pose %" PRIu32 " of %" PRIu32, pose, shown_poses(r));
     for (int side = 0; side < 2; side++) {
         const float *p = side ? d->point_b : d->point_a;
-        text_label(side ? "on B" : "on A");
-        printf("%.9g, %.9g, %.9g (triangle %" PRIu32 ")\n", world(r, p, 0), world(r, p, 1),
-               world(r, p, 2), side ? d->b : d->a);
+        field_line(side ? "on B" : "on A", "%.9g, %.9g, %.9g (triangle %" PRIu32 ")",
+                   world(r, p, 0), world(r, p, 1), world(r, p, 2), side ? d->b : d->a);
     }
 }
 
-static void print_summary(const run *r)
+static void tell(const run *r)
 {
-    char text[TEXT_SIZE];
-    printf("%s", text_file_name(r->a.path));
+    const char *a = text_file_name(r->a.path);
     if (r->args->self)
-        printf(" with itself\n");
+        field_heading("%s with itself", a);
     else
-        printf(" and %s\n", text_file_name(r->b.path));
-    text_label("A");
-    printf("%s\n", mesh_input_describe(&r->a, text));
-    if (!r->args->self) {
-        text_label("B");
-        printf("%s\n", mesh_input_describe(&r->b, text));
-    }
-    if (r->args->distance)
-        print_distances(r);
-    else
-        print_pairs(r);
-    report_print_time(&r->times);
-    report_print_outputs(&r->times);
-}
-
-static void print_json(const run *r)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    mesh_input_json(&j, "a", &r->a);
+        field_heading("%s and %s", a, text_file_name(r->b.path));
+    mesh_input_tell("a", "A", &r->a);
     if (!r->args->self)
-        mesh_input_json(&j, "b", &r->b);
-    json_count(&j, "poses", shown_poses(r));
-    if (r->args->distance) {
-        json_distances(&j, r);
-    } else {
-        json_count(&j, "pair_count", r->hits.count);
-        json_count(&j, "poses_in_contact", poses_in_contact(r));
-        json_open(&j, "classes", '{');
-        for (int kind = TML_COLLIDE_CLASS_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++)
-            json_count(&j, tml_collide_class_name((tml_collide_class)kind),
-                       r->hits.class_counts[kind]);
-        json_close(&j, '{');
-        json_count(&j, "node_pairs", r->hits.node_pairs);
-        if (r->hits.tested)
-            json_count(&j, "tested", r->hits.tested);
-        json_count(&j, "unsure", r->hits.unsure);
-        json_counts(&j, r);
-    }
-    report_json_stages(&j, &r->times);
-    json_count(&j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(&j, &r->times);
-    json_close(&j, '{');
+        mesh_input_tell("b", "B", &r->b);
+    field_count("poses", NULL, NULL, shown_poses(r));
+    if (r->args->distance)
+        tell_distances(r);
+    else
+        tell_pairs(r);
+    report_tell(&r->times, 0, 0);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -890,10 +857,8 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     if (code == CLI_OK)
         code = save_picture(&r);
     progress_clear();
-    if (code == CLI_OK && a->common.json)
-        print_json(&r);
-    else if (code == CLI_OK && !a->common.quiet)
-        print_summary(&r);
+    if (code == CLI_OK)
+        tell(&r);
     tml_collide_free(r.tml, &r.hits);
     tml_free(r.tml, r.distances, r.distances_size);
     tml_free(r.tml, r.poses, r.poses_size);

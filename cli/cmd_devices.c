@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "json.h"
+#include "fields.h"
 #include "measure.h"
 #include "text.h"
 
@@ -74,43 +74,31 @@ static bool is_choice(const tml_gl_test *tests, uint32_t at)
     return false;
 }
 
-static void print_tests(uint32_t device)
+static void tell_tests(uint32_t device)
 {
     tml_gl_test tests[TESTS_MAX];
     uint32_t count = list_tests(device, tests);
-    for (uint32_t i = 0; i < count; i++)
-        printf("     %*s%s  %s%s%s%s\n", 3 * (int)tests[i].depth, "",
-               tests[i].passed ? "yes" : "no ", tests[i].name, tests[i].detail[0] ? ": " : "",
-               tests[i].detail, is_choice(tests, i) ? " (chosen)" : "");
-}
-
-static void json_tests(json *j, uint32_t device)
-{
-    tml_gl_test tests[TESTS_MAX];
-    uint32_t count = list_tests(device, tests);
-    json_open(j, "tests", '[');
+    field_open("tests", '[');
     for (uint32_t i = 0; i < count; i++) {
-        json_open(j, NULL, '{');
-        json_count(j, "depth", tests[i].depth);
-        json_text(j, "name", tests[i].name);
-        json_flag(j, "passed", tests[i].passed);
-        json_text(j, "detail", tests[i].detail);
-        json_flag(j, "chosen", is_choice(tests, i));
-        json_close(j, '{');
+        const tml_gl_test *t = &tests[i];
+        field_heading("     %*s%s  %s%s%s%s", 3 * (int)t->depth, "", t->passed ? "yes" : "no ",
+                      t->name, t->detail[0] ? ": " : "", t->detail,
+                      is_choice(tests, i) ? " (chosen)" : "");
+        field_open(NULL, '{');
+        field_count("depth", NULL, NULL, t->depth);
+        field_text("name", NULL, NULL, t->name);
+        field_flag("passed", NULL, NULL, t->passed);
+        field_text("detail", NULL, NULL, t->detail);
+        field_flag("chosen", NULL, NULL, is_choice(tests, i));
+        field_close('{');
     }
-    json_close(j, '[');
+    field_close('[');
 }
 
 #else
 
-static void print_tests(uint32_t device)
+static void tell_tests(uint32_t device)
 {
-    (void)device;
-}
-
-static void json_tests(json *j, uint32_t device)
-{
-    (void)j;
     (void)device;
 }
 
@@ -126,49 +114,32 @@ static const speeds_device *measured(const speeds *s, const tml_device_info *inf
     return is_same ? &s->devices[nth] : NULL;
 }
 
-static void json_measured(json *j, const speeds *s, const tml_device_info *info, uint32_t nth)
+static void tell_measured(const speeds *s, const tml_device_info *info, uint32_t nth)
 {
     const speeds_device *d = measured(s, info, nth);
+    char text[TEXT_SIZE];
     if (!d && (!s || info->engine != TML_ENGINE_CPU))
         return;
-    json_open(j, "measured", '{');
+    field_open("measured", '{');
     if (!d) {
-        json_number(j, "volume_seconds_per_byte", s->volume);
-        json_number(j, "point_seconds_per_byte", s->points);
+        field_number("volume_seconds_per_byte", NULL, NULL, s->volume);
+        field_number("point_seconds_per_byte", NULL, NULL, s->points);
+        field_line("measured", "one thread makes surfaces of volumes at %.2f ns a byte, ",
+                   s->volume * 1e9);
+        field_line(NULL, "of points at %.0f", s->points * 1e9);
     } else if (d->error[0]) {
-        json_text(j, "error", d->error);
+        field_text("error", "measured", "fails: %s", d->error);
     } else {
-        json_number(j, "open_close_seconds", d->open);
-        json_number(j, "pipelines_seconds", d->pipelines);
-        json_number(j, "to_device_bytes_per_second", d->to_device);
-        json_number(j, "from_device_bytes_per_second", d->from_device);
+        field_number("open_close_seconds", NULL, NULL, d->open);
+        field_number("pipelines_seconds", NULL, NULL, d->pipelines);
+        field_number("to_device_bytes_per_second", NULL, NULL, d->to_device);
+        field_number("from_device_bytes_per_second", NULL, NULL, d->from_device);
+        field_line("measured", "opened and closed in %s, ", text_seconds(text, d->open));
+        field_line(NULL, "pipelines compiled in %s, ", text_seconds(text, d->pipelines));
+        field_line(NULL, "%.2f GB/s to it, %.2f GB/s from it", d->to_device * 1e-9,
+                   d->from_device * 1e-9);
     }
-    json_close(j, '{');
-}
-
-static void print_measured(const speeds *s, bool is_kept)
-{
-    char open[TEXT_SIZE], pipelines[TEXT_SIZE];
-    const speeds_device *gpu = speeds_gpu(s);
-    puts("");
-    if (s->device_count)
-        printf("%-8s %12s %12s %12s %12s\n", "", "open+close", "pipelines", "to it", "from it");
-    for (uint32_t i = 0; i < s->device_count; i++) {
-        const speeds_device *d = &s->devices[i];
-        if (d->error[0])
-            printf("%-8s fails: %s\n", engine_name(d->info.engine), d->error);
-        else
-            printf("%-8s %12s %12s %7.2f GB/s %7.2f GB/s\n", engine_name(d->info.engine),
-                   text_seconds(open, d->open), text_seconds(pipelines, d->pipelines),
-                   d->to_device * 1e-9, d->from_device * 1e-9);
-    }
-    printf("%-8s one thread makes surfaces of volumes at %.2f ns a byte, of points at %.0f\n",
-           "cpu", s->volume * 1e9, s->points * 1e9);
-    if (!gpu)
-        printf("\nNo GPU but in software: --backend auto takes the CPU.\n");
-    printf(is_kept ? "%sKept: --backend auto decides by these.\n"
-                   : "%sNot kept: neither XDG_CACHE_HOME nor HOME names a folder to write to.\n",
-           gpu ? "\n" : "");
+    field_close('{');
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
@@ -191,39 +162,32 @@ static int devices_run(void *args, char **operands, uint32_t operand_count)
     }
     uint32_t count = tml_devices(devices, CAPACITY), gpus = 0;
     count = count < CAPACITY ? count : CAPACITY;
-    json j = {.out = stdout};
-    if (a->common.json)
-        json_open(&j, NULL, '[');
+    field_open("devices", '[');
     for (uint32_t i = 0; i < count; i++) {
         const tml_device_info *d = &devices[i];
-        char memory[TEXT_SIZE];
-        if (a->common.json) {
-            json_open(&j, NULL, '{');
-            json_count(&j, "number", i);
-            json_text(&j, "engine", engine_name(d->engine));
-            json_text(&j, "name", d->name);
-            json_text(&j, "features", d->features);
-            json_count(&j, "memory_bytes", d->memory);
-            json_count(&j, "threads", d->threads);
-            json_flag(&j, "software", d->is_software);
-            if (a->verbose && d->engine == TML_ENGINE_GL)
-                json_tests(&j, i);
-            json_measured(&j, a->measure ? &found : NULL, d, gpus);
-            json_close(&j, '{');
-        } else {
-            printf("%u  %-6s  %s%s%s%s%s%s\n", i, engine_name(d->engine), d->name,
-                   d->features[0] ? ", " : "", d->features, d->memory ? ", " : "",
-                   d->memory ? text_bytes(memory, d->memory) : "",
-                   d->is_software ? ", in software" : "");
-            if (a->verbose && d->engine == TML_ENGINE_GL)
-                print_tests(i);
-        }
+        char label[TEXT_SIZE];
+        snprintf(label, sizeof label, "%u %s", i, engine_name(d->engine));
+        field_open(NULL, '{');
+        field_count("number", NULL, NULL, i);
+        field_text("engine", NULL, NULL, engine_name(d->engine));
+        field_text("name", label, "%s", d->name);
+        field_text("features", NULL, "?, %s", d->features);
+        field_bytes("memory_bytes", NULL, "?, %s", d->memory);
+        field_count("threads", NULL, NULL, d->threads);
+        field_flag("software", NULL, "?, in software", d->is_software);
+        if (a->verbose && d->engine == TML_ENGINE_GL)
+            tell_tests(i);
+        tell_measured(a->measure ? &found : NULL, d, gpus);
         gpus += d->engine != TML_ENGINE_CPU;
+        field_close('{');
     }
-    if (a->common.json)
-        json_close(&j, '[');
-    else if (a->measure)
-        print_measured(&found, is_kept);
+    field_close('[');
+    if (a->measure && !speeds_gpu(&found))
+        field_heading("No GPU but in software: --backend auto takes the CPU.");
+    if (a->measure)
+        field_heading(is_kept ? "Kept: --backend auto decides by these."
+                              : "Not kept: neither XDG_CACHE_HOME nor HOME names a folder to "
+                                "write to.");
     return CLI_OK;
 }
 

@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fields.h"
 #include "files.h"
 #include "frames.h"
-#include "json.h"
 #include "picture_buffer.h"
 #include "plot.h"
 #include "progress.h"
 #include "ranks.h"
+#include "report.h"
 #include "sparkline.h"
 #include "text.h"
 
@@ -156,7 +157,7 @@ enum { PATH_SIZE = 4096, METER_SIDE = 128 };
 typedef struct measured {
     uint32_t number;
     const char *path;
-    char picture[TEXT_SIZE], comment[sizeof((tml_picture *)0)->comment];
+    tml_picture picture; /* without its pixels */
     tml_image_stats stats;
     float state[TML_EXPOSURE_WORDS];
     double seconds[4]; /* load, measure, tone map, save */
@@ -171,7 +172,6 @@ typedef struct run {
     uint32_t mask_for[2]; /* the region's size that the mask was made for */
     uint32_t mask_width, mask_height;
     bool drops_alpha, is_sequence;
-    json json;
 } run;
 
 static tml_luminance luminance_of(const exposure_args *a)
@@ -418,8 +418,8 @@ static int begin_frame(run *r, measured *f)
     code = picture_check_options(f->path, &r->in.picture);
     if (code != CLI_OK)
         return code;
-    picture_describe(&r->in.picture, f->picture);
-    memcpy(f->comment, r->in.picture.comment, sizeof f->comment);
+    f->picture = r->in.picture;
+    f->picture.data = NULL;
     f->seconds[0] = cli_now() - start;
     return measure(r, f);
 }
@@ -455,181 +455,142 @@ static int do_frame(run *r, bool is_first, measured *f)
 /* ---- summary --------------------------------------------------------------------------------- */
 
 /* "12.3 % negative", where there are any. */
-static void print_share(const char *name, uint64_t count, uint64_t of)
+static void tell_share(const char *key, const char *name, uint64_t count, uint64_t of)
 {
-    if (!count)
-        return;
     double percent = 100 * (double)count / (double)of;
     char text[TEXT_SIZE];
-    if (percent < 0.1)
-        printf(", %s %s", text_count(text, count), name);
-    else
-        printf(", %.3g %% %s", percent, name);
+    field_count(key, NULL, NULL, count);
+    if (count && percent < 0.1)
+        field_line(NULL, ", %s %s", text_count(text, count), name);
+    else if (count)
+        field_line(NULL, ", %.3g %% %s", percent, name);
 }
 
-static void print_counts(const measured *f)
+static void tell_counts(const tml_image_stats *s)
 {
-    const tml_image_stats *s = &f->stats;
-    char text[TEXT_SIZE];
-    text_label("pixels");
-    printf("%s", text_count(text, s->pixels));
-    print_share("positive", s->positive, s->pixels);
-    print_share("zero", s->zero, s->pixels);
-    print_share("negative", s->negative, s->pixels);
-    print_share("NaN", s->nan, s->pixels);
-    print_share("infinite", s->infinite, s->pixels);
-    putchar('\n');
+    field_count("pixels", "pixels", "%s", s->pixels);
+    tell_share("positive", "positive", s->positive, s->pixels);
+    tell_share("zero", "zero", s->zero, s->pixels);
+    tell_share("negative", "negative", s->negative, s->pixels);
+    tell_share("nans", "NaN", s->nan, s->pixels);
+    tell_share("infinities", "infinite", s->infinite, s->pixels);
+    field_count("weight", NULL, NULL, s->weight);
+    field_count("log_weight", NULL, NULL, s->log_weight);
 }
 
-static void print_luminance(const run *r, const measured *f)
+static void tell_luminance(const run *r, const tml_image_stats *s)
 {
-    const tml_image_stats *s = &f->stats;
-    text_label("luminance");
-    if (isnan(s->min)) {
-        printf("no pixel is finite\n");
-        return;
-    }
-    printf("%.6g to %.6g, mean %.6g, standard deviation %.6g (%s)\n", s->min, s->max, s->mean,
-           s->deviation, tml_luminance_name(luminance_of(r->args)));
-    if (s->log_weight == 0)
-        return;
+    static const double percents[] = {1, 5, 50, 95, 99};
+    bool is_some = !isnan(s->min), has_logs = is_some && s->log_weight > 0;
     double median = tml_image_percentile(s, 50);
-    text_label("log mean");
-    printf("%.6g, %+.4f stops; median %.4g, %+.3f stops\n", s->geometric_mean, s->log2_mean,
-           exp2(median), median);
-    text_label("percentile");
-    for (int i = 0; i < 5; i++) {
-        static const double percents[] = {1, 5, 50, 95, 99};
-        printf("%s%g %%: %+.2f", i ? ", " : "", percents[i], tml_image_percentile(s, percents[i]));
-    }
-    printf(" stops\n");
+    if (!is_some)
+        field_line("luminance", "no pixel is finite");
+    field_number("min", "luminance", is_some ? "%.6g" : NULL, s->min);
+    field_number("max", NULL, is_some ? " to %.6g" : NULL, s->max);
+    field_number("mean", NULL, is_some ? ", mean %.6g" : NULL, s->mean);
+    field_number("deviation", NULL, is_some ? ", standard deviation %.6g" : NULL, s->deviation);
+    field_text("luminance", NULL, is_some ? " (%s)" : NULL,
+               tml_luminance_name(luminance_of(r->args)));
+    field_number("geometric_mean", "log mean", has_logs ? "%.6g" : NULL, s->geometric_mean);
+    field_number("log2_mean", NULL, has_logs ? ", %+.4f stops" : NULL, s->log2_mean);
+    field_number(NULL, NULL, has_logs ? "; median %.4g" : NULL, exp2(median));
+    field_number("log2_median", NULL, has_logs ? ", %+.3f stops" : NULL, median);
+    for (int i = 0; i < 5 && has_logs; i++)
+        field_line(i ? NULL : "percentile", "%s%g %%: %+.2f%s", i ? ", " : "", percents[i],
+                   tml_image_percentile(s, percents[i]), i == 4 ? " stops" : "");
 }
 
-static void print_exposure(const run *r, const measured *f)
+static void tell_exposure(const run *r, const measured *f)
 {
+    const exposure_args *a = r->args;
     double scale = (double)f->state[TML_EXPOSURE_SCALE];
-    text_label("exposure");
-    if (f->stats.log_weight == 0 && !r->args->ev100.count) {
-        printf("x %.5g, %+.3f stops: no pixel has a logarithm to be exposed by\n", scale,
-               log2(scale));
-        return;
-    }
-    printf("x %.5g, %+.3f stops: the average of %+.3f stops becomes %g", scale, log2(scale),
-           (double)f->state[TML_EXPOSURE_AVERAGE], r->args->key);
-    if (r->args->bias != 0)
-        printf(", then %+g stops", r->args->bias);
-    printf("\n");
-    if (r->args->clip.count) {
-        text_label("clip");
-        printf("%g %% to %g %%: %+.3f to %+.3f stops\n", r->args->clip.values[0],
-               r->args->clip.values[1], (double)f->state[TML_EXPOSURE_LOW],
-               (double)f->state[TML_EXPOSURE_HIGH]);
-    }
-    text_label("EV100");
-    printf("%.3f, if a luminance of 1 is 1 cd/m2\n", (double)f->state[TML_EXPOSURE_EV100]);
+    bool is_some = f->stats.log_weight > 0 || a->ev100.count, has_clip = is_some && a->clip.count;
+    field_number("scale", "exposure", "x %.5g", scale);
+    field_line(NULL, ", %+.3f stops: ", log2(scale));
+    if (!is_some)
+        field_line(NULL, "no pixel has a logarithm to be exposed by");
+    field_number("log2_average", NULL, is_some ? "the average of %+.3f stops becomes " : NULL,
+                 (double)f->state[TML_EXPOSURE_AVERAGE]);
+    field_number("log2_target", NULL, NULL, (double)f->state[TML_EXPOSURE_TARGET]);
+    field_number(NULL, NULL, is_some ? "%g" : NULL, a->key);
+    field_number(NULL, NULL, is_some ? "?, then %+g stops" : NULL, a->bias);
+    if (has_clip)
+        field_line("clip", "%g %% to %g %%: ", a->clip.values[0], a->clip.values[1]);
+    field_number("log2_low", NULL, has_clip ? "%+.3f" : NULL, (double)f->state[TML_EXPOSURE_LOW]);
+    field_number("log2_high", NULL, has_clip ? " to %+.3f stops" : NULL,
+                 (double)f->state[TML_EXPOSURE_HIGH]);
+    field_number("ev100", "EV100", is_some ? "%.3f, if a luminance of 1 is 1 cd/m2" : NULL,
+                 (double)f->state[TML_EXPOSURE_EV100]);
 }
 
-static void print_frame(const run *r, const measured *f)
+static void tell_histogram(const run *r, const tml_image_stats *s)
 {
     enum { COLUMNS = 64 };
-    static const char *const stages[] = {"load", "measure", "tone map", "save"};
-    char text[TEXT_SIZE], spark[4 * COLUMNS + 1], path[PATH_SIZE];
-    bool ascii = r->args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    const tml_value_histogram h = picture_histogram(&f->stats);
-    printf("%s\n", text_file_name(f->path));
-    text_label("picture");
-    printf("%s\n", f->picture);
-    if (f->comment[0]) {
-        text_label("comment");
-        printf("%s\n", f->comment);
-    }
-    print_counts(f);
-    print_luminance(r, f);
-    print_exposure(r, f);
-    histogram_sparkline(&h, COLUMNS, ascii, spark);
-    text_label("histogram");
-    printf("|%s| %+g to %+g stops\n", spark, f->stats.histogram_low,
-           f->stats.histogram_low + f->stats.bin_width * TML_HISTOGRAM_BINS);
-    text_label("time");
-    for (int i = 0; i < (r->args->output ? 4 : 2); i++)
-        printf("%s%s %s", i ? ", " : "", stages[i], text_seconds(text, f->seconds[i]));
-    putchar('\n');
-    const char *const outputs[] = {r->args->output, r->args->plot};
-    for (int i = 0; i < 2; i++)
-        if (outputs[i] && path_number(outputs[i], 0, path, sizeof path)) {
-            text_label("output");
-            printf("%s\n", path);
-        }
+    char spark[4 * COLUMNS + 1];
+    const tml_value_histogram h = picture_histogram(s);
+    field_open("histogram", '{');
+    field_number("low", NULL, NULL, s->histogram_low);
+    field_number("bin_width", NULL, NULL, s->bin_width);
+    if (fields_json())
+        json_counts(fields_json(), "bins", s->histogram, TML_HISTOGRAM_BINS);
+    field_close('{');
+    if (!fields_are_text())
+        return;
+    histogram_sparkline(&h, COLUMNS, r->args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+                        spark);
+    field_line("histogram", "|%s| %+g to %+g stops", spark, s->histogram_low,
+               s->histogram_low + s->bin_width * TML_HISTOGRAM_BINS);
 }
 
 /* A row for each frame of a sequence. */
-static void print_row(bool is_first, const measured *f)
+static void tell_row(bool is_first, const measured *f)
 {
     if (is_first)
-        printf("frame  log mean   target   average     EV100   exposure  file\n"
-               "          stops    stops     stops                     x\n");
-    printf("%5" PRIu32 "  %8.3f %8.3f  %8.3f  %8.3f  %9.4g  %s\n", f->number, f->stats.log2_mean,
-           (double)f->state[TML_EXPOSURE_TARGET], (double)f->state[TML_EXPOSURE_AVERAGE],
-           (double)f->state[TML_EXPOSURE_EV100], (double)f->state[TML_EXPOSURE_SCALE],
-           text_file_name(f->path));
+        field_heading("frame  log mean   target   average     EV100   exposure  file\n"
+                      "          stops    stops     stops                     x");
+    field_heading("%5" PRIu32 "  %8.3f %8.3f  %8.3f  %8.3f  %9.4g  %s", f->number,
+                  f->stats.log2_mean, (double)f->state[TML_EXPOSURE_TARGET],
+                  (double)f->state[TML_EXPOSURE_AVERAGE], (double)f->state[TML_EXPOSURE_EV100],
+                  (double)f->state[TML_EXPOSURE_SCALE], text_file_name(f->path));
 }
 
-static void json_frame(json *j, const run *r, const measured *f)
+static void tell_frame(const run *r, const measured *f)
 {
-    const tml_image_stats *s = &f->stats;
-    char path[PATH_SIZE];
-    json_open(j, NULL, '{');
-    json_count(j, "frame", f->number);
-    json_text(j, "file", f->path);
-    json_text(j, "picture", f->picture);
-    json_text(j, "comment", f->comment);
-    json_count(j, "pixels", s->pixels);
-    json_count(j, "positive", s->positive);
-    json_count(j, "zero", s->zero);
-    json_count(j, "negative", s->negative);
-    json_count(j, "nan", s->nan);
-    json_count(j, "infinite", s->infinite);
-    json_count(j, "weight", s->weight);
-    json_count(j, "log_weight", s->log_weight);
-    json_number(j, "min", s->min);
-    json_number(j, "max", s->max);
-    json_number(j, "mean", s->mean);
-    json_number(j, "deviation", s->deviation);
-    json_number(j, "log2_mean", s->log2_mean);
-    json_number(j, "geometric_mean", s->geometric_mean);
-    json_number(j, "log2_median", tml_image_percentile(s, 50));
-    json_number(j, "scale", (double)f->state[TML_EXPOSURE_SCALE]);
-    json_number(j, "log2_average", (double)f->state[TML_EXPOSURE_AVERAGE]);
-    json_number(j, "log2_target", (double)f->state[TML_EXPOSURE_TARGET]);
-    json_number(j, "ev100", (double)f->state[TML_EXPOSURE_EV100]);
-    json_number(j, "log2_low", (double)f->state[TML_EXPOSURE_LOW]);
-    json_number(j, "log2_high", (double)f->state[TML_EXPOSURE_HIGH]);
-    json_open(j, "histogram", '{');
-    json_number(j, "low", s->histogram_low);
-    json_number(j, "bin_width", s->bin_width);
-    json_open(j, "bins", '[');
-    for (uint32_t i = 0; i < TML_HISTOGRAM_BINS; i++)
-        json_count(j, NULL, s->histogram[i]);
-    json_close(j, '[');
-    json_close(j, '{');
-    if (r->args->output && path_number(r->args->output, f->number, path, sizeof path))
-        json_text(j, "output", path);
-    if (r->args->plot && path_number(r->args->plot, f->number, path, sizeof path))
-        json_text(j, "plot", path);
-    json_close(j, '{');
+    static const char *const stages[] = {"load", "measure", "tone map", "save"};
+    const char *const outputs[] = {r->args->output, r->args->plot};
+    char paths[2][PATH_SIZE];
+    report times = {0};
+    for (int i = 0; i < (r->args->output ? 4 : 2); i++)
+        report_add_stage(&times, stages[i], f->seconds[i]);
+    for (int i = 0; i < 2; i++)
+        if (outputs[i] && path_number(outputs[i], f->number, paths[i], PATH_SIZE))
+            report_add_output(&times, paths[i]);
+    field_heading("%s", text_file_name(f->path));
+    field_open("input", '{');
+    picture_tell(f->path, &f->picture);
+    field_close('{');
+    tell_counts(&f->stats);
+    tell_luminance(r, &f->stats);
+    tell_exposure(r, f);
+    tell_histogram(r, &f->stats);
+    report_tell(&times, 0, 0);
 }
 
 static void tell(run *r, bool is_first, const measured *f)
 {
-    const cli_common *common = &r->args->common;
     r->drops_alpha |= f->drops_alpha;
     progress_clear();
-    if (common->json)
-        json_frame(&r->json, r, f);
-    else if (!common->quiet && !r->is_sequence)
-        print_frame(r, f);
-    else if (!common->quiet)
-        print_row(is_first, f);
+    if (r->is_sequence && fields_are_text()) {
+        tell_row(is_first, f);
+        return;
+    }
+    if (r->is_sequence) {
+        field_open(NULL, '{');
+        field_count("frame", NULL, NULL, f->number);
+    }
+    tell_frame(r, f);
+    if (r->is_sequence)
+        field_close('{');
 }
 
 /* A frame_fn. */
@@ -720,25 +681,20 @@ static int do_rounds(run *r, const frames *f)
 
 static int do_all(run *r, const frames *f)
 {
-    const exposure_args *a = r->args;
     tml_status status = tml_buffer_create(
         r->tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &r->stats);
     if (status == TML_OK)
         status = tml_buffer_create(
             r->tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS}, &r->state);
     int code = cli_fail(r->tml, status);
-    if (a->common.json) {
-        json_open(&r->json, NULL, '{');
-        json_open(&r->json, "frames", '[');
-    }
+    if (r->is_sequence)
+        field_open("frames", '[');
     if (code == CLI_OK)
         code = ranks_count() > 1 ? do_rounds(r, f) : frames_run(f, do_and_tell, r);
     if (code == CLI_OK && r->drops_alpha)
         cli_warn("alpha was left out, this format has none");
-    if (a->common.json) {
-        json_close(&r->json, '[');
-        json_close(&r->json, '{');
-    }
+    if (r->is_sequence)
+        field_close('[');
     tml_buffer_destroy(r->tml, r->stats);
     tml_buffer_destroy(r->tml, r->state);
     tml_buffer_destroy(r->tml, r->mask);
@@ -754,7 +710,7 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
     if (code != CLI_OK)
         return code;
     code = check_args(a);
-    run r = {.args = a, .json = {.out = stdout}, .is_sequence = f.is_sequence};
+    run r = {.args = a, .is_sequence = f.is_sequence};
     if (code == CLI_OK && !(r.tml = cli_open(&a->common, NULL)))
         code = CLI_FAILED;
     if (code == CLI_OK)

@@ -7,6 +7,7 @@
 
 #include <trommel/surface.h>
 
+#include "fields.h"
 #include "input.h"
 #include "progress.h"
 #include "report.h"
@@ -116,56 +117,21 @@ static void find_range(run *r)
     }
 }
 
-static double rate(const run *r)
+static void tell(const run *r)
 {
     const tml_volume *v = &r->in.volume;
-    double size = (double)input_sample_count(v) * (double)tml_type_size(v->type);
-    return r->seconds > 0 ? size / r->seconds : 0;
-}
-
-static void print_text(const run *r)
-{
-    char text[TEXT_SIZE];
-    const tml_volume *v = &r->in.volume;
-    const uint64_t *dims = v->grid.dims;
-    printf("%s\n", text_file_name(r->in.path));
-    text_label("input");
-    printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s\n", dims[0], dims[1], dims[2],
-           tml_type_name(v->type), v->format);
-    text_label("bricks");
-    printf("%s of 64 x 4 x 4 samples", text_count(text, r->bricks.count));
-    if (r->open_count)
-        printf(", %s with samples that are NaN", text_count(text, r->open_count));
-    putchar('\n');
+    field_heading("%s", text_file_name(r->in.path));
+    input_tell(&r->in, &v->grid, 0);
+    field_count("bricks", "bricks", "%s of 64 x 4 x 4 samples", r->bricks.count);
+    field_count("open_bricks", NULL, "?, %s with samples that are NaN", r->open_count);
     if (r->lower <= r->upper) {
-        text_label("samples");
-        printf("%.9g to %.9g", r->lower, r->upper);
+        field_number("lower", "samples", "%.9g", r->lower);
+        field_number("upper", NULL, " to %.9g", r->upper);
         if (v->slope != 1 || v->intercept != 0)
-            printf(", physical values are %g times that plus %g", v->slope, v->intercept);
-        putchar('\n');
+            field_line(NULL, ", physical values are %g times that plus %g", v->slope, v->intercept);
     }
-    report_print_time(&r->report);
-    text_label("speed");
-    printf("%.0f MB/s in, peak memory %s\n", rate(r) / 1e6, text_bytes(text, report_peak_memory()));
-    report_print_outputs(&r->report);
-}
-
-static void print_json(const run *r)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "file", r->in.path);
-    json_count(&j, "bricks", r->bricks.count);
-    json_count(&j, "open_bricks", r->open_count);
-    if (r->lower <= r->upper) {
-        json_number(&j, "lower", r->lower);
-        json_number(&j, "upper", r->upper);
-    }
-    report_json_stages(&j, &r->report);
-    json_number(&j, "input_bytes_per_second", rate(r));
-    json_count(&j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(&j, &r->report);
-    json_close(&j, '{');
+    report_tell(&r->report, (double)input_sample_count(v) * (double)tml_type_size(v->type),
+                r->seconds);
 }
 
 static int index_run(void *args, char **operands, uint32_t operand_count)
@@ -192,10 +158,8 @@ static int index_run(void *args, char **operands, uint32_t operand_count)
         report_add_output(&r.report, output);
     }
     progress_clear();
-    if (code == CLI_OK && a->common.json)
-        print_json(&r);
-    else if (code == CLI_OK && !a->common.quiet)
-        print_text(&r);
+    if (code == CLI_OK)
+        tell(&r);
     tml_free(r.tml, r.layers, r.layers_size);
     tml_bricks_free(r.tml, &r.bricks);
     tml_volume_stream_close(r.stream);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fields.h"
 #include "input.h"
-#include "json.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "progress.h"
@@ -54,98 +54,63 @@ static bool is_identity(const double m[9])
     return true;
 }
 
-static void print_volume(const input *in, uint64_t frame, const tml_value_histogram *h, bool ascii)
+static void tell_histogram(const tml_value_histogram *h, bool ascii, const char *unit)
 {
-    const tml_volume *v = &in->volume;
-    const double *d = v->grid.direction;
-    bool is_scaled = v->slope != 1 || v->intercept != 0;
-    char text[TEXT_SIZE], spark[4 * SPARK_COLUMNS + 1];
-    double lower, upper;
-
-    physical_range(v, h, &lower, &upper);
-    printf("%s: volume, %s\n", text_file_name(in->path), v->format);
-    text_label("samples");
-    printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " = %s", v->grid.dims[0], v->grid.dims[1],
-           v->grid.dims[2], text_count(text, input_sample_count(v)));
-    printf(" of %s, %s\n", tml_type_name(v->type), text_bytes(text, v->size));
-    if (v->frame_count > 1) {
-        text_label("volumes");
-        printf("%s, of which this is number %" PRIu64 " (--frame)\n",
-               text_count(text, v->frame_count), frame);
-    }
-    text_label("spacing");
-    printf("%s\n", text_triple(text, v->grid.spacing));
-    text_label("origin");
-    printf("%g, %g, %g\n", v->grid.origin[0], v->grid.origin[1], v->grid.origin[2]);
-    if (!is_identity(d)) {
-        text_label("axes");
-        printf("x (%g, %g, %g)  y (%g, %g, %g)  z (%g, %g, %g)\n", d[0], d[3], d[6], d[1], d[4],
-               d[7], d[2], d[5], d[8]);
-    }
-    if (v->space[0]) {
-        text_label("space");
-        printf("%s\n", v->space);
-    }
-    if (v->comment[0]) {
-        text_label("comment");
-        printf("%s\n", v->comment);
-    }
-    if (h->lower > h->upper) {
-        text_label("values");
-        printf("none that is a number\n");
+    char spark[4 * SPARK_COLUMNS + 1];
+    if (!fields_are_text())
         return;
-    }
-    text_label("values");
-    printf("%.8g to %.8g, mean %.6g", lower, upper, to_physical(v, h->mean));
-    if (is_scaled)
-        printf(" (%g x sample %+g)", v->slope, v->intercept);
-    if (h->nans)
-        printf("; %s missing (NaN)", text_count(text, h->nans));
-    if (h->infinities)
-        printf("; %s infinite", text_count(text, h->infinities));
-    putchar('\n');
-    histogram_sparkline(h, SPARK_COLUMNS, ascii, spark);
-    text_label("histogram");
-    printf("|%s|\n", spark);
-    text_label("isovalue");
-    printf("%.6g (suggested by Otsu's method)\n", to_physical(v, tml_value_histogram_otsu(h)));
+    histogram_sparkline(h, SPARK_COLUMNS, ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+                        spark);
+    field_line("histogram", "|%s|%s", spark, unit);
 }
 
-static void json_volume(json *j, const input *in, uint64_t frame, const tml_value_histogram *h)
+static void tell_grid(const tml_grid *grid)
 {
-    const tml_volume *v = &in->volume;
+    const double *d = grid->direction;
+    field_triple("spacing", "spacing", "%s", grid->spacing);
+    field_triple("origin", NULL, NULL, grid->origin);
+    field_line("origin", "%g, %g, %g", grid->origin[0], grid->origin[1], grid->origin[2]);
+    if (fields_json())
+        json_numbers(fields_json(), "direction", d, 9);
+    if (!is_identity(d))
+        field_line("axes", "x (%g, %g, %g)  y (%g, %g, %g)  z (%g, %g, %g)", d[0], d[3], d[6], d[1],
+                   d[4], d[7], d[2], d[5], d[8]);
+}
+
+static void tell_values(const tml_volume *v, const tml_value_histogram *h, bool ascii)
+{
     double lower, upper;
     physical_range(v, h, &lower, &upper);
-    json_text(j, "kind", "volume");
-    json_text(j, "format", v->format);
-    json_open(j, "dims", '[');
-    for (int i = 0; i < 3; i++)
-        json_count(j, NULL, v->grid.dims[i]);
-    json_close(j, '[');
-    json_text(j, "type", tml_type_name(v->type));
-    json_count(j, "volumes", v->frame_count);
-    json_count(j, "frame", frame);
-    json_numbers(j, "spacing", v->grid.spacing, 3);
-    json_numbers(j, "origin", v->grid.origin, 3);
-    json_numbers(j, "direction", v->grid.direction, 9);
-    json_text(j, "space", v->space);
-    json_text(j, "comment", v->comment);
-    json_number(j, "slope", v->slope);
-    json_number(j, "intercept", v->intercept);
-    json_number(j, "min", lower);
-    json_number(j, "max", upper);
-    json_number(j, "mean", to_physical(v, h->mean));
-    json_count(j, "nans", h->nans);
-    json_count(j, "infinities", h->infinities);
-    json_number(j, "suggested_iso", to_physical(v, tml_value_histogram_otsu(h)));
-    json_open(j, "histogram", '{');
-    json_number(j, "first", to_physical(v, h->first));
-    json_number(j, "step", v->slope * h->step);
-    json_open(j, "bins", '[');
-    for (uint32_t i = 0; i < h->bin_count; i++)
-        json_count(j, NULL, h->bins[i]);
-    json_close(j, '[');
-    json_close(j, '{');
+    bool is_some = h->lower <= h->upper, is_scaled = v->slope != 1 || v->intercept != 0;
+    if (!is_some)
+        field_line("values", "none that is a number");
+    field_number("min", "values", is_some ? "%.8g" : NULL, lower);
+    field_number("max", NULL, is_some ? " to %.8g" : NULL, upper);
+    field_number("mean", NULL, is_some ? ", mean %.6g" : NULL, to_physical(v, h->mean));
+    field_number("slope", NULL, is_some && is_scaled ? " (%g x sample" : NULL, v->slope);
+    field_number("intercept", NULL, is_some && is_scaled ? " %+g)" : NULL, v->intercept);
+    field_count("nans", NULL, is_some ? "?; %s missing (NaN)" : NULL, h->nans);
+    field_count("infinities", NULL, is_some ? "?; %s infinite" : NULL, h->infinities);
+    if (is_some)
+        tell_histogram(h, ascii, "");
+    field_number("suggested_iso", "isovalue", is_some ? "%.6g (suggested by Otsu's method)" : NULL,
+                 to_physical(v, tml_value_histogram_otsu(h)));
+    field_open("histogram", '{');
+    field_number("first", NULL, NULL, to_physical(v, h->first));
+    field_number("step", NULL, NULL, v->slope * h->step);
+    if (fields_json())
+        json_counts(fields_json(), "bins", h->bins, h->bin_count);
+    field_close('{');
+}
+
+/* What all kinds of files have. */
+static void tell_file(const char *path, const char *kind, const char *format)
+{
+    field_heading("%s: %s, %s", text_file_name(path), kind, format);
+    field_text("file", NULL, NULL, path);
+    field_count("file_bytes", NULL, NULL, (uint64_t)cli_file_size(path));
+    field_text("kind", NULL, NULL, kind);
+    field_text("format", NULL, NULL, format);
 }
 
 static int describe_volume(tml_context *tml, const input *in, const info_args *args)
@@ -156,16 +121,18 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     if (status != TML_OK)
         return cli_fail(tml, status);
     progress_clear();
-    if (args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        json_text(&j, "file", in->path);
-        json_volume(&j, in, args->input.frame, &h);
-        json_close(&j, '{');
-    } else {
-        print_volume(in, args->input.frame, &h,
-                     args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
-    }
+    tell_file(in->path, "volume", v->format);
+    field_dims("dims", "samples", "%s", v->grid.dims);
+    field_count(NULL, NULL, " = %s", input_sample_count(v));
+    field_text("type", NULL, " of %s", tml_type_name(v->type));
+    field_bytes(NULL, NULL, ", %s", v->size);
+    field_count("volumes", "volumes", v->frame_count > 1 ? "%s" : NULL, v->frame_count);
+    field_count("frame", NULL, v->frame_count > 1 ? ", of which this is number %s (--frame)" : NULL,
+                args->input.frame);
+    tell_grid(&v->grid);
+    field_text("space", "space", "?%s", v->space);
+    field_text("comment", "comment", "?%s", v->comment);
+    tell_values(v, &h, args->ascii);
     tml_value_histogram_free(tml, &h);
     return CLI_OK;
 }
@@ -223,124 +190,67 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
     return status;
 }
 
-static void print_points(const input *in, const points_facts *f)
+static void tell_points(const input *in, const points_facts *f)
 {
     const tml_points *p = &in->points;
-    char text[TEXT_SIZE];
-    printf("%s: points, %s\n", text_file_name(in->path), p->format);
-    text_label("points");
-    printf("%s", text_count(text, p->count));
-    if (p->dropped)
-        printf(" (%s with a coordinate that is no number left out)", text_count(text, p->dropped));
-    putchar('\n');
-    if (p->count == 0)
-        return;
-    text_label("bounds");
-    for (int axis = 0; axis < 3; axis++)
-        printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis], f -> lower[axis],
-               f -> upper[axis]);
-    putchar('\n');
-    text_label("spacing");
-    printf("%.6g, the median distance to the sixth-nearest neighbour\n", f->spacing);
-    text_label("radius");
-    printf("%s; %.6g suggested\n", p->radii ? "one a point" : "none in the file", f->radius);
-    if (p->values) {
-        text_label("values");
-        printf("%s, %.6g to %.6g\n", p->value_name, f->value_lower, f->value_upper);
+    json *j = fields_json();
+    bool is_some = p->count > 0;
+    tell_file(in->path, "points", p->format);
+    field_count("points", "points", "%s", p->count);
+    field_count("dropped", NULL, "? (%s with a coordinate that is no number left out)", p->dropped);
+    if (j) {
+        json_numbers(j, "lower", f->lower, 3);
+        json_numbers(j, "upper", f->upper, 3);
     }
+    for (int axis = 0; axis < 3 && is_some; axis++)
+        field_line(axis ? NULL : "bounds", "%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis],
+                   f -> lower[axis], f -> upper[axis]);
+    field_number("sixth_neighbour_distance", "spacing",
+                 is_some ? "%.6g, the median distance to the sixth-nearest neighbour" : NULL,
+                 f->spacing);
+    if (is_some)
+        field_line("radius", p->radii ? "one a point" : "none in the file");
+    field_number("suggested_radius", NULL, is_some ? "; %.6g suggested" : NULL, f->radius);
+    field_flag("has_radii", NULL, NULL, p->radii != NULL);
+    const bool has_values = is_some && p->values;
+    field_text("value_name", "values", has_values ? "%s" : NULL, p->values ? p->value_name : NULL);
+    field_number("value_min", NULL, has_values ? ", %.6g" : NULL, f->value_lower);
+    field_number("value_max", NULL, has_values ? " to %.6g" : NULL, f->value_upper);
 }
 
-static void json_points(const input *in, const points_facts *f)
-{
-    const tml_points *p = &in->points;
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "file", in->path);
-    json_text(&j, "kind", "points");
-    json_text(&j, "format", p->format);
-    json_count(&j, "points", p->count);
-    json_count(&j, "dropped", p->dropped);
-    json_numbers(&j, "lower", f->lower, 3);
-    json_numbers(&j, "upper", f->upper, 3);
-    json_number(&j, "sixth_neighbour_distance", f->spacing);
-    json_number(&j, "suggested_radius", f->radius);
-    json_flag(&j, "has_radii", p->radii != NULL);
-    json_text(&j, "value_name", p->values ? p->value_name : NULL);
-    json_number(&j, "value_min", f->value_lower);
-    json_number(&j, "value_max", f->value_upper);
-    json_close(&j, '{');
-}
-
-static int describe_points(tml_context *tml, const input *in, const info_args *args)
+static int describe_points(tml_context *tml, const input *in)
 {
     points_facts facts;
     tml_status status = find_points_facts(tml, &in->points, &facts);
     if (status != TML_OK)
         return cli_fail(tml, status);
     progress_clear();
-    if (args->common.json)
-        json_points(in, &facts);
-    else
-        print_points(in, &facts);
+    tell_points(in, &facts);
     return CLI_OK;
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-static void print_picture(const char *path, const tml_picture *p, const tml_image_stats *stats,
-                          bool ascii)
+static void tell_picture(const char *path, const tml_picture *p, const tml_image_stats *stats,
+                         bool ascii)
 {
-    char text[TEXT_SIZE], spark[4 * SPARK_COLUMNS + 1];
+    char text[TEXT_SIZE];
     const tml_value_histogram h = picture_histogram(stats);
-    printf("%s: picture\n", text_file_name(path));
-    text_label("pixels");
-    printf("%s, ", picture_describe(p, text));
-    printf("%s\n", text_bytes(text, p->size));
-    if (p->comment[0]) {
-        text_label("comment");
-        printf("%s\n", p->comment);
-    }
-    text_label("luminance");
-    if (isnan(stats->min))
-        printf("no pixel is finite");
-    else
-        printf("%.6g to %.6g, mean %.6g, geometric mean %.6g", stats->min, stats->max, stats->mean,
-               stats->geometric_mean);
-    if (stats->nan)
-        printf("; %s NaN", text_count(text, stats->nan));
-    if (stats->infinite)
-        printf("; %s infinite", text_count(text, stats->infinite));
-    putchar('\n');
-    histogram_sparkline(&h, SPARK_COLUMNS, ascii, spark);
-    text_label("histogram");
-    printf("|%s| %+g to %+g stops\n", spark, stats->histogram_low,
-           stats->histogram_low + stats->bin_width * h.bin_count);
-}
-
-static void json_picture(const char *path, const tml_picture *p, const tml_image_stats *stats)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "file", path);
-    json_text(&j, "kind", "picture");
-    json_text(&j, "format", p->format);
-    json_count(&j, "width", p->width);
-    json_count(&j, "height", p->height);
-    json_count(&j, "channels", p->channels);
-    json_text(&j, "type", tml_type_name(p->type));
-    json_flag(&j, "srgb", p->srgb);
-    json_integer(&j, "x", p->x);
-    json_integer(&j, "y", p->y);
-    json_count(&j, "full_width", p->full_width);
-    json_count(&j, "full_height", p->full_height);
-    json_text(&j, "comment", p->comment);
-    json_number(&j, "min", stats->min);
-    json_number(&j, "max", stats->max);
-    json_number(&j, "mean", stats->mean);
-    json_number(&j, "geometric_mean", stats->geometric_mean);
-    json_count(&j, "nans", stats->nan);
-    json_count(&j, "infinities", stats->infinite);
-    json_close(&j, '{');
+    bool is_some = !isnan(stats->min);
+    field_heading("%s: picture, %s", text_file_name(path), p->format);
+    picture_tell(path, p);
+    if (!is_some)
+        field_line("luminance", "no pixel is finite");
+    field_number("min", "luminance", is_some ? "%.6g" : NULL, stats->min);
+    field_number("max", NULL, is_some ? " to %.6g" : NULL, stats->max);
+    field_number("mean", NULL, is_some ? ", mean %.6g" : NULL, stats->mean);
+    field_number("geometric_mean", NULL, is_some ? ", geometric mean %.6g" : NULL,
+                 stats->geometric_mean);
+    field_count("nans", NULL, "?; %s NaN", stats->nan);
+    field_count("infinities", NULL, "?; %s infinite", stats->infinite);
+    snprintf(text, sizeof text, " %+g to %+g stops", stats->histogram_low,
+             stats->histogram_low + stats->bin_width * h.bin_count);
+    tell_histogram(&h, ascii, text);
 }
 
 static int describe_picture(tml_context *tml, const char *path, const info_args *args)
@@ -359,11 +269,8 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
     if (status == TML_OK)
         status = tml_image_stats_read(tml, words, &stats);
     progress_clear();
-    if (status == TML_OK && args->common.json)
-        json_picture(path, &in.picture, &stats);
-    else if (status == TML_OK)
-        print_picture(path, &in.picture, &stats,
-                      args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+    if (status == TML_OK)
+        tell_picture(path, &in.picture, &stats, args->ascii);
     tml_buffer_destroy(tml, words);
     picture_buffer_free(tml, &in);
     return cli_fail(tml, status);
@@ -371,97 +278,54 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
-static void print_mesh(const mesh_input *in, const tml_mesh_stats *stats)
+static void tell_parts_of_mesh(const tml_mesh_file *f)
 {
-    const tml_mesh_file *f = &in->file;
-    char text[TEXT_SIZE];
-    bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
-    printf("%s: mesh, %s\n", text_file_name(in->path), f->format);
-    text_label("vertices");
-    printf("%s", text_count(text, f->mesh.vertex_count));
-    if (f->welded_count)
-        printf(" (%s more lay at the same places)", text_count(text, f->welded_count));
-    putchar('\n');
-    text_label("faces");
-    printf("%s", text_count(text, f->face_count));
-    if (f->polygon_count) {
-        printf(", %s of them with more than three corners", text_count(text, f->polygon_count));
-        printf("; as triangles %s", text_count(text, f->mesh.triangle_count));
-    }
-    putchar('\n');
-    text_label("bounds");
-    if (f->face_count == 0)
-        printf("none");
-    for (int axis = 0; axis < 3 && f->face_count; axis++)
-        printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis],
-               f -> mesh.origin[axis] + stats->lower[axis],
-               f->mesh.origin[axis] + stats->upper[axis]);
-    putchar('\n');
-    text_label("components");
-    printf("%s\n", text_count(text, stats->components));
-    text_label("boundary");
-    if (stats->boundary_edges)
-        printf("%s edges with one triangle", text_count(text, stats->boundary_edges));
-    else
-        printf("none");
-    if (stats->nonmanifold_edges)
-        printf("; %s edges with more than two, or with two wound against each other",
-               text_count(text, stats->nonmanifold_edges));
-    putchar('\n');
-    text_label("Euler");
-    printf("characteristic %" PRId64, stats->euler);
-    if (is_closed && stats->components == 1)
-        printf(": closed, %" PRId64 " handle%s", (2 - stats->euler) / 2,
-               stats->euler == 0 ? "" : "s");
-    putchar('\n');
-    text_label("area");
-    printf("%.9g", stats->area);
-    if (is_closed)
-        printf(", enclosing %.9g", stats->volume);
-    putchar('\n');
-    text_label("has");
-    printf("normals: %s, texture coordinates: %s", f->mesh.normals ? "yes" : "no",
-           f->mesh.uvs ? "yes" : "no");
-    if (f->mesh.values)
-        printf(", values: %s", f->value_name);
-    if (f->crease_count + f->corner_count)
-        printf(", sharp edges: %" PRIu64 ", sharp vertices: %" PRIu64, f->crease_count,
-               f->corner_count);
-    putchar('\n');
+    field_flag("has_normals", "has", "normals: %s", f->mesh.normals != NULL);
+    field_count("texture_coordinates", NULL, ", texture coordinates: %s", f->mesh.uv_count);
+    field_text("value_name", NULL, "?, values: %s", f->mesh.values ? f->value_name : NULL);
+    field_count("creases", NULL, "?, sharp edges: %s", f->crease_count);
+    field_count("corners", NULL, "?, sharp vertices: %s", f->corner_count);
+    field_text("comment", "comment", "?%s", f->comment);
 }
 
-static void json_mesh(const mesh_input *in, const tml_mesh_stats *stats)
+static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
 {
     const tml_mesh_file *f = &in->file;
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "file", in->path);
-    json_text(&j, "kind", "mesh");
-    json_text(&j, "format", f->format);
-    json_count(&j, "vertices", f->mesh.vertex_count);
-    json_count(&j, "welded_vertices", f->welded_count);
-    json_count(&j, "faces", f->face_count);
-    json_count(&j, "polygons", f->polygon_count);
-    json_count(&j, "concave_polygons", f->concave_count);
-    json_count(&j, "crossed_polygons", f->crossed_count);
-    json_count(&j, "skipped", f->skipped_count);
-    json_count(&j, "triangles", f->mesh.triangle_count);
-    json_numbers(&j, "origin", f->mesh.origin, 3);
-    json_numbers(&j, "lower", stats->lower, 3);
-    json_numbers(&j, "upper", stats->upper, 3);
-    json_count(&j, "components", stats->components);
-    json_count(&j, "boundary_edges", stats->boundary_edges);
-    json_count(&j, "nonmanifold_edges", stats->nonmanifold_edges);
-    json_integer(&j, "euler", stats->euler);
-    json_number(&j, "area", stats->area);
-    json_number(&j, "volume", stats->volume);
-    json_flag(&j, "has_normals", f->mesh.normals != NULL);
-    json_count(&j, "texture_coordinates", f->mesh.uv_count);
-    json_text(&j, "value_name", f->mesh.values ? f->value_name : NULL);
-    json_count(&j, "creases", f->crease_count);
-    json_count(&j, "corners", f->corner_count);
-    json_text(&j, "comment", f->comment);
-    json_close(&j, '{');
+    json *j = fields_json();
+    bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
+    tell_file(in->path, "mesh", f->format);
+    field_count("vertices", "vertices", "%s", f->mesh.vertex_count);
+    field_count("welded_vertices", NULL, "? (%s more lay at the same places)", f->welded_count);
+    field_count("faces", "faces", "%s", f->face_count);
+    field_count("polygons", NULL, "?, %s of them with more than three corners", f->polygon_count);
+    field_count("concave_polygons", NULL, "? (%s concave)", f->concave_count);
+    field_count("crossed_polygons", NULL, "?, %s whose outline crosses itself", f->crossed_count);
+    field_count("skipped", NULL, "?; %s points, lines or curves left out", f->skipped_count);
+    field_count("triangles", NULL, f->polygon_count ? "; as triangles %s" : NULL,
+                f->mesh.triangle_count);
+    if (j) {
+        json_numbers(j, "origin", f->mesh.origin, 3);
+        json_numbers(j, "lower", stats->lower, 3);
+        json_numbers(j, "upper", stats->upper, 3);
+    }
+    field_line("bounds", f->face_count ? "%s" : "none%s", "");
+    for (int axis = 0; axis < 3 && f->face_count; axis++)
+        field_line(NULL, "%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis],
+                   f -> mesh.origin[axis] + stats->lower[axis],
+                   f->mesh.origin[axis] + stats->upper[axis]);
+    field_count("components", "components", "%s", stats->components);
+    field_count("boundary_edges", "boundary",
+                stats->boundary_edges ? "%s edge(s) with one triangle" : "none",
+                stats->boundary_edges);
+    field_count("nonmanifold_edges", NULL,
+                "?; %s edge(s) with more than two, or with two wound against each other",
+                stats->nonmanifold_edges);
+    field_integer("euler", "Euler", "characteristic %s", stats->euler);
+    if (is_closed && stats->components == 1)
+        field_integer(NULL, NULL, ": closed, %s handle(s)", (2 - stats->euler) / 2);
+    field_number("area", "area", "%.9g", stats->area);
+    field_number("volume", NULL, is_closed ? ", enclosing %.9g" : NULL, stats->volume);
+    tell_parts_of_mesh(f);
 }
 
 static int describe_mesh(tml_context *tml, const char *path, const info_args *args)
@@ -474,46 +338,25 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
     if (code == CLI_OK)
         code = cli_fail(tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats));
     progress_clear();
-    if (code == CLI_OK && args->common.json)
-        json_mesh(&in, &stats);
-    else if (code == CLI_OK)
-        print_mesh(&in, &stats);
+    if (code == CLI_OK)
+        tell_mesh(&in, &stats);
     mesh_input_free(tml, &in);
     return code;
 }
 
 /* ---- indices and arrays ---------------------------------------------------------------------- */
 
-static int describe_index(tml_context *tml, const char *path, const info_args *args)
+static int describe_index(tml_context *tml, const char *path)
 {
     tml_bricks bricks;
-    char text[TEXT_SIZE];
     tml_status status = tml_bricks_load(tml, path, &bricks);
     if (status != TML_OK)
         return cli_fail(tml, status);
     progress_clear();
-    const uint64_t *dims = bricks.dims;
-    if (args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        json_text(&j, "file", path);
-        json_text(&j, "kind", "index");
-        json_open(&j, "dims", '[');
-        for (int i = 0; i < 3; i++)
-            json_count(&j, NULL, dims[i]);
-        json_close(&j, '[');
-        json_text(&j, "type", tml_type_name(bricks.type));
-        json_count(&j, "bricks", bricks.count);
-        json_close(&j, '{');
-    } else {
-        printf("%s: index of a volume, for '" CLI_PROGRAM " surface --index'\n",
-               text_file_name(path));
-        text_label("volume");
-        printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s\n", dims[0], dims[1], dims[2],
-               tml_type_name(bricks.type));
-        text_label("bricks");
-        printf("%s of 64 x 4 x 4 samples\n", text_count(text, bricks.count));
-    }
+    tell_file(path, "index", "TMX");
+    field_dims("dims", "volume", "%s", bricks.dims);
+    field_text("type", NULL, " of %s", tml_type_name(bricks.type));
+    field_count("bricks", "bricks", "%s of 64 x 4 x 4 samples", bricks.count);
     tml_bricks_free(tml, &bricks);
     return CLI_OK;
 }
@@ -525,25 +368,6 @@ static bool is_empty_array(tml_context *tml, const char *path, tml_array *out)
     const char *format = tml_volume_format(tml, path);
     return format && strcmp(format, "NPY") == 0 &&
            tml_array_load_part(tml, path, 0, 0, out, &count) == TML_OK && count == 0;
-}
-
-static void describe_empty_array(const char *path, tml_type type, const info_args *args)
-{
-    progress_clear();
-    if (args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        json_text(&j, "file", path);
-        json_text(&j, "kind", "array");
-        json_text(&j, "format", "NPY");
-        json_text(&j, "type", tml_type_name(type));
-        json_count(&j, "elements", 0);
-        json_close(&j, '{');
-        return;
-    }
-    printf("%s: array, NPY\n", text_file_name(path));
-    text_label("elements");
-    printf("none, of %s\n", tml_type_name(type));
 }
 
 static int describe(tml_context *tml, const char *path, const info_args *a)
@@ -566,7 +390,7 @@ static int describe(tml_context *tml, const char *path, const info_args *a)
     case INPUT_PICTURE:
         return describe_picture(tml, path, a);
     case INPUT_INDEX:
-        return describe_index(tml, path, a);
+        return describe_index(tml, path);
     case INPUT_MESH:
         return describe_mesh(tml, path, a);
     case INPUT_NONE:
@@ -576,12 +400,15 @@ static int describe(tml_context *tml, const char *path, const info_args *a)
         break;
     }
     if (is_empty_array(tml, path, &array)) {
-        describe_empty_array(path, array.type, a);
+        progress_clear();
+        tell_file(path, "array", "NPY");
+        field_text("type", "elements", "none, of %s", tml_type_name(array.type));
+        field_count("elements", NULL, NULL, 0);
         return CLI_OK;
     }
     code = input_load(tml, path, &a->input, &a->common, true, &in);
     if (code == CLI_OK)
-        code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
+        code = in.is_points ? describe_points(tml, &in) : describe_volume(tml, &in, a);
     input_free(tml, &in);
     return code;
 }
@@ -614,7 +441,8 @@ const cli_command cmd_info = {
          .options = info_options,
          .shared = cli_shared_options,
          .least_operands = 1,
-         .most_operands = 1},
+         .most_operands = 1,
+         .without = OPT_QUIET},
     .args_size = sizeof(info_args),
     .run = info_run,
 };

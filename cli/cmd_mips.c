@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fields.h"
 #include "frames.h"
-#include "json.h"
 #include "picture_buffer.h"
 #include "progress.h"
+#include "report.h"
 #include "text.h"
 
 typedef struct mips_args {
@@ -70,7 +71,7 @@ typedef struct run {
     picture_buffer in;
     tml_buffer chain;
     uint32_t levels;
-    json json;
+    report report;
 } run;
 
 enum { PATH_SIZE = 4096 };
@@ -124,12 +125,26 @@ static bool is_all_finite(const tml_picture *p)
     return true;
 }
 
+static void tell_level(uint32_t level, const char *path, const tml_picture *picture)
+{
+    char label[TEXT_SIZE], text[TEXT_SIZE];
+    snprintf(label, sizeof label, "level %" PRIu32, level);
+    field_open(NULL, '{');
+    field_count("level", NULL, NULL, level);
+    field_text("file", label, "%s", path);
+    field_count("width", NULL, NULL, picture->width);
+    field_count("height", NULL, NULL, picture->height);
+    field_line(NULL, ", %s", picture_describe(picture, text));
+    field_bytes("bytes", NULL, ", %s", (uint64_t)cli_file_size(path));
+    field_close('{');
+}
+
 static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_finite)
 {
     const tml_image *in = &r->in.image;
     tml_image image = *in;
     tml_picture picture;
-    char path[PATH_SIZE], text[TEXT_SIZE];
+    char path[PATH_SIZE];
     if (level > 0) {
         image.buffer = r->chain;
         tml_mip_level(in->width, in->height, level, &image.width, &image.height, &image.first);
@@ -145,16 +160,8 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_f
     level_path(r, level, path);
     status = tml_picture_save(r->tml, path, &picture);
     progress_clear();
-    if (status == TML_OK && r->args->common.json) {
-        json_open(&r->json, NULL, '{');
-        json_count(&r->json, "level", level);
-        json_count(&r->json, "width", picture.width);
-        json_count(&r->json, "height", picture.height);
-        json_text(&r->json, "file", path);
-        json_close(&r->json, '{');
-    } else if (status == TML_OK && !r->args->common.quiet) {
-        printf("%-24s %s\n", picture_describe(&picture, text), path);
-    }
+    if (status == TML_OK)
+        tell_level(level, path, &picture);
     picture.size = size; /* as it was allocated */
     tml_picture_free(r->tml, &picture);
     return status;
@@ -186,17 +193,17 @@ static tml_status make_chain(run *r)
 static int make_and_save(run *r)
 {
     bool has_alpha = false, is_finite = true;
+    double start = cli_now();
     tml_status status = make_chain(r);
-    if (r->args->common.json) {
-        json_open(&r->json, NULL, '{');
-        json_open(&r->json, "levels", '[');
-    }
+    report_add_stage(&r->report, "mips", cli_now() - start);
+    start = cli_now();
+    field_open("levels", '[');
     for (uint32_t level = 0; level < r->levels && status == TML_OK; level++)
         status = save_level(r, level, &has_alpha, &is_finite);
-    if (r->args->common.json) {
-        json_close(&r->json, '[');
-        json_close(&r->json, '{');
-    }
+    field_close('[');
+    report_add_stage(&r->report, "save", cli_now() - start);
+    if (status == TML_OK)
+        report_tell(&r->report, 0, 0);
     if (has_alpha)
         cli_warn("alpha was left out, these formats have none");
     if (!is_finite)
@@ -211,11 +218,17 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     const mips_args *a = args;
     char path[PATH_SIZE];
     (void)operand_count;
-    run r = {.args = a, .tml = cli_open(&a->common, NULL), .json = {.out = stdout}};
+    run r = {.args = a, .tml = cli_open(&a->common, NULL)};
     if (!r.tml)
         return CLI_FAILED;
+    double start = cli_now();
     int code = picture_buffer_load(r.tml, operands[0], &a->common, a->is_linear, &r.in);
     if (code == CLI_OK) {
+        report_add_stage(&r.report, "load", cli_now() - start);
+        field_heading("%s", text_file_name(operands[0]));
+        field_open("input", '{');
+        picture_tell(operands[0], &r.in.picture);
+        field_close('{');
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
         code = picture_check_options(operands[0], &r.in.picture);

@@ -7,9 +7,10 @@
 #include <trommel/io.h>
 
 #include "cli.h"
-#include "json.h"
+#include "fields.h"
 #include "progress.h"
 #include "ranks.h"
+#include "report.h"
 #include "shares.h"
 #include "stream_kernels.h"
 #include "text.h"
@@ -85,25 +86,28 @@ static tml_status save(tml_context *tml, const char *path, tml_buffer buffer, ui
     return status;
 }
 
-/* What all three commands report about their run. */
-static void report(const cli_common *common, json *j, const char *what, const loaded *in,
-                   double seconds, const char *out_path)
+/* What all three commands report about their run, but for what they found. */
+static void tell_input(const char *path, const loaded *in)
 {
-    char text[TEXT_SIZE], rate[TEXT_SIZE];
-    double bytes_a_second = seconds > 0 ? (double)in->array.size / seconds : 0;
-    if (common->json) {
-        json_count(j, "count_in", in->array.count);
-        json_text(j, "type", tml_type_name(in->array.type));
-        json_number(j, "load_seconds", in->seconds);
-        json_number(j, "seconds", seconds);
-        json_number(j, "input_bytes_per_second", bytes_a_second);
-        json_text(j, "output", out_path);
-    } else {
-        printf("%s of %s %s", what, text_count(text, in->array.count),
-               tml_type_name(in->array.type));
-        printf(" in %s, %s/s\n", text_seconds(text, seconds),
-               text_bytes(rate, (uint64_t)bytes_a_second));
-    }
+    field_open("input", '{');
+    field_text("file", NULL, NULL, path);
+    field_count("file_bytes", NULL, NULL, (uint64_t)cli_file_size(path));
+    field_text("kind", NULL, NULL, "array");
+    field_text("format", NULL, NULL, "NPY");
+    field_count("elements", "input", "%s", in->array.count);
+    field_text("type", NULL, " of %s", tml_type_name(in->array.type));
+    field_close('{');
+}
+
+static void tell_run(const loaded *in, double seconds, const char *output)
+{
+    report r = {0};
+    if (in->seconds > 0)
+        report_add_stage(&r, "load", in->seconds);
+    report_add_stage(&r, cli_name(), seconds);
+    if (output)
+        report_add_output(&r, output);
+    report_tell(&r, (double)in->array.size, seconds);
 }
 
 /* ---- in parts -------------------------------------------------------------------------------- */
@@ -242,21 +246,15 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
     return status;
 }
 
-static void report_compact(const compact_args *args, const loaded *in, uint64_t kept,
-                           double seconds)
+static void tell_compact(const compact_args *args, const char *path, const loaded *in,
+                         uint64_t kept, double seconds)
 {
-    if (args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        report(&args->common, &j, "compact", in, seconds, args->output);
-        json_count(&j, "count_out", kept);
-        json_close(&j, '{');
-    } else if (!args->common.quiet) {
-        char text[TEXT_SIZE];
-        report(&args->common, NULL, "compact", in, seconds, args->output);
-        printf("%s kept (%.3g %%), written to %s\n", text_count(text, kept),
-               in->array.count ? 100.0 * (double)kept / (double)in->array.count : 0, args->output);
-    }
+    field_heading("%s", text_file_name(path));
+    tell_input(path, in);
+    field_count("kept", "kept", "%s", kept);
+    field_line(NULL, " (%.3g %%)",
+               in->array.count ? 100.0 * (double)kept / (double)in->array.count : 0);
+    tell_run(in, seconds, args->output);
 }
 
 /* Compacts a piece; to: where the kept elements go, after kept others of this share; NULL: they are only
@@ -313,7 +311,7 @@ static int compact_parts(const parts *p, const compact_args *args)
         status = tml_array_stream_finish(to, status);
     progress_clear();
     if (status == TML_OK)
-        report_compact(args, &p->all, all, cli_now() - start);
+        tell_compact(args, p->path, &p->all, all, cli_now() - start);
     return cli_fail(p->tml, status);
 }
 
@@ -344,7 +342,7 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
     code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
-        report_compact(args, &in, kept, seconds);
+        tell_compact(args, path, &in, kept, seconds);
     tml_buffer_destroy(tml, out);
     unload(tml, &in);
     return code;
@@ -406,19 +404,12 @@ static tml_type sum_type(tml_type type)
     return tml_type_is_float(type) ? TML_F32 : tml_type_is_signed(type) ? TML_I64 : TML_U64;
 }
 
-static void report_scan(const scan_args *args, const loaded *in, double seconds)
+static void tell_scan(const scan_args *args, const char *path, const loaded *in, double seconds)
 {
-    const char *type = tml_type_name(sum_type(in->array.type));
-    if (args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        report(&args->common, &j, "scan", in, seconds, args->output);
-        json_text(&j, "output_type", type);
-        json_close(&j, '{');
-    } else if (!args->common.quiet) {
-        report(&args->common, NULL, "scan", in, seconds, args->output);
-        printf("sums written to %s as %s\n", args->output, type);
-    }
+    field_heading("%s", text_file_name(path));
+    tell_input(path, in);
+    field_text("output_type", "sums", "of %s", tml_type_name(sum_type(in->array.type)));
+    tell_run(in, seconds, args->output);
 }
 
 /* A sum so far: of integers modulo 2^64, of floats in double. */
@@ -520,7 +511,7 @@ static int scan_parts(const parts *p, const scan_args *args)
         status = tml_array_stream_finish(to, status);
     progress_clear();
     if (status == TML_OK)
-        report_scan(args, &p->all, cli_now() - start);
+        tell_scan(args, p->path, &p->all, cli_now() - start);
     return cli_fail(p->tml, status);
 }
 
@@ -552,7 +543,7 @@ static int run_scan(tml_context *tml, const scan_args *args, const char *path)
     code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
-        report_scan(args, &in, seconds);
+        tell_scan(args, path, &in, seconds);
     tml_buffer_destroy(tml, out);
     unload(tml, &in);
     return code;
@@ -708,26 +699,21 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, fold_va
 }
 
 /* values: of the folds that are wanted, of elements of this type. */
-static void report_reduce(const reduce_args *args, const loaded *in, tml_type type,
-                          const fold_value *values, double seconds)
+static void tell_reduce(const reduce_args *args, const char *path, const loaded *in, tml_type type,
+                        const fold_value *values, double seconds)
 {
     char text[TEXT_SIZE];
-    json j = {.out = stdout};
-    if (args->common.json) {
-        json_open(&j, NULL, '{');
-        report(&args->common, &j, "reduce", in, seconds, NULL);
-    }
+    if (!fields_are_text()) /* people asked for the values alone */
+        tell_input(path, in);
     for (int f = 0; f < FOLD_COUNT; f++) {
         if (!wants(args, f))
             continue;
         value_text(fold_type((tml_fold)f, type), values[f], text);
-        if (args->common.json)
-            json_literal(&j, fold_names[f], text);
-        else
-            printf("%-6s %s\n", fold_names[f], text);
+        field_heading("%-6s %s", fold_names[f], text);
+        field_literal(fold_names[f], NULL, NULL, text);
     }
-    if (args->common.json)
-        json_close(&j, '{');
+    if (!fields_are_text())
+        tell_run(in, seconds, NULL);
 }
 
 /* What the folds of some elements are, for joining them with those of later ones. */
@@ -835,7 +821,7 @@ static int reduce_parts(const parts *p, const reduce_args *args)
     tml_buffer_destroy(p->tml, nothing.buffer);
     progress_clear();
     if (status == TML_OK)
-        report_reduce(args, &p->all, type, whole.values, cli_now() - start);
+        tell_reduce(args, p->path, &p->all, type, whole.values, cli_now() - start);
     return cli_fail(p->tml, status);
 }
 
@@ -862,8 +848,8 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
     code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
-        report_reduce(args, &in, in.array.type == TML_F16 ? TML_F32 : in.array.type, values,
-                      seconds);
+        tell_reduce(args, path, &in, in.array.type == TML_F16 ? TML_F32 : in.array.type, values,
+                    seconds);
     unload(tml, &in);
     return code;
 }
@@ -889,7 +875,8 @@ const cli_command cmd_reduce = {
                 .options = reduce_options,
                 .shared = cli_shared_options,
                 .least_operands = 1,
-                .most_operands = 1},
+                .most_operands = 1,
+                .without = OPT_QUIET},
     .args_size = sizeof(reduce_args),
     .run = reduce_run,
     .takes_ranks = true,

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "color.h"
+#include "fields.h"
 #include "files.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
@@ -541,92 +542,60 @@ static int save_picture(run *r)
 
 /* ---- summary --------------------------------------------------------------------------------- */
 
-static void print_topology(const run *r)
+static void tell_coarse(const tml_subdivider_info *info)
 {
-    const tml_subdivider_info *info = &r->info;
-    char text[TEXT_SIZE];
-    text_label("edges");
-    printf("%s", text_count(text, info->edge_count));
-    printf(", %s on the boundary", text_count(text, info->boundary_edge_count));
-    printf(", %s sharp; valence to %" PRIu32 "\n", text_count(text, info->sharp_edge_count),
-           info->max_valence);
-    if (info->removed_triangles + info->flipped_triangles + info->split_vertices == 0)
-        return;
-    text_label("mended");
-    printf("%s triangles removed", text_count(text, info->removed_triangles));
-    if (info->duplicate_triangles)
-        printf(" (%s of them duplicates)", text_count(text, info->duplicate_triangles));
-    printf(", ");
-    printf("%s turned round, ", text_count(text, info->flipped_triangles));
-    printf("%s vertices split\n", text_count(text, info->split_vertices));
+    field_count("edges", "edges", "%s", info->edge_count);
+    field_count("boundary_edges", NULL, ", %s on the boundary", info->boundary_edge_count);
+    field_count("sharp_edges", NULL, ", %s sharp", info->sharp_edge_count);
+    field_count("max_valence", NULL, "; valence to %s", info->max_valence);
+    bool is_mended = info->removed_triangles + info->flipped_triangles + info->split_vertices > 0;
+    field_count("removed_triangles", "mended", is_mended ? "%s triangle(s) removed" : NULL,
+                info->removed_triangles);
+    field_count("duplicate_triangles", NULL, "? (%s of them duplicates)",
+                info->duplicate_triangles);
+    field_count("flipped_triangles", NULL, is_mended ? ", %s reversed" : NULL,
+                info->flipped_triangles);
+    field_count("split_vertices", NULL, is_mended ? ", %s vertices split" : NULL,
+                info->split_vertices);
 }
 
-static void print_levels(const run *r)
+static void tell_levels(const run *r)
 {
-    char text[TEXT_SIZE];
+    uint32_t depth =
+        r->result.depth < TML_SUBDIVIDE_MAX_LEVELS ? r->result.depth : TML_SUBDIVIDE_MAX_LEVELS;
     const char *mark = "";
-    text_label("levels");
+    json *j = fields_json();
+    if (j)
+        json_counts(j, "level_triangles", r->level_counts, depth + 1);
+    field_line("levels", "%s", r->result.triangle_count ? "" : "none");
     for (uint32_t level = 0; level <= TML_SUBDIVIDE_MAX_LEVELS; level++) {
+        char text[TEXT_SIZE];
         if (!r->level_counts[level])
             continue;
-        printf("%s%" PRIu32 ": %s", mark, level, text_count(text, r->level_counts[level]));
+        field_line(NULL, "%s%" PRIu32 ": %s", mark, level,
+                   text_count(text, r->level_counts[level]));
         mark = ", ";
     }
-    printf("%s\n", *mark ? "" : "none");
     if (!is_adaptive(r->args))
         return;
-    text_label("error");
-    printf("%.4g of what was allowed", r->result.error);
+    field_number("error", "error", "%.4g of what was allowed", r->result.error);
+    field_flag("is_within_budget", NULL, NULL, r->result.is_within_budget);
+    field_flag("is_within_depth", NULL, NULL, r->result.is_within_depth);
     if (!r->result.is_within_budget)
-        printf("; the budget is too small for more");
+        field_line(NULL, "; the budget is too small for more");
     if (!r->result.is_within_depth)
-        printf("; --depth %" PRIu64 " allows no finer triangles", r->args->depth);
-    putchar('\n');
+        field_line(NULL, "; --depth %" PRIu64 " allows no finer triangles", r->args->depth);
 }
 
-static void print_summary(const run *r)
+static void tell(const run *r)
 {
-    char text[TEXT_SIZE];
-    printf("%s\n", text_file_name(r->in.path));
-    text_label("input");
-    printf("%s\n", mesh_input_describe(&r->in, text));
-    print_topology(r);
-    text_label("mesh");
-    printf("%s vertices, ", text_count(text, r->result.vertex_count));
-    printf("%s triangles\n", text_count(text, r->result.triangle_count));
-    print_levels(r);
-    report_print_time(&r->times);
-    report_print_outputs(&r->times);
-}
-
-static void print_json(const run *r)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    mesh_input_json(&j, "input", &r->in);
-    json_count(&j, "edges", r->info.edge_count);
-    json_count(&j, "boundary_edges", r->info.boundary_edge_count);
-    json_count(&j, "sharp_edges", r->info.sharp_edge_count);
-    json_count(&j, "max_valence", r->info.max_valence);
-    json_count(&j, "removed_triangles", r->info.removed_triangles);
-    json_count(&j, "duplicate_triangles", r->info.duplicate_triangles);
-    json_count(&j, "flipped_triangles", r->info.flipped_triangles);
-    json_count(&j, "split_vertices", r->info.split_vertices);
-    json_count(&j, "vertices", r->result.vertex_count);
-    json_count(&j, "triangles", r->result.triangle_count);
-    json_open(&j, "level_triangles", '[');
-    for (uint32_t level = 0; level <= r->result.depth && level <= TML_SUBDIVIDE_MAX_LEVELS; level++)
-        json_count(&j, NULL, r->level_counts[level]);
-    json_close(&j, '[');
-    if (is_adaptive(r->args)) {
-        json_number(&j, "error", r->result.error);
-        json_flag(&j, "is_within_budget", r->result.is_within_budget);
-        json_flag(&j, "is_within_depth", r->result.is_within_depth);
-    }
-    report_json_stages(&j, &r->times);
-    json_count(&j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(&j, &r->times);
-    json_close(&j, '{');
+    field_heading("%s", text_file_name(r->in.path));
+    mesh_input_tell("input", "input", &r->in);
+    tell_coarse(&r->info);
+    field_count("vertices", "mesh", "%s vertices", r->result.vertex_count);
+    field_count("triangles", NULL, ", %s triangle(s)", r->result.triangle_count);
+    tell_levels(r);
+    report_tell(&r->times, 0, 0);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -670,10 +639,8 @@ static int subdivide_run(void *args, char **operands, uint32_t operand_count)
         unmap_result(&r);
     }
     progress_clear();
-    if (code == CLI_OK && a->common.json)
-        print_json(&r);
-    else if (code == CLI_OK && !a->common.quiet)
-        print_summary(&r);
+    if (code == CLI_OK)
+        tell(&r);
     release(&r);
     return code;
 }

@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "cli.h"
+#include "fields.h"
 #include "frames.h"
 #include "input.h"
 #include "picture_buffer.h"
@@ -752,7 +753,6 @@ typedef struct job {
     tml_context *tml; /* of the latest frame; the next one's, too, where it can be */
     bool is_for_slabs;
     uint32_t done, skipped;
-    json json;
 } job;
 
 enum { FRAME_FILES = 6 };
@@ -772,20 +772,6 @@ static int number_files(surface_args *a, uint32_t number, char (*paths)[FRAME_PA
     return CLI_OK;
 }
 
-static void tell(job *j, const run *r, const frame *f)
-{
-    const cli_common *common = &j->args->common;
-    if (common->json) {
-        summary_json(&j->json, &r->summary, j->is_sequence ? f : NULL);
-    } else if (!common->quiet && j->is_sequence) {
-        if (j->done == 0)
-            summary_print_head();
-        summary_print_row(&r->summary, f);
-    } else if (!common->quiet) {
-        summary_print(&r->summary);
-    }
-}
-
 /* Frames that are there already. */
 static bool skips(job *j, const surface_args *a, const frame *f)
 {
@@ -793,13 +779,11 @@ static bool skips(job *j, const surface_args *a, const frame *f)
     const char *const outputs[] = {a->output, a->png, a->debug_cells};
     if (!a->resume || !frames_is_done(inputs, 4, outputs, 3))
         return false;
-    if (a->common.json) {
-        json_open(&j->json, NULL, '{');
-        json_count(&j->json, "frame", f->number);
-        json_text(&j->json, "file", f->path);
-        json_flag(&j->json, "skipped", true);
-        json_close(&j->json, '{');
-    }
+    field_open(NULL, '{');
+    field_count("frame", NULL, NULL, f->number);
+    field_text("file", NULL, NULL, f->path);
+    field_flag("skipped", NULL, NULL, true);
+    field_close('{');
     j->skipped++;
     return true;
 }
@@ -856,7 +840,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
         code = run_file(&r, f->path);
     progress_clear();
     if (code == CLI_OK) {
-        tell(j, &r, f);
+        summary_tell(&r.summary, j->is_sequence ? f : NULL, j->done == 0);
         j->done++;
     }
     release(&r);
@@ -870,21 +854,15 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
     int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
-    job j = {
-        .args = a, .is_sequence = f.is_sequence, .frame_count = f.count, .json = {.out = stdout}};
-    bool is_array = a->common.json && f.is_sequence;
-    if (is_array) {
-        json_open(&j.json, NULL, '{');
-        json_open(&j.json, "frames", '[');
-    }
+    job j = {.args = a, .is_sequence = f.is_sequence, .frame_count = f.count};
+    if (f.is_sequence)
+        field_open("frames", '[');
     code = frames_run(&f, run_frame, &j);
-    if (is_array && j.json.depth) {
-        json_close(&j.json, '[');
-        json_close(&j.json, '{');
-    }
-    if (code == CLI_OK && j.skipped && !a->common.json && !a->common.quiet)
-        printf("%" PRIu32 " frame%s there already\n", j.skipped,
-               j.skipped == 1 ? " was" : "s were");
+    if (f.is_sequence)
+        field_close('[');
+    if (code == CLI_OK && j.skipped)
+        field_heading("%" PRIu32 " frame%s there already", j.skipped,
+                      j.skipped == 1 ? " was" : "s were");
     if (j.tml)
         cli_close(j.tml);
     frames_free(&f);

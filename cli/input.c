@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "fields.h"
 #include "files.h"
 #include "input.h"
 
@@ -177,6 +178,26 @@ int input_load_like(tml_context *tml, const char *option, const char *path, cons
     if (status != TML_OK)
         return cli_fail(tml, status);
     return input_check_like(option, path, out, of);
+}
+
+void input_tell(const input *in, const tml_grid *grid, double radius)
+{
+    field_open("input", '{');
+    field_text("file", NULL, NULL, in->path);
+    field_count("file_bytes", NULL, NULL, in->file_size);
+    field_text("kind", NULL, NULL, in->is_points ? "points" : "volume");
+    if (in->is_points) {
+        field_count("points", "input", "%s point(s)", in->points.count);
+        field_text("format", NULL, ", %s", in->points.format);
+        field_dims("dims", NULL, "; field of %s samples", grid->dims);
+        field_number("radius", NULL, ", radius %.4g", radius);
+    } else {
+        field_dims("dims", "input", "%s", grid->dims);
+        field_text("type", NULL, " of %s", tml_type_name(in->volume.type));
+        field_text("format", NULL, ", %s", in->volume.format);
+    }
+    field_triple("spacing", NULL, ", spacing %s", grid->spacing);
+    field_close('{');
 }
 
 void input_free(tml_context *tml, input *in)

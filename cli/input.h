@@ -102,6 +102,8 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 void input_name(const char *path, input *out);
 /* What the options say of a volume's file. */
 tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common);
+/* Tells of it as "input"; grid: the volume's, or that of the field that points make within radius. */
+void input_tell(const input *in, const tml_grid *grid, double radius);
 void input_free(tml_context *tml, input *in);
 
 uint64_t input_sample_count(const tml_volume *volume);

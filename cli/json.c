@@ -61,6 +61,8 @@ void json_open(json *j, const char *name, char bracket)
 {
     begin_value(j, name);
     fputc(bracket, j->out);
+    if (j->depth < sizeof j->brackets)
+        j->brackets[j->depth] = bracket;
     j->depth++;
     j->needs_comma = false;
 }
@@ -119,6 +121,15 @@ void json_flag(json *j, const char *name, bool flag)
 {
     begin_value(j, name);
     fputs(flag ? "true" : "false", j->out);
+}
+
+void json_counts(json *j, const char *name, const uint64_t *counts, uint32_t count)
+{
+    begin_value(j, name);
+    fputc('[', j->out);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(j->out, "%s%" PRIu64, i ? ", " : "", counts[i]);
+    fputc(']', j->out);
 }
 
 void json_numbers(json *j, const char *name, const double *numbers, uint32_t count)

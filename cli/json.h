@@ -9,6 +9,7 @@
 typedef struct json {
     FILE *out;
     uint32_t depth;
+    char brackets[16]; /* of the containers that are open */
     bool needs_comma;
 } json;
 
@@ -22,6 +23,7 @@ void json_integer(json *j, const char *name, int64_t number);
 /* A number that is already text; what JSON has no number for (nan, inf) becomes null. */
 void json_literal(json *j, const char *name, const char *number);
 void json_flag(json *j, const char *name, bool flag);
+void json_counts(json *j, const char *name, const uint64_t *counts, uint32_t count);
 void json_numbers(json *j, const char *name, const double *numbers, uint32_t count);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "fields.h"
 #include "files.h"
 #include "pipeline_cache.h"
 #include "progress.h"
@@ -78,6 +79,8 @@ static struct {
     char error[512]; /* the latest: of a context that did not open it is all there is */
 } log_state;
 
+static char failure[2048]; /* the first message of it, for JSON */
+
 static const char *running; /* the command's name; NULL: none yet */
 
 const char *cli_name(void)
@@ -86,6 +89,12 @@ const char *cli_name(void)
 }
 
 typedef enum message_kind { MESSAGE_WARNING, MESSAGE_ERROR, MESSAGE_USAGE } message_kind;
+
+void cli_keep_failure(const char *message)
+{
+    if (!failure[0])
+        snprintf(failure, sizeof failure, "%.*s", (int)strcspn(message, "\n"), message);
+}
 
 /* One piece of text, since other processes may say something, too. */
 static void print_message(message_kind kind, const char *format, va_list values)
@@ -97,6 +106,8 @@ static void print_message(message_kind kind, const char *format, va_list values)
              kind == MESSAGE_WARNING ? "warning: " : "");
     used = strlen(text);
     vsnprintf(text + used, room - used, format, values);
+    if (kind != MESSAGE_WARNING)
+        cli_keep_failure(text + used);
     used = strlen(text);
     snprintf(text + used, sizeof text - used, "\n");
     used = strlen(text);
@@ -392,6 +403,10 @@ static int run_command(const cli_command *command, int argc, char **argv)
 {
     uint32_t operand_count;
     running = command->options.name;
+    bool has_json = false; /* of a line that may be wrong, too */
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        has_json |= strcmp(argv[i], "--json") == 0;
+    fields_begin(has_json ? FIELDS_JSON : FIELDS_NONE, running);
     if (ranks_count() > 1 && !command->takes_ranks)
         return cli_usage("is work for one process, %" PRIu32 " were started; use '" CLI_PROGRAM
                          " %s'",
@@ -401,7 +416,9 @@ static int run_command(const cli_command *command, int argc, char **argv)
         return cli_error("out of memory");
     opt_outcome outcome = opt_parse(&command->options, argc, argv, args, &operand_count);
     int code = outcome == OPT_REFUSED ? CLI_USAGE : CLI_OK;
-    log_state.quiet = ((const cli_common *)args)->quiet;
+    const cli_common *common = args;
+    log_state.quiet = common->quiet;
+    fields_begin(common->json ? FIELDS_JSON : common->quiet ? FIELDS_NONE : FIELDS_TEXT, running);
     if (outcome == OPT_RUN)
         code = files_check(&command->options, args, argv + 1, operand_count);
     if (outcome == OPT_RUN && code == CLI_OK)
@@ -463,5 +480,8 @@ int main(int argc, char **argv)
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
     if (!is_written && code == CLI_OK)
         code = cli_error("cannot write the output: is the disk full?");
-    return ranks_end(code);
+    code = ranks_end(code);
+    fields_end(code, failure);
+    is_written = fflush(stdout) == 0 && !ferror(stdout);
+    return is_written || code != CLI_OK ? code : CLI_FAILED;
 }

@@ -3,20 +3,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fields.h"
 #include "mesh_input.h"
 #include "text.h"
 
 static void warn(const mesh_input *in)
 {
     const tml_mesh_file *file = &in->file;
-    char some[TEXT_SIZE], all[TEXT_SIZE];
+    char some[TEXT_SIZE];
     const char *name = text_file_name(in->path);
-    if (file->polygon_count > 0)
-        cli_warn("%s: %s of its %s faces have more than three corners and were cut into "
-                 "triangles",
-                 name, text_count(some, file->polygon_count), text_count(all, file->face_count));
     if (file->crossed_count > 0)
-        cli_warn("%s: %s of them have an outline that crosses itself, or no area", name,
+        cli_warn("%s: %s of its faces have an outline that crosses itself, or no area", name,
                  text_count(some, file->crossed_count));
     if (file->skipped_count > 0)
         cli_warn("%s: %s points, lines or curves were left out", name,
@@ -55,26 +52,18 @@ void mesh_input_free(tml_context *tml, mesh_input *in)
     *in = (mesh_input){0};
 }
 
-char *mesh_input_describe(const mesh_input *in, char *text)
-{
-    char vertices[TEXT_SIZE], triangles[TEXT_SIZE];
-    snprintf(text, TEXT_SIZE, "%.40s vertices, %.40s triangles, %s",
-             text_count(vertices, in->file.mesh.vertex_count),
-             text_count(triangles, in->file.mesh.triangle_count), in->file.format);
-    return text;
-}
-
-void mesh_input_json(json *j, const char *name, const mesh_input *in)
+void mesh_input_tell(const char *key, const char *label, const mesh_input *in)
 {
     const tml_mesh_file *file = &in->file;
-    json_open(j, name, '{');
-    json_text(j, "file", in->path);
-    json_count(j, "file_bytes", in->file_size);
-    json_text(j, "format", file->format);
-    json_count(j, "vertices", file->mesh.vertex_count);
-    json_count(j, "triangles", file->mesh.triangle_count);
-    json_count(j, "faces", file->face_count);
-    json_count(j, "polygons", file->polygon_count);
-    json_count(j, "welded_vertices", file->welded_count);
-    json_close(j, '{');
+    field_open(key, '{');
+    field_text("file", NULL, NULL, in->path);
+    field_count("file_bytes", NULL, NULL, in->file_size);
+    field_text("kind", NULL, NULL, "mesh");
+    field_count("vertices", label, "%s vertices", file->mesh.vertex_count);
+    field_count("triangles", NULL, ", %s triangle(s)", file->mesh.triangle_count);
+    field_text("format", NULL, ", %s", file->format);
+    field_count("faces", NULL, NULL, file->face_count);
+    field_count("polygons", NULL, "?; %s face(s) cut into triangles", file->polygon_count);
+    field_count("welded_vertices", NULL, NULL, file->welded_count);
+    field_close('{');
 }

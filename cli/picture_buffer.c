@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fields.h"
 #include "text.h"
 
 int picture_buffer_load(tml_context *tml, const char *path, const cli_common *common,
@@ -95,4 +96,24 @@ char *picture_describe(const tml_picture *p, char *text)
                  ", at %" PRId32 ", %" PRId32 " of %" PRIu32 " x %" PRIu32, p->x, p->y,
                  p->full_width, p->full_height);
     return text;
+}
+
+void picture_tell(const char *path, const tml_picture *p)
+{
+    char text[TEXT_SIZE];
+    field_text("file", NULL, NULL, path);
+    field_count("file_bytes", NULL, NULL, (uint64_t)cli_file_size(path));
+    field_text("kind", NULL, NULL, "picture");
+    field_text("format", NULL, NULL, p->format);
+    field_line("picture", "%s", picture_describe(p, text));
+    field_count("width", NULL, NULL, p->width);
+    field_count("height", NULL, NULL, p->height);
+    field_count("channels", NULL, NULL, p->channels);
+    field_text("type", NULL, NULL, tml_type_name(p->type));
+    field_flag("srgb", NULL, NULL, p->srgb);
+    field_integer("x", NULL, NULL, p->x);
+    field_integer("y", NULL, NULL, p->y);
+    field_count("full_width", NULL, NULL, p->full_width);
+    field_count("full_height", NULL, NULL, p->full_height);
+    field_text("comment", "comment", "?%s", p->comment);
 }

@@ -28,6 +28,9 @@ tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *o
  * not to be freed. */
 tml_value_histogram picture_histogram(const tml_image_stats *stats);
 
+/* Tells of a picture, with what its file says else. */
+void picture_tell(const char *path, const tml_picture *picture);
+
 /* "1024 x 512, 3 x f32, Radiance" into text (TEXT_SIZE bytes); returns it. */
 char *picture_describe(const tml_picture *picture, char *text);
 

@@ -1,13 +1,20 @@
 /* What commands report at their end beside their subject. */
-#include <stdio.h>
+#include <math.h>
+#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
+#include "cli.h"
+#include "fields.h"
 #include "report.h"
 #include "text.h"
 
 void report_add_stage(report *r, const char *name, double seconds)
 {
+    for (uint32_t i = 0; i < r->stage_count; i++)
+        if (strcmp(r->stages[i].name, name) == 0) {
+            r->stages[i].seconds += seconds;
+            return;
+        }
     if (r->stage_count == REPORT_MAX_STAGES)
         return;
     r->stages[r->stage_count].name = name;
@@ -35,55 +42,39 @@ uint64_t report_peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-static uint64_t size_of_file(const char *path)
+double report_seconds(const report *r)
 {
-    struct stat file;
-    return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
-}
-
-void report_print_time(const report *r)
-{
-    char text[TEXT_SIZE];
     double total = 0;
     for (uint32_t i = 0; i < r->stage_count; i++)
         total += r->stages[i].seconds;
-    text_label("time");
-    printf("%s:", text_seconds(text, total));
-    for (uint32_t i = 0; i < r->stage_count; i++)
-        printf("%s %s %s", i ? "," : "", r->stages[i].name,
-               text_seconds(text, r->stages[i].seconds));
-    putchar('\n');
+    return total;
 }
 
-void report_print_outputs(const report *r)
+void report_tell(const report *r, double bytes, double seconds)
 {
     char text[TEXT_SIZE];
-    for (uint32_t i = 0; i < r->output_count; i++) {
-        text_label("output");
-        printf("%s, %s\n", r->outputs[i], text_bytes(text, size_of_file(r->outputs[i])));
-    }
-}
-
-void report_json_stages(json *j, const report *r)
-{
-    json_open(j, "stages", '[');
+    double rate = seconds > 0 ? bytes / seconds : 0;
+    field_line("time", "%s:", text_seconds(text, report_seconds(r)));
+    field_open("stages", '[');
     for (uint32_t i = 0; i < r->stage_count; i++) {
-        json_open(j, NULL, '{');
-        json_text(j, "name", r->stages[i].name);
-        json_number(j, "seconds", r->stages[i].seconds);
-        json_close(j, '{');
+        field_open(NULL, '{');
+        field_text("name", NULL, i ? ", %s" : " %s", r->stages[i].name);
+        field_number("seconds", NULL, NULL, round(1e6 * r->stages[i].seconds) / 1e6);
+        field_line(NULL, " %s", text_seconds(text, r->stages[i].seconds));
+        field_close('{');
     }
-    json_close(j, '[');
-}
-
-void report_json_outputs(json *j, const report *r)
-{
-    json_open(j, "outputs", '[');
+    field_close('[');
+    if (bytes > 0) {
+        field_line("speed", "%s/s in", text_bytes(text, (uint64_t)rate));
+        field_number("input_bytes_per_second", NULL, NULL, round(rate));
+    }
+    field_bytes("peak_memory_bytes", "memory", "%s at most", report_peak_memory());
+    field_open("outputs", '[');
     for (uint32_t i = 0; i < r->output_count; i++) {
-        json_open(j, NULL, '{');
-        json_text(j, "file", r->outputs[i]);
-        json_count(j, "bytes", size_of_file(r->outputs[i]));
-        json_close(j, '{');
+        field_open(NULL, '{');
+        field_text("file", "output", "%s", r->outputs[i]);
+        field_bytes("bytes", NULL, ", %s", (uint64_t)cli_file_size(r->outputs[i]));
+        field_close('{');
     }
-    json_close(j, '[');
+    field_close('[');
 }

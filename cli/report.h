@@ -2,7 +2,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "json.h"
+#include <stdint.h>
 
 enum { REPORT_MAX_STAGES = 24, REPORT_MAX_OUTPUTS = 4 };
 
@@ -16,18 +16,16 @@ typedef struct report {
     uint32_t output_count;
 } report;
 
+/* Of stages by the same name, the times are summed. */
 void report_add_stage(report *r, const char *name, double seconds);
 void report_add_output(report *r, const char *path);
+double report_seconds(const report *r); /* of all stages */
 
-/* "time" with its stages; "output", one a line. */
-void report_print_time(const report *r);
-void report_print_outputs(const report *r);
-/* The members "stages" and "outputs". */
-void report_json_stages(json *j, const report *r);
-void report_json_outputs(json *j, const report *r);
+/* Tells stages, memory and outputs. bytes: that the operation read in so many seconds; 0: no speed is told. */
+void report_tell(const report *r, double bytes, double seconds);
 
 uint64_t report_peak_memory(void); /* bytes */
-void report_set_peak_memory(
-    uint64_t size); /* of the process that has most, where there are several */
+/* Of the process that has most, where there are several. */
+void report_set_peak_memory(uint64_t size);
 
 #endif

@@ -1,178 +1,92 @@
-/* What "trommel surface" reports at its end, for people and as JSON. */
+/* What "trommel surface" reports at its end. */
+#include "summary.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
-#include "summary.h"
+#include "fields.h"
 #include "text.h"
 
 enum { PARTS_SHOWN = 8 };
-
-static double rate(const summary *s)
-{
-    return s->surface_seconds > 0 ? (double)s->bytes_in / s->surface_seconds : 0;
-}
 
 static double part_value(const summary *s, uint32_t part)
 {
     return s->slope * s->result->parts[part].value + s->intercept;
 }
 
-/* ---- for people ------------------------------------------------------------------------------ */
-
-static void print_input(const summary *s)
-{
-    char text[TEXT_SIZE];
-    const input *in = s->in;
-    const uint64_t *dims = s->grid.dims;
-    text_label("input");
-    if (in->is_points)
-        printf("%s points, %s; field of %" PRIu64 " x %" PRIu64 " x %" PRIu64
-               " samples, radius %.4g",
-               text_count(text, in->points.count), in->points.format, dims[0], dims[1], dims[2],
-               s->radius);
-    else
-        printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s", dims[0], dims[1], dims[2],
-               tml_type_name(in->volume.type), in->volume.format);
-    printf(", spacing %s\n", text_triple(text, s->grid.spacing));
-}
-
-static void print_values(const summary *s)
+static void tell_values(const summary *s)
 {
     const tml_surface_result *r = s->result;
-    char vertices[TEXT_SIZE], triangles[TEXT_SIZE];
-    text_label(s->origin ? "isovalue" : "label");
+    field_line(s->origin ? "isovalue" : "label", "%s", "");
     for (uint32_t p = 0; p < r->part_count && p < PARTS_SHOWN; p++)
-        printf("%s%.8g", p ? ", " : "", part_value(s, p));
+        field_line(NULL, "%s%.8g", p ? ", " : "", part_value(s, p));
     if (r->part_count > PARTS_SHOWN)
-        printf(", ... (%" PRIu32 ")", r->part_count);
-    if (s->origin && strcmp(s->origin, "given") != 0)
-        printf(" (%s)", s->origin);
-    putchar('\n');
-    if (r->part_count < 2)
-        return;
-    for (uint32_t p = 0; p < r->part_count && p < PARTS_SHOWN; p++)
-        printf("  %*.8g %s vertices, %s triangles\n", TEXT_LABEL_WIDTH, part_value(s, p),
-               text_count(vertices, r->parts[p].vertex_count),
-               text_count(triangles, r->parts[p].triangle_count));
+        field_line(NULL, ", ... (%" PRIu32 ")", r->part_count);
+    if (s->origin) {
+        field_number("iso", NULL, NULL, r->part_count ? part_value(s, 0) : 0);
+        field_text("iso_origin", NULL, strcmp(s->origin, "given") ? " (%s)" : NULL, s->origin);
+    }
 }
 
-static void print_mesh(const summary *s)
+static void tell_parts(const summary *s)
 {
-    char text[TEXT_SIZE];
-    text_label("cells");
-    printf("%s, ", text_count(text, s->cells));
-    printf("%s of them crossed\n", text_count(text, s->result->active_cells));
-    text_label("mesh");
-    printf("%s vertices, ", text_count(text, s->result->vertex_count));
-    printf("%s triangles", text_count(text, s->result->triangle_count));
-    if (s->has_components)
-        printf(", %s component%s", text_count(text, s->components), s->components == 1 ? "" : "s");
-    putchar('\n');
+    const tml_surface_result *r = s->result;
+    field_open("parts", '[');
+    for (uint32_t p = 0; p < r->part_count; p++) {
+        const tml_surface_part *part = &r->parts[p];
+        bool is_shown = r->part_count > 1 && p < PARTS_SHOWN;
+        char label[TEXT_SIZE];
+        snprintf(label, sizeof label, "%*.8g", TEXT_LABEL_WIDTH, part_value(s, p));
+        field_open(NULL, '{');
+        field_number("value", NULL, NULL, part_value(s, p));
+        field_count("vertex_first", NULL, NULL, part->vertex_first);
+        field_count("vertices", label, is_shown ? "%s vertices" : NULL, part->vertex_count);
+        field_count("triangle_first", NULL, NULL, part->triangle_first);
+        field_count("triangles", NULL, is_shown ? ", %s triangle(s)" : NULL, part->triangle_count);
+        field_close('{');
+    }
+    field_close('[');
 }
 
-static void print_time(const summary *s)
-{
-    char text[TEXT_SIZE];
-    report_print_time(&s->report);
-    text_label("speed");
-    if (!s->in->is_points) /* of points, the field takes the time, not their bytes */
-        printf("%.0f MB/s in, ", rate(s) / 1e6);
-    printf("peak memory %s\n", text_bytes(text, report_peak_memory()));
-}
-
-void summary_print(const summary *s)
-{
-    printf("%s\n", text_file_name(s->in->path));
-    print_input(s);
-    print_values(s);
-    print_mesh(s);
-    print_time(s);
-    report_print_outputs(&s->report);
-}
-
-void summary_print_head(void)
-{
-    printf("frame     vertices    triangles     isovalue      time  file\n");
-}
-
-void summary_print_row(const summary *s, const frame *f)
+static void tell_row(const summary *s, const frame *f, bool is_first)
 {
     char vertices[TEXT_SIZE], triangles[TEXT_SIZE], time[TEXT_SIZE];
-    double total = 0;
-    for (uint32_t i = 0; i < s->report.stage_count; i++)
-        total += s->report.stages[i].seconds;
-    printf("%5" PRIu32 " %12s %12s %12.6g %9s  %s\n", f->number,
-           text_count(vertices, s->result->vertex_count),
-           text_count(triangles, s->result->triangle_count),
-           s->result->part_count ? part_value(s, 0) : 0, text_seconds(time, total),
-           text_file_name(f->path));
+    if (is_first)
+        field_heading("frame     vertices    triangles     isovalue      time  file");
+    field_heading("%5" PRIu32 " %12s %12s %12.6g %9s  %s", f->number,
+                  text_count(vertices, s->result->vertex_count),
+                  text_count(triangles, s->result->triangle_count),
+                  s->result->part_count ? part_value(s, 0) : 0,
+                  text_seconds(time, report_seconds(&s->report)), text_file_name(f->path));
     fflush(stdout); /* minutes may pass until the next one */
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void json_input(json *j, const summary *s)
+void summary_tell(const summary *s, const frame *f, bool is_first)
 {
-    const input *in = s->in;
-    json_open(j, "input", '{');
-    json_text(j, "file", in->path);
-    json_count(j, "file_bytes", in->file_size);
-    json_text(j, "kind", in->is_points ? "points" : "volume");
-    json_text(j, "format", in->is_points ? in->points.format : in->volume.format);
-    if (in->is_points) {
-        json_count(j, "points", in->points.count);
-        json_number(j, "radius", s->radius);
-    } else {
-        json_text(j, "type", tml_type_name(in->volume.type));
+    if (f && fields_are_text()) {
+        tell_row(s, f, is_first);
+        return;
     }
-    json_open(j, "dims", '[');
-    for (int i = 0; i < 3; i++)
-        json_count(j, NULL, s->grid.dims[i]);
-    json_close(j, '[');
-    json_numbers(j, "spacing", s->grid.spacing, 3);
-    json_close(j, '{');
-}
-
-static void json_parts(json *j, const summary *s)
-{
-    json_open(j, "parts", '[');
-    for (uint32_t p = 0; p < s->result->part_count; p++) {
-        const tml_surface_part *part = &s->result->parts[p];
-        json_open(j, NULL, '{');
-        json_number(j, "value", part_value(s, p));
-        json_count(j, "vertex_first", part->vertex_first);
-        json_count(j, "vertices", part->vertex_count);
-        json_count(j, "triangle_first", part->triangle_first);
-        json_count(j, "triangles", part->triangle_count);
-        json_close(j, '{');
+    if (f) {
+        field_open(NULL, '{');
+        field_count("frame", NULL, NULL, f->number);
     }
-    json_close(j, '[');
-}
-
-void summary_json(json *j, const summary *s, const frame *f)
-{
-    json_open(j, NULL, '{');
-    if (f)
-        json_count(j, "frame", f->number);
-    json_input(j, s);
-    if (s->origin) {
-        json_number(j, "iso", s->result->part_count ? part_value(s, 0) : 0);
-        json_text(j, "iso_origin", s->origin);
-    }
-    json_count(j, "cells", s->cells);
-    json_count(j, "active_cells", s->result->active_cells);
-    json_count(j, "vertices", s->result->vertex_count);
-    json_count(j, "triangles", s->result->triangle_count);
+    field_heading("%s", text_file_name(s->in->path));
+    input_tell(s->in, &s->grid, s->radius);
+    tell_values(s);
+    field_count("cells", "cells", "%s", s->cells);
+    field_count("active_cells", NULL, ", %s of them crossed", s->result->active_cells);
+    field_count("vertices", "mesh", "%s vertices", s->result->vertex_count);
+    field_count("triangles", NULL, ", %s triangle(s)", s->result->triangle_count);
     if (s->has_components)
-        json_count(j, "components", s->components);
-    json_parts(j, s);
-    report_json_stages(j, &s->report);
-    json_number(j, "surface_seconds", s->surface_seconds);
-    json_number(j, "input_bytes_per_second", rate(s));
-    json_count(j, "scratch_bytes", s->result->scratch_size);
-    json_count(j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(j, &s->report);
-    json_close(j, '{');
+        field_count("components", NULL, ", %s component(s)", s->components);
+    tell_parts(s);
+    /* Of points, the field takes the time, not their bytes. */
+    report_tell(&s->report, s->in->is_points ? 0 : (double)s->bytes_in, s->surface_seconds);
+    field_number("surface_seconds", NULL, NULL, round(1e6 * s->surface_seconds) / 1e6);
+    field_count("scratch_bytes", NULL, NULL, s->result->scratch_size);
+    if (f)
+        field_close('{');
 }

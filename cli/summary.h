@@ -1,4 +1,4 @@
-/* What "trommel surface" reports at its end, for people and as JSON. */
+/* What "trommel surface" reports at its end. */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
@@ -23,11 +23,7 @@ typedef struct summary {
     report report;
 } summary;
 
-void summary_print(const summary *s);
-/* Of a sequence: a row for each frame, under a heading. */
-void summary_print_head(void);
-void summary_print_row(const summary *s, const frame *f);
-/* One object. f: the frame that it is, or NULL. */
-void summary_json(json *j, const summary *s, const frame *f);
+/* f: the frame that it is, or NULL. For people, a frame is a row, the first under a heading. */
+void summary_tell(const summary *s, const frame *f, bool is_first);
 
 #endif

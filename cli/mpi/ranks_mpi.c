@@ -309,6 +309,13 @@ static int end_failed(int code)
         first = words[r].has_message ? r : first;
     }
     code = first >= 0 ? words[first].code : code;
+    if (first >= 0) {
+        char text[MESSAGE_SIZE];
+        memcpy(text, job.message, sizeof text);
+        MPI_Bcast(text, sizeof text, MPI_CHAR, first, MPI_COMM_WORLD);
+        const char *colon = strstr(text, ": "), *after = colon ? strstr(colon + 2, ": ") : NULL;
+        cli_keep_failure(after ? after + 2 : text); /* rank 0 tells it in JSON */
+    }
     take_told(words);
     free(words);
     if (job.is_open)
