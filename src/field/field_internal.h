@@ -31,6 +31,7 @@ typedef struct field_point {
 typedef struct field_level {
     double support[3];  /* largest reach of the level's points along each axis, in samples */
     uint32_t edge_log2; /* a bin's edge in samples */
+    double per_edge;    /* 1 / edge */
     uint64_t bins[3];
     uint64_t first_bin; /* in starts */
 } field_level;

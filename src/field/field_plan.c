@@ -1,8 +1,9 @@
-/* Counting sort of points into bins on the sample grid: count, exclusive scan, stable scatter.
+/* A radix sort of points into bins on the sample grid, in two stable steps, which keep source order
+ * for any number of tasks.
  *
- * Each task owns a range of bins and reads the keys of all points. So the scatter needs no atomics
- * and keeps source order for any number of tasks. Reading 4-byte keys several times is cheap beside
- * evaluating the points. */
+ * First chunks of points are scattered to buckets, ranges of bins: each chunk counts its points by
+ * bucket, and an exclusive scan over buckets and chunks gives it a place in each bucket. Then each
+ * bucket is sorted by bin on its own; its counts and points fit a core's cache. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +22,12 @@
  * are dense, and a few points in a huge grid cost kilobytes. */
 enum { BINS_A_POINT = 8, MIN_BINS = 4096 };
 
-/* Points of a task of key_block; most tasks that own bins. */
-enum { KEY_BLOCK = 1 << 14, MAX_OWNERS = 16 };
+/* Chunks have at least CHUNK_POINTS, and buckets at least BUCKET_POINTS on average. */
+enum { CHUNK_POINTS = 1 << 14, MAX_CHUNKS = 256, BUCKET_POINTS = 256, MAX_BUCKETS = 1024 };
+
+/* A sorted entry is a point's number and, from this bit on, its bin's in the bucket. Points are
+ * prefetched that many entries ahead. */
+enum { ENTRY_BIN_SHIFT = 48, ENTRIES_AHEAD = 16 };
 
 /* A reach below this many samples meets a sample only by rounding. */
 static const double smallest_reach = 0x1p-20;
@@ -41,8 +46,14 @@ typedef struct plan_job {
     double inverse[9];    /* from world to samples, row-major */
     double widest_extent; /* largest of plan->extent */
     double largest_reach;
-    uint32_t *keys;
-    uint32_t owners;
+    uint64_t chunk_count;
+    double reaches[MAX_CHUNKS][2]; /* smallest and largest of each chunk's that are not 0 */
+    uint32_t *keys;                /* bin of each point, or NO_BIN */
+    uint32_t bucket_log2;          /* bins of a bucket */
+    uint64_t bucket_count;
+    uint64_t *places;  /* [chunk][bucket]: its points, then where the next of them goes */
+    uint64_t *buckets; /* bucket_count + 1: points before each */
+    uint64_t *entries; /* by bucket */
 } plan_job;
 
 /* Reach of point i, or 0 for a point that is ignored. */
@@ -79,10 +90,9 @@ static void to_samples(const plan_job *job, const float *point, double out[3])
  * brick, so a brick still finds them within the support. */
 static uint64_t bin_along(const field_level *level, int axis, double position)
 {
-    if (!(position > 0.0))
-        return 0;
-    double bin = position / (double)((uint64_t)1 << level->edge_log2);
-    return bin < (double)level->bins[axis] ? (uint64_t)bin : level->bins[axis] - 1;
+    double bin = position * level->per_edge, last = (double)(int64_t)(level->bins[axis] - 1);
+    bin = bin > 0.0 ? bin : 0.0; /* NaN too */
+    return (uint64_t)(int64_t)(bin < last ? bin : last);
 }
 
 static uint32_t key_of(const plan_job *job, uint64_t i)
@@ -94,7 +104,8 @@ static uint32_t key_of(const plan_job *job, uint64_t i)
     to_samples(job, job->points + 3 * i, position);
     for (int a = 0; a < 3; a++) {
         double support = reach * plan->extent[a];
-        if (!(position[a] > -support && position[a] < (double)(plan->dims[a] - 1) + support))
+        if (!(position[a] > -support &&
+              position[a] < (double)(int64_t)(plan->dims[a] - 1) + support))
             return NO_BIN; /* NaN too */
     }
     const field_level *level = &plan->levels[level_of(job->largest_reach, reach)];
@@ -105,54 +116,113 @@ static uint32_t key_of(const plan_job *job, uint64_t i)
                       level->bins[0] * (bin[1] + level->bins[1] * bin[2]));
 }
 
-static void key_block(void *argument, uint32_t block)
+/* The first point of a chunk, or the end of the one before it. */
+static uint64_t chunk_first(const plan_job *job, uint64_t chunk)
+{
+    uint64_t each = TML_CEIL_DIV(job->count, TML_MAX_OF(job->chunk_count, (uint64_t)1));
+    return TML_MIN_OF(chunk * each, job->count);
+}
+
+static void reach_task(void *argument, uint32_t chunk)
 {
     plan_job *job = argument;
-    uint64_t first = (uint64_t)block * KEY_BLOCK;
-    uint64_t last = TML_MIN_OF(first + KEY_BLOCK, job->count);
-    for (uint64_t i = first; i < last; i++)
-        job->keys[i] = key_of(job, i);
+    double smallest = INFINITY, largest = 0.0;
+    for (uint64_t i = chunk_first(job, chunk); i < chunk_first(job, chunk + 1); i++) {
+        double reach = reach_of(job, i);
+        smallest = reach > 0.0 ? fmin(smallest, reach) : smallest;
+        largest = fmax(largest, reach);
+    }
+    job->reaches[chunk][0] = smallest;
+    job->reaches[chunk][1] = largest;
 }
 
-/* Bins [first, last) that a task owns. */
-static void owned(const plan_job *job, uint32_t owner, uint32_t *first, uint32_t *last)
-{
-    *first = (uint32_t)(job->plan->bin_count * owner / job->owners);
-    *last = (uint32_t)(job->plan->bin_count * (owner + 1) / job->owners);
-}
-
-/* starts[b + 2] counts the points of bin b. After the scan starts[b + 1] is bin b's first point.
- * The scatter advances it to bin b's end, its final value. */
-static void count_owned(void *argument, uint32_t owner)
+static void key_task(void *argument, uint32_t chunk)
 {
     plan_job *job = argument;
-    uint32_t first, last;
-    owned(job, owner, &first, &last);
-    uint64_t *counts = job->plan->starts + 2;
-    for (uint64_t i = 0; i < job->count; i++)
-        if (job->keys[i] >= first && job->keys[i] < last)
-            counts[job->keys[i]]++;
+    uint64_t *counts = job->places + chunk * job->bucket_count;
+    memset(counts, 0, job->bucket_count * sizeof *counts);
+    for (uint64_t i = chunk_first(job, chunk); i < chunk_first(job, chunk + 1); i++) {
+        uint32_t key = key_of(job, i);
+        job->keys[i] = key;
+        if (key != NO_BIN)
+            counts[key >> job->bucket_log2]++;
+    }
 }
 
-static void place_owned(void *argument, uint32_t owner)
+static void scan_places(plan_job *job)
+{
+    uint64_t sum = 0;
+    for (uint64_t b = 0; b < job->bucket_count; b++) {
+        job->buckets[b] = sum;
+        for (uint64_t chunk = 0; chunk < job->chunk_count; chunk++) {
+            uint64_t *place = &job->places[chunk * job->bucket_count + b], count = *place;
+            *place = sum;
+            sum += count;
+        }
+    }
+    job->buckets[job->bucket_count] = job->plan->point_count = sum;
+}
+
+static void scatter_task(void *argument, uint32_t chunk)
+{
+    plan_job *job = argument;
+    uint64_t *places = job->places + chunk * job->bucket_count;
+    uint32_t mask = ((uint32_t)1 << job->bucket_log2) - 1;
+    for (uint64_t i = chunk_first(job, chunk); i < chunk_first(job, chunk + 1); i++) {
+        uint32_t key = job->keys[i];
+        if (key != NO_BIN)
+            job->entries[places[key >> job->bucket_log2]++] =
+                (uint64_t)(key & mask) << ENTRY_BIN_SHIFT | i;
+    }
+}
+
+/* The point of an entry, placed in its bin. */
+static field_point point_of(const plan_job *job, uint64_t i)
+{
+    double reach = reach_of(job, i), position[3];
+    const field_level *level = &job->plan->levels[level_of(job->largest_reach, reach)];
+    field_point point = {.reach = (float)reach};
+    to_samples(job, job->points + 3 * i, position);
+    for (int a = 0; a < 3; a++) {
+        uint64_t corner = bin_along(level, a, position[a]) << level->edge_log2;
+        point.position[a] = (float)(position[a] - (double)(int64_t)corner);
+    }
+    return point;
+}
+
+static uint64_t number_of(uint64_t entry)
+{
+    return entry & (((uint64_t)1 << ENTRY_BIN_SHIFT) - 1);
+}
+
+/* Sorts a bucket. starts[b] is the number of bin b's points, then where its next point goes, at last
+ * its first point. */
+static void bucket_task(void *argument, uint32_t bucket)
 {
     plan_job *job = argument;
     field_plan *plan = job->plan;
-    uint32_t first, last;
-    owned(job, owner, &first, &last);
-    for (uint64_t i = 0; i < job->count; i++) {
-        if (job->keys[i] < first || job->keys[i] >= last)
-            continue;
-        double reach = reach_of(job, i), position[3];
-        const field_level *level = &plan->levels[level_of(job->largest_reach, reach)];
-        to_samples(job, job->points + 3 * i, position);
-        field_point *point = &plan->points[plan->starts[job->keys[i] + 1]++];
-        for (int a = 0; a < 3; a++) {
-            uint64_t corner = bin_along(level, a, position[a]) << level->edge_log2;
-            point->position[a] = (float)(position[a] - (double)corner);
-        }
-        point->reach = (float)reach;
+    uint64_t first_bin = (uint64_t)bucket << job->bucket_log2;
+    uint64_t bins = TML_MIN_OF((uint64_t)1 << job->bucket_log2, plan->bin_count - first_bin);
+    uint64_t first = job->buckets[bucket], end = job->buckets[bucket + 1], sum = first;
+    uint64_t *starts = plan->starts + first_bin;
+    memset(starts, 0, bins * sizeof *starts);
+    for (uint64_t k = first; k < end; k++)
+        starts[job->entries[k] >> ENTRY_BIN_SHIFT]++;
+    for (uint64_t b = 0; b < bins; b++) {
+        uint64_t count = starts[b];
+        starts[b] = sum;
+        sum += count;
     }
+    for (uint64_t k = first; k < end; k++) {
+        uint64_t ahead = number_of(job->entries[TML_MIN_OF(k + ENTRIES_AHEAD, end - 1)]);
+        __builtin_prefetch(job->points + 3 * ahead);
+        if (job->radii)
+            __builtin_prefetch(job->radii + ahead);
+        plan->points[starts[job->entries[k] >> ENTRY_BIN_SHIFT]++] =
+            point_of(job, number_of(job->entries[k]));
+    }
+    memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* each is the next one's first */
+    starts[0] = first;
 }
 
 static double dot(const double a[3], const double b[3])
@@ -213,6 +283,7 @@ static void plan_level(plan_job *job, field_level *level, double reach, uint64_t
     level->edge_log2 = FIELD_BRICK_LOG2;
     for (uint64_t bins;; level->edge_log2++) {
         uint64_t edge = (uint64_t)1 << level->edge_log2;
+        level->per_edge = 1.0 / (double)edge;
         bins = 1;
         for (int a = 0; a < 3; a++) {
             level->bins[a] = (plan->dims[a] - 1) / edge + 1;
@@ -226,17 +297,18 @@ static void plan_level(plan_job *job, field_level *level, double reach, uint64_t
 }
 
 /* Makes the levels that the radii need. */
-static void plan_levels(plan_job *job)
+static void plan_levels(tml_context *tml, plan_job *job)
 {
     field_plan *plan = job->plan;
     double smallest = INFINITY;
-    for (uint64_t i = 0; i < (job->radii ? job->count : 1); i++) {
-        double reach = reach_of(job, i);
-        if (reach > 0.0) {
-            smallest = fmin(smallest, reach);
-            job->largest_reach = fmax(job->largest_reach, reach);
-        }
+    if (job->radii)
+        tml_parallel_for(tml, (uint32_t)job->chunk_count, reach_task, job);
+    for (uint64_t c = 0; c < job->chunk_count && job->radii; c++) {
+        smallest = fmin(smallest, job->reaches[c][0]);
+        job->largest_reach = fmax(job->largest_reach, job->reaches[c][1]);
     }
+    if (!job->radii && reach_of(job, 0) > 0.0)
+        smallest = job->largest_reach = reach_of(job, 0);
     uint64_t max_bins = job->count < FIELD_MAX_BINS / BINS_A_POINT ? job->count * BINS_A_POINT
                                                                    : (uint64_t)FIELD_MAX_BINS;
     max_bins = TML_MAX_OF(max_bins, (uint64_t)MIN_BINS);
@@ -253,33 +325,59 @@ static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
                      (unsigned long long)size, what);
 }
 
+/* Divides the bins into buckets. A bucket's bins are told apart by 16 bits: there are at most
+ * FIELD_MAX_LEVELS * FIELD_MAX_BINS bins for as many points that MAX_BUCKETS are made, and at most
+ * FIELD_MAX_LEVELS * BINS_A_POINT a point for fewer. */
+static void plan_buckets(plan_job *job)
+{
+    uint64_t most = TML_MIN_OF(job->count / BUCKET_POINTS + 1, (uint64_t)MAX_BUCKETS);
+    uint64_t bins = job->plan->bin_count;
+    while (TML_CEIL_DIV(bins, (uint64_t)1 << job->bucket_log2) > most)
+        job->bucket_log2++;
+    job->bucket_count = TML_CEIL_DIV(bins, (uint64_t)1 << job->bucket_log2);
+    assert(job->bucket_log2 <= 64 - ENTRY_BIN_SHIFT && job->count >> ENTRY_BIN_SHIFT == 0);
+}
+
 /* Sorts the points of job into bins. Needs the frame and the levels. */
 static tml_status plan_sort(tml_context *tml, plan_job *job)
 {
     field_plan *plan = job->plan;
-    size_t starts_size = (plan->bin_count + 2) * sizeof *plan->starts;
+    plan_buckets(job);
+    uint64_t places = job->chunk_count * job->bucket_count;
+    size_t starts_size = (plan->bin_count + 1) * sizeof *plan->starts;
     size_t keys_size = job->count * sizeof *job->keys;
-    plan->starts = tml_alloc_array(tml, plan->bin_count + 2, sizeof *plan->starts);
+    size_t tables_size = (places + job->bucket_count + 1) * sizeof *job->places;
+    plan->starts = tml_alloc(tml, starts_size);
     if (!plan->starts)
         return no_memory(tml, starts_size, "bins");
-    memset(plan->starts, 0, starts_size);
-    job->keys = tml_alloc_array(tml, job->count, sizeof *job->keys);
-    if (!job->keys && job->count)
-        return no_memory(tml, keys_size, "bin numbers");
-
+    job->keys = tml_alloc(tml, keys_size);
+    job->places = tml_alloc(tml, tables_size);
+    size_t entries_size = 0;
     tml_status status = TML_OK;
-    job->owners = TML_MIN_OF(tml_concurrency(tml), (uint32_t)MAX_OWNERS);
-    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(job->count, KEY_BLOCK), key_block, job);
-    tml_parallel_for(tml, job->owners, count_owned, job);
-    for (uint64_t b = 0; b < plan->bin_count; b++)
-        plan->starts[b + 2] += plan->starts[b + 1];
-    plan->point_count = plan->starts[plan->bin_count + 1];
-    plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
-    if (plan->points || plan->point_count == 0)
-        tml_parallel_for(tml, job->owners, place_owned, job);
-    else
-        status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
+    if ((!job->keys && job->count) || !job->places)
+        status = no_memory(tml, keys_size + tables_size, "bin numbers");
+    if (status == TML_OK) {
+        job->buckets = job->places + places;
+        tml_parallel_for(tml, (uint32_t)job->chunk_count, key_task, job);
+        scan_places(job);
+        entries_size = plan->point_count * sizeof *job->entries;
+        job->entries = tml_alloc(tml, entries_size);
+        if (!job->entries && entries_size)
+            status = no_memory(tml, entries_size, "sorted points' numbers");
+    }
+    if (status == TML_OK)
+        tml_parallel_for(tml, (uint32_t)job->chunk_count, scatter_task, job);
     tml_free(tml, job->keys, keys_size);
+    if (status == TML_OK) {
+        plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
+        if (!plan->points && plan->point_count)
+            status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
+    }
+    if (status == TML_OK)
+        tml_parallel_for(tml, (uint32_t)job->bucket_count, bucket_task, job);
+    plan->starts[plan->bin_count] = plan->point_count;
+    tml_free(tml, job->entries, entries_size);
+    tml_free(tml, job->places, tables_size);
     return status;
 }
 
@@ -373,7 +471,8 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
         job.points = input.points;
         job.radii = input.radii;
         job.count = input.count;
-        plan_levels(&job);
+        job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
+        plan_levels(tml, &job);
         status = plan_sort(tml, &job);
         field_unmap(tml, resolved);
     }
@@ -396,7 +495,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
     tml_buffer_destroy(tml, plan->device.levels);
     tml_buffer_destroy(tml, plan->device.bricks);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
-    tml_free(tml, plan->starts, (plan->bin_count + 2) * sizeof *plan->starts);
+    tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);
 }
 
