@@ -232,19 +232,20 @@ void vk_kernels_learn(tml_context *tml, const tml_vulkan_kernel *kernels)
 
 bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
 {
+    /* A known kernel has passed what follows, which reads its whole texts. */
+    struct vk_kernel_cache *cache = cache_of(tml);
+    for (const kernel_entry *entry = cache ? cache->entries : NULL; entry; entry = entry->next)
+        if (is_entry_of(entry, kernel))
+            return true;
     const vk_caps *caps = vk_caps_of(tml);
-    const char *lacks = kernel_uses_float64(kernel) && !caps->float64 ? "double"
-                        : kernel_uses_int64(kernel) && !caps->int64   ? "integers of 64 bits"
+    const char *lacks = !caps->float64 && kernel_uses_float64(kernel) ? "double"
+                        : !caps->int64 && kernel_uses_int64(kernel)   ? "integers of 64 bits"
                                                                       : NULL;
     if (lacks) {
         tml_error(tml, TML_ERROR_UNSUPPORTED, "kernel %s uses %s, which %s has not", kernel->name,
                   lacks, tml->device.name);
         return false;
     }
-    struct vk_kernel_cache *cache = cache_of(tml);
-    for (const kernel_entry *entry = cache ? cache->entries : NULL; entry; entry = entry->next)
-        if (is_entry_of(entry, kernel))
-            return true;
     if (find_built(tml, kernel) || (cache && shaderc_of(cache)))
         return true;
     tml_error(tml, TML_ERROR_UNSUPPORTED,
