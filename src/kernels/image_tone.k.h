@@ -63,22 +63,42 @@ FUNCTION(vec3) image_aces(vec3 c)
 }
 
 /* Sobotka's AgX in Wrensch's form: inset, 16.5 stops of log2, a polynomial for the base contrast, outset,
- * and a power of 2.2, which turns display code into linear light. */
+ * and a power of 2.2, which turns display code into linear light. Logarithm and power are fits (Remez
+ * exchange) as good as the contrast's steep polynomial needs: errors of 2^-16 of a stop, and of 2^-17. */
+
+/* x clamped to low ... high, positive numbers whose bits are given: order is that of integers, whose minimum and
+ * maximum are single instructions everywhere. */
+FUNCTION(int) image_clamped_bits(float x, int low, int high)
+{
+    return min(max(I(floatBitsToUint(x)), low), high);
+}
+
+/* Where x lies in the 16.5 stops: 0 ... 1. The bits of x are a logarithm that is straight
+ * between powers of two; m (1 - m) times a cubic in the mantissa m bends it. */
+FUNCTION(float) image_agx_stops(float x)
+{
+    const float unit = 1.0f / 16.499999f;
+    int bits = image_clamped_bits(x, 0x393851f5, 0x4182557d); /* 2^-12.47393, 2^4.026069 */
+    float straight = F(bits) * (unit / 8388608.0f) + (12.47393f - 127.0f) * unit;
+    float m = uintBitsToFloat((U(bits) & 0x007fffffu) | 0x3f800000u) - 1.0f;
+    float bend = 0.441917041f * unit +
+                 m * (-0.267179419f * unit + m * (0.148426677f * unit - m * (0.0451490634f * unit)));
+    return straight + (m - m * m) * bend;
+}
 FUNCTION(float) image_agx_curve(float x)
 {
-    float stops = image_log2(x); /* log2 of 0 is -127 here */
-    stops = image_either(stops > -12.47393f, stops, -12.47393f);
-    stops = image_either(stops < 4.026069f, stops, 4.026069f);
-    float t = (stops + 12.47393f) * (1.0f / 16.499999f);
-    float t2 = t * t;
-    float t4 = t2 * t2;
-    return 15.5f * t4 * t2 - 40.14f * t4 * t + 31.96f * t4 - 6.868f * t2 * t + 0.4298f * t2 +
-           0.1191f * t - 0.00232f;
+    float t = image_agx_stops(x);
+    return t * (t * (t * (t * (t * (t * 15.5f - 40.14f) + 31.96f) - 6.868f) + 0.4298f) + 0.1191f) -
+           0.00232f;
 }
+/* x^2.2, clamped to 0 ... 1, as x^1.5 times a polynomial for the power of 1.4 of x's root. */
 FUNCTION(float) image_agx_linear(float x)
 {
-    float inside = image_either(x < 1.0f, x, 1.0f);
-    return image_either(x > 0.00001f, image_pow(inside, 2.2f), 0.0f);
+    float positive = uintBitsToFloat(U(max(I(floatBitsToUint(x)), 0)));
+    float s = sqrt(positive);
+    float p = -0.0189975478f +
+              s * (0.472069127f + s * (0.784112541f + s * (-0.309004409f + s * 0.0718263666f)));
+    return uintBitsToFloat(U(image_clamped_bits(positive * s * p, 0, 0x3f800000)));
 }
 FUNCTION(vec3) image_agx(vec3 c)
 {
@@ -115,6 +135,8 @@ FUNCTION(vec3) image_neutral(vec3 c)
 FUNCTION(vec3) image_tone(uint tone, vec3 c, float white)
 {
     vec3 v = c;
+    if (tone == IMAGE_TONE_AGX)
+        return image_agx(c); /* within 0 ... 1 */
     if (tone == IMAGE_TONE_REINHARD)
         v = image_reinhard(c, 0.0f);
     else if (tone == IMAGE_TONE_REINHARD_EXTENDED)
@@ -123,8 +145,6 @@ FUNCTION(vec3) image_tone(uint tone, vec3 c, float white)
         v = image_hable(c);
     else if (tone == IMAGE_TONE_ACES_FIT)
         v = image_aces(c);
-    else if (tone == IMAGE_TONE_AGX)
-        v = image_agx(c);
     else if (tone == IMAGE_TONE_NEUTRAL)
         v = image_neutral(c);
     return VEC3(clamp(v.x, 0.0f, 1.0f), clamp(v.y, 0.0f, 1.0f), clamp(v.z, 0.0f, 1.0f));
