@@ -60,7 +60,7 @@ static const char *parse_region(const char *text, void *member)
 }
 
 static const char *const output_endings[] = {".png", ".pfm", ".hdr", ".exr", NULL};
-static const char *const plot_endings[] = {".png", NULL};
+static const char *const plot_endings[] = {".svg", NULL};
 
 static const opt exposure_options[] = {
     {OPT_SECTION, .help = "Measuring"},
@@ -137,9 +137,9 @@ static const opt exposure_options[] = {
      .help = "the exposed luminance that becomes white"},
     {OPT_CHOICE, "depth", .needs = "output=*.png", .choices = "8|16", .fallback = "8",
      .offset = offsetof(exposure_args, depth), .help = "bits of each channel"},
-    {OPT_OUTPUT, "histogram", .brief = "a plot of the histogram (.png)", .argument = "FILE",
+    {OPT_OUTPUT, "histogram", .brief = "a plot of the histogram (.svg)", .argument = "FILE",
      .offset = offsetof(exposure_args, plot), .endings = plot_endings,
-     .help = "a plot of the histogram (.png), with mean, median, clip and middle grey"},
+     .help = "a plot of the histogram (.svg), with mean, median, clip and middle grey"},
     {OPT_FLAG, "ascii", .applies = OPT_SINGLE, .excludes = "json|quiet",
      .offset = offsetof(exposure_args, ascii),
      .help = "draw the summary's histogram in ASCII (default where the locale is not UTF-8)"},
@@ -391,11 +391,11 @@ static int save_plot(run *r, const measured *f, const char *path)
     snprintf(low, sizeof low, "clip %g %%", is_clipped ? r->args->clip.values[0] : 0);
     snprintf(high, sizeof high, "clip %g %%", is_clipped ? r->args->clip.values[1] : 0);
     const plot_mark marks[] = {
-        {keep_low, low, {110, 116, 128}},
-        {keep_high, high, {110, 116, 128}},
-        {f->stats.log2_mean, "mean (of logarithms)", {196, 60, 38}},
-        {tml_image_percentile(&f->stats, 50), "median", {20, 120, 90}},
-        {middle_grey(r, f), "middle grey", {128, 62, 160}},
+        {keep_low, low, "#6e7480"},
+        {keep_high, high, "#6e7480"},
+        {f->stats.log2_mean, "mean (of logarithms)", "#c43c26"},
+        {tml_image_percentile(&f->stats, 50), "median", "#14785a"},
+        {middle_grey(r, f), "middle grey", "#803ea0"},
     };
     plot_desc desc = {.title = text_file_name(f->path),
                       .x_label = "luminance in stops (log2; 0 is a luminance of 1)",
@@ -404,7 +404,7 @@ static int save_plot(run *r, const measured *f, const char *path)
                       .keep_high = keep_high,
                       .marks = marks,
                       .mark_count = sizeof marks / sizeof marks[0]};
-    return cli_fail(r->tml, plot_histogram(r->tml, path, &h, &desc));
+    return plot_histogram(path, &h, &desc);
 }
 
 /* Of a frame whose measuring is enqueued when this returns. */
@@ -734,7 +734,7 @@ const cli_command cmd_exposure = {
              "sequence: the average follows what is measured at the speed of --adapt.\n\n"
              "Of several processes (" CLI_PROGRAM "-mpi) each takes one frame of as many.",
          .examples =
-             "  trommel exposure scene.hdr -o scene.png --histogram histogram.png\n"
+             "  trommel exposure scene.hdr -o scene.png --histogram histogram.svg\n"
              "  trommel exposure scene.exr --meter centre --clip 5,95 --ev +1 -o scene.png\n"
              "  trommel exposure frame*.exr --adapt 3,1 --fps 24 -o out%04d.png\n"
              "  trommel exposure photo.jpg --json\n",

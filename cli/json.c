@@ -6,29 +6,12 @@
 #include "json.h"
 #include "text.h"
 
-/* Bytes of the well-formed UTF-8 sequence at s, or 0: overlong forms, surrogates and code points
- * above U+10FFFF are not well formed (Unicode, table 3-7). */
-static int utf8_length(const unsigned char *s)
-{
-    int length = s[0] < 0x80                    ? 1
-                 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-                 : (s[0] & 0xf0) == 0xe0        ? 3
-                 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                : 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool bad = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-               (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return bad ? 0 : length;
-}
-
 static void print_string(FILE *out, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     fputc('"', out);
     while (*s) {
-        int length = utf8_length(s);
+        int length = text_utf8_length((const char *)s);
         if (length == 0) {
             fputs("\\ufffd", out);
             length = 1;

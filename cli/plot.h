@@ -1,4 +1,4 @@
-/* A histogram as a picture: bars, axes with units, marks. */
+/* A histogram as a drawing: bars, axes with units, marks. */
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
 
@@ -6,7 +6,7 @@
 typedef struct plot_mark {
     double at; /* on the horizontal axis; NaN: left out */
     const char *label;
-    uint8_t color[3];
+    const char *color; /* of SVG */
 } plot_mark;
 
 typedef struct plot_desc {
@@ -16,9 +16,8 @@ typedef struct plot_desc {
     uint32_t mark_count;
 } plot_desc;
 
-/* Writes a PNG of 1000 x 560 pixels: shares of the total in percent over the bins that are not empty. Errors:
- * OUT_OF_MEMORY, those of tml_png_save. */
-tml_status plot_histogram(tml_context *tml, const char *path, const tml_value_histogram *h,
-                          const plot_desc *desc);
+/* Writes an SVG file of 1000 x 560 pixels: shares of the total in percent over the bins that are
+ * not empty. Returns CLI_OK, or CLI_FAILED after printing why. */
+int plot_histogram(const char *path, const tml_value_histogram *h, const plot_desc *desc);
 
 #endif

@@ -22,4 +22,8 @@ void text_label(const char *label);
 /* The part of path after its last slash. */
 const char *text_file_name(const char *path);
 
+/* Bytes of the well-formed UTF-8 sequence at text, or 0: overlong forms, surrogates and code points
+ * above U+10FFFF are not well formed (Unicode, table 3-7). */
+int text_utf8_length(const char *text);
+
 #endif

@@ -692,7 +692,7 @@ TEST(no_output_is_an_input)
         {"m.obj", "subdivide < --levels 1 -o >"},
         {"m.png", "subdivide < --levels 1 --png >"},
         {"p.pfm", "exposure < -o >"},
-        {"p.png", "exposure < --histogram >"},
+        {"p.svg", "exposure < --histogram >"},
         {"p.png", "exposure @/other.pfm --meter < -o >"},
         {"p_1.pfm", "mips < -o @/p"},
         {"a.npy", "compact < --min 1 -o >"},
@@ -1776,6 +1776,29 @@ static double first_sample(const char *name, tml_picture *p)
     return value;
 }
 
+/* A plot of grey.pfm: text that others read, marks that coincide as one, all that opens closes. */
+static void check_plot(const char *name)
+{
+    char text[16384];
+    FILE *file = fopen(in_folder(name), "r");
+    if (!CHECK(file != NULL))
+        return;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    CHECK(strncmp(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 40) == 0);
+    CHECK(strstr(text, "</svg>\n") != NULL);
+    CHECK(strstr(text, ">grey.pfm</text>") && strstr(text, ">pixels per 1/8 stop (%)</text>"));
+    CHECK(strstr(text, ">luminance in stops (log2; 0 is a luminance of 1)</text>") != NULL);
+    CHECK(strstr(text, ">mean (of logarithms) = median = middle grey</text>") ||
+          strstr(text, ">mean (of logarithms) = middle grey</text>"));
+    int open = 0, shut = 0;
+    for (const char *at = text; (at = strchr(at, '<')) != NULL; at++) {
+        shut += at[1] == '/' || strstr(at, "/>") == strchr(at, '>') - 1;
+        open += at[1] != '/';
+    }
+    CHECK(open == shut);
+}
+
 TEST(exposure_measures_a_picture)
 {
     static const float pixels[] = {1, 1, NAN, INFINITY, 0, -1};
@@ -1831,10 +1854,11 @@ TEST(exposure_measures_a_picture)
     write_grey("dark.pfm", 1, 1, &weights[0]);
     EXPECT(1, "exposure %s --backend cpu --meter %s", path, in_folder("dark.pfm"));
     CHECK(strstr(err, "black all over") != NULL);
-    EXPECT(0, "exposure %s --backend cpu --histogram %s", path, in_folder("plot.png"));
+    EXPECT(0, "exposure %s --backend cpu --histogram %s", path, in_folder("plot.svg"));
     CHECK(strstr(out, "EV100") && strstr(out, "16.7 % NaN") && strstr(out, "geometric") == NULL);
-    tml_picture plot;
-    CHECK(first_sample("plot.png", &plot) == 255);
+    check_plot("plot.svg");
+    EXPECT(2, "exposure %s --backend cpu --histogram %s", path, in_folder("plot.png"));
+    CHECK(strstr(err, "does not end in .svg") != NULL);
     EXPECT(0, "info %s --backend cpu", path);
     CHECK(strstr(out, "grey.pfm: picture") && strstr(out, "3 x 2, 1 x f32, PFM"));
     EXPECT(0, "info %s --json --backend cpu", path);
@@ -1848,9 +1872,9 @@ TEST(exposure_of_nothing_is_none)
     for (int i = 0; i < 4; i++) {
         write_grey("none.pfm", 1, 1, &pixels[i]);
         EXPECT(0, "exposure %s --clip 5,95 --backend cpu --histogram %s -o %s",
-               in_folder("none.pfm"), in_folder("none.png"), in_folder("none_out.png"));
+               in_folder("none.pfm"), in_folder("none.svg"), in_folder("none_out.png"));
         CHECK(strstr(out, "x 1,") && strstr(out, "no pixel has a logarithm"));
-        CHECK(strstr(out, "clip") == NULL && exists("none.png") && exists("none_out.png"));
+        CHECK(strstr(out, "clip") == NULL && exists("none.svg") && exists("none_out.png"));
         EXPECT(0, "exposure %s --json --backend cpu", in_folder("none.pfm"));
         CHECK(is_json(out) && json_get("scale") == 1 && json_get("log_weight") == 0);
         CHECK(strstr(out, "\"log2_mean\": null") != NULL);
@@ -1991,8 +2015,9 @@ TEST(picture_commands_spare_their_inputs)
     CHECK(strstr(err, "is an input") != NULL);
     EXPECT(2, "exposure %s %s -o %s --backend cpu", second, first, in_folder("in_%d.pfm"));
     EXPECT(2, "exposure %s -o %s --backend cpu", in_folder("in_%d.pfm"), in_folder("in_%01d.pfm"));
+    CHECK(symlink("both.png", in_folder("both.svg")) == 0);
     EXPECT(2, "exposure %s -o %s --histogram %s --backend cpu", first, in_folder("both.png"),
-           in_folder("both.png"));
+           in_folder("both.svg"));
     EXPECT(2, "mips %s -o %s --backend cpu", second, in_folder("in"));
     CHECK(strstr(err, "in_1.pfm is an input") != NULL);
     tml_picture p;
