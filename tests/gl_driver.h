@@ -56,6 +56,7 @@ static struct {
     uint32_t waits;                /* calls that wait for the device, since reset */
     uint32_t allocations;          /* textures, programs and the like, since reset */
     uint32_t textures;             /* made, since reset */
+    uint32_t compiled;             /* shaders, since reset */
     uint32_t fail_at;              /* the texture that finds no memory, from 1; 0: none */
     bool out_of_memory;            /* that is to be reported */
     GLenum reset;                  /* what GetGraphicsResetStatus says */
@@ -169,6 +170,11 @@ static GLuint GL_APIENTRY wrap_CreateShader(GLenum a)
     driver.live++;
     return gl.CreateShader(a);
 }
+static void GL_APIENTRY wrap_CompileShader(GLuint a)
+{
+    driver.compiled++;
+    gl.CompileShader(a);
+}
 static void GL_APIENTRY wrap_DeleteShader(GLuint a)
 {
     driver.live -= a != 0;
@@ -255,6 +261,7 @@ static tml_gl_function find_wrapped(void *user, const char *name)
     WRAPPED(GetShaderiv)
     WRAPPED(TexImage2D)
     WRAPPED(CreateShader)
+    WRAPPED(CompileShader)
     WRAPPED(DeleteShader)
     WRAPPED(DrawArrays)
 #define WRAPPED_COUNTED(what) WRAPPED(Gen##what) WRAPPED(Delete##what)

@@ -427,6 +427,10 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_gl_prepare_begin, (NULL), "tml")                                                     \
         X(tml_gl_prepare_end, (NULL, &left), "tml")                                                \
         X(tml_gl_prepare_end, (tml, NULL), "left")                                                 \
+        X(tml_gl_cache, (NULL, NULL, &room), "tml")                                                \
+        X(tml_gl_cache, (tml, NULL, NULL), "size")                                                 \
+        X(tml_gl_cache_add, (NULL, &left, sizeof left), "tml")                                     \
+        X(tml_gl_cache_add, (tml, NULL, 0), "data")                                                \
         X(tml_gl_time_begin, (NULL), "tml")                                                        \
         X(tml_gl_time_end, (NULL, &seconds), "tml")                                                \
         X(tml_gl_time_end, (tml, NULL), "seconds")
@@ -546,6 +550,7 @@ TEST(null_is_refused_by_every_call)
 #ifdef TML_GL
     tml_gl_memory texture;
     uint32_t left;
+    size_t room;
     REFUSED_GL_CALLS(IS_REFUSED)
     tml_gl_end(NULL);
     tml_gl_lost(NULL);

@@ -1116,6 +1116,11 @@ static void run_gl(fault_run *r)
         FAULT_DO(r, tml_scan(r->tml, &scan));
         tml_gl_end(r->tml);
     }
+    static uint8_t programs[1 << 20]; /* from here to there and back */
+    size_t size = sizeof programs;
+    FAULT_DO(r, tml_gl_cache(r->tml, programs, &size));
+    FAULT_DO(r, tml_gl_cache_add(r->tml, programs, size));
+    FAULT_DO(r, tml_scan(r->tml, &scan));
     fault_take(r, total, 1);
     fault_take(r, out, 20000);
 }

@@ -42,7 +42,8 @@
  *                keep their size, and past the count what they held. A draw of all of them that
  *                fetches the count on the device stays right as counts change.
  *   compiled programs (tml_gl_prepare_begin):
- *                kept until tml_close, so a call that is made again compiles nothing. Other
+ *                kept until tml_close, and from one run to the next by tml_gl_cache, so a call that
+ *                is made again compiles nothing. Other
  *                kernels, types and options need others, and so may lent textures whose rows are
  *                not the library's, and streams of quite another length.
  *   lent textures:
@@ -147,6 +148,20 @@ TML_API void tml_gl_end(tml_context *tml);
  * DEVICE_LOST; that of a program that does not compile comes from the call that needs it. */
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_begin(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left);
+
+/* The programs that the context has compiled, and those that it was given, to give to another
+ * context or process; without a wait. Where the driver gives and takes binaries of programs (most of
+ * OpenGL ES 3.0; not in a page, whose browser keeps them itself): elsewhere the header alone. *size is
+ * the room in data (NULL: asks for the size) and becomes the bytes written: in less room than all
+ * need, the header, their first 16 bytes, and what fits behind it, each where it fits.
+ * Errors: UNSUPPORTED on other engines, DEVICE_LOST. */
+TML_API TML_MUST_CHECK tml_status tml_gl_cache(tml_context *tml, void *data, size_t *size);
+/* Adds what tml_gl_cache once gave, so that programs in it need no compiling. Programs are known by
+ * the text of their shader and kernel. The first 16 bytes name the driver by its vendor, renderer and
+ * version; data of others, or without them, is ignored, and so are damaged programs and what
+ * follows them. What the driver refuses is compiled. Copied. Errors: UNSUPPORTED on other engines,
+ * OUT_OF_MEMORY. */
+TML_API TML_MUST_CHECK tml_status tml_gl_cache_add(tml_context *tml, const void *data, size_t size);
 
 /* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost),
  * before a call that reads or waits finds out. From then on calls return DEVICE_LOST; close it and

@@ -353,6 +353,7 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     d->row_log2 = TML_MIN_OF(floor_log2(d->texture_max), 14u);
     if (tml->testing.gl_row_log2)
         d->row_log2 = TML_MIN_OF(d->row_log2, TML_MAX_OF(tml->testing.gl_row_log2, 4u));
+    gl_cache_open(d);
     tml_status status = gl_probe(tml, desc->path);
     if (status != TML_OK)
         return status;
@@ -478,6 +479,7 @@ void gl_close(tml_context *tml)
             d->fn.DeleteQueries(1, &d->timer);
     }
     gl_programs_close(d);
+    gl_cache_close(d);
     if (is_current)
         gl_leave(tml);
 #ifndef __EMSCRIPTEN__

@@ -23,8 +23,10 @@ typedef struct gl_program {
     struct gl_program *next;
     size_t size;
     const gl_shader *shader;
-    const tml_kernel *kernel;
-    uint64_t hash; /* of head */
+    /* Copies, behind head, since a kernel at the same address may be another one. NULL: no kernel, no library. */
+    const char *kernel_name, *kernel_glsl, *kernel_library;
+    uint64_t hash;   /* of head */
+    uint64_t key[2]; /* of the whole text (gl_cache.c) */
     GLuint name;
     GLuint fragment; /* the fragment shader, until the program is ready; has the compiler's log */
     bool is_ready;
@@ -32,8 +34,15 @@ typedef struct gl_program {
     bool targets_checked; /* framebuffer status, of several targets: its query waits in a page */
     uint32_t sampler_count, uniform_count, uniform_room;
     gl_program_uniform *uniforms; /* samplers first; an allocation of its own */
-    char head[];                  /* #version and defines, a kernel's text included */
+    char head[];                  /* #version and defines */
 } gl_program;
+
+/* Programs that were added by tml_gl_cache_add (gl_cache.c). */
+typedef struct gl_cache {
+    struct gl_cache *next;
+    size_t size;
+    uint8_t bytes[];
+} gl_cache;
 
 /* State of a lent context that the library changes and restores (gl_state.c). */
 typedef struct gl_saved {
@@ -78,6 +87,9 @@ typedef struct gl_device {
 
     gl_texture *temporaries;
     gl_program *programs;
+    gl_cache *caches;
+    uint64_t driver_hash;
+    bool has_binaries;   /* of programs: the driver gives and takes them */
     gl_texture nothing;  /* one texel, for samplers to which an operation gives no texture */
     GLuint vertex_array; /* ES 3.0: without attributes */
     GLuint framebuffer;  /* for draws with several targets */
@@ -158,6 +170,17 @@ char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size);
 /* Compiles a shader; the compiler's log goes into the error message. */
 tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
                       int count, GLuint *out);
+
+/* gl_cache.c. The context is current in all but close. */
+#define GL_CACHE_HASH                                                                              \
+    {                                                                                              \
+        0xcbf29ce484222325u, 0x9e3779b97f4a7c15u                                                   \
+    } /* of no bytes */
+void gl_cache_hash(uint64_t hash[2], const void *data, size_t size);
+void gl_cache_open(gl_device *device);
+void gl_cache_close(gl_device *device);
+/* Makes of program the one with this key, from its binary. False: there is none, or the driver refuses it. */
+bool gl_cache_link(gl_device *device, const uint64_t key[2], GLuint program);
 
 /* A range of texels as at most three rectangles x, y, width, height. Returns their number. */
 int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uint32_t out[3][4]);

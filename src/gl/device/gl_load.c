@@ -28,8 +28,18 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
     }
 #undef GL_FIND
 #ifndef __EMSCRIPTEN__ /* in a page query results are not available before its script returns */
-    tml_gl_function found = get(user, "glGetQueryObjectui64vEXT");
-    memcpy(&fn->GetQueryObjectui64vEXT, &found, sizeof found);
+#    define GL_FIND_OPTIONAL(name)                                                                 \
+        {                                                                                          \
+            tml_gl_function found = get(user, "gl" #name);                                         \
+            memcpy(&fn->name, &found, sizeof found);                                               \
+        }
+    GL_FIND_OPTIONAL(GetQueryObjectui64vEXT)
+    if (is_es3) {
+        GL_FIND_OPTIONAL(GetProgramBinary)
+        GL_FIND_OPTIONAL(ProgramBinary)
+        GL_FIND_OPTIONAL(ProgramParameteri)
+    }
+#    undef GL_FIND_OPTIONAL
 #endif
     return missing;
 }

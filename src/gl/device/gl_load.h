@@ -108,6 +108,10 @@ typedef struct gl_functions {
     /* NULL if missing. */
     PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64vEXT;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC GetGraphicsResetStatus; /* gl_load_reset_status */
+    /* Of OpenGL ES 3.0, but not of WebGL 2. */
+    __typeof__(&glGetProgramBinary) GetProgramBinary;
+    __typeof__(&glProgramBinary) ProgramBinary;
+    __typeof__(&glProgramParameteri) ProgramParameteri;
 } gl_functions;
 
 /* Loads fn with get (NULL in a page only: Emscripten's functions). Returns the name of the first

@@ -1,5 +1,5 @@
-/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use and
- * cached by these. */
+/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use, or made of what
+ * another context compiled (gl_cache.c), and cached by these. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 
@@ -167,30 +167,48 @@ static char *complete_text(tml_context *tml, const gl_draw_info *info, size_t *s
 /* The program's name in messages. */
 static const char *name_of(const gl_program *program)
 {
-    return program->kernel ? program->kernel->name : program->shader->name;
+    return program->kernel_name ? program->kernel_name : program->shader->name;
 }
 
-/* Starts compiling and linking a program. Does not query the result. */
-static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *program)
+/* Starts compiling and linking a program of that text. Does not query the result. */
+static tml_status compile(tml_context *tml, const char *text, gl_program *program)
 {
     const gl_device *d = gl_device_of(tml);
     const gl_functions *fn = &d->fn;
-    size_t size;
-    char *text = complete_text(tml, info, &size);
-    if (!text)
-        return TML_ERROR_OUT_OF_MEMORY;
     const char *texts[] = {program->head, text};
     tml_status status = start_shader(tml, GL_FRAGMENT_SHADER, texts, 2, &program->fragment);
-    tml_free(tml, text, size);
     if (status != TML_OK)
         return status;
-    program->name = fn->CreateProgram();
+    if (d->has_binaries)
+        fn->ProgramParameteri(program->name, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
     fn->AttachShader(program->name, d->vertex_shader);
     fn->AttachShader(program->name, program->fragment);
     if (gl_is_float(d))
         fn->BindAttribLocation(program->name, 0, "corner");
     fn->LinkProgram(program->name);
     return TML_OK;
+}
+
+/* Makes a program of its binary, or starts compiling it. */
+static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *program)
+{
+    gl_device *d = gl_device_of(tml);
+    size_t size;
+    char *text = complete_text(tml, info, &size);
+    if (!text)
+        return TML_ERROR_OUT_OF_MEMORY;
+    const bool is_float = gl_is_float(d); /* with a vertex shader of its own */
+    const uint64_t none[2] = GL_CACHE_HASH;
+    memcpy(program->key, none, sizeof none);
+    gl_cache_hash(program->key, &is_float, sizeof is_float);
+    gl_cache_hash(program->key, program->head, strlen(program->head));
+    gl_cache_hash(program->key, text, strlen(text));
+    program->name = d->fn.CreateProgram();
+    tml_status status = TML_OK;
+    if (!gl_cache_link(d, program->key, program->name))
+        status = compile(tml, text, program);
+    tml_free(tml, text, size);
+    return status;
 }
 
 static void delete_shader(const gl_device *d, gl_program *program)
@@ -330,6 +348,51 @@ static void forget(gl_device *d, gl_program *program)
     release(d, program);
 }
 
+/* Is it this draw's, by its texts? head's hash is given. */
+static bool is_program_of(const gl_program *p, const gl_draw_info *info, const char *head,
+                          uint64_t hash)
+{
+    if (p->hash != hash || p->shader != info->shader || strcmp(p->head, head) != 0)
+        return false;
+    const tml_kernel *kernel = info->kernel.kernel;
+    return kernel ? p->kernel_glsl && kernel_is_same(kernel, p->kernel_glsl, p->kernel_library)
+                  : !p->kernel_glsl;
+}
+
+/* Copies a text to *end, which moves behind it. NULL for NULL. */
+static const char *keep_text(const char *text, char **end)
+{
+    char *copy = *end;
+    if (!text)
+        return NULL;
+    *end = copy + strlen(text) + 1;
+    return memcpy(copy, text, strlen(text) + 1);
+}
+
+/* A program of the cache with nothing compiled yet. NULL: out of memory, with a message. */
+static gl_program *make_program(tml_context *tml, const gl_draw_info *info, const char *head,
+                                uint64_t hash)
+{
+    const tml_kernel none = {0}, *kernel = info->kernel.kernel ? info->kernel.kernel : &none;
+    const char *const texts[] = {head, kernel->name, kernel->glsl, kernel->library};
+    size_t size = sizeof(gl_program);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(texts); i++)
+        size += texts[i] ? strlen(texts[i]) + 1 : 0;
+    gl_program *program = tml_alloc(tml, size);
+    if (!program) {
+        (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for shader %s",
+                        info->shader->name);
+        return NULL;
+    }
+    *program = (gl_program){.size = size, .shader = info->shader, .hash = hash};
+    char *end = program->head;
+    keep_text(head, &end);
+    program->kernel_name = keep_text(kernel->name, &end);
+    program->kernel_glsl = keep_text(kernel->glsl, &end);
+    program->kernel_library = keep_text(kernel->library, &end);
+    return program;
+}
+
 /* The program of a draw, ready or not: found in the cache, or started. */
 static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool any_rows,
                                 gl_program **out)
@@ -342,22 +405,13 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
                          info->shader->name);
     uint64_t hash = hash_of(head);
     for (gl_program *p = d->programs; p; p = p->next)
-        if (p->hash == hash && p->shader == info->shader && strcmp(p->head, head) == 0 &&
-            (p->kernel == info->kernel.kernel ||
-             (p->kernel && info->kernel.kernel &&
-              kernel_is_same(info->kernel.kernel, p->kernel->glsl, p->kernel->library)))) {
+        if (is_program_of(p, info, head, hash)) {
             *out = p;
             return TML_OK;
         }
-
-    size_t size = sizeof(gl_program) + (size_t)length + 1;
-    gl_program *program = tml_alloc(tml, size);
+    gl_program *program = make_program(tml, info, head, hash);
     if (!program)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for shader %s",
-                         info->shader->name);
-    *program = (gl_program){
-        .size = size, .shader = info->shader, .kernel = info->kernel.kernel, .hash = hash};
-    memcpy(program->head, head, (size_t)length + 1);
+        return TML_ERROR_OUT_OF_MEMORY;
     tml_status status = start(tml, info, program);
     if (status != TML_OK) {
         release(d, program);
