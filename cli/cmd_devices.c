@@ -26,10 +26,10 @@ static const opt devices_options[] = {
          "--measure also GPUs in software, which --backend auto does not take",
      .offset = offsetof(devices_args, verbose)},
     {OPT_FLAG, "measure", .brief = "measure what --backend auto decides by, and keep it",
-     .help = "measure what --backend auto weighs, a few seconds for each GPU: how long opening and "
-             "closing it and compiling its pipelines take, copies to it and from it, and how fast "
-             "this processor makes surfaces; kept in $XDG_CACHE_HOME/trommel or ~/.cache/trommel "
-             "until processor, GPUs or drivers change",
+     .help = "measure what --backend auto weighs, on an idle machine, a few seconds for each GPU: "
+             "how long opening and closing it and compiling its pipelines take, copies to it and "
+             "from it, and how fast this processor makes surfaces; kept in $XDG_CACHE_HOME/trommel "
+             "or ~/.cache/trommel until processor, GPUs or drivers change",
      .offset = offsetof(devices_args, measure)},
     {0}};
 

@@ -58,9 +58,9 @@ const opt cli_shared_options[] = {
      .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "
              "made in slabs",
      .offset = offsetof(cli_common, device_memory)},
-    {OPT_FLAG, "no-cache", .group = OPT_ENGINE, .excludes = "backend=cpu|backend=gl",
-     .help = "neither read nor keep a Vulkan device's compiled pipelines (in "
-             "$XDG_CACHE_HOME/trommel or ~/.cache/trommel)",
+    {OPT_FLAG, "no-cache", .group = OPT_ENGINE, .excludes = "backend=cpu",
+     .help = "neither read nor keep what a GPU's driver compiled (in $XDG_CACHE_HOME/trommel or "
+             "~/.cache/trommel)",
      .offset = offsetof(cli_common, no_cache)},
     {OPT_SECTION, .help = "Messages"},
     {OPT_FLAG, "json", .group = OPT_JSON, .help = "print the summary as one JSON object",

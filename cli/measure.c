@@ -1,7 +1,8 @@
 /* Each GPU is measured by a process of its own, as a command would find it: with no driver opened before, and with
- * the drivers' own caches of compiled shaders off. So a driver that crashes or hangs costs its row alone. */
+ * the drivers' own caches of compiled shaders off or empty. So a driver that crashes or hangs costs its row alone. */
 #include "measure.h"
 
+#include <ftw.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -220,14 +221,28 @@ static const char *work_apart(void (*work)(void *), void *data, size_t size)
                : "its driver ended the process";
 }
 
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
 tml_status measure_speeds(bool software, speeds *out, char why[256])
 {
     tml_context *tml;
     double volume = INFINITY, points = INFINITY;
     memset(out, 0, sizeof *out);
     with_software = software;
-    setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+    char folder[1024];
+    const char *root = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/trommel-XXXXXX", root && *root ? root : "/tmp");
+    bool has_folder = mkdtemp(folder) != NULL;
     setenv("__GL_SHADER_DISK_CACHE", "0", 1); /* NVIDIA's */
+    /* Mesa's has to be there, or OpenGL has no binaries of programs to keep: an empty one. */
+    if (has_folder)
+        setenv("MESA_SHADER_CACHE_DIR", folder, 1);
     work_apart(list_devices, out, sizeof *out);
     for (uint32_t i = 0; i < out->device_count; i++) {
         speeds_device *d = &out->devices[i];
@@ -235,6 +250,9 @@ tml_status measure_speeds(bool software, speeds *out, char why[256])
         if (text)
             snprintf(d->error, sizeof d->error, "%s", text);
     }
+    unsetenv("MESA_SHADER_CACHE_DIR");
+    if (has_folder)
+        nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     tml_status status = tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml);
     if (status == TML_OK)
         status = measure_volume(tml, SIDE, REPEATS, &volume);

@@ -2069,20 +2069,22 @@ static bool shell(const char *command)
     return system(line) == 0;
 }
 
-TEST(pipelines_are_kept_and_damaged_ones_ignored)
+/* What the driver compiled for a backend, in a file that begins with its name. */
+static void compiled_is_kept(const char *backend)
 {
     char line[300];
-    if (run("devices") == 0 && !strstr(out, "Vulkan"))
-        SKIP("there is no Vulkan device");
     static const uint32_t numbers[1000] = {5};
     make_npy("kept.npy", "<u4", 1000, numbers, sizeof numbers);
-    snprintf(line, sizeof line, "scan %s -o %s --backend vulkan -q", in_folder("kept.npy"),
-             in_folder("sums.npy"));
+    snprintf(line, sizeof line, "scan %s -o %s --backend %s -q", in_folder("kept.npy"),
+             in_folder("sums.npy"), backend);
+    CHECK(shell("rm -rf cache"));
     setenv("XDG_CACHE_HOME", in_folder("cache/deep"), 1);
     EXPECT(0, "%s --no-cache", line);
     CHECK(!exists("cache/deep/trommel"));
     EXPECT(0, "%s", line);
-    CHECK(shell("ls cache/deep/trommel/vulkan-* > kept.txt && test $(wc -l < kept.txt) = 1"));
+    CHECK(shell("ls cache/deep/trommel/* > kept.txt && test $(wc -l < kept.txt) = 1"));
+    CHECK(shell(strcmp(backend, "gl") == 0 ? "grep -q trommel/gl- kept.txt"
+                                           : "grep -q trommel/vulkan- kept.txt"));
     CHECK(shell("cp $(cat kept.txt) good && cp sums.npy good.npy"));
     static const char *const damage[] = {
         ": > $(cat kept.txt)", "head -c 20 good > $(cat kept.txt)",
@@ -2099,6 +2101,20 @@ TEST(pipelines_are_kept_and_damaged_ones_ignored)
     setenv("XDG_CACHE_HOME", in_folder("kept.npy"), 1);
     EXPECT(0, "%s", line);
     unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(pipelines_are_kept_and_damaged_ones_ignored)
+{
+    if (run("devices") == 0 && !strstr(out, "Vulkan"))
+        SKIP("there is no Vulkan device");
+    compiled_is_kept("vulkan");
+}
+
+TEST(programs_of_opengl_are_kept_and_damaged_ones_ignored)
+{
+    if (run("devices") == 0 && !strstr(out, "OpenGL ES 3"))
+        SKIP("there is no OpenGL ES 3 device");
+    compiled_is_kept("gl");
 }
 
 TEST(what_auto_decides_by_is_measured_and_kept)
