@@ -44,6 +44,9 @@ case " ${LACKS:-} " in
 *) echo "install ok installed" ;;
 esac
 END
+stub apt-cache <<'END'
+[ "$3" = "${UNKNOWN:-}" ] || echo "Package: $3"
+END
 stub apt-get <<END
 echo "apt-get \$*" >>$work/notes
 for argument; do
@@ -94,6 +97,9 @@ silent scripts/setup --build --test --web --docs --lint --peers --cgal
 installs_nothing
 runs 0 '^Installing libjsmn-dev$' LACKS="libjsmn-dev doxygen chromium" scripts/setup --build
 installs libjsmn-dev
+runs 0 'libjsmn-dev is not in this machine' LACKS="libjsmn-dev libtiff-dev" UNKNOWN=libjsmn-dev \
+    scripts/setup --build
+installs libtiff-dev
 runs 0 '' LACKS="libjsmn-dev doxygen chromium" scripts/setup --test
 installs doxygen
 runs 0 '' LACKS="libjsmn-dev doxygen chromium" scripts/setup --web
