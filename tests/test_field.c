@@ -1,6 +1,7 @@
 /* Field against a naive sum over all points in double precision, on every device; slabs, threads and
  * SIMD levels bit for bit; automatic radius and grid; refusals. */
 #include <trommel/field.h>
+#include <trommel/surface.h>
 
 #include "cpu/cpu_simd.h"
 #include "field/field_internal.h"
@@ -596,6 +597,212 @@ TEST(large_grids_of_few_points_have_small_plans)
     CHECK(field_slab_is_empty(plan, 5000, 1000));
     CHECK(!field_slab_is_empty(plan, 8992, 16));
     field_plan_destroy(tml, plan);
+    tml_close(tml);
+}
+
+/* ---- lattices -------------------------------------------------------------------------------- */
+
+enum { FLUID = 3000, LATTICE_VERTICES = 1 << 16 };
+
+/* A drop of a fluid: points in a ball of radius 1 around 0, at multiples of 2^-12. */
+static void make_drop(float *points)
+{
+    uint64_t state = 5;
+    for (uint64_t i = 0; i < FLUID;) {
+        double p[3], squared = 0.0;
+        for (int a = 0; a < 3; a++) {
+            p[a] = floor((2.0 * uniform(&state) - 1.0) * 4096.0) / 4096.0;
+            squared += p[a] * p[a];
+        }
+        if (squared > 1.0)
+            continue;
+        for (int a = 0; a < 3; a++)
+            points[3 * i + (uint64_t)a] = (float)p[a];
+        i++;
+    }
+}
+
+static int compare_vertices(const void *a, const void *b)
+{
+    return memcmp(a, b, 3 * sizeof(float));
+}
+
+/* The surface's vertices less origin, sorted by their bits; returns how many. */
+static uint64_t lattice_surface(tml_context *tml, const float *points, uint64_t count, double cell,
+                                const double origin[3], tml_grid *grid, float *vertices)
+{
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), count, points),
+                            .radius = 0.25,
+                            .grid = {.spacing = {cell, cell, cell}}};
+    tml_surface_result result = {0};
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    *grid = field.grid;
+    tml_surface_desc desc = {.field = &field, .iso = 0.5};
+    memcpy(desc.position_origin, origin, sizeof desc.position_origin);
+    if (CHECK_OK(tml, tml_surface(tml, &desc, &result)) &&
+        CHECK(result.vertex_count > 100 && result.vertex_count <= LATTICE_VERTICES))
+        CHECK_OK(tml, tml_buffer_read(tml, result.vertices, vertices));
+    uint64_t vertex_count = result.vertex_count;
+    qsort(vertices, vertex_count, 3 * sizeof *vertices, compare_vertices);
+    tml_surface_free(tml, &result);
+    tml_buffer_destroy(tml, field.points);
+    return vertex_count;
+}
+
+/* How many of the sorted vertices of a are among those of b? */
+static uint64_t vertices_in(const float *a, uint64_t a_count, const float *b, uint64_t b_count)
+{
+    uint64_t found = 0;
+    for (uint64_t i = 0, k = 0; i < a_count; i++) {
+        while (k < b_count && compare_vertices(b + 3 * k, a + 3 * i) < 0)
+            k++;
+        found += k < b_count && compare_vertices(b + 3 * k, a + 3 * i) == 0;
+    }
+    return found;
+}
+
+static float drop[3 * (FLUID + 1)], moved_drop[3 * (FLUID + 1)];
+static float still[3 * LATTICE_VERTICES], moved[3 * LATTICE_VERTICES];
+
+/* Points moved by whole cells: by bricks of them the same mesh bit for bit; by others, where bricks sum
+ * in another order, as many vertices within rounding. */
+TEST(translation_by_cells_translates_the_mesh)
+{
+    static const double cells[][3] = {
+        {8, 0, 0}, {0, -16, 0}, {-800, 80, 24}, {1, 0, 0}, {-3, 5, 7}};
+    const double cell = 0x1p-4, zero[3] = {0, 0, 0};
+    tml_grid grid;
+    make_drop(drop);
+    tml_context *tml = open_cpu(2);
+    uint64_t count = lattice_surface(tml, drop, FLUID, cell, zero, &grid, still);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cells); i++) {
+        double by[3], worst = 0.0;
+        for (int a = 0; a < 3; a++)
+            by[a] = cells[i][a] * cell;
+        for (uint64_t k = 0; k < 3 * FLUID; k++)
+            moved_drop[k] = (float)((double)drop[k] + by[k % 3]);
+        uint64_t again = lattice_surface(tml, moved_drop, FLUID, cell, by, &grid, moved);
+        CHECK_EQ_U64(again, count);
+        if (i < 3) {
+            CHECK_EQ_U64(vertices_in(still, count, moved, again), count);
+            continue;
+        }
+        for (uint64_t v = 0; v < count && i < 4; v++) { /* each has one near */
+            double nearest = INFINITY;
+            for (uint64_t w = 0; w < again; w++) {
+                double d = 0.0;
+                for (int a = 0; a < 3; a++)
+                    d += fabs((double)still[3 * v + (uint64_t)a] -
+                              (double)moved[3 * w + (uint64_t)a]);
+                nearest = fmin(nearest, d);
+            }
+            worst = fmax(worst, nearest);
+        }
+        CHECK(worst < 1e-4 * cell);
+    }
+    tml_close(tml);
+}
+
+/* A splash that flies away makes the grid larger, and changes no vertex of the rest. */
+TEST(a_far_point_changes_no_vertex)
+{
+    static const float places[][3] = {{3, 0, 0}, {-2.7f, 0.1f, 0}, {0.3f, -7, 4}, {-9, -9, -9}};
+    static const double cells[] = {0x1p-4, 0x1p-3, 0.06};
+    const double zero[3] = {0, 0, 0};
+    tml_grid grid, larger;
+    make_drop(drop);
+    tml_context *tml = open_cpu(2);
+    for (size_t c = 0; c < TML_ARRAY_SIZE(cells); c++) {
+        uint64_t count = lattice_surface(tml, drop, FLUID, cells[c], zero, &grid, still);
+        for (size_t i = 0; i < TML_ARRAY_SIZE(places); i++) {
+            memcpy(drop + 3 * FLUID, places[i], sizeof places[i]);
+            uint64_t more = lattice_surface(tml, drop, FLUID + 1, cells[c], zero, &larger, moved);
+            CHECK(more > count);
+            CHECK(memcmp(grid.dims, larger.dims, sizeof grid.dims) != 0);
+            uint64_t same = vertices_in(still, count, moved, more);
+            if (c < 2)
+                CHECK_EQ_U64(same, count);
+            else /* 0.06 is no float: a point may be rounded otherwise */
+                CHECK(same >= count - count / 100);
+        }
+    }
+    tml_close(tml);
+}
+
+/* Frames of a sequence: every sample lies on one lattice, which goes through the desc's origin. */
+TEST(frames_share_a_lattice)
+{
+    tml_context *tml = open_cpu(1);
+    make_drop(drop);
+    for (int frame = 0; frame < 12; frame++) {
+        tml_field_desc desc = {.radius = 0.2,
+                               .grid = {.spacing = {0.07, 0.05, 0.06}, .origin = {0.01, -3, 50}}};
+        const double origin[3] = {0.01, -3, 50};
+        bool is_rotated = frame % 2 == 1;
+        if (is_rotated)
+            memcpy(desc.grid.direction, rotated, sizeof rotated);
+        for (uint64_t k = 0; k < 3 * FLUID; k++)
+            moved_drop[k] = drop[k] + 0.0123f * (float)(frame * (int)(k % 3));
+        CHECK_OK(tml, resolve_points(tml, moved_drop, FLUID, &desc));
+        double inverse[9];
+        CHECK(field_invert(desc.grid.direction, inverse));
+        for (int a = 0; a < 3; a++) {
+            double steps = 0.0;
+            for (int k = 0; k < 3; k++)
+                steps += inverse[3 * a + k] * (desc.grid.origin[k] - origin[k]);
+            steps /= desc.grid.spacing[a];
+            CHECK_NEAR(steps, round(steps), 1e-9);
+            CHECK_NEAR(fmod(round(steps), FIELD_BRICK), 0.0, 0.0);
+        }
+        check_closed(tml, &desc);
+        tml_buffer_destroy(tml, desc.points);
+    }
+    tml_close(tml);
+}
+
+/* Bounds cut, and leave the samples inside as they are. */
+TEST(bounds_are_kept)
+{
+    tml_context *tml = open_cpu(1);
+    make_drop(drop);
+    tml_field_desc desc = {.radius = 0.25,
+                           .grid = {.spacing = {0.125, 0.125, 0.125}},
+                           .lower = {-0.5, -INFINITY, 0},
+                           .upper = {0.3, 0.25, 0}};
+    CHECK_OK(tml, resolve_points(tml, drop, FLUID, &desc));
+    const tml_grid *grid = &desc.grid;
+    CHECK_NEAR(grid->origin[0], -0.5, 0.0);
+    CHECK_EQ_U64(grid->dims[0], 8); /* -0.5 to 0.375 */
+    CHECK_NEAR(grid->origin[1], -2.0, 0.0);
+    CHECK_EQ_U64(grid->dims[1], 19); /* to 0.25 */
+    CHECK_NEAR(grid->origin[2], -2.0, 0.0);
+    CHECK_EQ_U64(grid->dims[2], 29); /* to 1.25 and two steps more */
+    for (int a = 0; a < 3; a++)
+        CHECK(desc.lower[a] == 0.0 &&
+              desc.upper[a] == 0.0); /* resolved: resolving again is no error */
+    CHECK_OK(tml, tml_field_resolve(tml, &desc, &desc, NULL));
+
+    /* Without a spacing, the longest side still has resolution samples. */
+    desc = (tml_field_desc){
+        .radius = 0.25, .resolution = 33, .lower = {-4, -1, -1}, .upper = {4, 1, 1}};
+    CHECK_OK(tml, resolve_points(tml, drop, FLUID, &desc));
+    CHECK_EQ_U64(grid->dims[0], 33);
+    CHECK_NEAR(grid->origin[0], -4.0, 0.0);
+    CHECK_NEAR(grid->origin[0] + 32 * grid->spacing[0], 4.0, 1e-12);
+    CHECK_EQ_U64(grid->dims[1], 9);
+
+    desc = (tml_field_desc){.radius = 0.25, .lower = {5, 0, 0}, .upper = {INFINITY, 0, 0}};
+    CHECK_STATUS(resolve_points(tml, drop, FLUID, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "lower[0] is 5") != NULL);
+    desc = (tml_field_desc){.lower = {0, 2, 0}, .upper = {0, 1, 0}};
+    CHECK_STATUS(resolve_points(tml, drop, FLUID, &desc), TML_ERROR_INVALID_ARGUMENT);
+    desc = (tml_field_desc){.lower = {0, NAN, 0}, .upper = {0, 1, 0}};
+    CHECK_STATUS(resolve_points(tml, drop, FLUID, &desc), TML_ERROR_INVALID_ARGUMENT);
+    desc = (tml_field_desc){.grid.dims = {8, 8, 8}, .upper = {0, 1, 0}};
+    CHECK_STATUS(resolve_points(tml, drop, FLUID, &desc), TML_ERROR_INVALID_ARGUMENT);
+    desc = (tml_field_desc){.radius = 1e-20, .grid.spacing = {1e-20, 1e-20, 1e-20}};
+    CHECK_STATUS(resolve_points(tml, drop + 3, 1, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "2^50") != NULL);
     tml_close(tml);
 }
 

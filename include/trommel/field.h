@@ -56,9 +56,17 @@ typedef struct tml_field_desc {
     /* DISTANCE: how far outside the spheres the distance is exact. 0: two grid steps. */
     double margin;
     /* dims zeroed: chosen to cover all points and their radii and two steps more, so that surfaces
-     * close; origin is ignored, a given direction and a given spacing are kept. Otherwise as given;
-     * points outside reach in as far as their radius goes. */
+     * close; a given direction is kept. A given spacing is kept, too, and then every sample lies
+     * whole steps from origin: fields of one origin and spacing, as of a fluid's frames, share a
+     * lattice, and samples that the same points reach are the same in each, but for rounding: bit
+     * for bit where steps and coordinates are exact, the largest radius and the points' order are
+     * the same and a grid has at most 4096 samples a point. Without a spacing, origin is ignored.
+     * dims given: the grid as given; points outside reach in as far as their radius goes. */
     tml_grid grid;
+    /* Of an automatic grid: a box along its directions, to cover in place of all points; what is
+     * outside is cut off, where caps close the surface. With a given spacing, its ends go outwards
+     * to the next step. An infinite end is the points' own; both ends 0: both are. */
+    double lower[3], upper[3];
     /* Samples along an automatic grid's longest side where no spacing is given, at least 8. 0:
      * eight to the median radius, within 64 to 512. */
     uint32_t resolution;

@@ -142,6 +142,26 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid)
     return TML_OK;
 }
 
+static tml_status check_bounds(tml_context *tml, const tml_field_desc *desc)
+{
+    bool automatic = desc->grid.dims[0] == 0 && desc->grid.dims[1] == 0 && desc->grid.dims[2] == 0;
+    for (int a = 0; a < 3; a++) {
+        double lower = desc->lower[a], upper = desc->upper[a];
+        if (lower == 0.0 && upper == 0.0)
+            continue;
+        if (!(lower < upper))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_field: desc.lower[%d] is %g and upper %g; needs the smaller "
+                             "first, or both 0 for the points' own",
+                             a, lower, upper);
+        if (!automatic)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_field: desc.lower and upper are for automatic grids, whose "
+                             "grid.dims are 0");
+    }
+    return TML_OK;
+}
+
 static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
@@ -169,6 +189,8 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
             tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                       "tml_field: desc.resolution is %u, needs at least %d, or 0 for automatic",
                       desc->resolution, FIELD_BRICK);
+    if (status == TML_OK)
+        status = check_bounds(tml, desc);
     return status != TML_OK ? status : check_grid(tml, &desc->grid);
 }
 
@@ -178,6 +200,11 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
 typedef struct grid_box {
     double low[3], high[3];
 } grid_box;
+
+/* Samples that a grid has beyond a box's ends: none beyond one that was given. */
+typedef struct grid_border {
+    int below[3], above[3];
+} grid_border;
 
 static double longest_side(const grid_box *box)
 {
@@ -238,6 +265,40 @@ static double median_radius(const field_input *input, double radius)
     return found ? (double)samples[found / 2] : 0.0;
 }
 
+/* Puts desc.lower and upper, where they are finite, in place of the points' own ends. */
+static tml_status bound_box(tml_context *tml, const tml_field_desc *desc, grid_box *box,
+                            grid_border *border)
+{
+    for (int a = 0; a < 3; a++) {
+        double lower = desc->lower[a], upper = desc->upper[a];
+        bool is_given = lower != 0.0 || upper != 0.0;
+        bool has_lower = is_given && isfinite(lower), has_upper = is_given && isfinite(upper);
+        border->below[a] = has_lower ? 0 : BORDER_STEPS;
+        border->above[a] = has_upper ? 0 : BORDER_STEPS;
+        if (has_lower)
+            box->low[a] = lower;
+        if (has_upper)
+            box->high[a] = upper;
+        if (!(box->low[a] <= box->high[a]))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_field: desc.%s[%d] is %g, but the points reach only to %g",
+                             has_lower ? "lower" : "upper", a, has_lower ? lower : upper,
+                             has_lower ? box->high[a] : box->low[a]);
+    }
+    return TML_OK;
+}
+
+/* The step at which the side with the most samples has so many. */
+static double step_of(const grid_box *box, const grid_border *border, double samples)
+{
+    double step = 0.0;
+    for (int a = 0; a < 3; a++) {
+        double steps = samples - 1 - border->below[a] - border->above[a];
+        step = fmax(step, (box->high[a] - box->low[a]) / fmax(steps, 1));
+    }
+    return step;
+}
+
 /* Sets an automatic desc.radius from the points' spacing, but large enough that no point falls
  * between the samples of the finest automatic grid. */
 static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const field_input *input,
@@ -253,9 +314,14 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
         spacing = 1.0; /* all points coincide: any radius will do */
     desc->radius = desc->kind == TML_FIELD_KERNEL_SUM ? 2.0 * spacing : spacing;
     if (desc->grid.dims[0] == 0 && desc->grid.spacing[0] == 0.0) {
+        grid_box bounded = *box;
+        grid_border border;
+        status = bound_box(tml, desc, &bounded, &border);
+        if (status != TML_OK)
+            return status;
         int steps = desc->resolution ? (int)TML_MIN_OF(desc->resolution, 1u << 30) : MAX_RESOLUTION;
         steps -= 1 + 2 * BORDER_STEPS + 2 * FEWEST_STEPS_A_RADIUS;
-        double step = longest_side(box) / TML_MAX_OF(steps, 1);
+        double step = longest_side(&bounded) / TML_MAX_OF(steps, 1);
         if (desc->radius < FEWEST_STEPS_A_RADIUS * step) {
             tml_log(tml, TML_LOG_WARNING,
                     "tml_field: the points' spacing is %g, too fine for the grid: the radius is "
@@ -269,28 +335,61 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
     return check_length(tml, "radius (automatic)", desc->radius, false);
 }
 
+/* Along one axis: the grid's first sample, and its steps. */
+typedef struct grid_line {
+    double first, steps;
+} grid_line;
+
+/* Centred over the box. Rounding of a whole quotient must not add a step: resolution is exact. */
+static grid_line centred_line(double low, double high, double spacing, int below, int above)
+{
+    double quotient = (high - low) / spacing;
+    double steps = ceil(quotient - 0x1p-40 * quotient) + below + above;
+    double shift = 0.5 * (above - below) * spacing;
+    return (grid_line){0.5 * (low + high) - 0.5 * steps * spacing + shift, steps};
+}
+
+/* From one whole number of steps from the anchor to another. An end that is not given lies where a brick begins: so the
+ * samples fall into the same bricks, and sum their points in the same order, whatever the box is. first: in steps. */
+static grid_line lattice_line(double low, double high, double spacing, double anchor, int below,
+                              int above)
+{
+    double first = floor((low - anchor) / spacing + 0x1p-20) - below;
+    double last = ceil((high - anchor) / spacing - 0x1p-20) + above;
+    if (below)
+        first = floor(first / FIELD_BRICK) * FIELD_BRICK;
+    return (grid_line){first, fmax(last - first, 1)};
+}
+
 /* Sets an automatic grid over the box, which includes the points' reach. */
 static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t points,
-                               double typical_radius, const grid_box *box)
+                               double typical_radius, const double inverse[9], grid_box *box)
 {
+    grid_border border;
+    tml_status status = bound_box(tml, desc, box, &border);
+    if (status != TML_OK)
+        return status;
     tml_grid *grid = &desc->grid;
-    double longest = longest_side(box);
-    if (grid->spacing[0] == 0.0) {
-        double steps =
-            desc->resolution ? desc->resolution : STEPS_A_RADIUS * longest / typical_radius;
-        if (!desc->resolution)
-            steps = fmin(fmax(steps, MIN_RESOLUTION), MAX_RESOLUTION);
-        double step = longest / (steps - 1 - 2 * BORDER_STEPS);
+    double longest = longest_side(box), samples = 1.0, farthest = 0.0, first[3];
+    bool is_lattice = grid->spacing[0] != 0.0;
+    if (!is_lattice) {
+        double many = STEPS_A_RADIUS * longest / typical_radius;
+        many =
+            desc->resolution ? desc->resolution : fmin(fmax(many, MIN_RESOLUTION), MAX_RESOLUTION);
+        double step = step_of(box, &border, many);
         grid->spacing[0] = grid->spacing[1] = grid->spacing[2] = step;
     }
-    double samples = 1.0, middle[3];
     for (int a = 0; a < 3; a++) {
-        /* Rounding of a whole quotient must not add a step: resolution is exact. */
-        double quotient = (box->high[a] - box->low[a]) / grid->spacing[a];
-        double steps = ceil(quotient - 0x1p-40 * quotient) + 2 * BORDER_STEPS;
-        samples *= steps + 1;
-        grid->dims[a] = steps < (double)max_samples ? (uint64_t)steps + 1 : 0;
-        middle[a] = 0.5 * (box->low[a] + box->high[a]) - 0.5 * steps * grid->spacing[a];
+        const double *row = inverse + 3 * a, *o = grid->origin;
+        double anchor = row[0] * o[0] + row[1] * o[1] + row[2] * o[2];
+        grid_line line = is_lattice ? lattice_line(box->low[a], box->high[a], grid->spacing[a],
+                                                   anchor, border.below[a], border.above[a])
+                                    : centred_line(box->low[a], box->high[a], grid->spacing[a],
+                                                   border.below[a], border.above[a]);
+        samples *= line.steps + 1;
+        grid->dims[a] = line.steps < (double)max_samples ? (uint64_t)line.steps + 1 : 0;
+        first[a] = is_lattice ? line.first * grid->spacing[a] : line.first;
+        farthest = is_lattice ? fmax(farthest, fabs(line.first)) : 0.0;
     }
     if (!(samples <= (double)max_samples))
         return tml_error(
@@ -299,15 +398,23 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
             "samples, more than 2^40; give a larger spacing, or remove outliers",
             (unsigned long long)points, box->high[0] - box->low[0], box->high[1] - box->low[1],
             box->high[2] - box->low[2], grid->spacing[0], samples);
-    for (int a = 0; a < 3; a++)
-        grid->origin[a] = grid->direction[3 * a] * middle[0] +
-                          grid->direction[3 * a + 1] * middle[1] +
-                          grid->direction[3 * a + 2] * middle[2];
+    if (farthest > 0x1p50)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_field: the points are %g steps of desc.grid.spacing from "
+                         "desc.grid.origin, needs at most 2^50; give an origin near them, or a "
+                         "larger spacing",
+                         farthest);
+    for (int row = 0; row < 3; row++) {
+        const double *d = grid->direction + 3 * row;
+        double offset = d[0] * first[0] + d[1] * first[1] + d[2] * first[2];
+        grid->origin[row] = is_lattice ? grid->origin[row] + offset : offset;
+    }
     if (desc->resolution == 0 && typical_radius < grid->spacing[0])
         tml_log(
             tml, TML_LOG_WARNING,
             "tml_field: %llu points span %g but their radius is only %g: many will fall between "
-            "the samples, %g apart; give a larger radius or resolution, or remove outliers",
+            "the samples, %g apart; give a larger radius, a smaller spacing or more resolution, or "
+            "remove outliers",
             (unsigned long long)points, longest, typical_radius, grid->spacing[0]);
     return check_grid(tml, grid);
 }
@@ -330,8 +437,11 @@ static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_in
     tml_status status = resolve_radius(tml, desc, input, &box);
     if (status == TML_OK && desc->grid.dims[0] == 0) {
         bounds(input, &axes, desc->radius, 1.0, &box);
-        status = resolve_grid(tml, desc, points, median_radius(input, desc->radius), &box);
+        status =
+            resolve_grid(tml, desc, points, median_radius(input, desc->radius), axes.inverse, &box);
     }
+    for (int a = 0; a < 3; a++)
+        desc->lower[a] = desc->upper[a] = 0.0; /* they are in the grid */
     if (status == TML_OK && desc->margin == 0.0)
         desc->margin =
             2.0 * fmax(fmax(desc->grid.spacing[0], desc->grid.spacing[1]), desc->grid.spacing[2]);
