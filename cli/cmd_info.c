@@ -431,7 +431,8 @@ const cli_command cmd_info = {
          .operands = "FILE",
          .summary = "Tells what is in a volume, point, mesh or picture file",
          .about =
-             "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, and "
+             "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM, "
+             "and "
              "headerless "
              "samples "
              "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "

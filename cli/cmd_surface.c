@@ -875,7 +875,8 @@ const cli_command cmd_surface = {
          .operands = "IN...",
          .summary = "Makes the mesh of an isosurface from a volume or from points",
          .about =
-             "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, headerless "
+             "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, "
+             "headerless "
              "samples) "
              "or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; either may be "
              "gzipped where its format allows.\n\n"

@@ -101,14 +101,15 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
     tml_points_free(tml, &points);
     if (is_empty || (status != TML_ERROR_FILE_FORMAT && status != TML_OK))
         return cli_fail(tml, status);
-    return cli_error(
-        "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, "
-        "NPY, VTK and TIFF (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
-        "and legacy VTK%s",
-        path,
-        takes_all ? ", meshes OBJ, PLY, STL, OFF, glTF and VTP, pictures Radiance, PFM, "
-                    "PNG, JPEG and OpenEXR"
-                  : "");
+    return cli_error("%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, "
+                     "NPY, VTK, TIFF and DICOM (headerless samples need --dims and --type), points "
+                     "PLY, XYZ, PCD, LAS "
+                     "and legacy VTK%s",
+                     path,
+                     takes_all
+                         ? ", meshes OBJ, PLY, STL, OFF, glTF and VTP, pictures Radiance, PFM, "
+                           "PNG, JPEG and OpenEXR"
+                         : "");
 }
 
 void input_name(const char *path, input *out)

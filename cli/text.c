@@ -57,8 +57,11 @@ char *text_triple(char *text, const double v[3])
 
 const char *text_file_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (at[0] == '/' && at[1]) /* a folder's name may end in one */
+            name = at + 1;
+    return name;
 }
 
 char *text_number(char *text, double number)

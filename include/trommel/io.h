@@ -26,7 +26,8 @@ typedef struct tml_volume {
     double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
     uint64_t frame_count; /* volumes or components in the file, of which this is one */
-    char format[16]; /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF", "raw" */
+    char format[16]; /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
+                      * "DICOM", "raw" */
     char space[32];  /* "left-posterior-superior", "right-anterior-superior", or empty */
     char comment[96]; /* what else a person would like to know; may be empty */
 } tml_volume;
@@ -52,6 +53,10 @@ typedef struct tml_volume_load_desc {
  * (pages are layers, of one grey sample a pixel; where it found libtiff, TML_TIFF), or raw (.raw, any
  * name when desc gives dims and type; .gz is unzipped). The format is found by content first, then by
  * name. VTK's arrays on cells are volumes of the cells' centres. path is UTF-8. desc may be NULL.
+ * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in the
+ * file's folder, sorted along their normal; path may be that folder, if it holds one series. Slices
+ * must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then is no
+ * rotation. Where each slice has a slope of its own, samples are f32 of physical values.
  * What follows the samples in a file with a header does not matter, compressed or not; headerless
  * samples must be all that there is, or that many volumes.
  * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "io/dicom.h"
 #include "io/volume_internal.h"
 
 /* Formats that contents alone identify come before those that also need the name. */
 static const volume_format *const formats[] = {
-    &tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti, &tml_volume_mrc,
-    &tml_volume_vtk,  &tml_volume_vti, &tml_volume_tiff,  &tml_volume_metaimage};
+    &tml_volume_nrrd,     &tml_volume_npy,   &tml_volume_nifti, &tml_volume_mrc, &tml_volume_vtk,
+    &tml_volume_vti,      &tml_volume_dicom, &tml_volume_tiff, /* a DICOM file may begin as TIFF */
+    &tml_volume_metaimage};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
 
@@ -261,15 +263,19 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
     else
-        status = tml_io_error(
-            file, TML_ERROR_FILE_FORMAT,
-            file->size == 0
-                ? "the file is empty"
-                : "is none of the volume formats known here (NRRD, NIfTI, "
-                  "MetaImage, MRC, NPY, VTK, VTI, TIFF); for headerless samples give desc.dims "
-                  "and desc.type");
-    if (header->encoding == VOLUME_TEXT ||
-        header->encoding == VOLUME_TIFF) /* become samples here */
+        status =
+            tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                         file->size == 0 ? "the file is empty"
+                                         : "is none of the volume formats known here (NRRD, NIfTI, "
+                                           "MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM); for "
+                                           "headerless samples give desc.dims "
+                                           "and desc.type");
+    if (header->list.data) {
+        tml_io_block_free(file, block);
+        *block = header->list;
+    }
+    if (header->encoding == VOLUME_TEXT || header->encoding == VOLUME_TIFF ||
+        header->encoding == VOLUME_DICOM) /* become samples here */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
     if (status == TML_OK && header->volume.format[0] == '\0')
         snprintf(header->volume.format, sizeof header->volume.format, "%s",
@@ -295,12 +301,16 @@ static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tm
     return status;
 }
 
-/* Opens a volume's file; of a pair of files always the header, whichever was named. */
+/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder one of its
+ * DICOM series. */
 static tml_status open_volume(tml_context *tml, const char *call, const char *path, io_file *out)
 {
-    tml_status status = tml_io_open(tml, call, path, out);
     char header_name[VOLUME_NAME_SIZE];
     io_file header;
+    bool is_folder;
+    tml_status status = tml_dicom_open_folder(tml, call, path, &is_folder, out);
+    if (!is_folder)
+        status = tml_io_open(tml, call, path, out);
     if (status != TML_OK || !tml_nifti_header_beside(out, header_name))
         return status;
     status = tml_io_open_beside(out, header_name, &header);

@@ -230,6 +230,7 @@ static tml_status decode_vtk_xml(const io_file *file, const volume_header *heade
 static const volume_decoder decoders[VOLUME_ENCODINGS] = {[VOLUME_TEXT] = decode_text,
                                                           [VOLUME_HEX] = decode_hex,
                                                           [VOLUME_TIFF] = tml_tiff_decode,
+                                                          [VOLUME_DICOM] = tml_dicom_decode,
                                                           [VOLUME_VTK_XML] = decode_vtk_xml};
 
 static void close_file(samples_reader *reader)
@@ -564,7 +565,8 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
 {
     const uint64_t *dims = header->volume.grid.dims;
     uint64_t layer_samples = dims[0] * dims[1];
-    if (decoders[header->encoding] || header->axis[2] != 2)
+    bool is_series = header->encoding == VOLUME_DICOM && header->file_count > 1; /* file by file */
+    if ((decoders[header->encoding] && !is_series) || header->axis[2] != 2)
         return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "%s, so that it cannot be read layer by layer; load it whole, or "
                             "convert it (\"unu save -e raw\", \"unu permute\")",

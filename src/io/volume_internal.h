@@ -16,6 +16,7 @@ typedef enum volume_encoding {
     VOLUME_HEX,     /* two digits a byte */
     VOLUME_VTK_XML, /* an array of volume_header.coding, other than text */
     VOLUME_TIFF,
+    VOLUME_DICOM,
     VOLUME_ENCODINGS,
 } volume_encoding;
 
@@ -34,7 +35,8 @@ typedef struct volume_header {
     tml_volume volume; /* all but data and size */
 
     volume_source source;
-    io_span names; /* within the head, or made_name */
+    io_span names; /* within the head, made_name or list */
+    io_block list; /* names that a format has made: volume.c puts it in the place of the head */
     char made_name[VOLUME_NAME_SIZE];
     uint64_t file_count;
     int64_t pattern_first, pattern_step;
@@ -67,7 +69,7 @@ typedef struct volume_format {
 } volume_format;
 
 extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaimage, tml_volume_mrc,
-    tml_volume_npy, tml_volume_vtk, tml_volume_vti, tml_volume_tiff;
+    tml_volume_npy, tml_volume_vtk, tml_volume_vti, tml_volume_tiff, tml_volume_dicom;
 /* Headerless: everything is in desc. */
 TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
                                                const tml_volume_load_desc *desc,
@@ -159,6 +161,8 @@ typedef tml_status (*volume_decoder)(const io_file *file, const volume_header *h
 
 tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uint64_t offset,
                            uint64_t size, void *out);
+tml_status tml_dicom_decode(const io_file *file, const volume_header *header, uint64_t offset,
+                            uint64_t size, void *out);
 
 /* Allocates volume.data and reads the wanted samples, in the machine's byte order and the volume's
  * axis order. wrapped: the whole file is gzip. Everything is checked against the files' sizes

@@ -1,0 +1,520 @@
+/* DICOM: real files against what an independent parser found, series that are made here in each way of coding,
+ * with every reason to refuse them, damaged, cut and changed files. */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "test.h"
+
+#include "folder.h"
+#include "memory_watch.h"
+#include "volume_check.h"
+
+/* clang-format off */
+#define OBLIQUE {64, 64, 4}, TML_I16, 0x84f3c99b, {2.3437497, 2.3437496, 4.0000017}, {-136.2682, -50.12272, 36.6436}
+static const volume_check shipped[] = {
+    {"volumes/dicom/oblique", "DICOM", 0, 1, OBLIQUE},
+    {"volumes/dicom/oblique/003.dcm", "DICOM", 0, 1, OBLIQUE},
+    {"volumes/dicom/rtdose.dcm", "DICOM", 0, 1, {10, 10, 15}, TML_U32, 0x4f4143e8, {10, 10, 5}, {189.43125, 199.43125, -761.87}},
+    {"volumes/dicom/MR_small_bigendian.dcm", "DICOM", 0, 1, {64, 64, 1}, TML_I16, 0x2614499c, {0.3125, 0.3125, 0.8}, {-83.9063, -91.2, 6.6406}},
+};
+static const volume_check collected[] = {
+    {"volumes/dicom/mr_oblique", "DICOM", 0, 1, {80, 80, 35}, TML_U16, 0x41934401, {3, 3, 3.3}, {-119.62467524735, -142.84578995313, -0.4718822250142}},
+    {"volumes/dicom/pet_chest/014.dcm", "DICOM", 0, 1, {128, 128, 28}, TML_I16, 0x6dcff080, {3.5378182, 3.5378182, 3.375}, {-226.13246, -425.88375, -739.709}},
+};
+/* clang-format on */
+
+TEST(shipped_files_have_the_values_that_another_reader_found)
+{
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof shipped / sizeof shipped[0]; i++)
+        check_volume(tml, test_data(shipped[i].path), &shipped[i]);
+    tml_volume volume;
+    if (CHECK_OK(tml, tml_volume_load(tml, test_data("volumes/dicom/rtdose.dcm"), NULL, &volume)))
+        CHECK_NEAR(volume.slope, 1e-6, 1e-12);
+    tml_volume_free(tml, &volume);
+    if (CHECK_OK(tml, tml_volume_load(tml, test_data("volumes/dicom/oblique"), NULL, &volume))) {
+        /* The file's orientation, in columns, and the normal. */
+        static const double direction[9] = {0.60883,  -0.142762, -0.78035,  0.790737, 0.188227,
+                                            0.582499, 0.063724,  -0.971694, 0.227485};
+        for (int i = 0; i < 9; i++)
+            CHECK_NEAR(volume.grid.direction[i], direction[i], 1e-5);
+        CHECK_STR(volume.space, "left-posterior-superior");
+    }
+    tml_volume_free(tml, &volume);
+    CHECK_STR(tml_volume_format(tml, test_data("volumes/dicom/oblique")), "DICOM");
+    CHECK_STATUS(tml_volume_load(tml, test_data("volumes/tiff"), NULL, &volume),
+                 TML_ERROR_FILE_ACCESS);
+    CHECK(strstr(tml_last_error(tml), "folder without DICOM"));
+    tml_close(tml);
+}
+
+TEST(collected_series_have_the_values_that_another_reader_found)
+{
+    if (!test_full_data(collected[0].path))
+        SKIP("TML_DATA is not set");
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof collected / sizeof collected[0]; i++)
+        check_volume(tml, test_full_data(collected[i].path), &collected[i]);
+    tml_volume volume;
+    CHECK_STATUS(
+        tml_volume_load(tml, test_full_data("volumes/dicom/ct_head_tilted"), NULL, &volume),
+        TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "4.00193 apart, but 1.08109 between 14.dcm and 15.dcm"));
+    CHECK_STATUS(
+        tml_volume_load(tml, test_full_data("volumes/dicom/single/JPEG2000.dcm"), NULL, &volume),
+        TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "JPEG 2000"));
+    tml_close(tml);
+}
+
+TEST(damaged_files_get_an_error)
+{
+    static const char *const readable[] = {"dicom_with_strangers", NULL};
+    if (!test_full_data("damaged"))
+        SKIP("TML_DATA is not set");
+    check_damaged("dicom_", readable, 1 << 20);
+}
+
+/* ---- made files ------------------------------------------------------------------------------ */
+
+typedef enum coding { IMPLICIT, EXPLICIT, BIG_ENDIAN_EXPLICIT, CODINGS } coding;
+
+typedef struct dicom {
+    uint8_t data[1 << 14];
+    size_t size;
+    coding coding;
+} dicom;
+
+static void put(dicom *d, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        d->data[d->size++] =
+            (uint8_t)(value >> 8 * (d->coding == BIG_ENDIAN_EXPLICIT ? size - 1 - i : i));
+}
+
+static void put_head(dicom *d, uint32_t tag, const char *vr, uint32_t length)
+{
+    put(d, tag >> 16, 2);
+    put(d, tag & 0xffff, 2);
+    if (!vr || d->coding == IMPLICIT) {
+        put(d, length, 4);
+        return;
+    }
+    d->data[d->size++] = (uint8_t)vr[0];
+    d->data[d->size++] = (uint8_t)vr[1];
+    bool is_long = strcmp(vr, "SQ") == 0 || strcmp(vr, "OW") == 0 || strcmp(vr, "UN") == 0;
+    put(d, is_long ? 0 : length, 2);
+    if (is_long)
+        put(d, length, 4);
+}
+
+static void put_text(dicom *d, uint32_t tag, const char *vr, const char *text)
+{
+    size_t length = strlen(text), even = length + length % 2;
+    put_head(d, tag, vr, (uint32_t)even);
+    memcpy(d->data + d->size, text, length);
+    d->size += length;
+    if (even > length)
+        d->data[d->size++] = vr[0] == 'U' ? 0 : ' ';
+}
+
+static void put_count(dicom *d, uint32_t tag, unsigned value)
+{
+    put_head(d, tag, "US", 2);
+    put(d, value, 2);
+}
+
+/* What a made slice is like; zeroed: a plain one. */
+typedef struct slice {
+    coding coding;
+    const char *series, *position, *orientation, *slope, *spacing, *syntax;
+    unsigned rows, stored, high, sign;
+    uint64_t (*sample)(unsigned i);
+} slice;
+
+enum { ROWS = 3, COLUMNS = 4, PIXELS = ROWS * COLUMNS };
+
+static void begin(dicom *d, const slice *s)
+{
+    static const char *const syntaxes[] = {"1.2.840.10008.1.2", "1.2.840.10008.1.2.1",
+                                           "1.2.840.10008.1.2.2"};
+    *d = (dicom){.size = 128, .coding = EXPLICIT};
+    memcpy(d->data + d->size, "DICM", 4);
+    d->size += 4;
+    put_text(d, 0x00020010, "UI", s->syntax ? s->syntax : syntaxes[s->coding]);
+    d->coding = s->coding;
+    put_text(d, 0x0020000E, "UI", s->series ? s->series : "1.2.3");
+}
+
+static void put_image(dicom *d, const slice *s, unsigned frames)
+{
+    if (s->orientation)
+        put_text(d, 0x00200037, "DS", s->orientation);
+    put_count(d, 0x00280002, 1);
+    put_text(d, 0x00280004, "CS", "MONOCHROME2");
+    if (frames > 1) {
+        char text[16];
+        snprintf(text, sizeof text, "%u", frames);
+        put_text(d, 0x00280008, "IS", text);
+    }
+    put_count(d, 0x00280010, s->rows ? s->rows : ROWS);
+    put_count(d, 0x00280011, COLUMNS);
+    if (s->spacing)
+        put_text(d, 0x00280030, "DS", s->spacing);
+    put_count(d, 0x00280100, 16);
+    put_count(d, 0x00280101, s->stored ? s->stored : 16);
+    put_count(d, 0x00280102, s->high ? s->high : 15);
+    put_count(d, 0x00280103, s->sign);
+    if (s->slope) {
+        put_text(d, 0x00281052, "DS", "10");
+        put_text(d, 0x00281053, "DS", s->slope);
+    }
+}
+
+static void put_pixels(dicom *d, const slice *s, unsigned count, unsigned first)
+{
+    put_head(d, 0x7FE00010, "OW", 2 * count);
+    for (unsigned i = 0; i < count; i++)
+        put(d, s->sample ? s->sample(i) : first + i, 2);
+}
+
+static void make_slice(dicom *d, const slice *s, unsigned first)
+{
+    begin(d, s);
+    if (s->position)
+        put_text(d, 0x00200032, "DS", s->position);
+    put_image(d, s, 1);
+    put_pixels(d, s, (s->rows ? s->rows : ROWS) * COLUMNS, first);
+}
+
+static void write_slice(const char *name, const slice *s, unsigned first)
+{
+    dicom d;
+    make_slice(&d, s, first);
+    write_file(name, d.data, d.size);
+}
+
+static void expect_volume(tml_context *tml, const char *path, const uint16_t *expected,
+                          uint64_t layers, const double *direction, const double spacing[3])
+{
+    tml_volume volume;
+    if (!CHECK_OK(tml, tml_volume_load(tml, path, NULL, &volume)))
+        return;
+    CHECK(volume.type == TML_U16 || volume.type == TML_I16);
+    CHECK_EQ_U64(volume.grid.dims[0], COLUMNS);
+    CHECK_EQ_U64(volume.grid.dims[1], ROWS);
+    if (CHECK_EQ_U64(volume.grid.dims[2], layers))
+        CHECK(memcmp(volume.data, expected, volume.size) == 0);
+    for (int i = 0; i < 9 && direction; i++)
+        CHECK_NEAR(volume.grid.direction[i], direction[i], 1e-6);
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR(volume.grid.spacing[i], spacing[i], 1e-6);
+    tml_volume_free(tml, &volume);
+}
+
+#define UPRIGHT "1\\0\\0\\0\\1\\0"
+
+/* Five slices whose names are in another order than their places, in all codings, one of another series and
+ * files that are none among them: whichever is named, the same volume, whole and layer by layer. */
+TEST(a_series_is_sorted_along_its_normal)
+{
+    static const char *const names[] = {"d", "a.dcm", "IM 3", "c", "b.ima"};
+    static const double spacing[3] = {0.5, 2, 3},
+                        turned[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* columns of UP_ALONG */
+    tml_context *tml = open_plain();
+    uint16_t expected[5 * PIXELS], layer[2 * PIXELS];
+    for (unsigned i = 0; i < 5 * PIXELS; i++)
+        expected[i] = (uint16_t)(100 * (i / PIXELS) + i % PIXELS);
+    for (int c = 0; c < CODINGS; c++) {
+        for (unsigned i = 0; i < 5;
+             i++) { /* rows run along y, columns along z, so slices along x */
+            char position[64];
+            snprintf(position, sizeof position, "%g\\5\\-7", 3.0 * i - 20);
+            write_slice(names[i],
+                        &(slice){.coding = (coding)c,
+                                 .position = position,
+                                 .orientation = "0\\1\\0\\0\\0\\1",
+                                 .spacing = "2\\0.5"},
+                        100 * i);
+        }
+        write_slice("other.dcm",
+                    &(slice){.series = "1.2.4", .position = "0\\0\\0", .orientation = UPRIGHT}, 0);
+        write_file("README.txt", "not DICOM", 9);
+        write_file("short", "DICM", 4);
+        expect_volume(tml, in_folder("c"), expected, 5, turned, spacing);
+        expect_volume(tml, in_folder("a.dcm"), expected, 5, turned, spacing);
+        tml_volume info;
+        tml_volume_stream *stream = NULL;
+        CHECK_STATUS(tml_volume_load(tml, folder, NULL, &info), TML_ERROR_UNSUPPORTED);
+        CHECK(strstr(tml_last_error(tml), "several series"));
+        remove(in_folder("other.dcm"));
+        expect_volume(tml, folder, expected, 5, turned, spacing);
+        if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("d"), NULL, &info, &stream))) {
+            CHECK(info.grid.origin[0] == -20 && info.grid.origin[2] == -7);
+            CHECK_OK(tml, tml_volume_stream_read(stream, 1, 2, layer));
+            CHECK(memcmp(layer, expected + PIXELS, sizeof layer) == 0);
+            CHECK_OK(tml, tml_volume_stream_read(stream, 4, 1, layer));
+            CHECK(memcmp(layer, expected + 4 * PIXELS, sizeof layer / 2) == 0);
+        }
+        tml_volume_stream_close(stream);
+        remove_files();
+    }
+    tml_close(tml);
+}
+
+/* Three slices, of which the last is another one; each reason has its words. */
+TEST(series_that_are_no_stack_are_refused)
+{
+    static const struct {
+        slice last;
+        const char *word;
+    } cases[] = {
+        {{.position = "0\\0\\5", .orientation = UPRIGHT}, "not equally spaced: 2 apart, but 3"},
+        {{.position = "0\\0\\2", .orientation = UPRIGHT}, "two slices at one place, b and c"},
+        {{.position = "1\\0\\4", .orientation = UPRIGHT}, "not equally spaced"},
+        {{.position = "0\\0\\4", .orientation = "0\\1\\0\\1\\0\\0"}, "c has another orientation"},
+        {{.position = "0\\0\\4", .orientation = UPRIGHT, .rows = 2}, "c has another size"},
+        {{.position = "0\\0\\4", .orientation = UPRIGHT, .sign = 1}, "another type of samples"},
+        {{.position = "0\\0\\4", .orientation = UPRIGHT, .spacing = "2\\1"}, "another spacing"},
+        {{.orientation = UPRIGHT}, "c has no position"},
+    };
+    tml_context *tml = open_plain();
+    tml_volume volume;
+    write_slice("a", &(slice){.position = "0\\0\\0", .orientation = UPRIGHT}, 0);
+    write_slice("b", &(slice){.position = "0\\0\\2", .orientation = UPRIGHT}, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_slice("c", &cases[i].last, 0);
+        CHECK_STATUS(tml_volume_load(tml, in_folder("a"), NULL, &volume), TML_ERROR_UNSUPPORTED);
+        if (!strstr(tml_last_error(tml), cases[i].word))
+            test_fail(__FILE__, __LINE__, "\"%s\", needs \"%s\"", tml_last_error(tml),
+                      cases[i].word);
+    }
+    write_slice("c\nd", &(slice){.position = "0\\0\\4", .orientation = UPRIGHT}, 0);
+    remove(in_folder("c"));
+    CHECK_STATUS(tml_volume_load(tml, in_folder("a"), NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "rename it"));
+    remove_files();
+    tml_close(tml);
+}
+
+TEST(a_tilted_stack_is_sheared)
+{
+    tml_context *tml = open_plain();
+    tml_volume volume;
+    for (unsigned i = 0; i < 3; i++) {
+        char position[64], name[2] = {(char)('a' + i), '\0'};
+        snprintf(position, sizeof position, "0\\%u\\%u", 3 * i, 4 * i);
+        write_slice(name, &(slice){.position = position, .orientation = UPRIGHT}, 0);
+    }
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume))) {
+        CHECK_NEAR(volume.grid.spacing[2], 5, 1e-12);
+        CHECK_NEAR(volume.grid.direction[5], 0.6, 1e-12);
+        CHECK_NEAR(volume.grid.direction[8], 0.8, 1e-12);
+        CHECK(strstr(volume.comment, "sheared by 36.9 degrees"));
+    }
+    tml_volume_free(tml, &volume);
+    remove_files();
+    tml_close(tml);
+}
+
+/* One slope stays the volume's; slopes of each slice make floats. */
+TEST(slopes)
+{
+    tml_context *tml = open_plain();
+    tml_volume volume;
+    for (int apart = 0; apart < 2; apart++) {
+        write_slice("a", &(slice){.position = "0\\0\\0", .orientation = UPRIGHT, .slope = "2"}, 1);
+        write_slice(
+            "b",
+            &(slice){.position = "0\\0\\1", .orientation = UPRIGHT, .slope = apart ? "0.5" : "2"},
+            50);
+        if (CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume))) {
+            const float *floats = volume.data;
+            const uint16_t *words = volume.data;
+            CHECK(volume.type == (apart ? TML_F32 : TML_U16));
+            CHECK(volume.slope == (apart ? 1 : 2) && volume.intercept == (apart ? 0 : 10));
+            for (unsigned i = 0; i < PIXELS && apart; i++)
+                CHECK(floats[i] == 2 * (1 + (float)i) + 10 &&
+                      floats[PIXELS + i] == 0.5f * (50 + (float)i) + 10);
+            CHECK(apart || (words[0] == 1 && words[PIXELS] == 50));
+        }
+        tml_volume_free(tml, &volume);
+    }
+    remove_files();
+    tml_close(tml);
+}
+
+static uint64_t with_overlay(unsigned i)
+{
+    return (i * 683 & 0xfff) | (i % 3) << 14 | 0x1000;
+}
+
+/* Bits that are not used hold overlays in old files; signs reach from the highest used bit. */
+TEST(bits_that_are_not_used)
+{
+    tml_context *tml = open_plain();
+    for (unsigned sign = 0; sign < 2; sign++) {
+        uint16_t expected[PIXELS];
+        for (unsigned i = 0; i < PIXELS; i++) {
+            int value = (int)(i * 683 & 0xfff);
+            expected[i] = (uint16_t)(sign && value >= 2048 ? value - 4096 : value);
+        }
+        write_slice("a", &(slice){.stored = 12, .high = 11, .sign = sign, .sample = with_overlay},
+                    0);
+        expect_volume(tml, in_folder("a"), expected, 1, NULL, (double[3]){1, 1, 1});
+    }
+    remove_files();
+    tml_close(tml);
+}
+
+/* Frames with functional groups: in sequences of stated and of unstated lengths, behind an icon with rows and pixels
+ * of its own. change: 1 moves the last frame, 2 turns it. */
+static void make_frames(dicom *d, coding c, bool is_stated, int change)
+{
+    const uint32_t unstated = UINT32_MAX;
+    slice s = {.coding = c};
+    size_t at[4];
+    begin(d, &s);
+#define OPEN(i, tag, vr)                                                                           \
+    do {                                                                                           \
+        put_head(d, tag, vr, unstated);                                                            \
+        at[i] = d->size;                                                                           \
+    } while (0)
+#define CLOSE(i, end)                                                                              \
+    do {                                                                                           \
+        size_t size = d->size - at[i], behind = d->size;                                           \
+        if (is_stated) {                                                                           \
+            d->size = at[i] - 4;                                                                   \
+            put(d, size, 4);                                                                       \
+            d->size = behind;                                                                      \
+        } else {                                                                                   \
+            put_head(d, end, NULL, 0);                                                             \
+        }                                                                                          \
+    } while (0)
+    if (c !=
+        IMPLICIT) { /* where a reader cannot know that it is a sequence, it is passed over as a value */
+        OPEN(0, 0x00880200, "SQ");
+        OPEN(1, 0xFFFEE000, NULL);
+        put_count(d, 0x00280010, 1);
+        put_text(d, 0x00200032, "DS", "9\\9\\9");
+        put_head(d, 0x7FE00010, "OW", 2);
+        put(d, 7, 2);
+        CLOSE(1, 0xFFFEE00D);
+        CLOSE(0, 0xFFFEE0DD);
+    }
+    put_image(d, &s, 3);
+    OPEN(0, 0x52009229, "SQ");
+    OPEN(1, 0xFFFEE000, NULL);
+    OPEN(2, 0x00289110, "SQ");
+    OPEN(3, 0xFFFEE000, NULL);
+    put_text(d, 0x00280030, "DS", "2\\0.5");
+    CLOSE(3, 0xFFFEE00D);
+    CLOSE(2, 0xFFFEE0DD);
+    CLOSE(1, 0xFFFEE00D);
+    CLOSE(0, 0xFFFEE0DD);
+    OPEN(0, 0x52009230, "SQ");
+    for (int f = 0; f < 3; f++) {
+        char position[64];
+        snprintf(position, sizeof position, "0\\0\\%d", 4 * f + (f == 2 && change == 1));
+        OPEN(1, 0xFFFEE000, NULL);
+        OPEN(2, 0x00209113, "SQ");
+        OPEN(3, 0xFFFEE000, NULL);
+        put_text(d, 0x00200032, "DS", position);
+        CLOSE(3, 0xFFFEE00D);
+        CLOSE(2, 0xFFFEE0DD);
+        OPEN(2, 0x00209116, "SQ");
+        OPEN(3, 0xFFFEE000, NULL);
+        put_text(d, 0x00200037, "DS", f == 2 && change == 2 ? "0\\1\\0\\1\\0\\0" : UPRIGHT);
+        CLOSE(3, 0xFFFEE00D);
+        CLOSE(2, 0xFFFEE0DD);
+        CLOSE(1, 0xFFFEE00D);
+    }
+    CLOSE(0, 0xFFFEE0DD);
+    put_pixels(d, &s, 3 * PIXELS, 0);
+}
+
+TEST(frames_of_one_file)
+{
+    static const double upright[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, spacing[3] = {0.5, 2, 4};
+    uint16_t expected[3 * PIXELS];
+    tml_context *tml = open_plain();
+    for (unsigned i = 0; i < 3 * PIXELS; i++)
+        expected[i] = (uint16_t)i;
+    for (int c = 0; c < CODINGS; c++)
+        for (int stated = 0; stated < 2; stated++)
+            for (int change = 0; change < 3; change++) {
+                dicom d;
+                make_frames(&d, (coding)c, stated, change);
+                if (change) {
+                    expect_refusal(tml, "a", d.data, d.size, TML_ERROR_UNSUPPORTED, "no stack");
+                    continue;
+                }
+                write_file("a", d.data, d.size);
+                expect_volume(tml, in_folder("a"), expected, 3, upright, spacing);
+                remove_files();
+            }
+    tml_close(tml);
+}
+
+TEST(files_that_are_not_read)
+{
+    static const struct {
+        slice slice;
+        tml_status status;
+        const char *word;
+    } cases[] = {
+        {{.syntax = "1.2.840.10008.1.2.4.50"}, TML_ERROR_UNSUPPORTED, "JPEG (baseline)"},
+        {{.syntax = "1.2.840.10008.1.2.4.70"}, TML_ERROR_UNSUPPORTED, "JPEG lossless"},
+        {{.syntax = "1.2.840.10008.1.2.4.80"}, TML_ERROR_UNSUPPORTED, "JPEG-LS"},
+        {{.syntax = "1.2.840.10008.1.2.5"}, TML_ERROR_UNSUPPORTED, "RLE"},
+        {{.syntax = "1.2.840.10008.1.2.1.99"}, TML_ERROR_UNSUPPORTED, "deflate"},
+        {{.syntax = "1.2.3"}, TML_ERROR_UNSUPPORTED, "something newer (transfer syntax 1.2.3)"},
+        {{.syntax = ""}, TML_ERROR_FILE_FORMAT, "does not say its transfer syntax"},
+        {{.spacing = "0\\1"}, TML_ERROR_FILE_FORMAT, "above 0"},
+        {{.spacing = "1\\nan"}, TML_ERROR_FILE_FORMAT, "no number"},
+        {{.orientation = "1\\0\\0\\1\\0\\0"}, TML_ERROR_FILE_FORMAT, "right angle"},
+        {{.stored = 17}, TML_ERROR_FILE_FORMAT, "17 bits"},
+        {{.stored = 12, .high = 10}, TML_ERROR_FILE_FORMAT, "12 bits up to bit 10"},
+    };
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dicom d;
+        slice s = cases[i].slice;
+        s.coding = EXPLICIT;
+        make_slice(&d, &s, 0);
+        expect_refusal(tml, "a", d.data, d.size, cases[i].status, cases[i].word);
+    }
+    dicom plan;
+    begin(&plan, &(slice){.coding = EXPLICIT});
+    expect_refusal(tml, "a", plan.data, plan.size, TML_ERROR_UNSUPPORTED, "without pixels");
+    tml_close(tml);
+}
+
+TEST(files_cut_and_changed)
+{
+    dicom d;
+    for (int c = 0; c < CODINGS; c++) {
+        make_slice(&d,
+                   &(slice){.coding = (coding)c,
+                            .position = "0\\0\\0",
+                            .orientation = UPRIGHT,
+                            .slope = "2",
+                            .spacing = "1\\1"},
+                   0);
+        cut_and_change("a", d.data, d.size, d.size - 2 * (size_t)PIXELS, 1, 1 << 16);
+        make_frames(&d, (coding)c, c == 1, 0);
+        cut_and_change("a", d.data, d.size, d.size - 6 * (size_t)PIXELS, 1, 1 << 16);
+    }
+    FILE *file = fopen(test_data("volumes/dicom/rtdose.dcm"), "rb");
+    d.size = file ? fread(d.data, 1, sizeof d.data, file) : 0;
+    if (file)
+        fclose(file);
+    if (CHECK(d.size > 6000))
+        cut_and_change("a", d.data, d.size, d.size - 6000, 1, 1 << 20);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main_in_folder("dicom", argc, argv);
+}
