@@ -122,9 +122,8 @@ static const opt exposure_options[] = {
     FRAMES_OPTION(exposure_args, frames),
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o',
-     .brief = "the picture: .png, or .exr, .pfm, .hdr with linear values", .argument = "FILE",
-     .offset = offsetof(exposure_args, output), .endings = output_endings,
+    {OPT_OUTPUT, "output", 'o', .brief = "the picture: .png, or linear .exr .pfm .hdr",
+     .argument = "FILE", .offset = offsetof(exposure_args, output), .endings = output_endings,
      .help = "the picture, exposed and tone-mapped: .png, or .exr, .pfm and .hdr with linear "
              "values; of "
              "several "

@@ -81,23 +81,6 @@ static bool is_integer(tml_type type)
     return type == TML_U8 || type == TML_U16;
 }
 
-/* Formats of floats hold no alpha: it is taken out in place, and that said once where it is not all 1. */
-static void drop_alpha(tml_picture *p, bool *has_alpha)
-{
-    uint32_t colors = p->channels - 1;
-    size_t size = tml_type_size(p->type);
-    uint8_t *to = p->data;
-    for (uint64_t i = 0; i < (uint64_t)p->width * p->height; i++) {
-        const uint8_t *from = (const uint8_t *)p->data + i * p->channels * size;
-        uint32_t bits = 0;
-        memcpy(&bits, from + colors * size, size);
-        *has_alpha = *has_alpha || bits != (p->type == TML_F16 ? 0x3c00u : 0x3f800000u);
-        memmove(to, from, colors * size);
-        to += colors * size;
-    }
-    p->channels = colors;
-}
-
 /* A level's file. False where its name is too long. */
 static bool level_path(const run *r, uint32_t level, char path[PATH_SIZE])
 {
@@ -155,7 +138,7 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_f
         return status;
     size_t size = picture.size;
     if (!is_integer(picture.type) && r->args->format != EXR && picture.channels % 2 == 0)
-        drop_alpha(&picture, has_alpha);
+        picture_drop_alpha(&picture, has_alpha);
     *is_finite = *is_finite && (level + 1 < r->levels || is_all_finite(&picture));
     level_path(r, level, path);
     status = tml_picture_save(r->tml, path, &picture);

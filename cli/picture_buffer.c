@@ -69,6 +69,22 @@ tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *o
     return TML_OK;
 }
 
+void picture_drop_alpha(tml_picture *p, bool *has_alpha)
+{
+    uint32_t colors = p->channels - 1;
+    size_t size = tml_type_size(p->type);
+    uint8_t *to = p->data;
+    for (uint64_t i = 0; i < (uint64_t)p->width * p->height; i++) {
+        const uint8_t *from = (const uint8_t *)p->data + i * p->channels * size;
+        uint32_t bits = 0;
+        memcpy(&bits, from + colors * size, size);
+        *has_alpha = *has_alpha || bits != (p->type == TML_F16 ? 0x3c00u : 0x3f800000u);
+        memmove(to, from, colors * size);
+        to += colors * size;
+    }
+    p->channels = colors;
+}
+
 tml_value_histogram picture_histogram(const tml_image_stats *stats)
 {
     return (tml_value_histogram){.lower = stats->min,

@@ -24,6 +24,9 @@ void picture_buffer_free(tml_context *tml, picture_buffer *buffer);
  * released by tml_picture_free. */
 tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *out);
 
+/* Takes the alpha out of a picture of floats, in place; *has_alpha becomes true where it is not all 1. */
+void picture_drop_alpha(tml_picture *picture, bool *has_alpha);
+
 /* What a picture's statistics counted, as a histogram of log2 luminance. Its bins are the statistics' own:
  * not to be freed. */
 tml_value_histogram picture_histogram(const tml_image_stats *stats);

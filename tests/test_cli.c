@@ -356,9 +356,9 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface",  "index", "collide", "subdivide",
-                                       "exposure", "mips",  "info",    "devices",
-                                       "compact",  "scan",  "reduce",  "bench"};
+static const char *const commands[] = {"surface",  "convert", "index", "collide", "subdivide",
+                                       "exposure", "mips",    "info",  "devices", "compact",
+                                       "scan",     "reduce",  "bench"};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 TEST(help_names_every_command)
@@ -1971,6 +1971,70 @@ TEST(mips_are_files_a_level)
     CHECK(strstr(err, "warning: the picture has pixels that are NaN") != NULL);
 }
 
+/* Each kind there and back; what a format cannot hold is told. */
+TEST(convert_keeps_what_the_formats_hold)
+{
+    char path[128], at[5][128];
+    snprintf(path, sizeof path, "%s",
+             write_text("tetra.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                                     "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"));
+    static const char *const meshes[] = {"t.ply", "t.stl", "t.glb", "t.vtp", "t.obj"};
+    for (int i = 0; i < 5; i++)
+        snprintf(at[i], sizeof at[i], "%s", in_folder(meshes[i]));
+    for (int i = 0; i < 5; i++) {
+        EXPECT(0, "convert %s -o %s --json", i ? at[i - 1] : path, at[i]);
+        if (i == 2 && strstr(err, "jsmn"))
+            break;
+        CHECK(is_json(out) && strstr(out, "\"kind\": \"mesh\""));
+        EXPECT(0, "info %s --json", at[i]);
+        CHECK_NEAR(json_get("volume"), 1.0 / 6, 1e-6);
+    }
+    make_nifti("scaled.nii", ball(false), 2, -3);
+    EXPECT(0, "convert %s -o %s", in_folder("scaled.nii"), in_folder("v.nrrd"));
+    CHECK(err[0] == '\0');
+    EXPECT(0, "convert %s -o %s -q", in_folder("v.nrrd"), in_folder("v.mha"));
+    EXPECT(0, "convert %s -o %s", in_folder("v.nrrd"), in_folder("v.npy"));
+    CHECK(strstr(err, "values are 2 x sample -3; .nrrd does"));
+    EXPECT(0, "convert %s -o %s -q", in_folder("v.mha"), in_folder("w.npy"));
+    same_files("v.npy", "w.npy");
+    write_text("p.xyz", "1 2 3\n4 5 6\n7 8 10\n");
+    EXPECT(0, "convert %s -o %s", in_folder("p.xyz"), in_folder("p.ply"));
+    EXPECT(0, "info %s --json", in_folder("p.ply"));
+    CHECK(strstr(out, "\"kind\": \"points\"") && json_get("points") == 3);
+    static const float row[] = {0, 0.5f, 1, 2, 1e5f, 6e4f};
+    write_grey("f.pfm", 3, 2, row);
+    EXPECT(1, "convert %s -o %s", in_folder("f.pfm"), in_folder("f.png"));
+    CHECK(strstr(err, "trommel exposure") && !exists("f.png"));
+    EXPECT(0, "convert %s -o %s", in_folder("f.pfm"), in_folder("f.hdr"));
+    tml_picture p;
+    if (run("convert %s -o %s", in_folder("f.pfm"), in_folder("f.exr")) == 0) {
+        EXPECT(0, "convert %s -o %s", in_folder("f.exr"), in_folder("g.pfm"));
+        same_files("f.pfm", "g.pfm");
+    }
+    EXPECT(0, "exposure %s -o %s -q", in_folder("f.pfm"), in_folder("e.png"));
+    EXPECT(0, "convert %s -o %s", in_folder("e.png"), in_folder("e.pfm"));
+    CHECK(first_sample("e.pfm", &p) == 0);
+}
+
+TEST(convert_refuses_nonsense)
+{
+    make_nifti("n.nii", ball(false), 1, 0);
+    char mesh[128];
+    snprintf(mesh, sizeof mesh, "%s",
+             write_text("m.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"));
+    EXPECT(2, "convert %s -o %s", in_folder("n.nii"), in_folder("no.ply"));
+    CHECK(strstr(err, "'trommel surface' makes a mesh"));
+    EXPECT(2, "convert %s -o %s", mesh, in_folder("no.png"));
+    CHECK(strstr(err, "no format of a mesh"));
+    EXPECT(2, "convert %s -o %s --up z", mesh, in_folder("no.ply"));
+    EXPECT(2, "convert %s -o %s --frame 2", mesh, in_folder("no.ply"));
+    EXPECT(2, "convert %s -o %s --weld always", in_folder("n.nii"), in_folder("no.nrrd"));
+    EXPECT(2, "convert %s -o %s", mesh, mesh);
+    EXPECT(2, "convert %s", mesh);
+    EXPECT(1, "convert %s -o %s", in_folder("none"), in_folder("no.ply"));
+    CHECK(!exists("no.ply") && !exists("no.nrrd") && !exists("no.png"));
+}
+
 TEST(picture_commands_refuse_nonsense)
 {
     static const float one = 1;
@@ -1978,7 +2042,7 @@ TEST(picture_commands_refuse_nonsense)
     char path[128]; /* outlives many runs */
     snprintf(path, sizeof path, "%s", in_folder("one.pfm"));
     EXPECT(2, "exposure %s -o a.jpg", path);
-    CHECK(strstr(err, ".png, .pfm or .hdr") != NULL);
+    CHECK(strstr(err, ".png, .pfm, .hdr or .exr") != NULL);
     EXPECT(2, "exposure %s -o %%x.png", path);
     EXPECT(2, "exposure %s --luminance custom", path);
     EXPECT(2, "exposure %s --by percentile", path);

@@ -1,6 +1,7 @@
 /* Point files: real files against values that other programs read from them (numpy, VTK), every
  * encoding of each format against one cloud that the test writes itself, and damaged files. */
 #include <stdarg.h>
+#include <unistd.h>
 
 #include "io/lzf.h"
 #include "io/points_internal.h"
@@ -990,6 +991,54 @@ TEST(a_missing_file_is_an_access_error)
     tml_points points;
     CHECK_STATUS(tml_points_load(tml, "/nowhere/cloud.ply", &points), TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "/nowhere/cloud.ply"));
+    tml_close(tml);
+}
+
+/* Every combination of what points may have; the origin is added as doubles. */
+TEST(saved_points_come_back)
+{
+    enum { MOST = 257 };
+    static float positions[3 * MOST], radii[MOST], values[MOST];
+    static const uint64_t counts[] = {0, 1, 2, MOST};
+    tml_context *tml = open_context();
+    char path[] = "/tmp/tml-points-XXXXXX.ply";
+    close(mkstemps(path, 4));
+    for (uint64_t i = 0; i < 3 * MOST; i++)
+        positions[i] = (float)(i * 2654435761u % 1000) / 128 - 3;
+    for (uint64_t i = 0; i < MOST; i++) {
+        radii[i] = 1 + (float)i / 8;
+        values[i] = (float)i / 4 - 20;
+    }
+    for (int c = 1; c < 32; c++) {
+        tml_points back, points = {.positions = positions,
+                                   .radii = c & 4 ? radii : NULL,
+                                   .values = c & 8 ? values : NULL,
+                                   .count = counts[c & 3],
+                                   .origin = {c & 16 ? 5e5 : 0, 0, c & 16 ? -7 : 0},
+                                   .value_name = "how hot"};
+        CHECK_OK(tml, tml_points_save(tml, path, &points));
+        tml_status status = tml_points_load(tml, path, &back);
+        if (!CHECK(status == TML_OK || points.count == 0) || status != TML_OK)
+            continue;
+        CHECK_EQ_U64(back.count, points.count);
+        if (points.count)
+            CHECK(!back.radii == !points.radii && !back.values == !points.values);
+        if (back.values)
+            CHECK_STR(back.value_name, "how_hot");
+        for (uint64_t i = 0; i < back.count; i++) {
+            for (uint64_t k = 0; k < 3; k++)
+                CHECK_NEAR(back.origin[k] + (double)back.positions[3 * i + k],
+                           points.origin[k] + (double)positions[3 * i + k], 1e-6);
+            CHECK(!back.radii || back.radii[i] == radii[i]);
+            CHECK(!back.values || back.values[i] == values[i]);
+        }
+        tml_points_free(tml, &back);
+    }
+    tml_points none = {.count = 1};
+    CHECK_STATUS(tml_points_save(tml, path, &none), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_points_save(tml, "a.xyz", &none), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_points_save(tml, NULL, &none), TML_ERROR_UNSUPPORTED);
+    remove(path);
     tml_close(tml);
 }
 

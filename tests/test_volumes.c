@@ -2028,9 +2028,10 @@ TEST(saved_volumes_come_back_bit_for_bit)
 {
     tml_context *tml = open_plain();
     static bytes file;
-    static const char *const endings[] = {"a.nrrd", "a.npy", "a.raw"};
+    static const char *const endings[] = {"a.nrrd", "a.npy", "a.raw", "a.mha"};
     for (size_t i = 0; i < TYPE_COUNT; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
+            const bool has_grid = k == 0 || k == 3;
             file.size = 0;
             add_samples(&file, all_types[i], 0, 5 * 7 * 3, false);
             for (size_t n = 0; n < file.size; n += 3)
@@ -2047,7 +2048,7 @@ TEST(saved_volumes_come_back_bit_for_bit)
                                  .space = LPS,
                                  .comment = "two words"};
             const char *path = in_folder(endings[k]);
-            if (k == 0 && all_types[i] == TML_F16) {
+            if (has_grid && all_types[i] == TML_F16) {
                 CHECK_STATUS(tml_volume_save(tml, path, &before), TML_ERROR_UNSUPPORTED);
                 continue;
             }
@@ -2059,9 +2060,11 @@ TEST(saved_volumes_come_back_bit_for_bit)
             CHECK(after.type == all_types[i] && dims_are(&after, 5, 7, 3) &&
                   after.size == file.size && memcmp(after.data, file.data, file.size) == 0);
             if (k == 0) {
-                CHECK_STR(after.space, LPS);
                 CHECK_STR(after.comment, "two words");
                 CHECK(after.slope == 0.1 && after.intercept == -3);
+            }
+            if (has_grid) {
+                CHECK_STR(after.space, LPS);
                 for (int n = 0; n < 3; n++) {
                     CHECK_NEAR(after.grid.spacing[n] / before.grid.spacing[n], 1, 1e-15);
                     CHECK(after.grid.origin[n] == before.grid.origin[n]);
@@ -2076,6 +2079,18 @@ TEST(saved_volumes_come_back_bit_for_bit)
     if (CHECK_OK(tml, tml_volume_load(tml, in_folder("p.nrrd"), NULL, &after)))
         CHECK(near3(after.grid.spacing, 1, 1, 1) && after.slope == 1 && after.intercept == 0 &&
               memcmp(after.grid.direction, identity, sizeof identity) == 0);
+    tml_volume_free(tml, &after);
+    /* MetaImage is LPS: what was RAS comes back with x and y the other way. */
+    snprintf(plain.space, sizeof plain.space, "right-anterior-superior");
+    memcpy(plain.grid.origin, (double[3]){1, 2, 3}, sizeof plain.grid.origin);
+    memcpy(plain.grid.direction, (double[9]){0, 1, 0, 1, 0, 0, 0, 0, 1}, 9 * sizeof(double));
+    CHECK_OK(tml, tml_volume_save(tml, in_folder("p.mha"), &plain));
+    if (CHECK_OK(tml, tml_volume_load(tml, in_folder("p.mha"), NULL, &after))) {
+        static const double turned[9] = {0, -1, 0, -1, 0, 0, 0, 0, 1};
+        CHECK(near3(after.grid.origin, -1, -2, 3) && near3(after.grid.spacing, 1, 1, 1));
+        for (int n = 0; n < 9; n++)
+            CHECK(after.grid.direction[n] == turned[n]);
+    }
     tml_volume_free(tml, &after);
 
     CHECK_STATUS(tml_volume_save(tml, in_folder("a.tif"), &plain), TML_ERROR_UNSUPPORTED);

@@ -97,7 +97,9 @@ TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *his
  * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
  * 1979. */
 TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
-/* Writes NRRD (.nrrd, raw encoding), NPY (.npy) or headerless .raw, by the name's ending. */
+/* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw, by the
+ * name's ending. NRRD holds everything; MetaImage the grid, in LPS, but no slope; the others the
+ * samples alone. */
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);
 
@@ -251,6 +253,11 @@ typedef struct tml_points {
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
+/* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not 0,
+ * radius and the value, where there are some. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in
+ * something else), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_points_save(tml_context *tml, const char *path,
+                                                  const tml_points *points);
 /* The name of the point format that a file has, or NULL where it has none or cannot be read. Any
  * PLY may be read as points, and text of any kind passes for XYZ. */
 TML_API const char *tml_points_format(tml_context *tml, const char *path);

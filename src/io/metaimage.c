@@ -249,3 +249,49 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
 }
 
 const volume_format tml_volume_metaimage = {"MetaImage", is_metaimage, parse};
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void print_numbers(io_writer *writer, const char *name, const double *numbers, int count)
+{
+    tml_io_print(writer, "%s =", name);
+    for (int i = 0; i < count; i++) {
+        char text[IO_NUMBER_SIZE];
+        tml_io_format_f64(text, numbers[i]);
+        tml_io_print(writer, " %s", text);
+    }
+    tml_io_print(writer, "\n");
+}
+
+bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume)
+{
+    const tml_grid *grid = &volume->grid;
+    const double *direction = tml_volume_identity;
+    double spacing[3], offset[3], matrix[9];
+    /* RAS has x and y the other way. */
+    bool is_ras = strcmp(volume->space, "right-anterior-superior") == 0;
+    const char *type = "";
+    for (int i = 0; i < 9; i++)
+        direction = grid->direction[i] != 0 ? grid->direction : direction;
+    for (int row = 0; row < 3; row++) {
+        double sign = is_ras && row < 2 ? -1 : 1;
+        spacing[row] = grid->spacing[row] == 0 ? 1 : grid->spacing[row];
+        offset[row] = sign * grid->origin[row] + 0.0; /* no -0 */
+        for (int axis = 0; axis < 3; axis++)
+            matrix[3 * axis + row] = sign * direction[3 * row + axis] + 0.0;
+    }
+    for (size_t i = sizeof type_names / sizeof type_names[0]; i-- > 0;)
+        if (type_names[i].type == volume->type) /* the first of the names of a type */
+            type = type_names[i].name;
+    tml_io_print(writer,
+                 "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = %s\n"
+                 "CompressedData = False\n",
+                 IO_HOST_IS_BIG_ENDIAN ? "True" : "False");
+    print_numbers(writer, "TransformMatrix", matrix, 9);
+    print_numbers(writer, "Offset", offset, 3);
+    print_numbers(writer, "ElementSpacing", spacing, 3);
+    return tml_io_print(writer,
+                        "DimSize = %" PRIu64 " %" PRIu64 " %" PRIu64
+                        "\nElementType = %s\nElementDataFile = LOCAL\n",
+                        grid->dims[0], grid->dims[1], grid->dims[2], type);
+}

@@ -424,15 +424,17 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
                          tml_type_name(volume->type));
     bool is_nrrd = path && tml_volume_name_ends(path, ".nrrd");
     bool is_npy = path && tml_volume_name_ends(path, ".npy");
+    bool is_mha = path && tml_volume_name_ends(path, ".mha");
     bool is_gz = path && strlen(path) > 3 && strcasecmp(path + strlen(path) - 3, ".gz") == 0;
-    if (is_gz || !path || (!is_nrrd && !is_npy && !tml_volume_name_ends(path, ".raw")))
+    if (is_gz || !path || (!is_nrrd && !is_npy && !is_mha && !tml_volume_name_ends(path, ".raw")))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the name's ending is not one that can be written (expected "
-                         ".nrrd, .npy or .raw)",
+                         ".nrrd, .mha, .npy or .raw)",
                          call, path ? path : "NULL");
-    if (is_nrrd && volume->type == TML_F16)
+    if ((is_nrrd || is_mha) && volume->type == TML_F16)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: %s: NRRD has no 16-bit float; write .npy or .raw", call, path);
+                         "%s: %s: %s has no 16-bit float; write .npy or .raw", call, path,
+                         is_nrrd ? "NRRD" : "MetaImage");
 
     io_writer writer;
     const uint64_t header_most = 1024; /* of NRRD and NPY headers; for the message on a full disk */
@@ -441,6 +443,8 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
         return status;
     if (is_nrrd)
         tml_nrrd_write_header(&writer, volume);
+    else if (is_mha)
+        tml_metaimage_write_header(&writer, volume);
     else if (is_npy)
         tml_npy_write_header(&writer, volume->type, (uint64_t[]){dims[2], dims[1], dims[0]}, 3);
     tml_io_write(&writer, volume->data, volume->size);

@@ -200,5 +200,7 @@ bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *sh
                           uint32_t axis_count);
 /* Writes an NRRD header with attached raw data. */
 bool tml_nrrd_write_header(io_writer *writer, const tml_volume *volume);
+/* The same of MetaImage. */
+bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume);
 
 #endif

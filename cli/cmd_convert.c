@@ -1,0 +1,332 @@
+/* trommel convert: what one format holds, in another: volumes, points, meshes and pictures. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "files.h"
+#include "input.h"
+#include "mesh_input.h"
+#include "picture_buffer.h"
+#include "picture_options.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct convert_args {
+    cli_common common;
+    const char *output;
+    input_options input;
+    uint32_t weld; /* tml_weld */
+    uint32_t up;   /* tml_up; 0: by the input's format */
+    bool is_linear;
+} convert_args;
+
+/* In the order of kinds[]: volumes, then meshes (points: .ply), then pictures. */
+static const char *const output_endings[] = {".nrrd", ".mha", ".npy", ".raw", ".ply",
+                                             ".stl",  ".obj", ".glb", ".vtp", ".png",
+                                             ".exr",  ".hdr", ".pfm", NULL};
+static const char *const volume_endings[] = {".nrrd", ".mha", ".npy", ".raw", NULL};
+static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
+static const char *const picture_endings[] = {".png", ".exr", ".hdr", ".pfm", NULL};
+
+static const opt convert_options[] = {
+    {OPT_SECTION, .help = "Output"},
+    {OPT_OUTPUT, "output", 'o', .brief = "the file; its ending names the format",
+     .argument = "FILE", .offset = offsetof(convert_args, output), .endings = output_endings,
+     .help = "the file; volumes: .nrrd .mha .npy .raw; points: .ply; meshes: .ply .stl .obj .glb "
+             ".vtp; pictures: .png .exr .hdr .pfm"},
+    {OPT_SECTION, .help = "Meshes", .applies = OPT_MESH},
+    {OPT_CHOICE, "weld", .choices = "auto|never|always", .fallback = "auto",
+     .offset = offsetof(convert_args, weld),
+     .help = "make vertices at equal places one; auto: in STL"},
+    {OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto", .needs = "output=*.glb",
+     .offset = offsetof(convert_args, up),
+     .help = "the axis that points up in IN; a GLB is y-up, so its node turns the mesh; auto: y "
+             "for OBJ and glTF, z for all others"},
+    {OPT_SECTION, .help = "Pictures", .applies = OPT_INTEGERS},
+    {OPT_FLAG, "linear", .offset = offsetof(convert_args, is_linear),
+     .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
+    INPUT_OPTIONS(convert_args),
+    {0},
+};
+
+typedef struct run {
+    tml_context *tml;
+    const convert_args *args;
+    const char *path, *kind, *format;
+    char described[TEXT_SIZE]; /* what is in the input */
+    report times;
+} run;
+
+/* What else can be made of each kind, where the output's ending is none of its own. */
+static const struct {
+    const char *name, *is;
+    const char *const *endings;
+    uint32_t options;
+    const char *remedy;
+} kinds[] = {
+    [INPUT_VOLUME] = {"volume", "a volume", volume_endings, OPT_VOLUME,
+                      "a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh "
+                      "of it"},
+    [INPUT_POINTS] = {"points", "points", (const char *const[]){".ply", NULL}, OPT_POINTS,
+                      "points are written as .ply; 'trommel surface' makes a mesh of them"},
+    [INPUT_MESH] = {"mesh", "a mesh", mesh_endings, OPT_MESH,
+                    "a mesh is written as .ply .stl .obj .glb .vtp"},
+    [INPUT_PICTURE] = {"picture", "a picture", picture_endings, OPT_PICTURE,
+                       "a picture is written as .png .exr .hdr .pfm"},
+    [INPUT_INDEX] = {"index", "an index", (const char *const[]){NULL}, OPT_INDEX,
+                     "'trommel index' makes it of a volume"},
+};
+
+static void add_time(run *r, const char *stage, double start)
+{
+    report_add_stage(&r->times, stage, cli_now() - start);
+}
+
+static void describe(run *r, const char *format, const char *text)
+{
+    r->format = format;
+    snprintf(r->described, sizeof r->described, "%s", text);
+}
+
+/* ---- volumes and points ---------------------------------------------------------------------- */
+
+static int convert_volume(run *r)
+{
+    static const char *const holds_all[] = {".nrrd", NULL};
+    const convert_args *a = r->args;
+    tml_volume volume;
+    char text[TEXT_SIZE];
+    double start = cli_now();
+    tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    tml_status status = tml_volume_load(r->tml, r->path, &desc, &volume);
+    add_time(r, "load", start);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    const uint64_t *dims = volume.grid.dims;
+    snprintf(text, sizeof text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s", dims[0],
+             dims[1], dims[2], tml_type_name(volume.type), volume.format);
+    describe(r, tml_volume_format(r->tml, r->path), text);
+    if ((volume.slope != 1 || volume.intercept != 0) && !path_ends_with(a->output, holds_all))
+        cli_warn("%s holds the samples as they are, but not that values are %g x sample %+g; "
+                 ".nrrd does",
+                 a->output, volume.slope, volume.intercept);
+    start = cli_now();
+    status = tml_volume_save(r->tml, a->output, &volume);
+    add_time(r, "save", start);
+    tml_volume_free(r->tml, &volume);
+    return cli_fail(r->tml, status);
+}
+
+static int convert_points(run *r)
+{
+    tml_points points;
+    char text[TEXT_SIZE], count[TEXT_SIZE];
+    double start = cli_now();
+    tml_status status = tml_points_load(r->tml, r->path, &points);
+    add_time(r, "load", start);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    snprintf(text, sizeof text, "%.40s points, %s", text_count(count, points.count), points.format);
+    describe(r, tml_points_format(r->tml, r->path), text);
+    start = cli_now();
+    status = tml_points_save(r->tml, r->args->output, &points);
+    add_time(r, "save", start);
+    tml_points_free(r->tml, &points);
+    return cli_fail(r->tml, status);
+}
+
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+static int convert_mesh(run *r)
+{
+    static const char *const obj[] = {".obj", NULL};
+    const convert_args *a = r->args;
+    mesh_input in;
+    char text[TEXT_SIZE];
+    int code = mesh_input_load(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times, &in);
+    if (code == CLI_OK) {
+        tml_mesh mesh = in.file.mesh;
+        mesh.up = picture_up(a->up, in.file.format);
+        mesh.comment = "made by " CLI_PROGRAM;
+        describe(r, tml_mesh_format(r->tml, r->path), mesh_input_describe(&in, text));
+        if (mesh.uvs && !path_ends_with(a->output, obj))
+            cli_warn("%s holds no texture coordinates of corners; use .obj to keep them",
+                     a->output);
+        if (in.file.crease_count || in.file.corner_count)
+            cli_warn("creases and sharp corners are left out");
+        double start = cli_now();
+        code = cli_fail(r->tml, tml_mesh_save(r->tml, a->output, &mesh));
+        add_time(r, "save", start);
+    }
+    mesh_input_free(r->tml, &in);
+    return code;
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/* Integers become floats of linear light: 0 to 1. */
+static tml_status to_floats(run *r, const tml_image *in, bool takes_alpha, tml_picture *out)
+{
+    tml_image floats = {.width = in->width, .height = in->height};
+    floats.channels = in->channels % 2 && in->channels < 3   ? 1
+                      : takes_alpha && in->channels % 2 == 0 ? 4
+                      : in->channels < 3                     ? 1
+                                                             : 3;
+    uint64_t count = (uint64_t)in->width * in->height * floats.channels;
+    tml_status status = tml_buffer_create(
+        r->tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "floats"},
+        &floats.buffer);
+    if (status == TML_OK) /* nothing is above 1 to be clipped */
+        status = tml_image_tonemap(
+            r->tml, &(tml_image_tonemap_desc){.in = *in, .out = floats, .tone = TML_TONE_SRGB});
+    if (status == TML_OK)
+        status = picture_read(r->tml, &floats, out);
+    tml_buffer_destroy(r->tml, floats.buffer);
+    return status;
+}
+
+static tml_status save_picture(run *r, picture_buffer *in, bool to_png)
+{
+    static const char *const with_alpha[] = {".png", ".exr", NULL};
+    const char *output = r->args->output;
+    bool takes_alpha = path_ends_with(output, with_alpha);
+    tml_picture made = {0}, *picture = &in->picture;
+    tml_status status = TML_OK;
+    bool loses_alpha = false;
+    if (!to_png && (picture->type == TML_U8 || picture->type == TML_U16)) {
+        loses_alpha = !takes_alpha && picture->channels % 2 == 0;
+        status = to_floats(r, &in->image, takes_alpha, &made);
+        picture = &made;
+    } else if (!takes_alpha && picture->channels % 2 == 0) {
+        picture_drop_alpha(picture, &loses_alpha);
+    }
+    if (loses_alpha)
+        cli_warn("alpha was left out, %s has none; .exr has", output);
+    if (status == TML_OK)
+        status = tml_picture_save(r->tml, output, picture);
+    tml_picture_free(r->tml, &made);
+    return status;
+}
+
+static int convert_picture(run *r)
+{
+    static const char *const png[] = {".png", NULL};
+    const convert_args *a = r->args;
+    picture_buffer in;
+    char text[TEXT_SIZE];
+    bool to_png = path_ends_with(a->output, png);
+    double start = cli_now();
+    int code = picture_buffer_load(r->tml, r->path, &a->common, a->is_linear, &in);
+    add_time(r, "load", start);
+    if (code != CLI_OK)
+        return code;
+    const tml_picture *p = &in.picture;
+    describe(r, tml_picture_format(r->tml, r->path), picture_describe(p, text));
+    code = picture_check_options(r->path, p);
+    if (code == CLI_OK && to_png && (p->type == TML_F16 || p->type == TML_F32))
+        code = cli_error("%s: has pixels of floats, which a .png cuts off at 1; expose and "
+                         "tone-map it: trommel exposure %s -o %s",
+                         r->path, r->path, a->output);
+    if (code == CLI_OK) {
+        if (p->x || p->y || p->full_width != p->width || p->full_height != p->height)
+            cli_warn("the place in a larger picture is left out: %s", text);
+        start = cli_now();
+        size_t size = p->size; /* as it was allocated */
+        code = cli_fail(r->tml, save_picture(r, &in, to_png));
+        in.picture.size = size;
+        add_time(r, "save", start);
+    }
+    picture_buffer_free(r->tml, &in);
+    return code;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int convert(run *r)
+{
+    const convert_args *a = r->args;
+    input_kind kind = input_kind_of(r->tml, r->path, &a->input);
+    if (kind == INPUT_NONE)
+        return input_refuse(r->tml, r->path, true);
+    r->kind = kinds[kind].name;
+    if (!path_ends_with(a->output, kinds[kind].endings))
+        return cli_usage("--output: %s is no format of %s, which %s is; %s", a->output,
+                         kinds[kind].is, r->path, kinds[kind].remedy);
+    int code = kind == INPUT_PICTURE  ? CLI_OK
+               : kind == INPUT_VOLUME ? input_check_options(r->tml, r->path, &a->input)
+                                      : opt_check_input(OPT_CONTENTS, kinds[kind].options, r->path);
+    if (code != CLI_OK)
+        return code;
+    return kind == INPUT_VOLUME   ? convert_volume(r)
+           : kind == INPUT_POINTS ? convert_points(r)
+           : kind == INPUT_MESH   ? convert_mesh(r)
+                                  : convert_picture(r);
+}
+
+static void print_summary(const run *r)
+{
+    printf("%s\n", text_file_name(r->path));
+    text_label("input");
+    printf("%s\n", r->described);
+    report_print_time(&r->times);
+    report_print_outputs(&r->times);
+}
+
+static void print_json(const run *r)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_open(&j, "input", '{');
+    json_text(&j, "file", r->path);
+    json_count(&j, "file_bytes", (uint64_t)cli_file_size(r->path));
+    json_text(&j, "kind", r->kind);
+    json_text(&j, "format", r->format);
+    json_close(&j, '{');
+    report_json_stages(&j, &r->times);
+    json_count(&j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(&j, &r->times);
+    json_close(&j, '{');
+}
+
+static int convert_run(void *args, char **operands, uint32_t operand_count)
+{
+    const convert_args *a = args;
+    (void)operand_count;
+    run r = {.args = a, .path = operands[0], .tml = cli_open(&a->common, NULL)};
+    if (!r.tml)
+        return CLI_FAILED;
+    int code = convert(&r);
+    progress_clear();
+    report_add_output(&r.times, a->output);
+    if (code == CLI_OK && a->common.json)
+        print_json(&r);
+    else if (code == CLI_OK && !a->common.quiet)
+        print_summary(&r);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_convert = {
+    .options =
+        {.name = "convert",
+         .operands = "IN",
+         .summary = "Writes a volume, points, a mesh or a picture in another format",
+         .about =
+             "IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack, VTK, "
+             "NRRD and others), points, a mesh or a picture, found by content. Samples, positions "
+             "and pixels stay what they are; PNG and JPEG become floats of linear light where the "
+             "output has floats, and floats never become a PNG, for which 'trommel exposure' is. "
+             "Polygons are cut into triangles.",
+         .examples = "  trommel convert scans/ct -o ct.nrrd\n"
+                     "  trommel convert part.stl -o part.glb\n"
+                     "  trommel convert survey.las -o survey.ply\n"
+                     "  trommel convert sky.hdr -o sky.exr\n",
+         .options = convert_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 1,
+         .needs = "output"},
+    .args_size = sizeof(convert_args),
+    .run = convert_run,
+};
