@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "fields.h"
 #include "files.h"
 #include "input.h"
 #include "mesh_input.h"
@@ -143,13 +144,16 @@ static int convert_mesh(run *r)
     static const char *const obj[] = {".obj", NULL};
     const convert_args *a = r->args;
     mesh_input in;
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], vertices[TEXT_SIZE], triangles[TEXT_SIZE];
     int code = mesh_input_load(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times, &in);
     if (code == CLI_OK) {
         tml_mesh mesh = in.file.mesh;
         mesh.up = picture_up(a->up, in.file.format);
         mesh.comment = "made by " CLI_PROGRAM;
-        describe(r, tml_mesh_format(r->tml, r->path), mesh_input_describe(&in, text));
+        snprintf(text, sizeof text, "%.40s vertices, %.40s triangles, %s",
+                 text_count(vertices, mesh.vertex_count),
+                 text_count(triangles, mesh.triangle_count), in.file.format);
+        describe(r, tml_mesh_format(r->tml, r->path), text);
         if (mesh.uvs && !path_ends_with(a->output, obj))
             cli_warn("%s holds no texture coordinates of corners; use .obj to keep them",
                      a->output);
@@ -264,29 +268,17 @@ static int convert(run *r)
                                   : convert_picture(r);
 }
 
-static void print_summary(const run *r)
+static void tell(const run *r)
 {
-    printf("%s\n", text_file_name(r->path));
-    text_label("input");
-    printf("%s\n", r->described);
-    report_print_time(&r->times);
-    report_print_outputs(&r->times);
-}
-
-static void print_json(const run *r)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_open(&j, "input", '{');
-    json_text(&j, "file", r->path);
-    json_count(&j, "file_bytes", (uint64_t)cli_file_size(r->path));
-    json_text(&j, "kind", r->kind);
-    json_text(&j, "format", r->format);
-    json_close(&j, '{');
-    report_json_stages(&j, &r->times);
-    json_count(&j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(&j, &r->times);
-    json_close(&j, '{');
+    field_heading("%s", text_file_name(r->path));
+    field_open("input", '{');
+    field_text("file", NULL, NULL, r->path);
+    field_count("file_bytes", NULL, NULL, (uint64_t)cli_file_size(r->path));
+    field_text("kind", NULL, NULL, r->kind);
+    field_text("format", NULL, NULL, r->format);
+    field_line("input", "%s", r->described);
+    field_close('{');
+    report_tell(&r->times, 0, 0);
 }
 
 static int convert_run(void *args, char **operands, uint32_t operand_count)
@@ -299,10 +291,8 @@ static int convert_run(void *args, char **operands, uint32_t operand_count)
     int code = convert(&r);
     progress_clear();
     report_add_output(&r.times, a->output);
-    if (code == CLI_OK && a->common.json)
-        print_json(&r);
-    else if (code == CLI_OK && !a->common.quiet)
-        print_summary(&r);
+    if (code == CLI_OK)
+        tell(&r);
     cli_close(r.tml);
     return code;
 }
