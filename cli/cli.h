@@ -43,8 +43,8 @@ typedef struct cli_command {
 
 extern const opt cli_shared_options[]; /* the options behind cli_common */
 
-extern const cli_command cmd_surface, cmd_index, cmd_collide, cmd_subdivide, cmd_exposure, cmd_mips,
-    cmd_convert, cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce, cmd_bench;
+extern const cli_command cmd_surface, cmd_index, cmd_draw, cmd_collide, cmd_subdivide, cmd_exposure,
+    cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce, cmd_bench;
 
 /* Bytes of a file; 0 where there is none. */
 double cli_file_size(const char *path);

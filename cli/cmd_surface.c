@@ -78,19 +78,6 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
-/* "#rrggbb", with or without the mark. */
-static const char *parse_color(const char *text, void *member)
-{
-    float *color = member;
-    text += *text == '#';
-    if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6)
-        return "a colour of six hexadecimal digits such as #d9c7a8";
-    unsigned long bits = strtoul(text, NULL, 16);
-    for (int c = 0; c < 3; c++)
-        color[c] = (float)(bits >> (16 - 8 * c) & 0xff) / 255;
-    return NULL;
-}
-
 static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
 static const char *const picture_endings[] = {".png", NULL};
 
@@ -178,7 +165,7 @@ static const opt surface_options[] = {
 
     PICTURE_OPTIONS(surface_args),
     {OPT_CUSTOM, "color", .excludes = "attribute|iso=*,*|labels=all|labels=*,*",
-     .argument = "RRGGBB", .parse = parse_color, .fallback = "d9c7a8",
+     .argument = "RRGGBB", .parse = picture_parse_color, .fallback = "d9c7a8",
      .offset = offsetof(surface_args, color),
      .help = "of the surface; several parts and attributes bring their own"},
     {0},

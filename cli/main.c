@@ -27,9 +27,9 @@ extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() *
 #endif
 
 static const cli_command *const commands[] = {
-    &cmd_surface,  &cmd_convert, &cmd_index, &cmd_collide, &cmd_subdivide,
-    &cmd_exposure, &cmd_mips,    &cmd_info,  &cmd_devices, &cmd_compact,
-    &cmd_scan,     &cmd_reduce,  &cmd_bench,
+    &cmd_surface,   &cmd_convert,  &cmd_index,  &cmd_draw,  &cmd_collide,
+    &cmd_subdivide, &cmd_exposure, &cmd_mips,   &cmd_info,  &cmd_devices,
+    &cmd_compact,   &cmd_scan,     &cmd_reduce, &cmd_bench,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -1,7 +1,9 @@
 /* Options of the pictures of meshes, and the drawing. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "picture_frame.h"
 #include "picture_options.h"
 
 const char *picture_parse_size(const char *text, void *member)
@@ -19,6 +21,18 @@ const char *picture_parse_size(const char *text, void *member)
     return NULL;
 }
 
+const char *picture_parse_color(const char *text, void *member)
+{
+    float *color = member;
+    text += *text == '#';
+    if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6)
+        return "a colour of six hexadecimal digits such as #d9c7a8";
+    unsigned long bits = strtoul(text, NULL, 16);
+    for (int c = 0; c < 3; c++)
+        color[c] = (float)(bits >> (16 - 8 * c) & 0xff) / 255;
+    return NULL;
+}
+
 tml_up picture_up(uint32_t up, const char *format)
 {
     bool is_y_up = strcmp(format, "OBJ") == 0 || strcmp(format, "glTF") == 0;
@@ -33,6 +47,11 @@ tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *des
     desc->azimuth = options->view.values[0];
     desc->elevation = options->view.values[1];
     desc->up = mesh->up ? (render_up)(mesh->up - TML_UP_Z) : RENDER_UP_Z;
+    bool is_framed = false;
+    for (int axis = 0; axis < 3; axis++)
+        is_framed |= desc->frame_lower[axis] < desc->frame_upper[axis];
+    if (!is_framed && !desc->camera)
+        picture_frame_crop(tml, mesh, desc);
     size_t size = (size_t)4 * desc->width * desc->height;
     uint8_t *rgba = tml_alloc(tml, size);
     if (!rgba)

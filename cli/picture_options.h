@@ -42,12 +42,14 @@ typedef struct picture_options {
     }
 
 const char *picture_parse_size(const char *text, void *member);
+/* "#rrggbb", with or without the mark, as three floats. */
+const char *picture_parse_color(const char *text, void *member);
 
 /* What is up in an input of a format: as an option with PICTURE_UPS says, or as is usual there. */
 tml_up picture_up(uint32_t up, const char *format);
 
-/* Draws mesh as desc and options say (they give desc's size and direction, mesh.up its up), into a PNG at
- * path. */
+/* Draws mesh as desc and options say (they give desc's size and direction, mesh.up its up), into
+ * a PNG at path. Where desc has neither frame nor camera, crumbs are left out (picture_frame.h). */
 TML_MUST_CHECK tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                                        const picture_options *options, const char *path);
 

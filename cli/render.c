@@ -50,10 +50,19 @@ enum { EXTENT_TASKS = 64, EXTENT_MAX = 12 };
 
 typedef struct extent_job {
     const tml_mesh *mesh;
+    const render_desc *desc;
     const double (*directions)[3];
     uint32_t count;
     double lower[EXTENT_TASKS][EXTENT_MAX], upper[EXTENT_TASKS][EXTENT_MAX];
 } extent_job;
+
+static bool is_in_frame(const render_desc *desc, const double p[3])
+{
+    bool is_in = true;
+    for (int i = 0; i < 3; i++)
+        is_in = is_in && p[i] >= desc->frame_lower[i] && p[i] <= desc->frame_upper[i];
+    return is_in;
+}
 
 static void find_some_extents(void *argument, uint32_t index)
 {
@@ -69,7 +78,7 @@ static void find_some_extents(void *argument, uint32_t index)
     for (uint64_t v = first; v < last; v++) {
         const float *position = job->mesh->positions + 3 * v;
         const double p[3] = {position[0], position[1], position[2]};
-        if (!isfinite(p[0] + p[1] + p[2]))
+        if (!isfinite(p[0] + p[1] + p[2]) || (job->desc->crops && !is_in_frame(job->desc, p)))
             continue;
         for (uint32_t d = 0; d < job->count; d++) {
             double along = dot(job->directions[d], p);
@@ -80,11 +89,11 @@ static void find_some_extents(void *argument, uint32_t index)
 }
 
 /* The least and greatest position of the mesh along each direction; false when it has no vertex. */
-static bool find_extents(tml_context *tml, const tml_mesh *mesh, const double (*directions)[3],
-                         uint32_t count, double *lower, double *upper)
+static bool find_extents(const scene *s, const double (*directions)[3], uint32_t count,
+                         double *lower, double *upper)
 {
-    extent_job job = {.mesh = mesh, .directions = directions, .count = count};
-    tml_parallel_for(tml, EXTENT_TASKS, find_some_extents, &job);
+    extent_job job = {.mesh = s->mesh, .desc = s->desc, .directions = directions, .count = count};
+    tml_parallel_for(s->tml, EXTENT_TASKS, find_some_extents, &job);
     for (uint32_t d = 0; d < count; d++) {
         lower[d] = INFINITY;
         upper[d] = -INFINITY;
@@ -142,7 +151,7 @@ static void zoom_to_frame(scene *s, double tan_x, double tan_y)
     const double *lower = s->desc->frame_lower, *upper = s->desc->frame_upper;
     view *camera = &s->camera;
     s->detail = s->extent;
-    if (!(lower[0] < upper[0] || lower[1] < upper[1] || lower[2] < upper[2]))
+    if (s->desc->crops || !(lower[0] < upper[0] || lower[1] < upper[1] || lower[2] < upper[2]))
         return;
     double corners[8][3], middle[3], zoom = most;
     for (int i = 0; i < 3; i++)
@@ -163,12 +172,29 @@ static void zoom_to_frame(scene *s, double tan_x, double tan_y)
     s->detail = s->extent / fmax(zoom, 1);
 }
 
+/* Puts the camera where it is given. middle: of what is to be seen. */
+static void place_camera(scene *s, const double middle[3])
+{
+    const render_camera *given = s->desc->camera;
+    view *camera = &s->camera;
+    double slope = tan(given->angle / 2), apart = 0;
+    for (int i = 0; i < 3; i++) {
+        camera->offset[i] = dot(camera->axes[i], given->eye);
+        apart = hypot(apart, middle[i] - given->eye[i]);
+    }
+    camera->scale = camera->height / 2.0 / slope;
+    camera->depth_unit = s->extent;
+    s->detail = fmin(s->extent, fmax(2 * apart * slope, 1e-3 * s->extent));
+}
+
 /* Chooses both views so that they take in every vertex; false when there is none. */
 static bool fit_views(scene *s)
 {
     const render_desc *desc = s->desc;
     double up[3];
     aim_camera(desc, s->camera.axes, up);
+    if (desc->camera)
+        memcpy(s->camera.axes, desc->camera->axes, sizeof s->camera.axes);
     aim_light((const double(*)[3])s->camera.axes, s->light.axes);
 
     double shorter = fmin(desc->width, desc->height);
@@ -207,7 +233,7 @@ static bool fit_views(scene *s)
         directions[AXIS_X][i] = x;
         directions[AXIS_Y][i] = y;
     }
-    if (!find_extents(s->tml, s->mesh, (const double(*)[3])directions, COUNT, lower, upper))
+    if (!find_extents(s, (const double(*)[3])directions, COUNT, lower, upper))
         return false;
 
     s->extent = hypot(hypot(upper[AXIS_X] - lower[AXIS_X], upper[AXIS_Y] - lower[AXIS_Y]),
@@ -231,6 +257,15 @@ static bool fit_views(scene *s)
     camera->offset[2] = fmax(camera->offset[2], upper[NEAR] + 0.1 * s->extent);
     camera->depth_unit = camera->offset[2] - upper[NEAR];
     zoom_to_frame(s, tan_x, tan_y);
+    if (desc->camera) {
+        const double across[3] = {(lower[AXIS_X] + upper[AXIS_X]) / 2,
+                                  (lower[AXIS_Y] + upper[AXIS_Y]) / 2,
+                                  (lower[NEAR] + upper[NEAR]) / 2};
+        double middle[3] = {0, 0, 0};
+        for (int i = 0; i < 9; i++)
+            middle[i % 3] += across[i / 3] * camera->axes[i / 3][i % 3];
+        place_camera(s, middle);
+    }
 
     view *light = &s->light;
     double width = fmax(upper[LIGHT_X] - lower[LIGHT_X], upper[LIGHT_Y] - lower[LIGHT_Y]);

@@ -16,6 +16,19 @@ typedef enum render_up {
     RENDER_UP_MINUS_X,
 } render_up;
 
+typedef enum render_background {
+    RENDER_STUDIO, /* light grey, with the mesh's shadow on a floor */
+    RENDER_PLAIN,  /* background_color */
+    RENDER_CLEAR,  /* none: transparent */
+} render_background;
+
+/* A camera that is given: it looks along -z of its axes, with x to the right and y up. */
+typedef struct render_camera {
+    double axes[3][3]; /* orthonormal */
+    double eye[3];     /* in the coordinates of mesh->positions */
+    double angle;      /* radians from the picture's bottom to its top */
+} render_camera;
+
 typedef struct render_desc {
     uint32_t width, height;        /* pixels; up to RENDER_MAX_SIDE each */
     double azimuth, elevation;     /* degrees; 0, 0 looks along +y (up z), +90 elevation down */
@@ -33,13 +46,20 @@ typedef struct render_desc {
     /* The camera takes in this box, in the coordinates of mesh->positions, from as far away as
      * it would take in the whole mesh; lower = upper: the mesh. */
     double frame_lower[3], frame_upper[3];
+    bool crops; /* camera, light and floor are for what is in the frame, as if there were no more */
+    /* Instead of azimuth, elevation and frame. No triangle may reach behind the eye (clip.h).
+     * NULL: none */
+    const render_camera *camera;
+    render_background background;
+    float background_color[3]; /* sRGB */
 } render_desc;
 
 enum { RENDER_MAX_SIDE = 8192 };
 
-/* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first, opaque). Needs 12 bytes a
- * vertex (24 without normals), about 6 bytes a triangle that is not between the samples, and about
- * 120 bytes a pixel (190 with lit triangles). A mesh with nothing to show gives the background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or
+/* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first; opaque but with
+ * RENDER_CLEAR). Needs 12 bytes a vertex (24 without normals), about 6 bytes a triangle that is
+ * not between the samples, and about 120 bytes a pixel (190 with lit triangles). A mesh with
+ * nothing to show gives the background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or
  * more), INVALID_ARGUMENT, CANCELLED. */
 TML_MUST_CHECK tml_status render_mesh(tml_context *tml, const tml_mesh *mesh,
                                       const render_desc *desc, uint8_t *rgba);

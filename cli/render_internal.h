@@ -72,8 +72,8 @@ typedef struct scene {
     float *blur;        /* scratch: room for a picture whose sides are BLUR_LINES longer */
     float *floor_light; /* a pixel each: how much light the floor gets; 1 where there is none */
     float value_lower, value_upper;
-    tml_vec3 color;        /* desc->color, linear */
-    float level_from[257]; /* the least linear light of each byte */
+    tml_vec3 color, background_color; /* linear */
+    float level_from[257];            /* the least linear light of each byte */
     uint8_t level_near[RENDER_LEVEL_STEPS +
                        1]; /* a byte that is not above that of a light in 0 ... 1 */
     float background_light[RENDER_BACKGROUND_STEPS +

@@ -337,7 +337,10 @@ static lanes_vec3 find_albedo(const scene *s, const samples *at, const hits *h)
 void render_make_tables(scene *s)
 {
     const float *color = s->desc->color;
+    const float *behind = s->desc->background_color;
     s->color = srgb(color[0], color[1], color[2]);
+    if (s->desc->background == RENDER_PLAIN) /* black where none shows */
+        s->background_color = srgb(behind[0], behind[1], behind[2]);
     for (int level = 0; level <= 256; level++)
         s->level_from[level] = color_to_linear(((float)level - 0.5f) / 255);
     s->level_from[256] = INFINITY;
@@ -364,6 +367,8 @@ static uint8_t to_byte(const scene *s, float light)
 
 static tml_vec3 background(const scene *s, uint32_t column, uint32_t row)
 {
+    if (s->desc->background != RENDER_STUDIO)
+        return s->background_color;
     float x = 2 * ((float)column + 0.5f) / (float)s->desc->width - 1;
     float y = 2 * ((float)row + 0.5f) / (float)s->desc->height - 1;
     float far = (x * x + (y + 0.25f) * (y + 0.25f)) / 2.2f * RENDER_BACKGROUND_STEPS;
@@ -571,33 +576,38 @@ static void color_some(scene *s, facet_cache *cache, uint32_t first, uint32_t la
 {
     batch b;
     tml_vec3 sums[BATCH_PIXELS];
-    float parts[BATCH_PIXELS];
+    uint32_t open[BATCH_PIXELS],
+        counts[BATCH_PIXELS]; /* samples that show the background; all of sums */
     b.count = 0;
     for (uint32_t column = first; column < last; column++) {
-        tml_vec3 *sum = &sums[column - first];
-        parts[column - first] = 1.0f / PIXEL_SAMPLES;
-        *sum = (tml_vec3){0, 0, 0};
+        const uint32_t i = column - first;
+        open[i] = 0;
+        counts[i] = 1;
+        sums[i] = (tml_vec3){0, 0, 0};
         if (s->depths[(size_t)row * s->desc->width + column] <= 0) {
-            *sum = background(s, column, row);
-            parts[column - first] = 1;
+            sums[i] = background(s, column, row);
+            open[i] = PIXEL_SAMPLES;
         } else if (is_smooth(s, column, row)) {
             b.column[b.count] = column;
             b.number[b.count++] = PIXEL_SAMPLES / 2;
-            parts[column - first] = 1;
         } else {
-            uint32_t open = take_samples(s, column, row, &b);
-            if (open > 0)
-                *sum = tml_scale3(background(s, column, row), (float)open);
+            open[i] = take_samples(s, column, row, &b);
+            counts[i] = PIXEL_SAMPLES - (s->desc->background == RENDER_CLEAR ? open[i] : 0);
+            if (open[i] > 0)
+                sums[i] = tml_scale3(background(s, column, row), (float)open[i]);
         }
     }
     add_samples(s, cache, &b, row, first, sums);
     for (uint32_t column = first; column < last; column++) {
-        tml_vec3 color = tml_scale3(sums[column - first], parts[column - first]);
+        const uint32_t i = column - first;
+        tml_vec3 color = tml_scale3(sums[i], 1.0f / (float)counts[i]);
         uint8_t *rgba = s->rgba + 4 * ((size_t)row * s->desc->width + column);
+        uint32_t covered =
+            s->desc->background == RENDER_CLEAR ? PIXEL_SAMPLES - open[i] : PIXEL_SAMPLES;
         rgba[0] = to_byte(s, color.x);
         rgba[1] = to_byte(s, color.y);
         rgba[2] = to_byte(s, color.z);
-        rgba[3] = 255;
+        rgba[3] = (uint8_t)((255 * covered + PIXEL_SAMPLES / 2) / PIXEL_SAMPLES);
     }
 }
 

@@ -356,9 +356,9 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface",  "convert", "index", "collide", "subdivide",
-                                       "exposure", "mips",    "info",  "devices", "compact",
-                                       "scan",     "reduce",  "bench"};
+static const char *const commands[] = {"surface",   "convert",  "index",  "draw", "collide",
+                                       "subdivide", "exposure", "mips",   "info", "devices",
+                                       "compact",   "scan",     "reduce", "bench"};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 TEST(help_names_every_command)
@@ -689,6 +689,8 @@ TEST(no_output_is_an_input)
         {"m.csv", "collide < --self -o >"},
         {"m.json", "collide < --self -o >"},
         {"m.png", "collide < --self --png >"},
+        {"m.png", "draw < -o >"},
+        {"m.png", "draw @/other.obj --camera < -o >"},
         {"m.obj", "subdivide < --levels 1 -o >"},
         {"m.png", "subdivide < --levels 1 --png >"},
         {"p.pfm", "exposure < -o >"},
@@ -744,7 +746,6 @@ TEST(no_two_outputs_are_one_file)
     static const char *const lines[] = {
         "surface @/other.nii --iso 100 -o @/x.ply --png < --debug-cells >",
         "surface @/other.nii @/other.nii --iso 100 --png @/f_%02d.png --debug-cells @/f_%02d.png",
-        "exposure @/other.pfm -o < --histogram >",
     };
     static const float ones[] = {1, 1};
     make_nifti("other.nii", ball(false), 1, 0);
@@ -1753,6 +1754,105 @@ TEST(reduce_prints_what_was_asked)
 
 /* ---- the real thing -------------------------------------------------------------------------- */
 
+/* ---- draw ------------------------------------------------------------------------------------ */
+
+/* The alpha of a picture of the folder, as shares of 255: its sum, and its middle in pixels. */
+static double covered(const char *name, double middle[2])
+{
+    tml_picture p;
+    double sum = 0;
+    middle[0] = middle[1] = 0;
+    tml_context *tml;
+    if (!CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml) == TML_OK))
+        return 0;
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, &p)) && CHECK(p.channels == 4)) {
+        for (uint64_t i = 0; i < (uint64_t)p.width * p.height; i++) {
+            double alpha = ((const uint8_t *)p.data)[4 * i + 3] / 255.0;
+            sum += alpha;
+            middle[0] += alpha * ((double)(i % p.width) + 0.5);
+            middle[1] += alpha * ((double)(i / p.width) + 0.5);
+        }
+        middle[0] /= sum;
+        middle[1] /= sum;
+    }
+    tml_picture_free(tml, &p);
+    tml_close(tml);
+    return sum;
+}
+
+/* A square of side 2 at y = 3, seen from (0.5, 0, 0) along y: 200 pixels of 90 degrees show 6 units there. */
+TEST(draw_takes_the_camera_that_is_given)
+{
+    char mesh[128], pose[128]; /* outlive many runs */
+    double middle[2];
+    snprintf(mesh, sizeof mesh, "%s",
+             write_text("square.obj", "v -1 3 -1\nv 1 3 -1\nv 1 3 1\nv -1 3 1\nf 1 2 3 4\n"));
+    snprintf(
+        pose, sizeof pose, "%s",
+        write_text("pose.txt", "[[1, 0, 0, 0.5], [0, 0, -1, 0],\n [0, 1, 0, 0], [0 0 0 1]]\n"));
+    EXPECT(0, "draw %s --camera %s --fov 90 --size 300x200 --background none -o %s", mesh, pose,
+           in_folder("square.png"));
+    CHECK(strstr(out, "4 vertices, 2 triangles, OBJ") != NULL);
+    const double unit = 200 / 6.0;
+    CHECK_NEAR(covered("square.png", middle), 4 * unit * unit, 30);
+    CHECK_NEAR(middle[0], 150 - 0.5 * unit, 0.1);
+    CHECK_NEAR(middle[1], 100, 0.1);
+
+    /* Twice the axes are the same camera. A floor on both sides of the eye is cut where the eye is. */
+    write_text("pose.txt", "2,0,0,0.5,0,0,-2,0,0,2,0,0,0,0,0,1");
+    EXPECT(0, "draw %s --camera %s --fov 90 --size 300x200 --background none -o %s --json", mesh,
+           pose, in_folder("square.png"));
+    CHECK(is_json(out) && json_get("triangles") == 2);
+    CHECK_NEAR(covered("square.png", middle), 4 * unit * unit, 30);
+    write_text("square.obj",
+               "v -1e4 -1e4 -1\nv 1e4 -1e4 -1\nv 1e4 1e4 -1\nv -1e4 1e4 -1\nf 1 2 3 4\n");
+    EXPECT(0, "draw %s --camera %s --fov 90 --size 300x200 --background none -o %s", mesh, pose,
+           in_folder("square.png"));
+    CHECK_NEAR(covered("square.png", middle), 300 * 100, 60); /* up to the horizon */
+    CHECK_NEAR(middle[1], 150, 0.2);
+
+    static const char *const bad[] = {"",
+                                      "1 2 3",
+                                      "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 nan",
+                                      "1 0 0 0 0 1 0 0 0 0 -1 0 0 0 0 1",   /* mirrored */
+                                      "1 0 0 0 0 2 0 0 0 0 1 0 0 0 0 1",    /* stretched */
+                                      "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1",    /* no axes */
+                                      "1 0 0 0 0 1 0 0 0 0 1 0 0 0 -1 0",   /* a projection */
+                                      "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 7"}; /* one too many */
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        write_text("pose.txt", bad[i]);
+        EXPECT(1, "draw %s --camera %s -o %s", mesh, pose, in_folder("none.png"));
+        CHECK(strstr(err, "pose.txt: ") && strstr(err, "need") && !exists("none.png"));
+    }
+    EXPECT(1, "draw %s --camera %s -o %s", mesh, in_folder("gone.txt"), in_folder("none.png"));
+    EXPECT(2, "draw %s --fov 30 -o %s", mesh, in_folder("none.png"));
+    EXPECT(2, "draw %s --background grey -o %s", mesh, in_folder("none.png"));
+    CHECK(strstr(err, "studio, none, or a colour") != NULL);
+    EXPECT(2, "draw %s", mesh);
+}
+
+/* Up is y in OBJ and z in PLY: a mast is a mast in both, and lies where another axis is said to be up. */
+TEST(draw_knows_what_is_up)
+{
+    static const char *const masts[] = {
+        "v -1 0 0\nv 1 0 0\nv 0 9 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n",
+        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\n"
+        "property float y\nproperty float z\nelement face 2\n"
+        "property list uchar int vertex_indices\nend_header\n"
+        "-1 0 0\n1 0 0\n0 0 9\n0 1 0\n3 0 1 2\n3 0 1 3\n"};
+    double middle[2];
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "mast.ply" : "mast.obj";
+        write_text(name, masts[i]);
+        EXPECT(0, "draw %s/%s --view 0,0 --size 200x200 --background none -o %s/mast.png", folder,
+               name, folder);
+        CHECK(covered("mast.png", middle) > 1000 && middle[1] > 105); /* broad below */
+        EXPECT(0, "draw %s/%s --view 0,0 --up %s --size 200x200 --background none -o %s/mast.png",
+               folder, name, i ? "-z" : "-y", folder);
+        CHECK(covered("mast.png", middle) > 1000 && middle[1] < 95);
+    }
+}
+
 /* ---- pictures -------------------------------------------------------------------------------- */
 
 /* Loads a picture of the test's folder; its first sample as a number, NaN on failure. */
@@ -2079,9 +2179,11 @@ TEST(picture_commands_spare_their_inputs)
     CHECK(strstr(err, "is an input") != NULL);
     EXPECT(2, "exposure %s %s -o %s --backend cpu", second, first, in_folder("in_%d.pfm"));
     EXPECT(2, "exposure %s -o %s --backend cpu", in_folder("in_%d.pfm"), in_folder("in_%01d.pfm"));
+    write_text("both.png", "");
     CHECK(symlink("both.png", in_folder("both.svg")) == 0);
     EXPECT(2, "exposure %s -o %s --histogram %s --backend cpu", first, in_folder("both.png"),
            in_folder("both.svg"));
+    CHECK(strstr(err, "are both") && unlink(in_folder("both.png")) == 0);
     EXPECT(2, "mips %s -o %s --backend cpu", second, in_folder("in"));
     CHECK(strstr(err, "in_1.pfm is an input") != NULL);
     tml_picture p;

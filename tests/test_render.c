@@ -3,7 +3,9 @@
 #include "test.h"
 
 /* The renderer belongs to the program, which has no library to link with. */
+#include "../cli/clip.c"
 #include "../cli/color.c"
+#include "../cli/picture_frame.c"
 #include "../cli/raster.c"
 #include "../cli/render.c"
 #include "../cli/render_light.c"
@@ -481,6 +483,164 @@ TEST(coloured_pictures_are_those_of_the_straightforward_way)
     free(values);
     free(colors);
     free_ball(&b);
+}
+
+/* ---- backgrounds, frames, cameras -------------------------------------------------------------- */
+
+TEST(a_clear_background_leaves_the_mesh_s_own_colours)
+{
+    static uint8_t clear[4 * WIDTH * HEIGHT], red[4 * WIDTH * HEIGHT], plain[4 * WIDTH * HEIGHT];
+    ball b = make_ball(60);
+    render_desc desc = blue;
+    render(2, &b.mesh, &desc, plain);
+    desc.background = RENDER_PLAIN;
+    desc.background_color[0] = 1;
+    render(2, &b.mesh, &desc, red);
+    desc.background = RENDER_CLEAR;
+    render(2, &b.mesh, &desc, clear);
+    int counts[3] = {0, 0, 0}; /* of pixels that are clear, full, between */
+    for (size_t i = 0; i < sizeof clear; i += 4) {
+        counts[clear[i + 3] == 0 ? 0 : clear[i + 3] == 255 ? 1 : 2]++;
+        CHECK_EQ_U64(red[i + 3], 255);
+        if (clear[i + 3] == 0)
+            CHECK(memcmp(red + i, (const uint8_t[4]){255, 0, 0, 255}, 4) == 0);
+        else if (clear[i + 3] == 255)
+            CHECK(memcmp(clear + i, red + i, 4) == 0 && memcmp(clear + i, plain + i, 4) == 0);
+        else /* the red of the background has not come in */
+            CHECK(is_blue(clear + i) && clear[i] < red[i]);
+    }
+    CHECK(counts[0] > 5000 && counts[1] > 5000 && counts[2] > 100 && counts[2] < 1000);
+    free_ball(&b);
+}
+
+/* A ball and crumbs: vertex and triangle counts grow, the picture stays. */
+TEST(crumbs_far_away_do_not_make_a_mesh_small)
+{
+    static uint8_t alone[4 * WIDTH * HEIGHT], among[4 * WIDTH * HEIGHT];
+    static const float crumbs[9][3] = {{90, 0, 0},   {90.1f, 0, 0},   {90, 0.1f, 0},
+                                       {0, -4e5, 0}, {0.2f, -4e5, 0}, {0, -4e5, 0.2f},
+                                       {0, 0, 33},   {0, 0.1f, 33},   {0.1f, 0, 33}};
+    ball b = make_ball(60);
+    uint64_t vertices = b.mesh.vertex_count, triangles = b.mesh.triangle_count;
+    render_desc desc = blue;
+    tml_context *tml = open_with(2);
+    picture_frame_crop(tml, &b.mesh, &desc);
+    CHECK(!desc.crops && desc.frame_lower[0] == 0 && desc.frame_upper[0] == 0);
+    render(2, &b.mesh, &desc, alone);
+    float *positions = malloc((vertices + 9) * 3 * sizeof(float));
+    uint32_t *indices = malloc((triangles + 3) * 3 * sizeof(uint32_t));
+    memcpy(positions, b.positions, vertices * 3 * sizeof(float));
+    memcpy(positions + 3 * vertices, crumbs, sizeof crumbs);
+    memcpy(indices, b.indices, triangles * 3 * sizeof(uint32_t));
+    for (uint32_t i = 0; i < 9; i++)
+        indices[3 * triangles + i] = (uint32_t)vertices + i;
+    tml_mesh mesh = b.mesh;
+    mesh.positions = mesh.normals = positions;
+    mesh.indices = indices;
+    mesh.vertex_count += 9;
+    mesh.triangle_count += 3;
+    picture_frame_crop(tml, &mesh, &desc);
+    CHECK(desc.crops);
+    render(2, &mesh, &desc, among);
+    CHECK(memcmp(alone, among, sizeof alone) == 0);
+    mesh.triangle_count = 0; /* nothing tells an area */
+    desc = blue;
+    picture_frame_crop(tml, &mesh, &desc);
+    CHECK(!desc.crops);
+    tml_close(tml);
+    free(positions);
+    free(indices);
+    free_ball(&b);
+}
+
+/* The camera of axes x, z, -y from a place before the ball. */
+static render_camera camera_at(double y, double degrees)
+{
+    return (render_camera){.axes = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}},
+                           .eye = {0, y, 0},
+                           .angle = degrees * 0.017453292519943295};
+}
+
+TEST(a_given_camera_sees_what_perspective_says)
+{
+    static uint8_t rgba[4 * WIDTH * HEIGHT];
+    ball b = make_ball(200);
+    const render_camera camera = camera_at(-5, 45);
+    render_desc desc = blue;
+    desc.background = RENDER_CLEAR;
+    desc.camera = &camera;
+    render(2, &b.mesh, &desc, rgba);
+    double area = 0, middle[2] = {0, 0};
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        double covered = rgba[4 * i + 3] / 255.0;
+        area += covered;
+        middle[0] += covered * (i % WIDTH + 0.5);
+        middle[1] += covered * (i / WIDTH + 0.5);
+    }
+    /* The cone that touches a unit ball from a distance of 5 has the sine 1/5. */
+    double radius = HEIGHT / 2.0 / tan(camera.angle / 2) * tan(asin(1 / 5.0));
+    CHECK_NEAR(area, 3.14159265 * radius * radius, 0.005 * area);
+    CHECK_NEAR(middle[0] / area, WIDTH / 2.0, 0.02);
+    CHECK_NEAR(middle[1] / area, HEIGHT / 2.0, 0.02);
+    free_ball(&b);
+}
+
+static double area_of(const tml_mesh *mesh)
+{
+    double sum = 0;
+    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
+        uint64_t v[3] = {0, 0, 0};
+        CHECK(raster_corners(mesh, t, v));
+        tml_vec3 a = position_of(mesh, v[0]);
+        sum += (double)tml_length3(tml_cross3(tml_sub3(position_of(mesh, v[1]), a),
+                                              tml_sub3(position_of(mesh, v[2]), a))) /
+               2;
+    }
+    return sum;
+}
+
+TEST(clipping_leaves_what_lies_in_all_planes)
+{
+    tml_context *tml = open_with(1);
+    ball b = make_ball(150);
+    float *values = malloc(b.mesh.vertex_count * sizeof *values);
+    for (uint64_t v = 0; v < b.mesh.vertex_count; v++)
+        values[v] = b.positions[3 * v + 2];
+    b.mesh.values = values;
+    clip_plane all[CLIP_PLANES] = {
+        {0, 0, 1, 2}, {1, 0, 0, 2}, {-1, 0, 0, 2}, {0, 1, 0, 2}, {0, -1, 0, 2}};
+    clip_mesh clipped;
+    CHECK_OK(tml, clip_make(tml, &b.mesh, all, &clipped));
+    CHECK(clipped.mesh.positions == b.mesh.positions && clipped.memory == NULL);
+    clip_free(tml, &clipped);
+    /* The part of a unit sphere above z has the area 2 pi (1 - z); a quarter of that where x, y > 0. */
+    all[0][3] = -0.25;
+    all[1][3] = all[3][3] = 0;
+    CHECK_OK(tml, clip_make(tml, &b.mesh, all, &clipped));
+    CHECK_NEAR(area_of(&clipped.mesh), 3.14159265 / 2 * 0.75, 1e-3);
+    CHECK(clipped.mesh.triangle_count < b.mesh.triangle_count / 4);
+    for (uint64_t i = 0; i < 3 * clipped.mesh.triangle_count; i++) {
+        uint64_t v = ((const uint64_t *)clipped.mesh.indices)[i];
+        const float *p = clipped.mesh.positions + 3 * v;
+        CHECK(p[0] > -1e-6f && p[1] > -1e-6f && p[2] > 0.25f - 1e-6f);
+        CHECK_NEAR(clipped.mesh.values[v], p[2], 1e-6);
+        CHECK_NEAR(clipped.mesh.normals[3 * v + 1], p[1], 1e-6);
+    }
+    clip_free(tml, &clipped);
+    all[0][3] = -3; /* nothing is left */
+    CHECK_OK(tml, clip_make(tml, &b.mesh, all, &clipped));
+    CHECK_EQ_U64(clipped.mesh.triangle_count, 0);
+    clip_free(tml, &clipped);
+    /* A soup with a corner that is not a number, and one out of range. */
+    const float soup[] = {0, 0, 0, NAN, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1};
+    all[0][3] = 0;
+    tml_mesh broken = {.positions = soup, .vertex_count = 6, .triangle_count = 3};
+    CHECK_OK(tml, clip_make(tml, &broken, all, &clipped));
+    CHECK(clipped.mesh.triangle_count <= 4);
+    clip_free(tml, &clipped);
+    free(values);
+    free_ball(&b);
+    tml_close(tml);
 }
 
 /* ---- hostile meshes -------------------------------------------------------------------------- */

@@ -1,0 +1,271 @@
+/* trommel draw: a picture of a mesh. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clip.h"
+#include "mesh_input.h"
+#include "picture_options.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct background {
+    uint32_t kind; /* render_background */
+    float color[3];
+} background;
+
+typedef struct draw_args {
+    cli_common common;
+    picture_options picture;
+    float color[3];
+    background background;
+    const char *camera;
+    double angle;
+    const char *output;
+} draw_args;
+
+static const char *parse_background(const char *text, void *member)
+{
+    background *b = member;
+    if (strcmp(text, "studio") == 0 || strcmp(text, "none") == 0) {
+        b->kind = *text == 'n' ? RENDER_CLEAR : RENDER_STUDIO;
+        return NULL;
+    }
+    b->kind = RENDER_PLAIN;
+    return picture_parse_color(text, b->color)
+               ? "studio, none, or a colour of six hexadecimal digits such as #ffffff"
+               : NULL;
+}
+
+static const char *const picture_endings[] = {".png", NULL};
+
+static const opt draw_options[] = {
+    {OPT_SECTION, .help = "Picture"},
+    {OPT_OUTPUT, "output", 'o', .brief = "the picture (.png)", .argument = "FILE",
+     .offset = offsetof(draw_args, output), .endings = picture_endings,
+     .help = "the picture: .png"},
+    {OPT_CUSTOM, "size", .brief = "in pixels (1200x900)", .argument = "WxH",
+     .parse = picture_parse_size, .fallback = "1200x900",
+     .offset = offsetof(draw_args, picture.size), .help = "in pixels"},
+    {OPT_NUMBERS, "view", .excludes = "camera", .brief = "from where, in degrees (30,20)",
+     .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20", .count_least = 2,
+     .count_most = 2, .offset = offsetof(draw_args, picture.view),
+     .help = "turn about the vertical and height of the viewer, in degrees"},
+    {OPT_CHOICE, "up", .brief = "the axis that points up", .choices = PICTURE_UPS,
+     .fallback = "auto", .offset = offsetof(draw_args, picture.up),
+     .help = "the axis that points up; auto: y for OBJ and glTF, z for all others"},
+    {OPT_INPUT, "camera", .argument = "FILE", .offset = offsetof(draw_args, camera),
+     .help = "a camera instead of --view: a text of 16 numbers, the matrix from the camera to the "
+             "world, row by row. The camera looks along its -z, its y is up, as in glTF, Blender "
+             "and NeRF's transforms"},
+    {OPT_NUMBER, "fov", .needs = "camera", .argument = "DEGREES", .least = 0.1, .most = 170,
+     .fallback = "45", .offset = offsetof(draw_args, angle),
+     .help = "angle from the picture's bottom to its top"},
+    {OPT_CUSTOM, "color", .brief = "of the surface (d9c7a8)", .argument = "RRGGBB",
+     .parse = picture_parse_color, .fallback = "d9c7a8", .offset = offsetof(draw_args, color),
+     .help = "of the surface"},
+    {OPT_CUSTOM, "background", .brief = "studio, a colour, or none",
+     .argument = "studio|none|RRGGBB", .parse = parse_background, .fallback = "studio",
+     .offset = offsetof(draw_args, background),
+     .help = "studio: light grey and the mesh's shadow; none: transparent"},
+    {0},
+};
+
+typedef struct run {
+    tml_context *tml;
+    const draw_args *args;
+    mesh_input in;
+    render_camera camera;
+    report times;
+} run;
+
+/* ---- the camera ------------------------------------------------------------------------------ */
+
+/* Reads 16 numbers with blanks, commas or brackets between them. */
+static int read_matrix(const char *path, double m[16])
+{
+    char text[4096];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return cli_error("%s: cannot be read; --camera needs a text of 16 numbers", path);
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    bool is_whole = feof(file) && !ferror(file) && memchr(text, 0, size) == NULL;
+    fclose(file);
+    text[size] = 0;
+    uint32_t count = 0;
+    const char *at = text;
+    static const char between[] = " \t\r\n,;[]()";
+    for (at += strspn(at, between); *at && is_whole; at += strspn(at, between)) {
+        char *end;
+        double number = strtod(at, &end);
+        if (end == at || !isfinite(number))
+            return cli_error("%s: what begins with '%.16s' is no number; needs 16 numbers", path,
+                             at);
+        if (count < 16)
+            m[count] = number;
+        count++;
+        at = end;
+    }
+    if (!is_whole || count != 16)
+        return cli_error("%s: has %u numbers, needs 16: a matrix of 4 x 4, row by row", path,
+                         count);
+    return CLI_OK;
+}
+
+/* Columns of m are the camera's axes, of any one length, and its place. */
+static int find_camera(const char *path, const double m[16], const double origin[3],
+                       render_camera *out)
+{
+    double length = 0;
+    for (int row = 0; row < 3; row++)
+        length += m[4 * row] * m[4 * row];
+    length = sqrt(length);
+    for (int axis = 0; axis < 3; axis++) {
+        for (int row = 0; row < 3; row++)
+            out->axes[axis][row] = m[4 * row + axis] / length;
+        out->eye[axis] = m[4 * axis + 3] - origin[axis];
+    }
+    bool is_rigid = length > 0 && m[12] == 0 && m[13] == 0 && m[14] == 0 && m[15] == 1;
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b <= a; b++) {
+            double dot = 0;
+            for (int i = 0; i < 3; i++)
+                dot += out->axes[a][i] * out->axes[b][i];
+            is_rigid = is_rigid && fabs(dot - (a == b)) < 1e-3;
+        }
+    double(*x)[3] = out->axes;
+    double volume = x[0][0] * (x[1][1] * x[2][2] - x[1][2] * x[2][1]) -
+                    x[0][1] * (x[1][0] * x[2][2] - x[1][2] * x[2][0]) +
+                    x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0]);
+    if (is_rigid && volume > 0)
+        return CLI_OK;
+    return cli_error(
+        "%s: is no camera's matrix; the first three columns need to be right-handed axes "
+        "at right angles and of one length, the fourth the camera's place, and the "
+        "last row 0 0 0 1",
+        path);
+}
+
+/* Leaves of the mesh what is in front of the camera, and not far beside its picture: that is where
+ * the rasteriser's numbers reach. */
+static tml_status clip_to_camera(const run *r, clip_mesh *out)
+{
+    const tml_mesh *mesh = &r->in.file.mesh;
+    const render_camera *camera = &r->camera;
+    const uint32_t *size = r->args->picture.size;
+    const double slope = tan(camera->angle / 2), beside = 8;
+    const double slopes[2] = {beside * slope * size[0] / size[1], beside * slope};
+    double offset[3] = {0, 0, 0}, far = 0;
+    for (int i = 0; i < 9; i++)
+        offset[i / 3] += camera->axes[i / 3][i % 3] * camera->eye[i % 3];
+    for (uint64_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        double apart = fabs((double)mesh->positions[i] - camera->eye[i % 3]);
+        far = isfinite(apart) && apart > far ? apart : far;
+    }
+    clip_plane planes[CLIP_PLANES];
+    const double *back = camera->axes[2];
+    for (int i = 0; i < 3; i++)
+        planes[0][i] = -back[i];
+    planes[0][3] = offset[2] - 1e-4 * far;
+    for (int plane = 1; plane < CLIP_PLANES; plane++) {
+        int axis = (plane - 1) / 2, sign = plane % 2 ? 1 : -1;
+        for (int i = 0; i < 3; i++)
+            planes[plane][i] = sign * camera->axes[axis][i] - slopes[axis] * back[i];
+        planes[plane][3] = -sign * offset[axis] + slopes[axis] * offset[2];
+    }
+    return clip_make(r->tml, mesh, planes, out);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int draw(run *r)
+{
+    const draw_args *a = r->args;
+    render_desc desc = {.background = (render_background)a->background.kind};
+    memcpy(desc.color, a->color, sizeof desc.color);
+    memcpy(desc.background_color, a->background.color, sizeof desc.background_color);
+    clip_mesh clipped = {.mesh = r->in.file.mesh};
+    tml_status status = TML_OK;
+    double start = cli_now();
+    if (a->camera) {
+        double m[16];
+        int code = read_matrix(a->camera, m);
+        if (code == CLI_OK)
+            code = find_camera(a->camera, m, r->in.file.mesh.origin, &r->camera);
+        if (code != CLI_OK)
+            return code;
+        r->camera.angle = a->angle * 0.017453292519943295;
+        desc.camera = &r->camera;
+        status = clip_to_camera(r, &clipped);
+    }
+    clipped.mesh.up = picture_up(a->picture.up, r->in.file.format);
+    if (status == TML_OK)
+        status = picture_save(r->tml, &clipped.mesh, &desc, &a->picture, a->output);
+    clip_free(r->tml, &clipped);
+    report_add_stage(&r->times, "picture", cli_now() - start);
+    report_add_output(&r->times, a->output);
+    return cli_fail(r->tml, status);
+}
+
+static void print_text(const run *r)
+{
+    char text[TEXT_SIZE];
+    printf("%s\n", text_file_name(r->in.path));
+    text_label("input");
+    printf("%s\n", mesh_input_describe(&r->in, text));
+    report_print_time(&r->times);
+    report_print_outputs(&r->times);
+}
+
+static void print_json(const run *r)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    mesh_input_json(&j, "input", &r->in);
+    report_json_stages(&j, &r->times);
+    json_count(&j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(&j, &r->times);
+    json_close(&j, '{');
+}
+
+static int draw_run(void *args, char **operands, uint32_t operand_count)
+{
+    const draw_args *a = args;
+    (void)operand_count;
+    run r = {.args = a, .tml = cli_open(&a->common, NULL)};
+    if (!r.tml)
+        return CLI_FAILED;
+    int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.in);
+    if (code == CLI_OK)
+        code = draw(&r);
+    progress_clear();
+    if (code == CLI_OK && a->common.json)
+        print_json(&r);
+    else if (code == CLI_OK && !a->common.quiet)
+        print_text(&r);
+    mesh_input_free(r.tml, &r.in);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_draw = {
+    .options =
+        {.name = "draw",
+         .operands = "MESH",
+         .summary = "Draws a mesh into a picture",
+         .about = "The camera takes in the whole mesh; but where that is more than half as large "
+                  "again as what holds 95 % of its area, such as with crumbs far away, only that. "
+                  "--png of other commands makes such pictures of their results.",
+         .examples = "  trommel draw bunny.ply -o bunny.png\n"
+                     "  trommel draw part.stl --view 120,35 --background none -o part.png\n"
+                     "  trommel draw room.glb --camera pose.txt --fov 60 -o view.png\n"
+                     "    what a camera saw: its matrix from camera to world\n",
+         .options = draw_options,
+         .shared = cli_shared_options,
+         .needs = "output",
+         .least_operands = 1,
+         .most_operands = 1},
+    .args_size = sizeof(draw_args),
+    .run = draw_run,
+};
