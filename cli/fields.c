@@ -1,5 +1,6 @@
 /* What a command tells of its run, to people or to programs. The state is the process's: there is one stdout. */
 #include "fields.h"
+#include "standard_files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -137,6 +138,7 @@ void field_number(const char *key, const char *label, const char *text, double v
 
 void field_text(const char *key, const char *label, const char *text, const char *value)
 {
+    value = value ? standard_name(value) : NULL;
     tell(label, text, value && *value, false, value);
     if (key && fields_json())
         json_text(&told.json, key, value);

@@ -8,6 +8,7 @@
 #include "fields.h"
 #include "files.h"
 #include "input.h"
+#include "standard_files.h"
 
 const char *input_parse_dims(const char *text, void *member)
 {
@@ -80,7 +81,7 @@ input_kind input_kind_of(tml_context *tml, const char *path, const input_options
     if (tml_volume_format(tml, path))
         return INPUT_VOLUME;
     mesh = tml_mesh_format(tml, path);
-    if (mesh && (strcmp(mesh, "OBJ") != 0 || path_ends_with(path, obj)))
+    if (mesh && (strcmp(mesh, "OBJ") != 0 || path_ends_with(path, obj) || standard_is_input(path)))
         return INPUT_MESH;
     return tml_points_format(tml, path) ? INPUT_POINTS : INPUT_NONE;
 }

@@ -16,6 +16,7 @@
 #include "pipeline_cache.h"
 #include "progress.h"
 #include "ranks.h"
+#include "standard_files.h"
 #include "words.h"
 
 #ifdef TML_GL
@@ -107,6 +108,7 @@ static void print_message(message_kind kind, const char *format, va_list values)
              kind == MESSAGE_WARNING ? "warning: " : "");
     used = strlen(text);
     vsnprintf(text + used, room - used, format, values);
+    standard_names_in(text + used, room - used);
     if (kind != MESSAGE_WARNING)
         cli_keep_failure(text + used);
     used = strlen(text);
@@ -363,10 +365,13 @@ static const opt_command program = {
     .summary = "Meshes from volumes and point clouds, collision and subdivision of meshes, "
                "exposure of pictures, "
                "and streams reduced, scanned and compacted",
-    .about = "'" CLI_PROGRAM
-             " COMMAND -h' shows a command's most used options, --help all. An output appears when "
-             "it is complete, under its name; one that is an input, by whatever name, or another "
-             "output is refused before any work.",
+    .about =
+        "'" CLI_PROGRAM
+        " COMMAND -h' shows a command's most used options, --help all. An output appears when "
+        "it is complete, under its name; one that is an input, by whatever name, or another "
+        "output is refused before any work. \"-\" as an input is standard input; as an output, "
+        "\"-.glb\" is standard output in the format of that ending, and the summary goes to "
+        "standard error.",
     .options = program_options,
     .most_operands = 1,
 };
@@ -421,9 +426,12 @@ static int run_command(const cli_command *command, int argc, char **argv)
     log_state.quiet = common->quiet;
     fields_begin(common->json ? FIELDS_JSON : common->quiet ? FIELDS_NONE : FIELDS_TEXT, running);
     if (outcome == OPT_RUN)
+        code = standard_files_begin(&command->options, args, argv + 1, operand_count);
+    if (outcome == OPT_RUN && code == CLI_OK)
         code = files_check(&command->options, args, argv + 1, operand_count);
     if (outcome == OPT_RUN && code == CLI_OK)
         code = command->run(args, argv + 1, operand_count);
+    code = standard_files_end(code);
     free(args);
     return code;
 }

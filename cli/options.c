@@ -343,7 +343,7 @@ static opt_outcome refuse_ending(const opt *option, const char *text)
 static opt_outcome take(const opt *option, const char *text, void *args)
 {
     char expected[OPT_TEXT_SIZE];
-    if (option->kind == OPT_OUTPUT && option->endings && *text &&
+    if (option->kind == OPT_OUTPUT && option->endings && *text && strcmp(text, "-") != 0 &&
         !path_ends_with(text, option->endings))
         return refuse_ending(option, text);
     if (parse_value(option, text, args, expected))

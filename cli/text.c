@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "standard_files.h"
 #include "text.h"
 
 char *text_count(char *text, uint64_t count)
@@ -57,7 +58,7 @@ char *text_triple(char *text, const double v[3])
 
 const char *text_file_name(const char *path)
 {
-    const char *name = path;
+    const char *name = path = standard_name(path);
     for (const char *at = path; *at; at++)
         if (at[0] == '/' && at[1]) /* a folder's name may end in one */
             name = at + 1;

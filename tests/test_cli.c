@@ -2116,6 +2116,63 @@ TEST(convert_keeps_what_the_formats_hold)
     CHECK(first_sample("e.pfm", &p) == 0);
 }
 
+/* Runs a line of the shell in the folder, with "trommel" for the program. */
+static int shell_run(const char *line)
+{
+    char text[4096];
+    snprintf(text, sizeof text,
+             "cd '%s'; trommel() { '%s' \"$@\"; }; { %s\n} >stdout.txt 2>stderr.txt", folder,
+             getenv("TML_CLI"), line);
+    int status = system(text);
+    test_read_text(in_folder("stdout.txt"), out, OUTPUT_SIZE);
+    test_read_text(in_folder("stderr.txt"), err, OUTPUT_SIZE);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* From pipes and from redirected files, to pipes and to files: the bytes that names would give. */
+TEST(standard_input_and_output)
+{
+    make_ball();
+    write_text("quad.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
+    float numbers[] = {1, 5, 2, 7};
+    make_npy("in.npy", "<f4", 4, numbers, sizeof numbers);
+    CHECK_EQ_I64(shell_run("trommel surface ball_32x32x32_uint8.raw --iso 128 -o named.ply -q"), 0);
+    CHECK_EQ_I64(
+        shell_run("cat ball_32x32x32_uint8.raw | trommel surface - --dims 32,32,32 --type u8 "
+                  "--iso 128 -o - >piped.ply"),
+        0);
+    same_files("named.ply", "piped.ply");
+    CHECK(strstr(err, "standard output, "));
+    CHECK_EQ_I64(shell_run("trommel surface - --dims 32,32,32 --type u8 --iso 128 --json -o -.ply "
+                           "<ball_32x32x32_uint8.raw | cat >piped.ply"),
+                 0);
+    same_files("named.ply", "piped.ply");
+    CHECK(is_json(err) && strstr(err, "\"file\": \"standard input\""));
+    CHECK_EQ_I64(shell_run("cat quad.obj | trommel convert - -o -.stl -q | trommel info -"), 0);
+    CHECK(strstr(out, "standard input: mesh, STL"));
+    CHECK_EQ_I64(shell_run("cat in.npy | trommel compact - --min 3 -o - -q >out.npy"), 0);
+    float kept[4] = {0};
+    CHECK_EQ_U64(read_npy("out.npy", kept, sizeof kept), 8);
+    CHECK(kept[0] == 5 && kept[1] == 7);
+    /* What cannot be. */
+    CHECK_EQ_I64(shell_run("trommel collide - - <quad.obj"), 2);
+    CHECK(strstr(err, "named twice"));
+    CHECK_EQ_I64(shell_run("trommel convert - -o quad.obj <quad.obj"), 2);
+    CHECK(strstr(err, "is an input"));
+    CHECK_EQ_I64(shell_run("trommel surface - -o - --png -.png <quad.obj"), 2);
+    CHECK(strstr(err, "two outputs are standard output"));
+    CHECK_EQ_I64(shell_run("trommel mips - -o - <quad.obj"), 2);
+    CHECK_EQ_I64(shell_run("echo nothing | trommel convert - -o none.ply"), 1);
+    CHECK(strstr(err, "standard input: ") && !exists("none.ply"));
+    CHECK_EQ_I64(shell_run("trommel convert quad.obj -o -.ply >/dev/full"), 1);
+    CHECK(strstr(err, "standard output cannot be written: No space left"));
+    CHECK_EQ_I64(shell_run("TMPDIR=/nowhere trommel convert quad.obj -o -.ply | cat"), 0);
+    CHECK(strstr(err, "set TMPDIR") && out[0] == '\0');
+    CHECK_EQ_I64(shell_run("mkdir spool; TMPDIR=spool trommel convert quad.obj -o -.ply -q | cat; "
+                           "TMPDIR=spool trommel info none - 2>/dev/null; rmdir spool"),
+                 0);
+}
+
 TEST(convert_refuses_nonsense)
 {
     make_nifti("n.nii", ball(false), 1, 0);

@@ -400,7 +400,8 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                             "has %" PRIu64 " frames that are no stack of equally spaced slices of "
                             "one scale (several times or stacks, say)",
                             image.frames);
-    if (image.frames == 1 && image.stack.count && image.has_orientation && !file->memory)
+    bool has_folder = !file->memory && strncmp(file->path, "/dev/", 5) != 0; /* of other slices */
+    if (image.frames == 1 && image.stack.count && image.has_orientation && has_folder)
         status = read_series(file, &image, &stack, out);
     if (status == TML_OK)
         status = tml_volume_layout(file, 1, 1, 1, desc->frame, out);

@@ -1,0 +1,200 @@
+/* Standard input and output in the place of files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "fields.h"
+#include "ranks.h"
+#include "standard_files.h"
+
+enum { PATH_SIZE = 512, PIECE = 1 << 16 };
+
+static struct {
+    char input[32];                            /* "/dev/fd/3"; empty: standard input is not used */
+    int input_file;                            /* what was spooled; 0: standard input itself */
+    char folder[PATH_SIZE], output[PATH_SIZE]; /* empty: standard output is for the summary */
+    int real_output;                           /* the descriptor, while 1 is standard error */
+} files;
+
+bool standard_is_output(const char *value)
+{
+    return value[0] == '-' && (value[1] == '\0' || (value[1] == '.' && !strchr(value, '/')));
+}
+
+bool standard_is_input(const char *path)
+{
+    return files.input[0] && strcmp(path, files.input) == 0;
+}
+
+const char *standard_name(const char *path)
+{
+    return standard_is_input(path)                              ? "standard input"
+           : files.output[0] && strcmp(path, files.output) == 0 ? "standard output"
+                                                                : path;
+}
+
+static void replace(char *message, size_t size, const char *path, const char *name)
+{
+    size_t length = strlen(path), with = strlen(name);
+    for (char *at = message; length && (at = strstr(at, path)); at += with) {
+        size_t rest = strlen(at + length) + 1;
+        if ((size_t)(at - message) + with + rest > size)
+            return;
+        memmove(at + with, at + length, rest);
+        memcpy(at, name, with);
+    }
+}
+
+void standard_names_in(char *message, size_t size)
+{
+    replace(message, size, files.input, "standard input");
+    replace(message, size, files.output, "standard output");
+}
+
+static const char *spool_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
+static bool copy(int from, int to)
+{
+    static char piece[PIECE];
+    for (;;) {
+        ssize_t got = read(from, piece, sizeof piece);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0;
+        for (ssize_t put = 0; put < got;) {
+            ssize_t n = write(to, piece + put, (size_t)(got - put));
+            if (n < 0 && errno != EINTR)
+                return false;
+            put += n > 0 ? n : 0;
+        }
+    }
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+/* A file of no name, which is gone with the process. */
+static int open_spool(void)
+{
+    char path[PATH_SIZE];
+    if ((size_t)snprintf(path, sizeof path, "%s/trommel-XXXXXX", spool_folder()) >= sizeof path)
+        return -1;
+    int file = mkstemp(path);
+    if (file >= 0)
+        unlink(path);
+    return file;
+}
+
+static int take_input(const char **value)
+{
+    struct stat info;
+    if (files.input[0])
+        return cli_usage("\"-\" is named twice; standard input can be read once");
+    if (isatty(STDIN_FILENO))
+        return cli_usage("\"-\" is standard input, which is a terminal; pipe a file into it");
+    bool is_file = fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode) &&
+                   lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+    if (!is_file) {
+        files.input_file = open_spool();
+        if (files.input_file < 0 || !copy(STDIN_FILENO, files.input_file))
+            return cli_error("standard input cannot be spooled in %s: %s; set TMPDIR to a folder "
+                             "with room for it",
+                             spool_folder(), strerror(errno));
+    }
+    snprintf(files.input, sizeof files.input, "/dev/fd/%d", files.input_file);
+    *value = files.input;
+    return CLI_OK;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static int take_output(const opt *option, const char **value)
+{
+    const char *ending = (*value)[1] ? *value + 1 : option->endings ? option->endings[0] : "";
+    if (files.output[0])
+        return cli_usage("two outputs are standard output; name a file for one");
+    if (isatty(STDOUT_FILENO))
+        return cli_usage("--%s: \"%s\" is standard output, which is a terminal; redirect it",
+                         option->name, *value);
+    bool fits = (size_t)snprintf(files.folder, sizeof files.folder, "%s/trommel-XXXXXX",
+                                 spool_folder()) < sizeof files.folder - 64;
+    if (!fits || !mkdtemp(files.folder)) {
+        files.folder[0] = '\0';
+        return cli_error("standard output cannot be spooled in %s: %s; set TMPDIR to a folder "
+                         "with room for it",
+                         spool_folder(), strerror(errno));
+    }
+    snprintf(files.output, sizeof files.output, "%.400s/out%.64s", files.folder, ending);
+    files.real_output = dup(STDOUT_FILENO);
+    if (files.real_output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return cli_error("standard output cannot be kept: %s", strerror(errno));
+    *value = files.output;
+    return CLI_OK;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+static int take_option(const opt *option, void *args)
+{
+    const char **value = (const char **)(void *)((char *)args + option->offset);
+    if (!*value)
+        return CLI_OK;
+    if (option->kind == OPT_INPUT && strcmp(*value, "-") == 0)
+        return take_input(value);
+    if (option->kind == OPT_OUTPUT && standard_is_output(*value))
+        return option->names ? cli_usage("--%s: makes several files; \"-\" is one", option->name)
+                             : take_output(option, value);
+    return CLI_OK;
+}
+
+int standard_files_begin(const opt_command *command, void *args, char **operands,
+                         uint32_t operand_count)
+{
+    const opt *options[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, options);
+    int code = CLI_OK;
+    for (uint32_t i = 0; i < operand_count && code == CLI_OK; i++)
+        if (strcmp(operands[i], "-") == 0) {
+            const char *path = operands[i];
+            code = take_input(&path);
+            operands[i] = code == CLI_OK ? files.input : operands[i];
+        }
+    for (uint32_t i = 0; i < count && code == CLI_OK; i++)
+        if (opt_is_file(options[i]))
+            code = take_option(options[i], args);
+    if (code == CLI_OK && (files.input[0] || files.output[0]) && ranks_count() > 1)
+        code = cli_usage("\"-\" is for one process; name files for several");
+    return code;
+}
+
+int standard_files_end(int code)
+{
+    if (files.real_output > 0) {
+        fflush(stdout);
+        signal(SIGPIPE, SIG_IGN); /* whoever reads may have had enough */
+        int file = code == CLI_OK ? open(files.output, O_RDONLY | O_CLOEXEC) : -1;
+        bool is_good = code != CLI_OK || (file >= 0 && copy(file, files.real_output));
+        int error = errno;
+        if (!is_good && fields_are_text()) /* the summary's last line */
+            fprintf(stderr, "\n");
+        if (!is_good)
+            code = cli_error("standard output cannot be written: %s", strerror(error));
+        if (file >= 0)
+            close(file);
+        close(files.real_output);
+    }
+    if (files.folder[0]) {
+        unlink(files.output);
+        rmdir(files.folder);
+    }
+    return code;
+}
