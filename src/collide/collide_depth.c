@@ -259,7 +259,7 @@ static tml_status round_run(collide_job *job, depth_round *round)
     depth_call *call = &round->call;
     tml_status status = TML_OK;
     atomic_store_explicit(&call->blocks_taken, 0, memory_order_relaxed);
-    if (job->want != TML_COLLIDE_WANT_COUNT && call->store_count == 0)
+    if (job->want != TML_COLLIDE_WANT_COUNT && call->store_count == 0 && round->run_count > 0)
         status = store_grow(job, call);
     while (status == TML_OK) {
         bool is_short = false;
