@@ -513,6 +513,43 @@ TEST(the_own_pool_runs_each_index_once)
     }
 }
 
+/* Tasks that wait until as many have started: each needs a thread of its own. */
+typedef struct meeting {
+    atomic_uint started;
+    uint32_t expected;
+    atomic_bool is_late;
+} meeting;
+
+static void meet(void *argument, uint32_t index)
+{
+    meeting *m = argument;
+    (void)index;
+    atomic_fetch_add(&m->started, 1);
+    time_t end = time(NULL) + 30;
+    while (atomic_load(&m->started) < m->expected && time(NULL) < end)
+        usleep(1);
+    if (atomic_load(&m->started) < m->expected)
+        atomic_store(&m->is_late, true);
+}
+
+/* Workers that spin, that sleep, and that are about to. */
+TEST(the_own_pool_wakes_its_workers)
+{
+    for (uint32_t threads = 2; threads <= 5; threads++) {
+        tml_context *tml = NULL;
+        CHECK_OK(NULL,
+                 tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
+        for (uint32_t round = 0; round < 60; round++) {
+            meeting m = {.expected = 2 + round % (threads - 1)};
+            if (round % 3)
+                usleep(round % 3 == 1 ? 10 * round / 3 : 1000);
+            tml_parallel_for(tml, m.expected, meet, &m);
+            CHECK(atomic_load(&m.started) == m.expected && !atomic_load(&m.is_late));
+        }
+        tml_close(tml);
+    }
+}
+
 TEST(the_log_hook_hears_what_last_error_says)
 {
     char message[768] = "";

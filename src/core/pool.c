@@ -1,25 +1,42 @@
 /* A pool of worker threads for one parallel loop at a time. One atomic counter hands out the indices
- * in ascending order, as tml_parallel.run promises: when index i starts, all lower ones have started. */
+ * in ascending order, as tml_parallel.run promises: when index i starts, all lower ones have started.
+ *
+ * A worker joins a loop when it wakes, and the loop ends when the indices are used up and all who
+ * joined have left: it waits for no worker that still sleeps. Before a thread sleeps it spins for
+ * SPIN_SECONDS, since loops often follow one another, and to wake a thread takes longer than many
+ * loops. */
 #include "core/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+/* About what it costs to put a thread to sleep and to wake it. */
+#define SPIN_SECONDS 30e-6
+
+/* tml_pool.state: the number of workers in the loop, whether more may join, and from LOOP on the
+ * number of loops begun so far. */
+#define JOINED  ((uint64_t)1)
+#define IS_OPEN ((uint64_t)1 << 31)
+#define LOOP    ((uint64_t)1 << 32)
+
 struct tml_pool {
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex; /* of the sleepers */
     pthread_cond_t work;
     pthread_cond_t done;
-    uint64_t round; /* loops started so far; workers wait for a change */
-    uint32_t busy;  /* workers that have not finished this loop */
-    bool stop;
-    bool is_running; /* a loop runs; used by the calling thread alone */
+    uint32_t sleepers;  /* workers that wait for work */
+    bool caller_sleeps; /* it waits for done */
+    bool spins;         /* there is a processor for each thread */
+    bool is_running;    /* a loop runs; the workers that joined it may read this and what follows */
     tml_task_fn task;
     void *argument;
     uint32_t count;
-    atomic_uint next;
+    atomic_bool stop;
+    _Alignas(64) atomic_uint next; /* lines of their own: one is written, the other watched */
+    _Alignas(64) _Atomic uint64_t state;
     uint32_t worker_count;
     size_t size;
     pthread_t workers[];
@@ -46,24 +63,83 @@ static void drain(tml_pool *pool)
     }
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static uint64_t state_of(tml_pool *pool)
+{
+    return atomic_load_explicit(&pool->state, memory_order_acquire);
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Is there a loop to join, after the one that was joined last, or none to wait for any more? */
+static bool has_work(tml_pool *pool, uint64_t last)
+{
+    uint64_t state = state_of(pool);
+    return atomic_load_explicit(&pool->stop, memory_order_relaxed) ||
+           ((state & IS_OPEN) && state / LOOP != last);
+}
+
+static void await_work(tml_pool *pool, uint64_t last)
+{
+    double end = pool->spins ? seconds() + SPIN_SECONDS : 0;
+    while (pool->spins && !has_work(pool, last) && seconds() < end)
+        pause_briefly();
+    if (has_work(pool, last))
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    pool->sleepers++;
+    while (!has_work(pool, last))
+        pthread_cond_wait(&pool->work, &pool->mutex);
+    pool->sleepers--;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Joins the open loop, unless it was joined before or is over. */
+static bool join(tml_pool *pool, uint64_t *last)
+{
+    uint64_t state = state_of(pool);
+    while ((state & IS_OPEN) && state / LOOP != *last)
+        if (atomic_compare_exchange_weak_explicit(&pool->state, &state, state + JOINED,
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            *last = state / LOOP;
+            return true;
+        }
+    return false;
+}
+
+static void leave(tml_pool *pool)
+{
+    uint64_t state = atomic_fetch_sub_explicit(&pool->state, JOINED, memory_order_acq_rel) - JOINED;
+    if (state % LOOP != 0) /* it is open, or somebody is in it */
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    if (pool->caller_sleeps)
+        pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
 static void *worker_main(void *argument)
 {
     tml_pool *pool = argument;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&pool->mutex);
-    for (;;) {
-        while (!pool->stop && pool->round == seen)
-            pthread_cond_wait(&pool->work, &pool->mutex);
-        if (pool->stop)
-            break;
-        seen = pool->round;
-        pthread_mutex_unlock(&pool->mutex);
-        drain(pool);
-        pthread_mutex_lock(&pool->mutex);
-        if (--pool->busy == 0)
-            pthread_cond_signal(&pool->done);
+    uint64_t last = 0;
+    while (!atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
+        await_work(pool, last);
+        if (join(pool, &last)) {
+            drain(pool);
+            leave(pool);
+        }
     }
-    pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
@@ -75,6 +151,7 @@ tml_pool *tml_pool_create(const tml_allocator *allocator, uint32_t threads)
         return NULL;
     memset(pool, 0, size);
     pool->size = size;
+    pool->spins = threads <= tml_processors();
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -89,7 +166,7 @@ void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool)
     if (!pool)
         return;
     pthread_mutex_lock(&pool->mutex);
-    pool->stop = true;
+    atomic_store_explicit(&pool->stop, true, memory_order_relaxed);
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
     for (uint32_t i = 0; i < pool->worker_count; i++)
@@ -100,6 +177,34 @@ void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool)
     allocator->free(allocator->user, pool, pool->size);
 }
 
+/* Wakes as many sleepers as there is work for. */
+static void wake(tml_pool *pool, uint32_t most)
+{
+    pthread_mutex_lock(&pool->mutex);
+    if (most >= pool->sleepers)
+        pthread_cond_broadcast(&pool->work);
+    else
+        for (uint32_t i = 0; i < most; i++)
+            pthread_cond_signal(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Waits until all workers have left the loop, which is closed. */
+static void await_workers(tml_pool *pool)
+{
+    double end = pool->spins ? seconds() + SPIN_SECONDS : 0;
+    while (pool->spins && state_of(pool) % LOOP != 0 && seconds() < end)
+        pause_briefly();
+    if (state_of(pool) % LOOP == 0)
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    pool->caller_sleeps = true;
+    while (state_of(pool) % LOOP != 0)
+        pthread_cond_wait(&pool->done, &pool->mutex);
+    pool->caller_sleeps = false;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
 void tml_pool_run(void *user, uint32_t count, tml_task_fn task, void *argument)
 {
     tml_pool *pool = user;
@@ -108,20 +213,16 @@ void tml_pool_run(void *user, uint32_t count, tml_task_fn task, void *argument)
             task(argument, i);
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
     pool->is_running = true;
     pool->task = task;
     pool->argument = argument;
     pool->count = count;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    pool->busy = pool->worker_count;
-    pool->round++;
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->mutex);
+    atomic_store_explicit(&pool->state, (state_of(pool) / LOOP + 1) * LOOP | IS_OPEN,
+                          memory_order_release);
+    wake(pool, count - 1);
     drain(pool);
-    pthread_mutex_lock(&pool->mutex);
-    while (pool->busy > 0)
-        pthread_cond_wait(&pool->done, &pool->mutex);
+    atomic_fetch_and_explicit(&pool->state, ~IS_OPEN, memory_order_acq_rel);
+    await_workers(pool);
     pool->is_running = false;
-    pthread_mutex_unlock(&pool->mutex);
 }
