@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clip.h"
+#include "fields.h"
 #include "mesh_input.h"
 #include "picture_options.h"
 #include "progress.h"
@@ -208,25 +209,11 @@ static int draw(run *r)
     return cli_fail(r->tml, status);
 }
 
-static void print_text(const run *r)
+static void tell(const run *r)
 {
-    char text[TEXT_SIZE];
-    printf("%s\n", text_file_name(r->in.path));
-    text_label("input");
-    printf("%s\n", mesh_input_describe(&r->in, text));
-    report_print_time(&r->times);
-    report_print_outputs(&r->times);
-}
-
-static void print_json(const run *r)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    mesh_input_json(&j, "input", &r->in);
-    report_json_stages(&j, &r->times);
-    json_count(&j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(&j, &r->times);
-    json_close(&j, '{');
+    field_heading("%s", text_file_name(r->in.path));
+    mesh_input_tell("input", "input", &r->in);
+    report_tell(&r->times, 0, 0);
 }
 
 static int draw_run(void *args, char **operands, uint32_t operand_count)
@@ -240,10 +227,8 @@ static int draw_run(void *args, char **operands, uint32_t operand_count)
     if (code == CLI_OK)
         code = draw(&r);
     progress_clear();
-    if (code == CLI_OK && a->common.json)
-        print_json(&r);
-    else if (code == CLI_OK && !a->common.quiet)
-        print_text(&r);
+    if (code == CLI_OK)
+        tell(&r);
     mesh_input_free(r.tml, &r.in);
     cli_close(r.tml);
     return code;
