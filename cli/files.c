@@ -149,7 +149,7 @@ static const frame_range *find_range(const opt *const *list, uint32_t count, con
 static int check_number(const opt *option, const void *args, bool takes_frames, const frames *f)
 {
     const char *path = *(const char *const *)(const void *)((const char *)args + option->offset);
-    if (option->kind != OPT_OUTPUT || option->names || !path)
+    if (option->kind != OPT_OUTPUT || !path)
         return CLI_OK;
     if (!takes_frames)
         return path_is_numbered(path)

@@ -405,14 +405,20 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* Of a line that may be wrong, too. */
+static bool asks_json(int argc, char **argv)
+{
+    bool asks = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        asks |= strcmp(argv[i], "--json") == 0;
+    return asks;
+}
+
 static int run_command(const cli_command *command, int argc, char **argv)
 {
     uint32_t operand_count;
     running = command->options.name;
-    bool has_json = false; /* of a line that may be wrong, too */
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        has_json |= strcmp(argv[i], "--json") == 0;
-    fields_begin(has_json ? FIELDS_JSON : FIELDS_NONE, running);
+    fields_begin(asks_json(argc, argv) ? FIELDS_JSON : FIELDS_NONE, running);
     if (ranks_count() > 1 && !command->takes_ranks)
         return cli_usage("is work for one process, %" PRIu32 " were started; use '" CLI_PROGRAM
                          " %s'",
@@ -464,6 +470,7 @@ static int run_program(int argc, char **argv)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
+    fields_begin(asks_json(argc, argv) ? FIELDS_JSON : FIELDS_NONE, NULL);
     setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */
     int code;
     if (argc < 2) {

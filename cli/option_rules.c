@@ -163,16 +163,22 @@ int opt_check_line(const opt_command *command)
 /* "volumes" or "pictures of floats". */
 static void list_kinds(uint32_t bits, char *text, size_t size)
 {
-    const char *between = "";
-    text[0] = '\0';
+    const char *names[sizeof kinds / sizeof kinds[0]];
+    size_t count = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        size_t used = strlen(text);
-        if (!(bits >> k & 1))
-            continue;
         bool is_any = 1u << k == OPT_INTEGERS && bits & OPT_FLOATS; /* and then the floats */
-        k += is_any;
-        snprintf(text + used, size - used, "%s%s", between, is_any ? "pictures" : kinds[k].all);
-        between = bits >> (k + 1) >> 1 ? ", " : " or ";
+        if (bits >> k & 1)
+            names[count++] = is_any ? "pictures" : kinds[k].all;
+        k += is_any && bits >> k & 1;
+    }
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s",
+                 i == 0          ? ""
+                 : i + 1 < count ? ", "
+                                 : " or ",
+                 names[i]);
     }
 }
 

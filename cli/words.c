@@ -53,6 +53,7 @@ const word words_table[] = {
     {"desc.kind", "--points-kind"},
     {"desc.resolution", "--resolution"},
     {"desc.margin", "the margin"},
+    {"desc.lower", "--bounds"},
     {"desc.grid.dims", "the field's grid"},
     {"desc.grid.origin", "the grid's origin"},
     {"desc.grid.spacing", "the grid's spacing"},

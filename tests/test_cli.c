@@ -356,104 +356,6 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface",   "convert",  "index",  "draw", "collide",
-                                       "subdivide", "exposure", "mips",   "info", "devices",
-                                       "compact",   "scan",     "reduce", "bench"};
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
-
-TEST(help_names_every_command)
-{
-    EXPECT(0, "--help");
-    CHECK(err[0] == '\0');
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        CHECK(strstr(out, commands[i]) != NULL);
-    EXPECT(0, "help");
-    EXPECT(2, "%s", "");
-    CHECK(out[0] == '\0');
-    CHECK(strstr(err, "Commands:") != NULL);
-}
-
-TEST(every_command_explains_itself)
-{
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        EXPECT(0, "%s --help", commands[i]);
-        CHECK(strstr(out, "Usage: trommel ") != NULL);
-        CHECK(strstr(out, "--json") != NULL);
-        CHECK(err[0] == '\0');
-        static char first[OUTPUT_SIZE];
-        memcpy(first, out, sizeof first);
-        EXPECT(0, "help %s", commands[i]);
-        CHECK_STR(out, first);
-        for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
-            CHECK(strcspn(line, "\n") <= 100);
-    }
-}
-
-TEST(version_is_the_headers)
-{
-    char expected[64];
-    snprintf(expected, sizeof expected, "trommel %d.%d.%d\n", TML_VERSION_MAJOR, TML_VERSION_MINOR,
-             TML_VERSION_PATCH);
-    EXPECT(0, "--version");
-    CHECK_STR(out, expected);
-}
-
-/* Every line of -h is the usage, the summary or an option that --help has, too. */
-TEST(short_help_is_a_line_for_each_common_option)
-{
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        static char all[OUTPUT_SIZE];
-        uint32_t count = 0;
-        EXPECT(0, "%s --help", commands[i]);
-        memcpy(all, out, sizeof all);
-        EXPECT(0, "%s -h", commands[i]);
-        CHECK(strlen(out) < strlen(all));
-        CHECK(strstr(out, "      --help  ") != NULL);
-        CHECK(strstr(out, "--no-cache") == NULL);
-        for (const char *line = out; *line; line += strcspn(line, "\n") + 1) {
-            char start[64];
-            CHECK(strcspn(line, "\n") <= 84);
-            const char *dashes = strstr(line, "--");
-            if (line[0] != ' ' || !CHECK(dashes != NULL))
-                continue;
-            snprintf(start, sizeof start, "%.*s", (int)(dashes - line + strcspn(dashes, " \n")),
-                     line);
-            count += strstr(all, start) != NULL || strstr(start, "--help");
-        }
-        CHECK(count >= 2); /* one and --help */
-    }
-    EXPECT(0, "surface -h");
-    CHECK(strstr(out, "      --iso V[,V...]") != NULL);
-    CHECK(strstr(out, "  -o, --output FILE") != NULL);
-    EXPECT(2, "surface --help=all");
-}
-
-TEST(man_pages_describe_every_command_and_option)
-{
-    EXPECT(0, "--man");
-    CHECK(strncmp(out, ".TH TROMMEL 1", 13) == 0);
-    CHECK(strstr(out, ".SH EXIT STATUS") != NULL);
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        char text[64];
-        EXPECT(0, "--man");
-        snprintf(text, sizeof text, ".BR trommel\\-%s (1)\n", commands[i]);
-        CHECK(strstr(out, text) != NULL);
-        EXPECT(0, "--man %s", commands[i]);
-        snprintf(text, sizeof text, "\n.SH NAME\ntrommel\\-%s \\- ", commands[i]);
-        CHECK(strncmp(out, ".TH TROMMEL-", 12) == 0);
-        CHECK(strstr(out, text) != NULL);
-        CHECK(strstr(out, "\\fB\\-\\-json\\fR") != NULL);
-        CHECK(strstr(out, ".SH EXIT STATUS") != NULL);
-        CHECK(strstr(out, "\n\n") == NULL); /* roff wants macros, not empty lines */
-    }
-    EXPECT(0, "--man surface");
-    CHECK(strstr(out, "\\fB\\-\\-drop\\-degenerate\\fR") != NULL);
-    EXPECT(2, "--man surfac");
-    CHECK(strstr(err, "did you mean surface?") != NULL);
-    EXPECT(2, "--version surface");
-    CHECK(strstr(err, "unexpected argument \"surface\"") != NULL);
-}
-
 TEST(completions_are_scripts)
 {
     EXPECT(0, "--completion bash");
@@ -475,94 +377,6 @@ TEST(completions_are_scripts)
     EXPECT(2, "--completion tcsh");
 }
 
-TEST(usage_errors_exit_2_and_say_what_would_do)
-{
-    static const struct {
-        const char *line, *message;
-    } cases[] = {
-        {"surfaces x", "did you mean surface?"},
-        {"polish x", "unknown command \"polish\""},
-        {"--versoin", "did you mean --version?"},
-        {"surface", "IN... is missing"},
-        {"surface a b -o x.ply", "one name for several inputs"},
-        {"index a b -o x.tmx", "unexpected argument \"b\""},
-        {"surface a", "give --output, --png or --debug-cells"},
-        {"surface a --debug-cells x.ply", "--debug-cells: x.ply does not end in .png"},
-        {"surface a --debug-cells x.png --labels all",
-         "--debug-cells and --labels exclude each other"},
-        {"surface a -o x.doc", "ends in no known format; use .ply"},
-        {"surface a --png x.jpg", "does not end in .png"},
-        {"surface a -o x.ply --iso 12abc", "\"12abc\" is not accepted; give numbers"},
-        {"surface a -o x.ply --iso nan", "\"nan\" is not accepted"},
-        {"surface a -o x.ply --iso 1,,2", "\"1,,2\" is not accepted"},
-        {"surface a -o x.ply --iso 1e999", "\"1e999\" is not accepted"},
-        {"surface a -o x.ply --iso", "--iso needs a value: V[,V...]"},
-        {"surface a -o x.ply --isso 3", "unknown option --isso; did you mean --iso?"},
-        {"surface a -o x.ply --normals smooth", "give none|forward|central|sobel"},
-        {"surface a -o x.ply --s 3", "write it out"},
-        {"surface a -o x.ply --soup=yes", "--soup takes no value"},
-        {"surface a -o x.ply --iso 3 --labels all", "exclude each other"},
-        {"surface a -o x.ply --labels 1,x", "whole numbers separated by commas"},
-        {"surface a -o x.ply --region 3:1,:,:", "three ranges of samples"},
-        {"surface a -o x.ply --region 3:9,:", "three ranges of samples"},
-        {"surface a -o x.ply --dims 3,4 --type u8", "three whole numbers above 0"},
-        {"surface a -o x.ply --dims 3,4,0 --type u8", "three whole numbers above 0"},
-        {"surface a -o x.ply --dims 3,4,5", "--dims needs --type"},
-        {"surface a -o x.ply --spacing 1,0,1", "three lengths above 0"},
-        {"surface a -o x.ply --threads -1", "\"-1\" is not accepted"},
-        {"surface a -o x.ply --threads 2000", "0 to 1024"},
-        {"surface a -o x.ply --memory 3X", "a size such as 512M or 4G"},
-        {"surface a -o x.ply --slabs 3 --iso 3 --png x.png", "leave --png away"},
-        {"surface a -o x.ply --slabs 3", "give --iso"},
-        {"surface a -o x.ply --slabs 3 --labels all", "name the labels"},
-        {"surface a -o x.ply --slabs 3 --iso 3 --largest --soup", "leave --soup away"},
-        {"surface a -o x.ply --index x.tmx --iso 3 --labels all", "exclude each other"},
-        {"surface a --png x.png --size 1200", "width x height"},
-        {"surface a --png x.png --view 3", "--view: \"3\" is not accepted"},
-        {"surface a --png x.png --color red", "six hexadecimal digits"},
-        {"surface a -z", "unknown option -z"},
-        {"subdivide a", "give --output or --png"},
-        {"subdivide a -o x.doc", "use .ply, .stl, .obj"},
-        {"subdivide a -o x.ply --levels 1.5", "1.5 is no whole number"},
-        {"subdivide a -o x.ply --levels 13", "0 to 12"},
-        {"subdivide a -o x.ply --levels 1 --edge 2", "exclude each other"},
-        {"subdivide a -o x.ply --pixels 2", "--pixels needs --camera"},
-        {"subdivide a -o x.ply --camera 1,2,3,4,5,6", "--camera needs --pixels"},
-        {"subdivide a -o x.ply --budget 9",
-         "--budget needs --edge, --pixels, --angle or --distance"},
-        {"subdivide a -o x.ply --edge 1 --limit", "--limit and --edge exclude each other"},
-        {"subdivide a -o x.ply --creases angle:0", "angle:D with D between 0 and 180"},
-        {"collide a", "B is missing; give a second mesh, or --self"},
-        {"collide a b --self", "--self takes one mesh"},
-        {"collide a --self --scale 2", "--self and --scale exclude each other"},
-        {"collide a b -o x.txt", "use .csv, .json or .npy"},
-        {"collide a b --segments x.ply", "x.ply does not end in .obj"},
-        {"collide a b --png x.jpg", "x.jpg does not end in .png"},
-        {"collide a b --first --count", "exclude each other"},
-        {"collide a b --count --png x.png", "--count and --png exclude each other"},
-        {"collide a b --pose x --scale 2", "--pose and --scale exclude each other"},
-        {"collide a b --scale 0", "\"0\" is not accepted"},
-        {"collide a b --rotate 1,2", "\"1,2\" is not accepted"},
-        {"collide a b --classes crossing,near", "some of crossing,touching,coplanar,degenerate"},
-        {"compact a -o x.npy", "give --min, --max or --nonzero"},
-        {"compact a -o x.npy --min 1 --nonzero", "--nonzero and --min exclude each other"},
-        {"compact a --min 1", "give --output"},
-        {"compact a -o x.npy --min 1 --method fast", "give auto|look-back"},
-        {"compact a -o x.ply --min 1", "--output: x.ply does not end in .npy"},
-        {"scan a", "give --output"},
-        {"scan a -o x.hdr", "--output: x.hdr does not end in .npy"},
-        {"index a -o x.GLB", "--output: x.GLB does not end in .tmx"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        int code = run("%s", cases[i].line);
-        if (!CHECK_EQ_I64(code, 2) || !CHECK(strstr(err, cases[i].message) != NULL))
-            printf("  line: %s\n  stderr: %s\n", cases[i].line, err);
-        CHECK(strncmp(err, "trommel: ", 9) == 0);
-        CHECK(strstr(err, "--help'") != NULL);
-        CHECK(out[0] == '\0');
-    }
-}
-
 /* A line in which "@" stands for the folder, "<" for input and ">" for output. */
 static const char *fill_in(const char *line, const char *input, const char *output)
 {
@@ -577,60 +391,6 @@ static const char *fill_in(const char *line, const char *input, const char *outp
     }
     filled[used] = '\0';
     return filled;
-}
-
-TEST(failures_exit_1_with_a_message_and_leave_no_file)
-{
-    make_ball();
-    write_file("noise.bin", NULL, 0, "\x01\x02\xff\xfe garbage that is no format", 30);
-    write_file("empty.nrrd", NULL, 0, "", 0);
-    write_file("short_9x9x9_uint8.raw", NULL, 0, "abc", 3);
-    write_file("points.obj", NULL, 0, "v 0 0 0\nv 1 0 0\n", 16);
-    write_text("torn.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 1 1\n"
-                           "f 1 2 3\nf 2 1 4\nf 1 2 5\n");
-    write_text("far.obj", "v 0 0 0\nv 3e38 0 0\nv 0 1 0\nf 1 2 3\n");
-    float nans[64];
-    for (int i = 0; i < 64; i++)
-        nans[i] = NAN;
-    write_file("nans.raw", NULL, 0, nans, sizeof nans);
-    const struct {
-        const char *line, *message;
-    } cases[] = {
-        {"surface @/missing.nrrd --iso 3 -o @/x.ply", "missing.nrrd"},
-        {"surface @/missing.ply --iso 3 -o @/missing.ply", "missing.ply: cannot be opened"},
-        {"surface @/noise.bin -o @/x.ply", "noise.bin"},
-        {"surface @/empty.nrrd -o @/x.ply", "empty.nrrd"},
-        {"surface @/short_9x9x9_uint8.raw -o @/x.ply", "short_9x9x9_uint8.raw"},
-        {"surface @/ball_32x32x32_uint8.raw --iso 700 -o @/x.ply", "values run from 0 to 255"},
-        {"surface @/ball_32x32x32_uint8.raw --region :,:,9:10 -o @/x.ply", "two along each axis"},
-        {"surface @/ball_32x32x32_uint8.raw -o @/no/such/folder/x.ply", "x.ply"},
-        {"surface @/ball_32x32x32_uint8.raw -o /proc/x.ply", "/proc/x.ply"},
-        {"surface @/ball_32x32x32_uint8.raw --mask @/missing.nrrd -o @/x.ply", "missing.nrrd"},
-        {"surface @/ball_32x32x32_uint8.raw --memory 16K --png @/x.png", "--memory is 16384"},
-        {"surface @/ball_32x32x32_uint8.raw --frame 3 -o @/x.ply",
-         "--frame is 3, needs less than 1"},
-        {"surface @/nans.raw --dims 4,4,4 --type f32 --iso 0 -o @/x.ply", "no sample is a finite"},
-        {"surface @/nans.raw --dims 4,4,4 --type f32 -o @/x.ply", "no sample is a finite"},
-        {"surface @/nans.raw --dims 4,4,4 --type f32 --iso 0 --slabs 2 -o @/x.ply", "is empty"},
-        {"subdivide @/points.obj -o @/x.ply", "has 2 vertices and no faces"},
-        {"subdivide @/torn.obj -o @/x.ply", "or set --fix"},
-        {"collide @/far.obj --self -o @/x.npy", "--skip-broken leaves"},
-        {"surface @/ball_32x32x32_uint8.raw --device elsewhere -o @/x.ply", "elsewhere"},
-        {"info @/missing.nrrd", "missing.nrrd"},
-        {"info @/noise.bin", "noise.bin"},
-        {"compact @/missing.npy --nonzero -o @/x.npy", "missing.npy"},
-        {"scan @/noise.bin -o @/x.npy", "noise.bin"},
-        {"reduce @/missing.npy", "missing.npy"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *line = fill_in(cases[i].line, "", "");
-        int code = run("%s", line);
-        if (!CHECK_EQ_I64(code, 1) || !CHECK(strstr(err, cases[i].message) != NULL))
-            printf("  line: %s\n  stderr: %s\n", line, err);
-        CHECK(strncmp(err, "trommel: ", 9) == 0);
-        CHECK(out[0] == '\0');
-        CHECK(!exists("x.ply") && !exists("x.npy"));
-    }
 }
 
 TEST(a_full_output_is_an_error)
@@ -790,25 +550,7 @@ TEST(an_output_through_a_link_keeps_the_link)
     }
 }
 
-/* A usage error that only the input shows comes before the first output. */
-TEST(a_usage_error_writes_nothing)
-{
-    EXPECT(2, "surface %s -o %s --debug-cells %s", test_data("dam_break_4732.vtk"),
-           in_folder("early.ply"), in_folder("early.png"));
-    CHECK(strstr(err, "--debug-cells is for volumes") != NULL);
-    CHECK(!exists("early.ply") && !exists("early.png"));
-}
-
 /* ---- devices and info ------------------------------------------------------------------------ */
-
-TEST(devices_has_at_least_the_cpu)
-{
-    EXPECT(0, "devices");
-    CHECK(strstr(out, "cpu") != NULL);
-    EXPECT(0, "devices --json");
-    CHECK(is_json(out));
-    CHECK(json_get("threads") >= 1);
-}
 
 TEST(info_describes_a_volume)
 {
@@ -892,143 +634,7 @@ TEST(info_describes_a_mesh)
     CHECK(strstr(err, "line 2: names vertex 2"));
 }
 
-/* The reason is that of the reader whose format the file has, and of no other. */
-TEST(info_gives_the_reason_of_the_format)
-{
-    static const char header[] = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\n"
-                                 "property float y\nproperty float z\n";
-    char text[1024], command[600];
-    make_nifti("whole.nii", ball(false), 1, 0);
-    snprintf(command, sizeof command,
-             "cd %s && gzip -c whole.nii >whole.nii.gz && "
-             "head -c 3000 whole.nii.gz >cut.nii.gz && head -c 12 whole.nii.gz >head.nii.gz && "
-             "gzip -c whole.nii.gz >twice.nii.gz && "
-             "(cat whole.nii; printf 'ten bytes.') >more.nii && gzip -kf more.nii",
-             folder);
-    if (!CHECK(system(command) == 0))
-        return;
-    snprintf(text, sizeof text,
-             "%selement face 2\nproperty list uchar int vertex_indices\n"
-             "end_header\n0 0 0\n1 0 0\n0 1 0\n1 0\n1 1\n",
-             header);
-    write_file("faces.ply", NULL, 0, text, strlen(text));
-    snprintf(text, sizeof text, "%send_header\n0 0 0\n1 0 0\n0 1 x\n", header);
-    write_file("points.ply", NULL, 0, text, strlen(text));
-    write_file("empty.off", NULL, 0, "", 0);
-    write_file("odd.off", NULL, 0, "\x01\x02OFF", 5);
-    write_file("bad.nrrd", NULL, 0, "NRRD0004\ntype: fish\n\n", 22);
-    write_file("bad.exr", NULL, 0, "\x76\x2f no picture", 13);
-    write_file("prose", NULL, 0, "Once upon a time\n", 17);
-    write_file("prose.txt", NULL, 0, "Once upon a time\n", 17);
-    write_file("cut.tmx", NULL, 0, "TMLINDX1 and no more", 20);
-    write_file("noise.ply.gz", NULL, 0, "\x1f\x8b\x08 no gzip either", 19);
-    static const struct {
-        const char *name, *message;
-    } cases[] = {
-        {"cut.nii.gz", "its compressed data are cut short"},
-        {"head.nii.gz", "its compressed data are cut short"},
-        {"noise.ply.gz", "its compressed data are"},
-        {"twice.nii.gz", "compressed with gzip; unpack it"},
-        {"faces.ply", "face 0: a face has 1 corners"},
-        {"points.ply", "row 2"},
-        {"empty.off", "the file is empty"},
-        {"odd.off", "is of no format known here"},
-        {"bad.nrrd", "fish"},
-        {"bad.exr", "pictures Radiance, PFM, PNG, JPEG and OpenEXR"},
-        {"prose", "is of no format known here"},
-        {"prose.txt", "the points have no"},
-        {"cut.tmx", "cut.tmx: is no index"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        EXPECT(1, "info %s", in_folder(cases[i].name));
-        if (!CHECK(strstr(err, cases[i].message) != NULL) || !CHECK(!strstr(err, "nor is it")))
-            printf("  %s: %s\n", cases[i].name, err);
-        CHECK(out[0] == '\0');
-    }
-    EXPECT(1, "surface %s --iso 100 -o %s", in_folder("cut.nii.gz"), in_folder("x.ply"));
-    CHECK(strstr(err, "its compressed data are cut short") != NULL);
-    EXPECT(0, "info %s", in_folder("more.nii"));
-    EXPECT(0, "info %s", in_folder("more.nii.gz"));
-}
-
-/* What commands write, info reads. */
-TEST(info_reads_what_commands_write)
-{
-    static const float numbers[] = {1, 2, 3};
-    make_nifti("v.nii", ball(false), 1, 0);
-    make_npy("three.npy", "<f4", 3, numbers, sizeof numbers);
-    make_npy("none.npy", "<f4", 0, "", 0);
-    EXPECT(0, "compact %s --min 9 -o %s -q", in_folder("three.npy"), in_folder("kept.npy"));
-    EXPECT(0, "info %s", in_folder("kept.npy"));
-    CHECK(strstr(out, "none, of f32") != NULL);
-    EXPECT(0, "scan %s -o %s -q", in_folder("none.npy"), in_folder("sums.npy"));
-    EXPECT(0, "info %s --json", in_folder("sums.npy"));
-    CHECK(is_json(out) && strstr(out, "\"array\"") && json_get("elements") == 0);
-    EXPECT(0, "index %s -o %s -q", in_folder("v.nii"), in_folder("v.tmx"));
-    EXPECT(0, "info %s", in_folder("v.tmx"));
-    CHECK(strstr(out, "32 x 32 x 32 of u8") && strstr(out, "64 of 64 x 4 x 4 samples"));
-    EXPECT(0, "info %s --json", in_folder("v.tmx"));
-    CHECK(is_json(out) && json_get("bricks") == 64);
-    /* A frame without a surface becomes an empty mesh. */
-    EXPECT(0, "surface %s %s --iso 900 -o %s -q", in_folder("v.nii"), in_folder("v.nii"),
-           in_folder("none_%d.ply"));
-    EXPECT(0, "info %s", in_folder("none_1.ply"));
-    CHECK(strstr(out, "mesh, PLY") && strstr(out, "vertices   0"));
-    static const char no_points[] = "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\n"
-                                    "property float y\nproperty float z\nend_header\n";
-    write_file("no_points.ply", NULL, 0, no_points, sizeof no_points - 1);
-    EXPECT(0, "info %s", in_folder("no_points.ply"));
-    CHECK(strstr(out, "points     0\n") != NULL);
-}
-
-TEST(info_tells_how_many_volumes_there_are)
-{
-    static const char header[] = "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 2 2 5\n"
-                                 "encoding: raw\n\n";
-    static const uint8_t samples[40] = {1, [32] = 9};
-    write_file("five.nrrd", header, sizeof header - 1, samples, sizeof samples);
-    EXPECT(0, "info %s --frame 4", in_folder("five.nrrd"));
-    CHECK(strstr(out, "volumes    5, of which this is number 4 (--frame)") != NULL);
-    EXPECT(0, "info %s --json --frame 4", in_folder("five.nrrd"));
-    CHECK(is_json(out) && json_get("volumes") == 5 && json_get("frame") == 4);
-    CHECK_NEAR(json_get("max"), 9, 0);
-}
-
 /* ---- collide --------------------------------------------------------------------------------- */
-
-TEST(collide_finds_the_pairs_of_two_triangles)
-{
-    char a[128], b[128];
-    snprintf(a, sizeof a, "%s", write_text("a.obj", "v 0 0 0\nv 4 0 0\nv 0 4 0\nf 1 2 3\n"));
-    snprintf(b, sizeof b, "%s", write_text("b.obj", "v 0 0 -1\nv 0 0 1\nv 0 4 1\nf 1 2 3\n"));
-    EXPECT(0, "collide %s %s --translate 1,1,0 -o %s --segments %s --png %s --size 64x48", a, b,
-           in_folder("pairs.csv"), in_folder("lines.obj"), in_folder("pair.png"));
-    CHECK(strstr(out, "1: 1 crossing"));
-    static char text[OUTPUT_SIZE];
-    test_read_text(in_folder("pairs.csv"), text, OUTPUT_SIZE);
-    CHECK_STR(text, "pose,a,b,class,x0,y0,z0,x1,y1,z1\n0,0,0,crossing,1,1,0,1,3,0\n");
-    test_read_text(in_folder("lines.obj"), text, OUTPUT_SIZE);
-    CHECK(strstr(text, "v 1 1 0\nv 1 3 0\nl 1 2\n"));
-    test_read_text(in_folder("pair.png"), text, OUTPUT_SIZE);
-    CHECK(memcmp(text, "\x89PNG\r\n\x1a\n", 8) == 0);
-
-    EXPECT(0, "collide %s %s --translate 5,1,0 --json", a, b);
-    CHECK(is_json(out));
-    CHECK_NEAR(json_get("pair_count"), 0, 0);
-    EXPECT(0, "collide %s %s --json", a, b); /* b's edge comes through a's corner */
-    CHECK_NEAR(json_get("touching"), 1, 0);
-    EXPECT(0, "collide %s %s --classes crossing,coplanar --json", a, b);
-    CHECK_NEAR(json_get("pair_count"), 0, 0);
-    EXPECT(0, "collide %s %s --rotate 0,90,0 --scale 0.5 --translate 1,1,0 --json", a, b);
-    CHECK_NEAR(json_get("coplanar"), 1, 0);
-    EXPECT(0, "collide %s %s --translate 5,0,1 --distance -o %s", a, b, in_folder("far.csv"));
-    CHECK(strstr(out, "distance   1"));
-    /* From a's corner to b's edge: 1, 0, 0 apart. */
-    test_read_text(in_folder("far.csv"), text, OUTPUT_SIZE);
-    CHECK(strstr(text, "\n0,1,0,0,4,0,0,5,0,0\n"));
-    EXPECT(1, "collide %s %s", a, in_folder("nowhere.obj"));
-    CHECK(strstr(err, "nowhere.obj"));
-}
 
 TEST(collide_takes_poses_from_files)
 {
@@ -1080,22 +686,6 @@ TEST(collide_takes_poses_from_files)
     CHECK(strstr(err, "line 1 is no pose"));
     EXPECT(1, "collide %s %s --pose %s", cube, cube, write_text("poses.txt", "# none\n"));
     CHECK(strstr(err, "holds no pose"));
-}
-
-TEST(collide_with_itself)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s",
-             write_text("pair.obj", "v 0 0 0\nv 4 0 0\nv 0 4 0\nv 1 1 -1\nv 1 1 1\nv 1 3 1\n"
-                                    "f 1 2 3\nf 4 5 6\n"));
-    EXPECT(0, "collide %s --self -o %s", path, in_folder("self.json"));
-    CHECK(strstr(out, "with itself") && strstr(out, "1: 1 crossing"));
-    static char text[OUTPUT_SIZE];
-    test_read_text(in_folder("self.json"), text, OUTPUT_SIZE);
-    CHECK(is_json(text) && strstr(text, "\"class\": \"crossing\""));
-    snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
-    EXPECT(0, "collide %s --self", path); /* neighbours are no pairs */
-    CHECK(strstr(out, "no triangle meets another"));
 }
 
 /* ---- subdivide ------------------------------------------------------------------------------- */
@@ -1180,15 +770,6 @@ TEST(surface_writes_every_format_and_says_so)
         CHECK(size_of(names[i]) > 1000);
         CHECK(strchr(out, '\033') == NULL && err[0] == '\0'); /* no bar in a pipe */
     }
-}
-
-TEST(surface_quiet_prints_nothing)
-{
-    make_ball();
-    EXPECT(0, "surface -q -o%s --iso=100 %s", in_folder("q.ply"),
-           in_folder("ball_32x32x32_uint8.raw"));
-    CHECK(out[0] == '\0' && err[0] == '\0');
-    CHECK(exists("q.ply"));
 }
 
 TEST(surface_options_reach_the_library)
@@ -1729,29 +1310,6 @@ TEST(scan_sums_in_64_bits)
     CHECK_EQ_I64(signed_sums[2], 0);
 }
 
-TEST(reduce_prints_what_was_asked)
-{
-    int32_t values[] = {5, -7, 12, -7, 12};
-    make_npy("r.npy", "<i4", 5, values, sizeof values);
-    EXPECT(0, "reduce %s --json", in_folder("r.npy"));
-    CHECK(is_json(out));
-    CHECK_NEAR(json_get("sum"), 15, 0);
-    CHECK_NEAR(json_get("mean"), 3, 0);
-    CHECK_NEAR(json_get("min"), -7, 0);
-    CHECK_NEAR(json_get("max"), 12, 0);
-    CHECK_NEAR(json_get("argmin"), 1, 0);
-    CHECK_NEAR(json_get("argmax"), 2, 0);
-    EXPECT(0, "reduce %s --max", in_folder("r.npy"));
-    CHECK_STR(out, "max    12\n");
-
-    float nothing[] = {NAN, 2.5f};
-    make_npy("n.npy", "<f4", 2, nothing, sizeof nothing);
-    EXPECT(0, "reduce %s --json", in_folder("n.npy"));
-    CHECK(is_json(out));
-    CHECK(strstr(out, "\"sum\": null") != NULL);
-    CHECK_NEAR(json_get("min"), 2.5, 0);
-}
-
 /* ---- the real thing -------------------------------------------------------------------------- */
 
 /* ---- draw ------------------------------------------------------------------------------------ */
@@ -2190,35 +1748,6 @@ TEST(convert_refuses_nonsense)
     EXPECT(2, "convert %s", mesh);
     EXPECT(1, "convert %s -o %s", in_folder("none"), in_folder("no.ply"));
     CHECK(!exists("no.ply") && !exists("no.nrrd") && !exists("no.png"));
-}
-
-TEST(picture_commands_refuse_nonsense)
-{
-    static const float one = 1;
-    write_grey("one.pfm", 1, 1, &one);
-    char path[128]; /* outlives many runs */
-    snprintf(path, sizeof path, "%s", in_folder("one.pfm"));
-    EXPECT(2, "exposure %s -o a.jpg", path);
-    CHECK(strstr(err, ".png, .pfm, .hdr or .exr") != NULL);
-    EXPECT(2, "exposure %s -o %%x.png", path);
-    EXPECT(2, "exposure %s --luminance custom", path);
-    EXPECT(2, "exposure %s --by percentile", path);
-    EXPECT(2, "exposure %s --clip 95,5", path);
-    EXPECT(2, "exposure %s --clip 5,95 --by median", path);
-    EXPECT(2, "exposure %s --clip 5,95 --ev100 3", path);
-    EXPECT(2, "exposure %s --weights 0,0,0", path);
-    EXPECT(2, "exposure %s --floor 1e-40", path);
-    EXPECT(2, "exposure %s --floor nan", path);
-    EXPECT(2, "exposure %s --region 1:0,:", path);
-    EXPECT(2, "exposure %s --tone gold", path);
-    EXPECT(1, "exposure %s --region 5:,:", path);
-    CHECK(strstr(err, "1 x 1 pixels") != NULL);
-    EXPECT(1, "exposure %s --meter nowhere.png", path);
-    EXPECT(2, "mips %s", path);
-    EXPECT(1, "mips nowhere.png -o a");
-    write_file("empty.hdr", "", 0, "", 0);
-    EXPECT(1, "exposure %s", in_folder("empty.hdr"));
-    CHECK(strstr(err, "the file is empty") != NULL);
 }
 
 /* Of whichever frame. */

@@ -1,0 +1,175 @@
+## compact, scan and reduce.
+$ { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (5,), }"; printf '\003\001\000\004\001'; } >in.npy
+$ { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (0,), }"; } >none.npy
+$ trommel info in.npy
+in.npy: volume, NPY
+  samples    5 x 1 x 1 = 5 of u8, 5 bytes
+  spacing    1 x 1 x 1
+  origin     0, 0, 0
+  values     0 to 4, mean 1.8
+  histogram  |*           @                         *            *            |
+  isovalue   2 (suggested by Otsu's method)
+$ trommel info none.npy
+none.npy: array, NPY
+  elements   none, of u8
+$ trommel compact in.npy --min 1 --max 3 -o kept.npy
+in.npy
+  input      5 of u8
+  kept       3 (60 %)
+  time       # s: load # s, compact # s
+  speed      #/s in
+  memory     # at most
+  output     kept.npy, 131 bytes
+$ trommel compact in.npy --nonzero --indices -o kept.npy --json
+{
+  "trommel": "0.1.0",
+  "command": "compact",
+  "input": {
+    "file": "in.npy",
+    "file_bytes": 133,
+    "kind": "array",
+    "format": "NPY",
+    "elements": 5,
+    "type": "u8"
+  },
+  "kept": 4,
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "compact",
+      "seconds": #
+    }
+  ],
+  "input_bytes_per_second": #,
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "kept.npy",
+      "bytes": 160
+    }
+  ]
+}
+$ trommel scan in.npy -o sums.npy
+in.npy
+  input      5 of u8
+  sums       of u64
+  time       # s: load # s, scan # s
+  speed      #/s in
+  memory     # at most
+  output     sums.npy, 168 bytes
+$ trommel scan in.npy --inclusive -o sums.npy --json
+{
+  "trommel": "0.1.0",
+  "command": "scan",
+  "input": {
+    "file": "in.npy",
+    "file_bytes": 133,
+    "kind": "array",
+    "format": "NPY",
+    "elements": 5,
+    "type": "u8"
+  },
+  "output_type": "u64",
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "scan",
+      "seconds": #
+    }
+  ],
+  "input_bytes_per_second": #,
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "sums.npy",
+      "bytes": 168
+    }
+  ]
+}
+$ trommel reduce in.npy
+sum    9
+min    0
+max    4
+argmin 2
+argmax 3
+mean   1.8
+$ trommel reduce in.npy --max --argmax
+max    4
+argmax 3
+$ trommel reduce in.npy --json
+{
+  "trommel": "0.1.0",
+  "command": "reduce",
+  "input": {
+    "file": "in.npy",
+    "file_bytes": 133,
+    "kind": "array",
+    "format": "NPY",
+    "elements": 5,
+    "type": "u8"
+  },
+  "sum": 9,
+  "min": 0,
+  "max": 4,
+  "argmin": 2,
+  "argmax": 3,
+  "mean": 1.8,
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "reduce",
+      "seconds": #
+    }
+  ],
+  "input_bytes_per_second": #,
+  "peak_memory_bytes": #,
+  "outputs": []
+}
+$ { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"; printf '\000\000\300\177\000\000\040\100'; } >nan.npy
+$ trommel reduce nan.npy
+sum    nan
+min    2.5
+max    2.5
+argmin 1
+argmax 1
+mean   nan
+$ trommel reduce nan.npy --json | grep -E '"(sum|min)"'
+  "sum": null,
+  "min": 2.5,
+$ trommel compact none.npy --nonzero -o kept.npy
+none.npy
+  input      0 of u8
+  kept       0 (0 %)
+  time       # s: load # s, compact # s
+  memory     # at most
+  output     kept.npy, 128 bytes
+$ trommel compact in.npy --min 1 -o in.npy
+trommel: compact: --output: in.npy is an input, which would be lost; name another one
+Try 'trommel compact --help'.
+[2]
+$ trommel scan missing.npy -o x.npy
+trommel: scan: missing.npy: cannot be opened: No such file or directory
+[1]
+$ printf 'no array' >noise.npy; trommel reduce noise.npy --json
+trommel: reduce: noise.npy: is no NPY file (numpy.save makes one)
+{
+  "trommel": "0.1.0",
+  "command": "reduce",
+  "error": {
+    "code": 1,
+    "message": "noise.npy: is no NPY file (numpy.save makes one)"
+  }
+}
+[1]
+$ ls x*
+ls: cannot access 'x*': No such file or directory
+[2]

@@ -1,0 +1,233 @@
+$ printf 'v 0 0 0\nv 4 0 0\nv 0 4 0\nf 1 2 3\n' >a.obj
+$ printf 'v 0 0 -1\nv 0 0 1\nv 0 4 1\nf 1 2 3\n' >b.obj
+$ printf 'v 0 0 0\nv 4 0 0\nv 0 4 0\nv 1 1 -1\nv 1 1 1\nv 1 3 1\nf 1 2 3\nf 4 5 6\n' >pair.obj
+$ printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n' >quad.obj
+$ printf 'v 0 0 0\nv 3e38 0 0\nv 0 1 0\nf 1 2 3\n' >far.obj
+$ printf '1 0 0 1 0 1 0 1 0 0 1 0\n1 0 0 9 0 1 0 0 0 0 1 0\n' >poses.txt
+$ trommel collide a.obj b.obj --translate 1,1,0 -o pairs.csv --segments lines.obj
+a.obj and b.obj
+  A          3 vertices, 1 triangle, OBJ
+  B          3 vertices, 1 triangle, OBJ
+  pairs      1: 1 crossing
+  tested     1 pairs of triangles, 0 pairs exactly
+  time       # s: load # s, trees # s, collide # s, save # s
+  memory     # at most
+  output     pairs.csv, 60 bytes
+  output     lines.obj, 32 bytes
+$ cat pairs.csv lines.obj
+pose,a,b,class,x0,y0,z0,x1,y1,z1
+0,0,0,crossing,1,1,0,1,3,0
+# Trommel
+v 1 1 0
+v 1 3 0
+l 1 2
+$ trommel collide a.obj b.obj --translate 5,1,0
+a.obj and b.obj
+  A          3 vertices, 1 triangle, OBJ
+  B          3 vertices, 1 triangle, OBJ
+  pairs      0; they do not meet
+  tested     0 pairs exactly
+  time       # s: load # s, trees # s, collide # s
+  memory     # at most
+$ trommel collide a.obj b.obj | grep pairs
+  pairs      1: 1 touching
+  tested     1 pairs of triangles, 1 pairs exactly
+$ trommel collide a.obj b.obj --classes crossing,coplanar | grep pairs
+  pairs      0; they do not meet
+  tested     1 pairs of triangles, 1 pairs exactly
+$ trommel collide a.obj b.obj --rotate 0,90,0 --scale 0.5 --translate 1,1,0 | grep pairs
+  pairs      1: 1 coplanar
+  tested     1 pairs of triangles, 1 pairs exactly
+$ trommel collide quad.obj b.obj
+quad.obj and b.obj
+  A          4 vertices, 2 triangles, OBJ; 1 face cut into triangles
+  B          3 vertices, 1 triangle, OBJ
+  pairs      2: 2 touching
+  tested     2 pairs of triangles, 2 pairs exactly
+  time       # s: load # s, trees # s, collide # s
+  memory     # at most
+$ trommel collide pair.obj --self -o self.json; cat self.json
+pair.obj with itself
+  A          6 vertices, 2 triangles, OBJ
+  pairs      1: 1 crossing
+  tested     1 pairs of triangles, 0 pairs exactly
+  time       # s: load # s, trees # s, collide # s, save # s
+  memory     # at most
+  output     self.json, 104 bytes
+{
+  "pairs": [
+    {
+      "pose": 0,
+      "a": 0,
+      "b": 1,
+      "class": "crossing"
+    }
+  ]
+}
+## Neighbours are no pairs.
+$ trommel collide quad.obj --self | grep pairs
+  pairs      0; no triangle meets another
+  tested     1 pairs of triangles, 1 pairs exactly
+$ trommel collide a.obj b.obj --pose poses.txt --count -o counts.csv
+a.obj and b.obj
+  A          3 vertices, 1 triangle, OBJ
+  B          3 vertices, 1 triangle, OBJ
+  pairs      1: 1 crossing
+  contact    in 1 of 2 poses
+  tested     1 pairs of triangles, 0 pairs exactly
+  time       # s: load # s, trees # s, collide # s, save # s
+  memory     # at most
+  output     counts.csv, 19 bytes
+$ cat counts.csv
+pose,pairs
+0,1
+1,0
+$ trommel collide a.obj b.obj --pose poses.txt --json
+{
+  "trommel": "0.1.0",
+  "command": "collide",
+  "a": {
+    "file": "a.obj",
+    "file_bytes": 32,
+    "kind": "mesh",
+    "vertices": 3,
+    "triangles": 1,
+    "format": "OBJ",
+    "faces": 1,
+    "polygons": 0,
+    "welded_vertices": 0
+  },
+  "b": {
+    "file": "b.obj",
+    "file_bytes": 33,
+    "kind": "mesh",
+    "vertices": 3,
+    "triangles": 1,
+    "format": "OBJ",
+    "faces": 1,
+    "polygons": 0,
+    "welded_vertices": 0
+  },
+  "poses": 2,
+  "pair_count": 1,
+  "classes": {
+    "crossing": 1,
+    "touching": 0,
+    "coplanar": 0,
+    "degenerate": 0
+  },
+  "poses_in_contact": 1,
+  "node_pairs": 1,
+  "tested": 1,
+  "unsure": 0,
+  "pose_pairs": [
+    1,
+    0
+  ],
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "trees",
+      "seconds": #
+    },
+    {
+      "name": "collide",
+      "seconds": #
+    }
+  ],
+  "peak_memory_bytes": #,
+  "outputs": []
+}
+$ trommel collide a.obj b.obj --translate 5,0,1 --distance -o far.csv; cat far.csv
+a.obj and b.obj
+  A          3 vertices, 1 triangle, OBJ
+  B          3 vertices, 1 triangle, OBJ
+  distance   1
+  on A       4, 0, 0 (triangle 0)
+  on B       5, 0, 0 (triangle 0)
+  time       # s: load # s, trees # s, distance # s, save # s
+  memory     # at most
+  output     far.csv, 56 bytes
+pose,distance,a,b,ax,ay,az,bx,by,bz
+0,1,0,0,4,0,0,5,0,0
+$ trommel collide a.obj b.obj --translate 5,0,1 --distance --json
+{
+  "trommel": "0.1.0",
+  "command": "collide",
+  "a": {
+    "file": "a.obj",
+    "file_bytes": 32,
+    "kind": "mesh",
+    "vertices": 3,
+    "triangles": 1,
+    "format": "OBJ",
+    "faces": 1,
+    "polygons": 0,
+    "welded_vertices": 0
+  },
+  "b": {
+    "file": "b.obj",
+    "file_bytes": 33,
+    "kind": "mesh",
+    "vertices": 3,
+    "triangles": 1,
+    "format": "OBJ",
+    "faces": 1,
+    "polygons": 0,
+    "welded_vertices": 0
+  },
+  "poses": 1,
+  "distances": [
+    {
+      "distance": 1,
+      "a": 0,
+      "b": 0,
+      "point_a": [4, 0, 0],
+      "point_b": [5, 0, 0]
+    }
+  ],
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "trees",
+      "seconds": #
+    },
+    {
+      "name": "distance",
+      "seconds": #
+    }
+  ],
+  "peak_memory_bytes": #,
+  "outputs": []
+}
+$ trommel collide far.obj --self -o x.npy
+trommel: collide: far.obj: vertex 1, corner 1 of triangle 0, is (3e+38, 0, 0), needs finite coordinates within 2^100; --skip-broken leaves such triangles out
+[1]
+$ trommel collide far.obj --self --skip-broken -q
+$ trommel collide a.obj b.obj --pose a.obj
+trommel: collide: a.obj: line 1 is no pose; needs 12 numbers, three rows of four, or 16 of which the last row is 0 0 0 1
+[1]
+$ trommel collide a.obj data/volumes/fuel_crop.nii.gz
+trommel: collide: data/volumes/fuel_crop.nii.gz: the contents are none of OBJ, PLY, STL, OFF, glTF and VTP
+[1]
+$ trommel collide a.obj missing.obj --json
+trommel: collide: missing.obj: cannot be opened: No such file or directory
+{
+  "trommel": "0.1.0",
+  "command": "collide",
+  "error": {
+    "code": 1,
+    "message": "missing.obj: cannot be opened: No such file or directory"
+  }
+}
+[1]
+$ trommel collide a.obj b.obj --segments b.obj
+trommel: collide: --segments: b.obj is an input, which would be lost; name another one
+Try 'trommel collide --help'.
+[2]

@@ -1,0 +1,114 @@
+$ printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n' >quad.obj
+$ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd
+fuel_crop.nii.gz
+  input      64 x 33 x 32 of u8, NIfTI-1
+  time       # s: load # s, save # s
+  memory     # at most
+  output     fuel.nrrd, 66 KiB
+$ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd --json
+{
+  "trommel": "0.1.0",
+  "command": "convert",
+  "input": {
+    "file": "data/volumes/fuel_crop.nii.gz",
+    "file_bytes": 4121,
+    "kind": "volume",
+    "format": "NIfTI"
+  },
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "save",
+      "seconds": #
+    }
+  ],
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "fuel.nrrd",
+      "bytes": 67823
+    }
+  ]
+}
+$ trommel convert data/points/points_cloudcompare.xyz -o points.ply
+points_cloudcompare.xyz
+  input      101 points, XYZ
+  time       # s: load # s, save # s
+  memory     # at most
+  output     points.ply, 2.9 KiB
+$ trommel convert quad.obj -o quad.glb --up y
+quad.obj
+  input      4 vertices, 2 triangles, OBJ
+  time       # s: load # s, save # s
+  memory     # at most
+  output     quad.glb, 1008 bytes
+$ trommel convert quad.obj -o quad.glb --json
+{
+  "trommel": "0.1.0",
+  "command": "convert",
+  "input": {
+    "file": "quad.obj",
+    "file_bytes": 42,
+    "kind": "mesh",
+    "format": "OBJ"
+  },
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "save",
+      "seconds": #
+    }
+  ],
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "quad.glb",
+      "bytes": 1008
+    }
+  ]
+}
+$ trommel convert data/pictures/old-rle_551x276.hdr -o old.pfm
+old-rle_551x276.hdr
+  input      551 x 276, 3 x f32, Radiance
+  time       # s: load # s, save # s
+  memory     # at most
+  output     old.pfm, 1.7 MiB
+$ trommel convert data/volumes/fuel_crop.nii.gz -o x.ply
+trommel: convert: --output: x.ply is no format of a volume, which data/volumes/fuel_crop.nii.gz is; a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh of it
+Try 'trommel convert --help'.
+[2]
+$ trommel convert data/pictures/old-rle_551x276.hdr -o x.png
+trommel: convert: data/pictures/old-rle_551x276.hdr: has pixels of floats, which a .png cuts off at 1; expose and tone-map it: trommel exposure data/pictures/old-rle_551x276.hdr -o x.png
+[1]
+$ trommel convert quad.obj -o x.png
+trommel: convert: --output: x.png is no format of a mesh, which quad.obj is; a mesh is written as .ply .stl .obj .glb .vtp
+Try 'trommel convert --help'.
+[2]
+$ trommel convert quad.obj -o x.ply --frame 2
+trommel: convert: --frame is for volumes; quad.obj holds a mesh
+Try 'trommel convert --help'.
+[2]
+$ trommel convert quad.obj -o quad.obj
+trommel: convert: --output: quad.obj is an input, which would be lost; name another one
+Try 'trommel convert --help'.
+[2]
+$ trommel convert missing.obj -o x.ply --json
+trommel: convert: missing.obj: cannot be opened: No such file or directory
+{
+  "trommel": "0.1.0",
+  "command": "convert",
+  "error": {
+    "code": 1,
+    "message": "missing.obj: cannot be opened: No such file or directory"
+  }
+}
+[1]
+$ ls x*
+ls: cannot access 'x*': No such file or directory
+[2]

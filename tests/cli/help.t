@@ -1,0 +1,1284 @@
+## Help, short and long, of the program and of every command.
+$ trommel
+Usage: trommel [OPTION...] COMMAND ...
+
+Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned and compacted.
+
+'trommel COMMAND -h' shows a command's most used options, --help all. An output
+appears when it is complete, under its name; one that is an input, by whatever name,
+or another output is refused before any work. "-" as an input is standard input; as
+an output, "-.glb" is standard output in the format of that ending, and the summary
+goes to standard error.
+
+Options:
+  -V, --version             print the version and end
+      --man                 print the man page of the program, or of the command
+                            that follows: trommel --man surface | man -l -
+      --completion bash|zsh|fish
+                            print a completion script: source <(trommel --completion
+                            bash)
+  -h, --help                print this and end
+
+Commands:
+  surface    Makes the mesh of an isosurface from a volume or from points
+  convert    Writes a volume, points, a mesh or a picture in another format
+  index      Finds the range of each brick of a volume, for surfaces of large files
+  draw       Draws a mesh into a picture
+  collide    Finds which triangles of two meshes meet, exactly
+  subdivide  Makes smooth surfaces from coarse meshes, everywhere alike or where needed
+  exposure   Measures pictures, exposes and tone-maps them
+  mips       Makes the mip chain of a picture of any size
+  info       Tells what is in a volume, point, mesh or picture file
+  devices    Lists the devices that this machine offers, best first
+  compact    Keeps the elements of an array that lie in a range or are not zero
+  scan       Writes the running sums of an array
+  reduce     Prints sum, mean, extremes and their positions in an array
+  bench      Measures an operation as a share of a copy's speed
+[2]
+$ trommel --help
+Usage: trommel [OPTION...] COMMAND ...
+
+Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned and compacted.
+
+'trommel COMMAND -h' shows a command's most used options, --help all. An output
+appears when it is complete, under its name; one that is an input, by whatever name,
+or another output is refused before any work. "-" as an input is standard input; as
+an output, "-.glb" is standard output in the format of that ending, and the summary
+goes to standard error.
+
+Options:
+  -V, --version             print the version and end
+      --man                 print the man page of the program, or of the command
+                            that follows: trommel --man surface | man -l -
+      --completion bash|zsh|fish
+                            print a completion script: source <(trommel --completion
+                            bash)
+  -h, --help                print this and end
+
+Commands:
+  surface    Makes the mesh of an isosurface from a volume or from points
+  convert    Writes a volume, points, a mesh or a picture in another format
+  index      Finds the range of each brick of a volume, for surfaces of large files
+  draw       Draws a mesh into a picture
+  collide    Finds which triangles of two meshes meet, exactly
+  subdivide  Makes smooth surfaces from coarse meshes, everywhere alike or where needed
+  exposure   Measures pictures, exposes and tone-maps them
+  mips       Makes the mip chain of a picture of any size
+  info       Tells what is in a volume, point, mesh or picture file
+  devices    Lists the devices that this machine offers, best first
+  compact    Keeps the elements of an array that lie in a range or are not zero
+  scan       Writes the running sums of an array
+  reduce     Prints sum, mean, extremes and their positions in an array
+  bench      Measures an operation as a share of a copy's speed
+$ trommel --version
+trommel 0.1.0
+$ trommel help surfaces
+trommel: unknown command "surfaces"; did you mean surface?
+Try 'trommel --help'.
+[2]
+$ trommel info --help >long; trommel help info | cmp - long
+$ trommel surface -h
+Usage: trommel surface [OPTION...] IN...
+
+Makes the mesh of an isosurface from a volume or from points.
+
+      --iso V[,V...]        isovalues; by default one is chosen
+      --largest             keep only the largest component
+  -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
+      --png FILE            a picture of it
+      --normals none|forward|central|sobel  how normals are computed
+      --dims X,Y,Z          samples along x, y and z of a headerless file
+      --radius R            of points: reach of each
+      --resolution N        of points: samples along the field's longest side
+      --help                all options, with defaults and ranges
+$ trommel surface --help
+Usage: trommel surface [OPTION...] IN...
+
+Makes the mesh of an isosurface from a volume or from points.
+
+IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM,
+headerless samples) or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content;
+either may be gzipped where its format allows.
+
+Isovalues are physical: where a file has slope and intercept, they are applied.
+Outputs are written beside their targets and renamed when complete.
+
+Several inputs, or one named with %04d, are frames of a sequence, each a surface of
+its own with its number in the outputs' names (and in those of --mask, --attribute
+and --index, where they have %04d). Give --iso, and of points --radius: otherwise
+each frame chooses its own. A frame without a surface becomes an empty mesh; one
+that fails ends the run, and --resume goes on.
+
+Which surface:
+      --iso V[,V...]        isovalues in the file's physical units; inside is at or
+                            above (default: Otsu's method for volumes, half a lone
+                            point's height for points; not with --labels)
+      --labels all|N[,N...]
+                            surfaces of these stored values of an integer volume
+                            instead, a part each (for volumes; not with --iso,
+                            --debug-cells)
+      --region X0:X1,Y0:Y1,Z0:Z1
+                            only samples X0 up to, not including, X1 and so on; an
+                            empty end is the volume's
+      --mask FILE           a volume of the same size; where it is 0, samples count
+                            as missing (for volumes)
+      --caps                close the surface where it leaves the volume
+      --flip                inside is below the isovalue: reverse the orientation of
+                            triangles and normals
+      --largest             keep each part's component with the most triangles
+      --drop-degenerate     leave out triangles with two equal corners; what is
+                            closed stays closed, but edges of four triangles may
+                            arise where samples equal the isovalue
+
+Output:
+  -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
+      --png FILE            a picture of it
+      --debug-cells FILE    a picture of the triangles of each cell, slice beside
+                            slice: 0 to 5 are black, blue, green, yellow, orange,
+                            red (for volumes; not with --labels, --iso *,*)
+      --normals none|forward|central|sobel
+                            how normals follow from the samples (default: central)
+      --attribute FILE      a volume of the same size whose values are put on the
+                            vertices (for volumes; needs --output or --png; not with
+                            --color)
+      --soup                three vertices for each triangle, no indices (needs
+                            --output or --png; not with --indices64)
+      --indices64           64-bit indices, for more than 2^32 vertices (needs
+                            --output; not with --soup)
+
+Input (for volumes):
+      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
+                            also read from a name such as
+                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
+                            needs --type)
+      --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
+                            type of a headerless file's samples (for headerless
+                            volumes; needs --dims)
+      --big-endian          byte order of a headerless file (default: little-endian;
+                            for headerless volumes)
+      --skip BYTES          bytes before a headerless file's first sample, after
+                            unzipping (for headerless volumes)
+      --spacing A,B,C       spacing of samples along x, y and z, in place of the
+                            file's own
+      --frame N             which volume of a 4-D file, or component of a vector
+                            file (0 to 4294967295; default: 0)
+
+Volumes larger than memory:
+      --slabs LAYERS        read, work and write in slabs of so many layers (of
+                            points: of their field), for the same mesh; 0: where a
+                            volume needs more than --memory, or half of what is
+                            free, and where that is faster: a raw volume, on the
+                            CPU, to PLY, STL, GLB or VTP (0 to 1000000000; default:
+                            0)
+      --index FILE          what 'trommel index' made of the volume: bricks that the
+                            surface does not cross are not read, where samples are
+                            raw and in one file (for volumes)
+
+Sequences:
+      --frames FIRST-LAST   of an input named with %04d: these numbers, each of
+                            which must be there (default: the files that are)
+      --resume              leave frames alone whose outputs are there and newer
+                            than their inputs; whether other options made them is
+                            not looked at
+
+Field (for points):
+      --points-kind sum|distance
+                            sum of a kernel around each point, or distance to
+                            spheres around them (default: sum)
+      --kernel wendland|poly6|metaball
+                            shape of the kernel (default: wendland)
+      --radius R            reach of a point; 0: the file's, or from the points'
+                            median spacing (0 or more; default: 0)
+      --resolution N        samples along the field's longest side (2 to 16384;
+                            default: 128)
+
+Picture (needs --png):
+      --size WxH            in pixels (default: 1200x900)
+      --view AZ,EL          turn about the vertical and height of the viewer, in
+                            degrees (-360 to 360; default: 30,20)
+      --up auto|z|y|x|-z|-y|-x
+                            the axis that points up, in a picture and in a GLB,
+                            which is y-up; auto: y for OBJ and glTF, z for all
+                            others (needs --png or --output *.glb; default: auto)
+      --color RRGGBB        of the surface; several parts and attributes bring their
+                            own (not with --attribute, --iso *,*, --labels all,
+                            --labels *,*; default: d9c7a8)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png
+  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb
+  trommel surface particles.vtk --resolution 256 -o water.ply
+  trommel surface atlas.nrrd --labels all -o organs.vtp
+  trommel surface frame_%04d.ply --radius 0.1 -o water_%04d.ply --resume
+$ trommel index -h
+Usage: trommel index [OPTION...] IN
+
+Finds the range of each brick of a volume, for surfaces of large files.
+
+  -o, --output FILE         the index; default: IN with .tmx after it
+      --dims X,Y,Z          samples along x, y and z of a headerless file
+      --help                all options, with defaults and ranges
+$ trommel index --help
+Usage: trommel index [OPTION...] IN
+
+Finds the range of each brick of a volume, for surfaces of large files.
+
+IN is a volume. Its bricks' least and largest samples go into a file of 1/128 of its
+samples' number in bytes. With it, 'trommel surface --index' looks only at bricks
+that the surface crosses, and of raw samples in one file reads no others, but for
+512 rows (up to 16 MiB all) by which the index of another volume is known.
+
+Output:
+  -o, --output FILE         the index, for 'surface --index': .tmx (default: IN with
+                            .tmx after it)
+
+Input (for volumes):
+      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
+                            also read from a name such as
+                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
+                            needs --type)
+      --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
+                            type of a headerless file's samples (for headerless
+                            volumes; needs --dims)
+      --big-endian          byte order of a headerless file (default: little-endian;
+                            for headerless volumes)
+      --skip BYTES          bytes before a headerless file's first sample, after
+                            unzipping (for headerless volumes)
+      --spacing A,B,C       spacing of samples along x, y and z, in place of the
+                            file's own
+      --frame N             which volume of a 4-D file, or component of a vector
+                            file (0 to 4294967295; default: 0)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel index big.nhdr -o big.tmx
+  trommel surface big.nhdr --index big.tmx --iso 120 -o big.ply
+$ trommel collide -h
+Usage: trommel collide [OPTION...] A [B]
+
+Finds which triangles of two meshes meet, exactly.
+
+      --translate X,Y,Z     move B
+      --rotate X,Y,Z        before that, rotate B about x, y, z, in degrees
+      --pose FILE           many poses of B, a matrix each
+      --self                which triangles of A meet each other
+      --distance            the smallest distance of A and B instead
+  -o, --output FILE         the pairs: .csv .json .npy
+      --png FILE            a picture of the triangles that meet
+      --help                all options, with defaults and ranges
+$ trommel collide --help
+Usage: trommel collide [OPTION...] A [B]
+
+Finds which triangles of two meshes meet, exactly.
+
+A and B are meshes (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are
+cut into triangles. Each pair of triangles that have a point in common is found,
+with its class: crossing (along a line), touching (at a corner or edge), coplanar
+(overlapping in one plane), degenerate (one of them has no area). The answer is
+exact for the vertices as the pose leaves them, in 32-bit floats: no tolerance, no
+pair missed or made up.
+
+Triangles count from 0. A mesh inside of the other one, touching it nowhere, meets
+it nowhere.
+
+Where B is:
+      --translate X,Y,Z     translate B, in the meshes' units (not with --pose,
+                            --self; default: 0,0,0)
+      --rotate X,Y,Z        before that, rotate it about x, then y, then z, in
+                            degrees (not with --pose, --self; default: 0,0,0)
+      --scale S             before that, scale it by this factor (not with --pose,
+                            --self; 1e-30 to 1e+30; default: 1)
+      --pose FILE           many poses instead: a matrix of 12 or 16 numbers a line,
+                            row by row, that takes B to A; or NPY of (n,3,4) or
+                            (n,4,4) (not with --translate, --rotate, --scale,
+                            --self)
+
+What to find:
+      --self                which triangles of A meet each other; neighbours only
+                            where they meet elsewhere, too (not with --distance,
+                            --pose, --translate, --rotate, --scale)
+      --first               one pair for each pose: whether they meet at all (not
+                            with --count, --distance)
+      --count               how many pairs, and not which (not with --first,
+                            --distance, --segments, --png)
+      --classes NAME[,NAME...]
+                            only pairs that are crossing, touching, coplanar or
+                            degenerate (default: all; not with --distance)
+      --distance            the smallest distance of A and B instead, and where it
+                            is (not with --self, --first, --count, --classes,
+                            --segments, --output *.npy)
+      --skip-broken         leave out triangles with coordinates that are too large,
+                            instead of refusing the mesh
+
+Output:
+  -o, --output FILE         the pairs, or with --count or --distance what there is
+                            for each pose: .csv .json .npy
+      --segments FILE       the lines along which triangles cross: .obj (not with
+                            --count, --distance)
+      --png FILE            a picture of both, in the first pose with a pair, the
+                            triangles that meet lit (not with --count)
+
+Picture (needs --png):
+      --size WxH            in pixels (default: 1200x900)
+      --view AZ,EL          turn about the vertical and height of the viewer, in
+                            degrees (-360 to 360; default: 30,20)
+      --up auto|z|y|x|-z|-y|-x
+                            the axis that points up, in a picture and in a GLB,
+                            which is y-up; auto: y for OBJ and glTF, z for all
+                            others (needs --png or --output *.glb; default: auto)
+      --fit contact|all     what fills the picture (default: contact)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel collide robot.obj room.obj --translate 0,0,1.5 --png contact.png
+  trommel collide part.stl --self -o pairs.csv --segments lines.obj
+  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv
+  trommel collide a.ply b.ply --distance
+$ trommel subdivide -h
+Usage: trommel subdivide [OPTION...] IN
+
+Makes smooth surfaces from coarse meshes, everywhere alike or where needed.
+
+      --levels N            divide every triangle into four N times
+      --edge L              until no edge is longer than L
+      --pixels P            until no edge is longer than P pixels for --camera
+      --limit               put the vertices on the limit surface
+  -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
+      --png FILE            a picture of it, a colour for each level
+      --help                all options, with defaults and ranges
+$ trommel subdivide --help
+Usage: trommel subdivide [OPTION...] IN
+
+Makes smooth surfaces from coarse meshes, everywhere alike or where needed.
+
+IN is a mesh (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are cut
+into triangles. Loop's scheme, as OpenSubdiv has it: boundaries, creases, any number
+of triangles around a vertex.
+
+With --edge, --pixels, --angle or --distance only what is too coarse is divided;
+vertices lie on the limit surface, there are no cracks, and the mesh is closed where
+the input is.
+
+How fine:
+      --levels N            divide every triangle into four N times (default: 2,
+                            when nothing else is asked; not with --edge, --pixels,
+                            --angle, --distance; 0 to 12)
+      --edge L              until no edge is longer, in the mesh's units (not with
+                            --levels, --pixels, --angle, --distance, --limit; 1e-30
+                            to 1e+30)
+      --pixels P            until no edge is longer in the camera's picture; what it
+                            does not see stays coarse (needs --camera; not with
+                            --levels, --edge, --angle, --distance, --limit; 0.001 to
+                            1000000)
+      --angle D             until the surface turns by no more degrees along or
+                            across an edge (not with --levels, --edge, --pixels,
+                            --distance, --limit; 0.001 to 180)
+      --distance L          until no edge's middle is farther from the surface, in
+                            the mesh's units (not with --levels, --edge, --pixels,
+                            --angle, --limit; 1e-30 to 1e+30)
+      --depth N             divide no triangle more often than that (needs --edge,
+                            --pixels, --angle or --distance; 1 to 12; default: 8)
+      --budget N            make no more triangles: the largest errors go first; 0:
+                            any number (needs --edge, --pixels, --angle or
+                            --distance; 0 to 4294967295; default: 0)
+      --camera X,Y,Z,TX,TY,TZ[,FOV]
+                            where the eye is, where it looks, and the angle from
+                            bottom to top in degrees (45); --up is up (needs
+                            --pixels)
+      --viewport WxH        size of the camera's picture (needs --pixels; default:
+                            1920x1080)
+
+The surface:
+      --limit               put the vertices where infinitely many levels would;
+                            --edge, --pixels, --angle and --distance always do (not
+                            with --edge, --pixels, --angle, --distance)
+      --normals             normals of the limit surface
+      --creases file|none|angle:D
+                            sharp edges: those of the file (OBJ), none, or where
+                            triangles meet at more degrees (default: file)
+      --sharpness S         of those edges, in levels; 10 and more: infinitely sharp
+                            (needs --creases angle:*; 0 to 1000000; default: 10)
+      --boundary smooth|corners|pinned
+                            a curve, one that keeps the corners of single triangles,
+                            or the boundary as it is (default: smooth)
+      --seams corners|smooth|pinned|linear
+                            the same for texture coordinates (needs --output *.obj;
+                            default: corners)
+      --warren              Warren's weights instead of Loop's own
+      --slivers             close gaps between levels by thin triangles instead of
+                            dividing neighbours (needs --edge, --pixels, --angle or
+                            --distance)
+
+Input:
+      --weld auto|never|always
+                            make vertices at equal places one; auto: in STL and glTF
+                            (default: auto)
+      --fix                 repair inconsistent orientation, duplicate faces, edges
+                            of more than two triangles and vertices of several fans,
+                            instead of refusing them
+
+Output:
+  -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp; texture coordinates
+                            need .obj
+      --png FILE            a picture of its triangles, a colour for each level
+
+Picture (needs --png):
+      --size WxH            in pixels (default: 1200x900)
+      --view AZ,EL          turn about the vertical and height of the viewer, in
+                            degrees (-360 to 360; default: 30,20)
+      --up auto|z|y|x|-z|-y|-x
+                            the axis that points up, in a picture and in a GLB,
+                            which is y-up; auto: y for OBJ and glTF, z for all
+                            others (needs --png, --camera or --output *.glb;
+                            default: auto)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals
+  trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 --png bolt.png
+  trommel subdivide hero.obj -o view.obj --pixels 4 --camera 2,-6,3,0,0,1
+$ trommel exposure -h
+Usage: trommel exposure [OPTION...] IN...
+
+Measures pictures, exposes and tone-maps them.
+
+      --meter average|centre|spot|matrix|FILE  which pixels count how much
+      --clip LOW,HIGH       leave out the darkest and the brightest percent
+      --ev STOPS            bias: +1 is twice as bright
+  -o, --output FILE         the picture: .png, or linear .exr .pfm .hdr
+      --tone NAME           tone curve, such as agx or srgb (none)
+      --histogram FILE      a plot of the histogram (.svg)
+      --help                all options, with defaults and ranges
+$ trommel exposure --help
+Usage: trommel exposure [OPTION...] IN...
+
+Measures pictures, exposes and tone-maps them.
+
+IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. Every pixel
+is measured once, so that one of N weighs exactly 1/N. NaN and infinite pixels are
+counted and left out.
+
+The picture is multiplied by key / average * 2^ev. Several inputs are frames of a
+sequence: the average follows what is measured at the speed of --adapt.
+
+Of several processes (trommel-mpi) each takes one frame of as many.
+
+Measuring:
+      --meter average|centre|spot|matrix|FILE
+                            which pixels weigh how much; FILE: a picture, laid over
+                            the region, black where pixels are left out and white
+                            where they weigh most (default: average)
+      --region X0:X1,Y0:Y1  only pixels X0 up to, not including, X1 and so on, from
+                            the top left; an empty end is the picture's
+      --luminance rec709|rec2020|acescg|max-rgb
+                            how red, green and blue make luminance (not with
+                            --weights; default: rec709)
+      --weights R,G,B       luminance by these shares of the three, scaled to a sum
+                            of 1 (not with --luminance; 0 to 1000000)
+      --floor L             luminances below it count as it; 0: pixels that are
+                            black (below 2^-100) or negative are left out of the
+                            mean of logarithms and of the histogram (0 to 1e+30;
+                            default: 0)
+      --linear              PNG and JPEG hold linear values (default: sRGB, unless
+                            the file says otherwise; for pictures of integers)
+
+Exposure:
+      --by mean|median      the average is this of the logarithms (not with --ev100,
+                            --percentile; default: mean)
+      --percentile P        the average is the luminance than which that many
+                            percent of the pixels are darker (not with --by,
+                            --ev100, --clip; 0 to 100)
+      --clip LOW,HIGH       the mean only between these percentages of the pixels,
+                            from dark to bright (needs --by mean; not with
+                            --percentile, --ev100; 0 to 100)
+      --ev100 EV            this exposure value at ISO 100, whatever was measured:
+                            as if the average were 2^(EV - 3) cd/m2 (not with --by,
+                            --percentile, --clip; -100 to 100)
+      --ev STOPS            bias: +1 is twice as bright (-100 to 100; default: 0)
+      --key GREY            what the average becomes, of a white of 1 (1e-06 to
+                            1000000; default: 0.18)
+      --limits MIN,MAX      the average's EV100 stays between these (default: no
+                            limits; -100 to 100)
+
+Sequences (for sequences):
+      --adapt UP[,DOWN]     speed in stops a second, towards brighter and towards
+                            darker pictures (default: 3,1; not with --no-adapt;
+                            0.001 to 1000000)
+      --fps N               frames a second (not with --no-adapt; 0.001 to 1000000;
+                            default: 30)
+      --no-adapt            each picture by itself (not with --adapt, --fps)
+      --frames FIRST-LAST   of an input named with %04d: these numbers, each of
+                            which must be there (default: the files that are)
+
+Output:
+  -o, --output FILE         the picture, exposed and tone-mapped: .png, or .exr,
+                            .pfm and .hdr with linear values; of several inputs with
+                            %04d for the number: the input's, or from 0
+      --tone srgb|reinhard|reinhard-extended|hable|aces-fit|agx|neutral
+                            tone curve; srgb: none, clipped at 1 (needs --output;
+                            default: agx)
+      --white L             the exposed luminance that becomes white (needs
+                            --output; needs --tone reinhard-extended; 0.001 to
+                            1000000; default: 4)
+      --depth 8|16          bits of each channel (needs --output *.png; default: 8)
+      --histogram FILE      a plot of the histogram (.svg), with mean, median, clip
+                            and middle grey
+      --ascii               draw the summary's histogram in ASCII (default where the
+                            locale is not UTF-8) (for one input; not with --json,
+                            --quiet)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel exposure scene.hdr -o scene.png --histogram histogram.svg
+  trommel exposure scene.exr --meter centre --clip 5,95 --ev +1 -o scene.png
+  trommel exposure frame*.exr --adapt 3,1 --fps 24 -o out%04d.png
+  trommel exposure photo.jpg --json
+$ trommel mips -h
+Usage: trommel mips [OPTION...] IN
+
+Makes the mip chain of a picture of any size.
+
+      --filter area|kaiser  mean of the area, or sharper
+      --levels N            how many levels; default: down to 1 x 1
+  -o, --output PREFIX       writes PREFIX_0.png, PREFIX_1.png ...
+      --help                all options, with defaults and ranges
+$ trommel mips --help
+Usage: trommel mips [OPTION...] IN
+
+Makes the mip chain of a picture of any size.
+
+IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. A level has
+half of the width and height of the one above, rounded down, at least 1. Averages
+are of linear light and of unpremultiplied alpha.
+
+Levels:
+      --filter area|kaiser  area: each texel is the mean of the area it covers,
+                            exact for every size; kaiser: sharper, may ring
+                            (default: area)
+      --levels N            how many, the picture itself counted; 0: down to 1 x 1
+                            (0 to 64; default: 0)
+      --linear              PNG and JPEG hold linear values, normals say (default:
+                            sRGB, unless the file says otherwise; for pictures of
+                            integers)
+
+Output:
+  -o, --output PREFIX       writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the
+                            picture
+      --format auto|pfm|hdr|exr
+                            of pictures of floats; auto: pfm; without alpha, but for
+                            exr. Those of integers are written as PNG (for pictures
+                            of floats; default: auto)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel mips albedo.png -o albedo
+  trommel mips sky.hdr --filter kaiser --format hdr -o sky
+$ trommel info -h
+Usage: trommel info [OPTION...] FILE
+
+Tells what is in a volume, point, mesh or picture file.
+
+      --dims X,Y,Z          samples along x, y and z of a headerless file
+      --help                all options, with defaults and ranges
+$ trommel info --help
+Usage: trommel info [OPTION...] FILE
+
+Tells what is in a volume, point, mesh or picture file.
+
+Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM,
+and headerless samples (--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK.
+Meshes: OBJ, PLY, STL, OFF, glTF, VTP. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR.
+Indices that 'trommel index' made. The format is found by content. The histogram's
+height is logarithmic.
+
+Input (for volumes):
+      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
+                            also read from a name such as
+                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
+                            needs --type)
+      --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
+                            type of a headerless file's samples (for headerless
+                            volumes; needs --dims)
+      --big-endian          byte order of a headerless file (default: little-endian;
+                            for headerless volumes)
+      --skip BYTES          bytes before a headerless file's first sample, after
+                            unzipping (for headerless volumes)
+      --spacing A,B,C       spacing of samples along x, y and z, in place of the
+                            file's own
+      --frame N             which volume of a 4-D file, or component of a vector
+                            file (0 to 4294967295; default: 0)
+
+Output:
+      --ascii               draw the histogram in ASCII (default where the locale is
+                            not UTF-8) (for volumes or pictures; not with --json)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+$ trommel draw -h
+Usage: trommel draw [OPTION...] MESH
+
+Draws a mesh into a picture.
+
+  -o, --output FILE         the picture (.png)
+      --size WxH            in pixels (1200x900)
+      --view AZ,EL          from where, in degrees (30,20)
+      --up auto|z|y|x|-z|-y|-x  the axis that points up
+      --color RRGGBB        of the surface (d9c7a8)
+      --background studio|none|RRGGBB  studio, a colour, or none
+      --help                all options, with defaults and ranges
+$ trommel draw --help
+Usage: trommel draw [OPTION...] MESH
+
+Draws a mesh into a picture.
+
+The camera takes in the whole mesh; but where that is more than half as large again
+as what holds 95 % of its area, such as with crumbs far away, only that. --png of
+other commands makes such pictures of their results.
+
+Picture:
+  -o, --output FILE         the picture: .png
+      --size WxH            in pixels (default: 1200x900)
+      --view AZ,EL          turn about the vertical and height of the viewer, in
+                            degrees (not with --camera; -360 to 360; default: 30,20)
+      --up auto|z|y|x|-z|-y|-x
+                            the axis that points up; auto: y for OBJ and glTF, z for
+                            all others (default: auto)
+      --camera FILE         a camera instead of --view: a text of 16 numbers, the
+                            matrix from the camera to the world, row by row. The
+                            camera looks along its -z, its y is up, as in glTF,
+                            Blender and NeRF's transforms (not with --view)
+      --fov DEGREES         angle from the picture's bottom to its top (needs
+                            --camera; 0.1 to 170; default: 45)
+      --color RRGGBB        of the surface (default: d9c7a8)
+      --background studio|none|RRGGBB
+                            studio: light grey and the mesh's shadow; none:
+                            transparent (default: studio)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel draw bunny.ply -o bunny.png
+  trommel draw part.stl --view 120,35 --background none -o part.png
+  trommel draw room.glb --camera pose.txt --fov 60 -o view.png
+    what a camera saw: its matrix from camera to world
+$ trommel convert -h
+Usage: trommel convert [OPTION...] IN
+
+Writes a volume, points, a mesh or a picture in another format.
+
+  -o, --output FILE         the file; its ending names the format
+      --dims X,Y,Z          samples along x, y and z of a headerless file
+      --help                all options, with defaults and ranges
+$ trommel convert --help
+Usage: trommel convert [OPTION...] IN
+
+Writes a volume, points, a mesh or a picture in another format.
+
+IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack, VTK,
+NRRD and others), points, a mesh or a picture, found by content. Samples, positions
+and pixels stay what they are; PNG and JPEG become floats of linear light where the
+output has floats, and floats never become a PNG, for which 'trommel exposure' is.
+Polygons are cut into triangles.
+
+Output:
+  -o, --output FILE         the file; volumes: .nrrd .mha .npy .raw; points: .ply;
+                            meshes: .ply .stl .obj .glb .vtp; pictures: .png .exr
+                            .hdr .pfm
+
+Meshes (for meshes):
+      --weld auto|never|always
+                            make vertices at equal places one; auto: in STL
+                            (default: auto)
+      --up auto|z|y|x|-z|-y|-x
+                            the axis that points up in IN; a GLB is y-up, so its
+                            node turns the mesh; auto: y for OBJ and glTF, z for all
+                            others (needs --output *.glb; default: auto)
+
+Pictures (for pictures of integers):
+      --linear              PNG and JPEG hold linear values (default: sRGB, unless
+                            the file says otherwise)
+
+Input (for volumes):
+      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
+                            also read from a name such as
+                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
+                            needs --type)
+      --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
+                            type of a headerless file's samples (for headerless
+                            volumes; needs --dims)
+      --big-endian          byte order of a headerless file (default: little-endian;
+                            for headerless volumes)
+      --skip BYTES          bytes before a headerless file's first sample, after
+                            unzipping (for headerless volumes)
+      --spacing A,B,C       spacing of samples along x, y and z, in place of the
+                            file's own
+      --frame N             which volume of a 4-D file, or component of a vector
+                            file (0 to 4294967295; default: 0)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel convert scans/ct -o ct.nrrd
+  trommel convert part.stl -o part.glb
+  trommel convert survey.las -o survey.ply
+  trommel convert sky.hdr -o sky.exr
+$ trommel devices -h
+Usage: trommel devices [OPTION...]
+
+Lists the devices that this machine offers, best first.
+
+  -v, --verbose             also the tests of OpenGL ES devices
+      --measure             measure what --backend auto decides by, and keep it
+      --help                all options, with defaults and ranges
+$ trommel devices --help
+Usage: trommel devices [OPTION...]
+
+Lists the devices that this machine offers, best first.
+
+--device takes a number or part of a name from this list.
+
+What to list:
+  -v, --verbose             also what OpenGL ES devices were seen to do, and the
+                            path that is chosen for it; with --measure also GPUs in
+                            software, which --backend auto does not take
+      --measure             measure what --backend auto weighs, on an idle machine,
+                            a few seconds for each GPU: how long opening and closing
+                            it and compiling its pipelines take, copies to it and
+                            from it, and how fast this processor makes surfaces;
+                            kept in $XDG_CACHE_HOME/trommel or ~/.cache/trommel
+                            until processor, GPUs or drivers change
+
+Messages:
+      --json                print the summary as one JSON object
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+$ trommel compact -h
+Usage: trommel compact [OPTION...] IN.npy
+
+Keeps the elements of an array that lie in a range or are not zero.
+
+      --min A               keep those not below A
+      --max B               keep those not above B
+      --nonzero             keep those that are not 0
+  -o, --output FILE.npy     where to write
+      --indices             write positions instead of elements
+      --help                all options, with defaults and ranges
+$ trommel compact --help
+Usage: trommel compact [OPTION...] IN.npy
+
+Keeps the elements of an array that lie in a range or are not zero.
+
+The elements stay in their order. Bounds are included; for integers a fractional
+bound counts inwards.
+
+Which elements to keep:
+      --min A               those not below A (not with --nonzero)
+      --max B               those not above B (not with --nonzero)
+      --nonzero             those that are not 0 (NaN is not 0) (not with --min,
+                            --max)
+
+Output:
+  -o, --output FILE.npy     where to write
+      --indices             write the positions of the kept elements (u64), not the
+                            elements
+      --method auto|look-back|reduce-then-scan|histopyramid
+                            how counts become positions; the result is the same
+                            (default: auto)
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel compact in.npy --min 0.5 -o out.npy
+  trommel compact labels.npy --nonzero --indices -o where.npy
+$ trommel scan -h
+Usage: trommel scan [OPTION...] IN.npy
+
+Writes the running sums of an array.
+
+      --inclusive           let each sum include its own element
+  -o, --output FILE.npy     where to write
+      --help                all options, with defaults and ranges
+$ trommel scan --help
+Usage: trommel scan [OPTION...] IN.npy
+
+Writes the running sums of an array.
+
+Sums of integers are written as u64 or i64, sums of floats in the input's type (f16
+as f32).
+
+Scan:
+      --inclusive           let each sum include its own element (default: exclude
+                            it)
+  -o, --output FILE.npy     where to write
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -q, --quiet               print no summary and no progress; errors still show
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel scan counts.npy -o offsets.npy
+$ trommel reduce -h
+Usage: trommel reduce [OPTION...] IN.npy
+
+Prints sum, mean, extremes and their positions in an array.
+
+      --sum                 the sum: exact for integers, in double for floats
+      --mean                the mean
+      --min                 the least element; NaN is ignored
+      --max                 the greatest element; NaN is ignored
+      --argmin              the position of the first least element
+      --argmax              the position of the first greatest element
+      --help                all options, with defaults and ranges
+$ trommel reduce --help
+Usage: trommel reduce [OPTION...] IN.npy
+
+Prints sum, mean, extremes and their positions in an array.
+
+Sums of integers are exact modulo 2^64. NaN makes sum and mean NaN.
+
+What to compute (default: all):
+      --sum                 the sum: exact for integers, in double for floats
+      --mean                the mean
+      --min                 the least element; NaN is ignored
+      --max                 the greatest element; NaN is ignored
+      --argmin              the position of the first least element
+      --argmax              the position of the first greatest element
+
+Device and limits:
+      --backend auto|cpu|vulkan|gl
+                            engine to run on; auto: a GPU where it shortens the
+                            whole command, as with millions of points; gl: OpenGL ES
+                            (default: auto)
+      --device NAME         part of a device's name, or its number (trommel devices
+                            lists them); by-rank: of several processes
+                            (trommel-mpi), each machine's take its GPUs in turn
+      --threads N           worker threads of the CPU engine; 0: one for each
+                            processor (0 to 1024; default: 0)
+      --memory SIZE         refuse an input that needs more memory than this, such
+                            as 512M or 4G; surface goes through a volume that does
+                            in slabs
+      --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
+                            surfaces of larger volumes are made in slabs (not with
+                            --backend cpu, --backend gl)
+      --no-cache            neither read nor keep what a GPU's driver compiled (in
+                            $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
+                            --backend cpu)
+
+Messages:
+      --json                print the summary as one JSON object
+  -h, --help                --help: print this and end; -h: the most used options, a
+                            line each
+
+Examples:
+  trommel reduce in.npy --sum
+## No line is longer than 84 characters.
+$ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel $command --help; trommel $command -h; done | awk 'length > 84'
+## A manual of macros, without empty lines, for roff.
+$ trommel --man | head -20
+.TH TROMMEL 1 "" "trommel 0.1.0" "User Commands"
+.SH NAME
+trommel \- Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned and compacted
+.SH SYNOPSIS
+.B trommel
+\fICOMMAND\fR [\fIOPTION\fR...] [\fIOPERAND\fR...]
+.SH DESCRIPTION
+\&'trommel COMMAND \-h' shows a command's most used options, \-\-help all. An output appears when it is complete, under its name; one that is an input, by whatever name, or another output is refused before any work. "\-" as an input is standard input; as an output, "\-.glb" is standard output in the format of that ending, and the summary goes to standard error.
+.TP
+.BR trommel\-surface (1)
+Makes the mesh of an isosurface from a volume or from points.
+.TP
+.BR trommel\-convert (1)
+Writes a volume, points, a mesh or a picture in another format.
+.TP
+.BR trommel\-index (1)
+Finds the range of each brick of a volume, for surfaces of large files.
+.TP
+.BR trommel\-draw (1)
+Draws a mesh into a picture.
+$ trommel --man mips
+.TH TROMMEL-MIPS 1 "" "trommel 0.1.0" "User Commands"
+.SH NAME
+trommel\-mips \- Makes the mip chain of a picture of any size
+.SH SYNOPSIS
+.B trommel mips
+[\fIOPTION\fR...]
+.I "IN"
+.SH DESCRIPTION
+IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. A level has half of the width and height of the one above, rounded down, at least 1. Averages are of linear light and of unpremultiplied alpha.
+.SH OPTIONS
+.SS Levels
+.TP
+\fB\-\-filter\fR \fIarea|kaiser\fR
+area: each texel is the mean of the area it covers, exact for every size; kaiser: sharper, may ring (default: area)
+.TP
+\fB\-\-levels\fR \fIN\fR
+how many, the picture itself counted; 0: down to 1 x 1 (0 to 64; default: 0)
+.TP
+\fB\-\-linear\fR
+PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says otherwise; for pictures of integers)
+.SS Output
+.TP
+\fB\-o\fR, \fB\-\-output\fR \fIPREFIX\fR
+writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture
+.TP
+\fB\-\-format\fR \fIauto|pfm|hdr|exr\fR
+of pictures of floats; auto: pfm; without alpha, but for exr. Those of integers are written as PNG (for pictures of floats; default: auto)
+.SS Device and limits
+.TP
+\fB\-\-backend\fR \fIauto|cpu|vulkan|gl\fR
+engine to run on; auto: a GPU where it shortens the whole command, as with millions of points; gl: OpenGL ES (default: auto)
+.TP
+\fB\-\-device\fR \fINAME\fR
+part of a device's name, or its number (trommel devices lists them); by\-rank: of several processes (trommel\-mpi), each machine's take its GPUs in turn
+.TP
+\fB\-\-threads\fR \fIN\fR
+worker threads of the CPU engine; 0: one for each processor (0 to 1024; default: 0)
+.TP
+\fB\-\-memory\fR \fISIZE\fR
+refuse an input that needs more memory than this, such as 512M or 4G; surface goes through a volume that does in slabs
+.TP
+\fB\-\-device\-memory\fR \fISIZE\fR
+take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are made in slabs (not with \-\-backend cpu, \-\-backend gl)
+.TP
+\fB\-\-no\-cache\fR
+neither read nor keep what a GPU's driver compiled (in $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with \-\-backend cpu)
+.SS Messages
+.TP
+\fB\-\-json\fR
+print the summary as one JSON object
+.TP
+\fB\-q\fR, \fB\-\-quiet\fR
+print no summary and no progress; errors still show
+.TP
+\fB\-h\fR, \fB\-\-help\fR
+\-\-help: print this and end; \-h: the most used options, a line each
+.SH EXAMPLES
+.nf
+  trommel mips albedo.png \-o albedo
+  trommel mips sky.hdr \-\-filter kaiser \-\-format hdr \-o sky
+.fi
+.SH EXIT STATUS
+.TP
+.B 0
+Done.
+.TP
+.B 1
+It failed; a message says why.
+.TP
+.B 2
+The command line is wrong.
+.TP
+.B 130
+Cancelled by Ctrl\-C.
+.SH SEE ALSO
+.BR trommel (1),
+.BR trommel\-surface (1),
+.BR trommel\-convert (1),
+.BR trommel\-index (1),
+.BR trommel\-draw (1),
+.BR trommel\-collide (1),
+.BR trommel\-subdivide (1),
+.BR trommel\-exposure (1),
+.BR trommel\-info (1),
+.BR trommel\-devices (1),
+.BR trommel\-compact (1),
+.BR trommel\-scan (1),
+.BR trommel\-reduce (1),
+.BR trommel\-bench (1)
+$ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel --man $command; done | grep -c '^$'
+0
+[1]
+$ trommel --completion bash | head -12
+# bash completion for trommel, made by: trommel --completion bash
+_trommel() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    local command=${COMP_WORDS[1]} options=
+    compopt -o filenames 2>/dev/null
+    case $command:$before in
+        surface:--iso) return ;;
+        surface:--labels) return ;;
+        surface:--region) return ;;
+        surface:--mask) COMPREPLY=($(compgen -f -- "$word")); return ;;
+        surface:--output|surface:-o) COMPREPLY=($(compgen -f -- "$word")); return ;;
+        surface:--png) COMPREPLY=($(compgen -f -- "$word")); return ;;
+$ trommel --completion zsh | head -8
+#compdef trommel
+# made by: trommel --completion zsh
+local -a commands=(
+    'surface:Makes the mesh of an isosurface from a volume or from points'
+    'convert:Writes a volume, points, a mesh or a picture in another format'
+    'index:Finds the range of each brick of a volume, for surfaces of large files'
+    'draw:Draws a mesh into a picture'
+    'collide:Finds which triangles of two meshes meet, exactly'
+$ trommel --completion fish | head -4
+# fish completion for trommel, made by: trommel --completion fish
+complete -c trommel -n '__fish_use_subcommand' -l version -s V -d 'print the version and end'
+complete -c trommel -n '__fish_use_subcommand' -l man -d 'print the man page of the program, or of the command that follows: trommel --man surface | man -l -'
+complete -c trommel -n '__fish_use_subcommand' -l completion -x -a 'bash zsh fish' -d 'print a completion script: source <(trommel --completion bash)'

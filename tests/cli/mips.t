@@ -1,0 +1,95 @@
+$ trommel mips data/pictures/basn2c16.png -o grey
+basn2c16.png
+  picture    32 x 32, 3 x u16 linear, PNG
+  level 0    grey_0.png, 32 x 32, 3 x u16 linear, 382 bytes
+  level 1    grey_1.png, 16 x 16, 3 x u16 linear, 217 bytes
+  level 2    grey_2.png, 8 x 8, 3 x u16 linear, 161 bytes
+  level 3    grey_3.png, 4 x 4, 3 x u16 linear, 138 bytes
+  level 4    grey_4.png, 2 x 2, 3 x u16 linear, 108 bytes
+  level 5    grey_5.png, 1 x 1, 3 x u16 linear, 88 bytes
+  time       # s: load # s, mips # s, save # s
+  memory     # at most
+$ trommel mips data/pictures/basn2c16.png --levels 2 --linear -o grey --json
+{
+  "trommel": "0.1.0",
+  "command": "mips",
+  "input": {
+    "file": "data/pictures/basn2c16.png",
+    "file_bytes": 302,
+    "kind": "picture",
+    "format": "PNG",
+    "width": 32,
+    "height": 32,
+    "channels": 3,
+    "type": "u16",
+    "srgb": false,
+    "x": 0,
+    "y": 0,
+    "full_width": 32,
+    "full_height": 32,
+    "comment": ""
+  },
+  "levels": [
+    {
+      "level": 0,
+      "file": "grey_0.png",
+      "width": 32,
+      "height": 32,
+      "bytes": 382
+    },
+    {
+      "level": 1,
+      "file": "grey_1.png",
+      "width": 16,
+      "height": 16,
+      "bytes": 217
+    }
+  ],
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "mips",
+      "seconds": #
+    },
+    {
+      "name": "save",
+      "seconds": #
+    }
+  ],
+  "peak_memory_bytes": #,
+  "outputs": []
+}
+$ printf 'Pf\n2 2\n-1.0\n\0\0\200\077\0\0\300\177\0\0\200\077\0\0\200\077' >nan.pfm
+$ trommel mips nan.pfm -o nan --format hdr
+trommel: mips: warning: the picture has pixels that are NaN or infinite, which spread to the last level; trommel exposure counts them
+nan.pfm
+  picture    2 x 2, 1 x f32, PFM
+  level 0    nan_0.hdr, 2 x 2, 1 x f32, 61 bytes
+  level 1    nan_1.hdr, 1 x 1, 1 x f32, 49 bytes
+  time       # s: load # s, mips # s, save # s
+  memory     # at most
+$ trommel mips nan.pfm -o nan --linear
+trommel: mips: --linear is for pictures of integers; nan.pfm holds a picture of floats
+Try 'trommel mips --help'.
+nan.pfm
+  picture    2 x 2, 1 x f32, PFM
+[2]
+$ trommel mips data/pictures/basn2c16.png -o x --format hdr
+trommel: mips: --format is for pictures of floats; data/pictures/basn2c16.png holds a picture of integers
+Try 'trommel mips --help'.
+basn2c16.png
+  picture    32 x 32, 3 x u16 linear, PNG
+[2]
+$ printf 'Pf\n1 1\n-1.0\n\0\0\200\077' >p_0.pfm; trommel mips p_0.pfm -o p
+trommel: mips: --output: p_0.pfm is an input, which would be lost; name another one
+Try 'trommel mips --help'.
+[2]
+$ trommel mips missing.png -o x
+trommel: mips: missing.png: cannot be opened: No such file or directory
+[1]
+$ ls x*
+ls: cannot access 'x*': No such file or directory
+[2]

@@ -1,0 +1,360 @@
+## A volume, with an isovalue, with several, and with Otsu's.
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 -o fuel.ply
+fuel_crop.nii.gz
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  isovalue   30
+  cells      62,496, 3,423 of them crossed
+  mesh       3,416 vertices, 6,770 triangles, 10 components
+  time       # s: load # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  speed      #/s in
+  memory     # at most
+  output     fuel.ply, 166 KiB
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30,60 --caps -o fuel.stl
+fuel_crop.nii.gz
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  isovalue   30, 60
+  cells      62,496, 5,962 of them crossed
+  mesh       5,952 vertices, 11,876 triangles, 11 components
+          30 3,448 vertices, 6,856 triangles
+          60 2,504 vertices, 5,020 triangles
+  time       # s: load # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  speed      #/s in
+  memory     # at most
+  output     fuel.stl, 580 KiB
+$ trommel surface data/volumes/fuel_crop.nii.gz --png fuel.png --size 64x48
+fuel_crop.nii.gz
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  isovalue   63.5 (Otsu's method)
+  cells      62,496, 2,399 of them crossed
+  mesh       2,422 vertices, 4,834 triangles, 1 component
+  time       # s: load # s, isovalue # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, picture # s
+  speed      #/s in
+  memory     # at most
+  output     fuel.png, 3.5 KiB
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degenerate -o fuel.ply --json
+{
+  "trommel": "0.1.0",
+  "command": "surface",
+  "input": {
+    "file": "data/volumes/fuel_crop.nii.gz",
+    "file_bytes": 4121,
+    "kind": "volume",
+    "dims": [64, 33, 32],
+    "type": "u8",
+    "format": "NIfTI-1",
+    "spacing": [1, 1, 1]
+  },
+  "iso": 30,
+  "iso_origin": "given",
+  "cells": 62496,
+  "active_cells": 3423,
+  "vertices": 2969,
+  "triangles": 5912,
+  "components": 1,
+  "parts": [
+    {
+      "value": 30,
+      "vertex_first": 0,
+      "vertices": 2969,
+      "triangle_first": 0,
+      "triangles": 5912
+    }
+  ],
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "sign bits",
+      "seconds": #
+    },
+    {
+      "name": "counts",
+      "seconds": #
+    },
+    {
+      "name": "vertices",
+      "seconds": #
+    },
+    {
+      "name": "triangles",
+      "seconds": #
+    },
+    {
+      "name": "clean-up",
+      "seconds": #
+    },
+    {
+      "name": "other",
+      "seconds": #
+    },
+    {
+      "name": "components",
+      "seconds": #
+    },
+    {
+      "name": "save",
+      "seconds": #
+    }
+  ],
+  "input_bytes_per_second": #,
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "fuel.ply",
+      "bytes": 148373
+    }
+  ],
+  "surface_seconds": #,
+  "scratch_bytes": 27520
+}
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 -o fuel.ply -q
+## Labels of an integer volume, a part each.
+$ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp
+brain1_label.nrrd
+  input      256 x 256 x 25 of i32, NRRD, spacing 0.78125 x 0.78125 x 6.5
+  label      1, 3
+  cells      1,560,600, 5,087 of them crossed
+  mesh       5,094 vertices, 10,188 triangles, 2 components
+           1 5,094 vertices, 10,188 triangles
+           3 0 vertices, 0 triangles
+  time       # s: load # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  speed      #/s in
+  memory     # at most
+  output     brain.vtp, 439 KiB
+$ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --json
+{
+  "trommel": "0.1.0",
+  "command": "surface",
+  "input": {
+    "file": "data/volumes/brain1_label.nrrd",
+    "file_bytes": 7517,
+    "kind": "volume",
+    "dims": [256, 256, 25],
+    "type": "i32",
+    "format": "NRRD",
+    "spacing": [0.7812499999999999, 0.7812499999999999, 6.499999999999998]
+  },
+  "cells": 1560600,
+  "active_cells": 5087,
+  "vertices": 5094,
+  "triangles": 10188,
+  "components": 2,
+  "parts": [
+    {
+      "value": 1,
+      "vertex_first": 0,
+      "vertices": 5094,
+      "triangle_first": 0,
+      "triangles": 10188
+    },
+    {
+      "value": 3,
+      "vertex_first": 5094,
+      "vertices": 0,
+      "triangle_first": 10188,
+      "triangles": 0
+    }
+  ],
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "sign bits",
+      "seconds": #
+    },
+    {
+      "name": "counts",
+      "seconds": #
+    },
+    {
+      "name": "vertices",
+      "seconds": #
+    },
+    {
+      "name": "triangles",
+      "seconds": #
+    },
+    {
+      "name": "other",
+      "seconds": #
+    },
+    {
+      "name": "components",
+      "seconds": #
+    },
+    {
+      "name": "save",
+      "seconds": #
+    }
+  ],
+  "input_bytes_per_second": #,
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "brain.vtp",
+      "bytes": 449117
+    }
+  ],
+  "surface_seconds": #,
+  "scratch_bytes": 17024
+}
+## Points, whose field is told.
+$ trommel surface data/dam_break_4732.vtk --resolution 64 -o water.ply
+trommel: surface: warning: the points' spacing is 0.0645138, too fine for the grid: the radius is raised from 0.129028 to 0.171537, and what is smaller is lost; give a larger resolution, or a radius
+dam_break_4732.vtk
+  input      4,732 points, VTK; field of 64 x 30 x 64 samples, radius 0.1715, spacing 0.0571789 x 0.0571789 x 0.0571789
+  isovalue   0.5 (half a lone point's height)
+  cells      115,101, 8,990 of them crossed
+  mesh       8,992 vertices, 17,976 triangles, 2 components
+  time       # s: load # s, spacing # s, field # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  memory     # at most
+  output     water.ply, 439 KiB
+$ trommel surface data/dam_break_4732.vtk --points-kind distance --radius 0.05 --resolution 64 -o water.ply
+dam_break_4732.vtk
+  input      4,732 points, VTK; field of 64 x 27 x 64 samples, radius 0.05, spacing 0.053059 x 0.053059 x 0.053059
+  isovalue   0 (the spheres' surface)
+  cells      103,194, 9,815 of them crossed
+  mesh       10,012 vertices, 20,068 triangles, 6 components
+  time       # s: load # s, spacing # s, field # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  memory     # at most
+  output     water.ply, 490 KiB
+## In slabs, where whatever needs all of it is refused.
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --slabs 5 -o fuel.ply -q
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --slabs 5 -o fuel.ply --png fuel.png
+trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave --png away
+Try 'trommel surface --help'.
+[2]
+## Sequences: a row a frame. A number in the name of a lone input's output is 0.
+$ for i in 1 2; do cp data/volumes/fuel_crop.nii.gz s_$i.nii.gz; done
+$ trommel surface s_%d.nii.gz --iso 30 -o mesh_%03d.ply
+frame     vertices    triangles     isovalue      time  file
+    1        3,416        6,770           30 # s  s_1.nii.gz
+    2        3,416        6,770           30 # s  s_2.nii.gz
+$ trommel surface s_%d.nii.gz --iso 30 -o mesh_%03d.ply --resume --json
+{
+  "trommel": "0.1.0",
+  "command": "surface",
+  "frames": [
+    {
+      "frame": 1,
+      "file": "s_1.nii.gz",
+      "skipped": true
+    },
+    {
+      "frame": 2,
+      "file": "s_2.nii.gz",
+      "skipped": true
+    }
+  ]
+}
+$ trommel surface s_%d.nii.gz --iso 30 -o mesh_%03d.ply --resume
+2 frames were there already
+$ trommel surface s_1.nii.gz --iso 30 -o one_%04d.ply -q; ls *.ply
+fuel.ply
+mesh_001.ply
+mesh_002.ply
+one_0000.ply
+water.ply
+## A frame without a surface becomes an empty mesh.
+$ trommel surface s_1.nii.gz s_2.nii.gz --iso 900 -o none_%d.ply -q; trommel info none_1.ply
+none_1.ply: mesh, PLY
+  vertices   0
+  faces      0
+  bounds     none
+  components 0
+  boundary   none
+  Euler      characteristic 0
+  area       0, enclosing 0
+  has        normals: no, texture coordinates: 0
+## Options that are not for what the input turns out to be.
+$ trommel surface data/dam_break_4732.vtk --frame 3 -o x.ply
+trommel: surface: --frame is for volumes; data/dam_break_4732.vtk holds points
+Try 'trommel surface --help'.
+[2]
+$ trommel surface data/dam_break_4732.vtk -o x.ply --debug-cells x.png
+trommel: surface: --debug-cells is for volumes; data/dam_break_4732.vtk holds points
+Try 'trommel surface --help'.
+[2]
+$ trommel surface data/dam_break_4732.vtk --labels all -o x.ply
+trommel: surface: --labels is for volumes; data/dam_break_4732.vtk holds points
+Try 'trommel surface --help'.
+[2]
+$ trommel surface data/dam_break_4732.vtk --index x.tmx -o x.ply
+trommel: surface: --index is for volumes; data/dam_break_4732.vtk holds points
+Try 'trommel surface --help'.
+[2]
+$ trommel surface data/volumes/fuel_crop.nii.gz --radius 3 -o x.ply
+trommel: surface: --radius is for points; data/volumes/fuel_crop.nii.gz holds a volume
+Try 'trommel surface --help'.
+[2]
+$ trommel surface data/volumes/fuel_crop.nii.gz --skip 3 -o x.ply
+trommel: surface: --skip is for headerless volumes; data/volumes/fuel_crop.nii.gz holds a volume
+Try 'trommel surface --help'.
+[2]
+## What fails.
+$ trommel surface missing.nrrd --iso 3 -o x.ply
+trommel: surface: missing.nrrd: cannot be opened: No such file or directory
+[1]
+$ trommel surface missing.nrrd --iso 3 -o x.ply --json
+trommel: surface: missing.nrrd: cannot be opened: No such file or directory
+{
+  "trommel": "0.1.0",
+  "command": "surface",
+  "error": {
+    "code": 1,
+    "message": "missing.nrrd: cannot be opened: No such file or directory"
+  }
+}
+[1]
+$ trommel surface data/collide_pairs.txt -o x.ply
+trommel: surface: data/collide_pairs.txt: the points have no "x"; needs x, y and z
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 700 -o x.ply
+trommel: surface: the surface is empty, nothing was written; the values run from 0 to 255, so choose --iso between them
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz --region :,:,9:10 -o x.ply
+trommel: surface: data/volumes/fuel_crop.nii.gz: has 64 x 33 x 32 samples; a surface needs two along each axis, of the region too
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz --frame 3 -o x.ply
+trommel: surface: data/volumes/fuel_crop.nii.gz: --frame is 3, needs less than 1, the volumes in the file
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz --mask data/volumes/brain1_label.nrrd -o x.ply
+trommel: surface: --mask: data/volumes/brain1_label.nrrd has 256 x 256 x 25 samples, needs 64 x 33 x 32 as the input
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz --memory 16K --png x.png
+trommel: surface: data/volumes/fuel_crop.nii.gz: needs 67584 bytes, --memory is 16384
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz --device elsewhere -o x.ply 2>&1 | sed 's/; there are.*//'
+trommel: surface: cannot start: no device matches "elsewhere"
+$ trommel surface data/volumes/fuel_crop.nii.gz -o no/such/folder/x.ply
+trommel: surface: no/such/folder/x.ply: cannot be written: No such file or directory
+[1]
+$ trommel surface data/volumes/fuel_crop.nii.gz -o /proc/x.ply
+trommel: surface: /proc/x.ply: cannot be written: No such file or directory
+[1]
+$ printf abc >short_9x9x9_uint8.raw; trommel surface short_9x9x9_uint8.raw -o x.ply
+trommel: surface: short_9x9x9_uint8.raw: holds 3 bytes after the skip of 0, needs 729 (9 x 9 x 9 x u8) or a multiple; check --dims, --type and --skip
+[1]
+$ for i in 1 2 3 4 5 6 7 8; do printf '\0\0\300\177'; done >nan_2x2x2_float32.raw; trommel surface nan_2x2x2_float32.raw --iso 0 -o x.ply
+trommel: surface: nan_2x2x2_float32.raw: no sample is a finite number, so there is no surface
+[1]
+$ trommel surface nan_2x2x2_float32.raw -o x.ply
+trommel: surface: nan_2x2x2_float32.raw: no sample is a finite number, so there is no surface
+[1]
+$ trommel surface nan_2x2x2_float32.raw --iso 0 --slabs 2 -o x.ply
+trommel: surface: the surface is empty, nothing was written; choose other values (trommel info shows what the file holds)
+[1]
+$ trommel surface s_1.nii.gz s_2.nii.gz --iso 30 -o one.ply
+trommel: surface: --output: one.ply is one name for several inputs; put %04d where each one's number goes
+Try 'trommel surface --help'.
+[2]
+$ trommel surface s_%d.nii.gz --iso 30 -o x_%d.ply --frames 2-3
+trommel: surface: s_3.nii.gz: cannot be opened: No such file or directory; nothing was done
+[1]
+$ ls x*
+ls: cannot access 'x*': No such file or directory
+[2]
