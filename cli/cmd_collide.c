@@ -53,10 +53,6 @@ static const char *parse_classes(const char *text, void *member)
     return *text || !set->bits ? "some of crossing,touching,coplanar,degenerate" : NULL;
 }
 
-static const char *const table_endings[] = {".csv", ".json", ".npy", NULL};
-static const char *const line_endings[] = {".obj", NULL};
-static const char *const picture_endings[] = {".png", NULL};
-
 static const opt collide_options[] = {
     {OPT_SECTION, .help = "Where B is"},
     {OPT_NUMBERS, "translate", .brief = "move B", .argument = "X,Y,Z", .count_least = 3,
@@ -96,13 +92,13 @@ static const opt collide_options[] = {
 
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "the pairs: .csv .json .npy", .argument = "FILE",
-     .offset = offsetof(collide_args, output), .endings = table_endings,
+     .offset = offsetof(collide_args, output), .endings = ".csv .json .npy",
      .help =
          "the pairs, or with --count or --distance what there is for each pose: .csv .json .npy"},
     {OPT_OUTPUT, "segments", .argument = "FILE", .offset = offsetof(collide_args, segments),
-     .endings = line_endings, .help = "the lines along which triangles cross: .obj"},
+     .endings = ".obj", .help = "the lines along which triangles cross: .obj"},
     {OPT_OUTPUT, "png", .brief = "a picture of the triangles that meet", .argument = "FILE",
-     .offset = offsetof(collide_args, png), .endings = picture_endings,
+     .offset = offsetof(collide_args, png), .endings = ".png",
      .help = "a picture of both, in the first pose with a pair, the triangles that meet lit"},
 
     PICTURE_OPTIONS(collide_args),
@@ -271,7 +267,7 @@ static int read_text_poses(run *r, FILE *file, bool is_wanted, uint64_t *count)
             continue;
         if ((found != 12 && found != 16) || (found == 16 && !is_last_row(m + 12)))
             return cli_error("%s: line %" PRIu64
-                             " is no pose; needs 12 numbers, three rows of four, or 16 of which "
+                             " is not a pose; needs 12 numbers, three rows of four, or 16 of which "
                              "the last row is 0 0 0 1",
                              r->args->pose, number);
         if (is_wanted)
@@ -286,7 +282,6 @@ static int read_text_poses(run *r, FILE *file, bool is_wanted, uint64_t *count)
 
 static int make_poses(run *r)
 {
-    static const char *const arrays[] = {".npy", NULL};
     const collide_args *a = r->args;
     const double *from = r->b.file.mesh.origin, *to = r->a.file.mesh.origin;
     bool is_identity = !a->pose && !is_posed(a) && memcmp(from, to, 3 * sizeof *from) == 0;
@@ -300,7 +295,7 @@ static int make_poses(run *r)
             put_pose(r, 0, m);
         return code;
     }
-    if (path_ends_with(a->pose, arrays))
+    if (path_ends_with(a->pose, ".npy"))
         return read_npy_poses(r);
     FILE *file = fopen(a->pose, "r");
     uint64_t count;
@@ -510,7 +505,7 @@ static int save_text(run *r)
     text_file file;
     if (!text_file_create(a->output, &file))
         return CLI_FAILED;
-    if (path_ends_with(a->output, (const char *const[]){".json", NULL})) {
+    if (path_ends_with(a->output, ".json")) {
         json j = {.out = file.stream};
         json_open(&j, NULL, '{');
         if (a->distance)
@@ -535,8 +530,7 @@ static int save_table(run *r)
     if (!r->args->output)
         return CLI_OK;
     double start = cli_now();
-    int code = path_ends_with(r->args->output, (const char *const[]){".npy", NULL}) ? save_npy(r)
-                                                                                    : save_text(r);
+    int code = path_ends_with(r->args->output, ".npy") ? save_npy(r) : save_text(r);
     report_add_stage(&r->times, "save", cli_now() - start);
     report_add_output(&r->times, r->args->output);
     return code;

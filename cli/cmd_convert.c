@@ -23,17 +23,12 @@ typedef struct convert_args {
 } convert_args;
 
 /* In the order of kinds[]: volumes, then meshes (points: .ply), then pictures. */
-static const char *const output_endings[] = {".nrrd", ".mha", ".npy", ".raw", ".ply",
-                                             ".stl",  ".obj", ".glb", ".vtp", ".png",
-                                             ".exr",  ".hdr", ".pfm", NULL};
-static const char *const volume_endings[] = {".nrrd", ".mha", ".npy", ".raw", NULL};
-static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
-static const char *const picture_endings[] = {".png", ".exr", ".hdr", ".pfm", NULL};
 
 static const opt convert_options[] = {
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "the file; its ending names the format",
-     .argument = "FILE", .offset = offsetof(convert_args, output), .endings = output_endings,
+     .argument = "FILE", .offset = offsetof(convert_args, output),
+     .endings = ".nrrd .mha .npy .raw .ply .stl .obj .glb .vtp .png .exr .hdr .pfm",
      .help = "the file; volumes: .nrrd .mha .npy .raw; points: .ply; meshes: .ply .stl .obj .glb "
              ".vtp; pictures: .png .exr .hdr .pfm"},
     {OPT_SECTION, .help = "Meshes", .applies = OPT_MESH},
@@ -62,21 +57,20 @@ typedef struct run {
 /* What else can be made of each kind, where the output's ending is none of its own. */
 static const struct {
     const char *name, *is;
-    const char *const *endings;
+    const char *endings;
     uint32_t options;
     const char *remedy;
 } kinds[] = {
-    [INPUT_VOLUME] = {"volume", "a volume", volume_endings, OPT_VOLUME,
+    [INPUT_VOLUME] = {"volume", "a volume", ".nrrd .mha .npy .raw", OPT_VOLUME,
                       "a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh "
                       "of it"},
-    [INPUT_POINTS] = {"points", "points", (const char *const[]){".ply", NULL}, OPT_POINTS,
+    [INPUT_POINTS] = {"points", "points", ".ply", OPT_POINTS,
                       "points are written as .ply; 'trommel surface' makes a mesh of them"},
-    [INPUT_MESH] = {"mesh", "a mesh", mesh_endings, OPT_MESH,
+    [INPUT_MESH] = {"mesh", "a mesh", ".ply .stl .obj .glb .vtp", OPT_MESH,
                     "a mesh is written as .ply .stl .obj .glb .vtp"},
-    [INPUT_PICTURE] = {"picture", "a picture", picture_endings, OPT_PICTURE,
+    [INPUT_PICTURE] = {"picture", "a picture", ".png .exr .hdr .pfm", OPT_PICTURE,
                        "a picture is written as .png .exr .hdr .pfm"},
-    [INPUT_INDEX] = {"index", "an index", (const char *const[]){NULL}, OPT_INDEX,
-                     "'trommel index' makes it of a volume"},
+    [INPUT_INDEX] = {"index", "an index", "", OPT_INDEX, "'trommel index' makes it of a volume"},
 };
 
 static void add_time(run *r, const char *stage, double start)
@@ -94,7 +88,6 @@ static void describe(run *r, const char *format, const char *text)
 
 static int convert_volume(run *r)
 {
-    static const char *const holds_all[] = {".nrrd", NULL};
     const convert_args *a = r->args;
     tml_volume volume;
     char text[TEXT_SIZE];
@@ -108,7 +101,7 @@ static int convert_volume(run *r)
     snprintf(text, sizeof text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s", dims[0],
              dims[1], dims[2], tml_type_name(volume.type), volume.format);
     describe(r, tml_volume_format(r->tml, r->path), text);
-    if ((volume.slope != 1 || volume.intercept != 0) && !path_ends_with(a->output, holds_all))
+    if ((volume.slope != 1 || volume.intercept != 0) && !path_ends_with(a->output, ".nrrd"))
         cli_warn("%s holds the samples as they are, but not that values are %g x sample %+g; "
                  ".nrrd does",
                  a->output, volume.slope, volume.intercept);
@@ -141,7 +134,6 @@ static int convert_points(run *r)
 
 static int convert_mesh(run *r)
 {
-    static const char *const obj[] = {".obj", NULL};
     const convert_args *a = r->args;
     mesh_input in;
     char text[TEXT_SIZE], vertices[TEXT_SIZE], triangles[TEXT_SIZE];
@@ -154,7 +146,7 @@ static int convert_mesh(run *r)
                  text_count(vertices, mesh.vertex_count),
                  text_count(triangles, mesh.triangle_count), in.file.format);
         describe(r, tml_mesh_format(r->tml, r->path), text);
-        if (mesh.uvs && !path_ends_with(a->output, obj))
+        if (mesh.uvs && !path_ends_with(a->output, ".obj"))
             cli_warn("%s holds no texture coordinates of corners; use .obj to keep them",
                      a->output);
         if (in.file.crease_count || in.file.corner_count)
@@ -192,9 +184,8 @@ static tml_status to_floats(run *r, const tml_image *in, bool takes_alpha, tml_p
 
 static tml_status save_picture(run *r, picture_buffer *in, bool to_png)
 {
-    static const char *const with_alpha[] = {".png", ".exr", NULL};
     const char *output = r->args->output;
-    bool takes_alpha = path_ends_with(output, with_alpha);
+    bool takes_alpha = path_ends_with(output, ".png .exr");
     tml_picture made = {0}, *picture = &in->picture;
     tml_status status = TML_OK;
     bool loses_alpha = false;
@@ -215,11 +206,10 @@ static tml_status save_picture(run *r, picture_buffer *in, bool to_png)
 
 static int convert_picture(run *r)
 {
-    static const char *const png[] = {".png", NULL};
     const convert_args *a = r->args;
     picture_buffer in;
     char text[TEXT_SIZE];
-    bool to_png = path_ends_with(a->output, png);
+    bool to_png = path_ends_with(a->output, ".png");
     double start = cli_now();
     int code = picture_buffer_load(r->tml, r->path, &a->common, a->is_linear, &in);
     add_time(r, "load", start);
@@ -255,7 +245,7 @@ static int convert(run *r)
         return input_refuse(r->tml, r->path, true);
     r->kind = kinds[kind].name;
     if (!path_ends_with(a->output, kinds[kind].endings))
-        return cli_usage("--output: %s is no format of %s, which %s is; %s", a->output,
+        return cli_usage("--output: %s is not a format for %s, which %s is; %s", a->output,
                          kinds[kind].is, r->path, kinds[kind].remedy);
     int code = kind == INPUT_PICTURE  ? CLI_OK
                : kind == INPUT_VOLUME ? input_check_options(r->tml, r->path, &a->input)

@@ -196,6 +196,8 @@ const cli_command cmd_devices = {
                 .operands = "",
                 .summary = "Lists the devices that this machine offers, best first",
                 .about = "--device takes a number or part of a name from this list.",
+                .examples = "  trommel devices\n"
+                            "  trommel devices --verbose --json\n",
                 .options = devices_options,
                 .shared = cli_shared_options,
                 .without = OPT_ENGINE | OPT_MEMORY | OPT_QUIET},

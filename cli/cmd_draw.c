@@ -39,13 +39,10 @@ static const char *parse_background(const char *text, void *member)
                : NULL;
 }
 
-static const char *const picture_endings[] = {".png", NULL};
-
 static const opt draw_options[] = {
     {OPT_SECTION, .help = "Picture"},
     {OPT_OUTPUT, "output", 'o', .brief = "the picture (.png)", .argument = "FILE",
-     .offset = offsetof(draw_args, output), .endings = picture_endings,
-     .help = "the picture: .png"},
+     .offset = offsetof(draw_args, output), .endings = ".png", .help = "the picture: .png"},
     {OPT_CUSTOM, "size", .brief = "in pixels (1200x900)", .argument = "WxH",
      .parse = picture_parse_size, .fallback = "1200x900",
      .offset = offsetof(draw_args, picture.size), .help = "in pixels"},
@@ -101,8 +98,7 @@ static int read_matrix(const char *path, double m[16])
         char *end;
         double number = strtod(at, &end);
         if (end == at || !isfinite(number))
-            return cli_error("%s: what begins with '%.16s' is no number; needs 16 numbers", path,
-                             at);
+            return cli_error("%s: '%.16s' is not a number; needs 16 numbers", path, at);
         if (count < 16)
             m[count] = number;
         count++;
@@ -142,7 +138,7 @@ static int find_camera(const char *path, const double m[16], const double origin
     if (is_rigid && volume > 0)
         return CLI_OK;
     return cli_error(
-        "%s: is no camera's matrix; the first three columns need to be right-handed axes "
+        "%s: is not the matrix of a camera; the first three columns need to be right-handed axes "
         "at right angles and of one length, the fourth the camera's place, and the "
         "last row 0 0 0 1",
         path);

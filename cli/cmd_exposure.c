@@ -59,9 +59,6 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
-static const char *const output_endings[] = {".png", ".pfm", ".hdr", ".exr", NULL};
-static const char *const plot_endings[] = {".svg", NULL};
-
 static const opt exposure_options[] = {
     {OPT_SECTION, .help = "Measuring"},
     {OPT_INPUT, "meter", .brief = "which pixels count how much",
@@ -123,7 +120,8 @@ static const opt exposure_options[] = {
 
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "the picture: .png, or linear .exr .pfm .hdr",
-     .argument = "FILE", .offset = offsetof(exposure_args, output), .endings = output_endings,
+     .argument = "FILE", .offset = offsetof(exposure_args, output),
+     .endings = ".png .pfm .hdr .exr",
      .help = "the picture, exposed and tone-mapped: .png, or .exr, .pfm and .hdr with linear "
              "values; of "
              "several "
@@ -134,10 +132,10 @@ static const opt exposure_options[] = {
     {OPT_NUMBER, "white", .needs = "output tone=reinhard-extended", .argument = "L", .least = 1e-3,
      .most = 1e6, .fallback = "4", .offset = offsetof(exposure_args, white),
      .help = "the exposed luminance that becomes white"},
-    {OPT_CHOICE, "depth", .needs = "output=*.png", .choices = "8|16", .fallback = "8",
+    {OPT_CHOICE, "bits", .needs = "output=*.png", .choices = "8|16", .fallback = "8",
      .offset = offsetof(exposure_args, depth), .help = "bits of each channel"},
     {OPT_OUTPUT, "histogram", .brief = "a plot of the histogram (.svg)", .argument = "FILE",
-     .offset = offsetof(exposure_args, plot), .endings = plot_endings,
+     .offset = offsetof(exposure_args, plot), .endings = ".svg",
      .help = "a plot of the histogram (.svg), with mean, median, clip and middle grey"},
     {OPT_FLAG, "ascii", .applies = OPT_SINGLE, .excludes = "json|quiet",
      .offset = offsetof(exposure_args, ascii),
@@ -294,7 +292,7 @@ static int read_stats(run *r, measured *f)
     int code = cli_fail(r->tml, tml_image_stats_read(r->tml, r->stats, &f->stats));
     if (code == CLI_OK && f->stats.pixels == 0)
         return cli_error("--meter: %s is black all over, so that no pixel of %s counts; make it "
-                         "brighter where they shall",
+                         "brighter where pixels should",
                          r->args->meter, f->path);
     return code;
 }
@@ -336,12 +334,11 @@ static int expose(run *r, bool is_first)
 /* Which channels and type a file by that name holds. */
 static tml_type output_layout(const run *r, const char *path, tml_image *out)
 {
-    static const char *const png[] = {".png", NULL}, *const with_alpha[] = {".png", ".exr", NULL};
-    bool is_png = path_ends_with(path, png);
+    bool is_png = path_ends_with(path, ".png");
     *out = (tml_image){.width = r->in.image.width, .height = r->in.image.height, .srgb = is_png};
     uint32_t channels = r->in.image.channels;
     /* Grey with alpha becomes four channels; floats have no place for alpha. */
-    out->channels = channels == 1 ? 1 : channels == 3 || !path_ends_with(path, with_alpha) ? 3 : 4;
+    out->channels = channels == 1 ? 1 : channels == 3 || !path_ends_with(path, ".png .exr") ? 3 : 4;
     return !is_png ? TML_F32 : r->args->depth ? TML_U16 : TML_U8;
 }
 

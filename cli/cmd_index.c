@@ -21,8 +21,6 @@ typedef struct index_args {
     const char *output;
 } index_args;
 
-static const char *const endings[] = {".tmx", NULL};
-
 /* An opt_names_fn. */
 static bool output_name(const void *args, char **operands, uint32_t number, char *out, size_t size)
 {
@@ -35,7 +33,7 @@ static bool output_name(const void *args, char **operands, uint32_t number, char
 static const opt index_options[] = {
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "the index; default: IN with .tmx after it",
-     .argument = "FILE", .offset = offsetof(index_args, output), .endings = endings,
+     .argument = "FILE", .offset = offsetof(index_args, output), .endings = ".tmx",
      .names = output_name,
      .help = "the index, for 'surface --index': .tmx (default: IN with .tmx after it)"},
     INPUT_OPTIONS(index_args),

@@ -197,7 +197,7 @@ static void tell_points(const input *in, const points_facts *f)
     bool is_some = p->count > 0;
     tell_file(in->path, "points", p->format);
     field_count("points", "points", "%s", p->count);
-    field_count("dropped", NULL, "? (%s with a coordinate that is no number left out)", p->dropped);
+    field_count("dropped", NULL, "? (%s left out: a coordinate is not finite)", p->dropped);
     if (j) {
         json_numbers(j, "lower", f->lower, 3);
         json_numbers(j, "upper", f->upper, 3);
@@ -439,6 +439,9 @@ const cli_command cmd_info = {
              "PLY, STL, OFF, glTF, VTP. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
              "'" CLI_PROGRAM " index' made. The format is found by content. The "
              "histogram's height is logarithmic.",
+         .examples = "  trommel info head.nii.gz\n"
+                     "  trommel info samples.raw --dims 256,256,128 --type u16 --big-endian\n"
+                     "  trommel info part.stl --json\n",
          .options = info_options,
          .shared = cli_shared_options,
          .least_operands = 1,

@@ -192,8 +192,6 @@ typedef struct compact_args {
     uint32_t method; /* tml_method */
 } compact_args;
 
-static const char *const array_endings[] = {".npy", NULL};
-
 static const opt compact_options[] = {
     {OPT_SECTION, .help = "Which elements to keep"},
     {OPT_NUMBERS, "min", .brief = "keep those not below A", .argument = "A",
@@ -204,7 +202,7 @@ static const opt compact_options[] = {
      .help = "those that are not 0 (NaN is not 0)", .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
-     .offset = offsetof(compact_args, output), .endings = array_endings},
+     .offset = offsetof(compact_args, output), .endings = ".npy"},
     {OPT_FLAG, "indices", .brief = "write positions instead of elements",
      .help = "write the positions of the kept elements (u64), not the elements",
      .offset = offsetof(compact_args, indices)},
@@ -392,7 +390,7 @@ static const opt scan_options[] = {
      .help = "let each sum include its own element (default: exclude it)",
      .offset = offsetof(scan_args, inclusive)},
     {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
-     .offset = offsetof(scan_args, output), .endings = array_endings},
+     .offset = offsetof(scan_args, output), .endings = ".npy"},
     {0},
 };
 

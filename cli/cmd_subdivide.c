@@ -59,9 +59,6 @@ static const char *parse_creases(const char *text, void *member)
 #define ADAPTIVE   "edge|pixels|angle|distance"
 #define ONE_NUMBER .count_least = 1, .count_most = 1
 
-static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
-static const char *const picture_endings[] = {".png", NULL};
-
 static const opt subdivide_options[] = {
     {OPT_SECTION, .help = "How fine"},
     {OPT_NUMBERS, "levels", .excludes = "edge|pixels|angle|distance",
@@ -131,10 +128,10 @@ static const opt subdivide_options[] = {
 
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "the mesh: .ply .stl .obj .glb .vtp", .argument = "FILE",
-     .offset = offsetof(subdivide_args, output), .endings = mesh_endings,
+     .offset = offsetof(subdivide_args, output), .endings = ".ply .stl .obj .glb .vtp",
      .help = "the mesh: .ply .stl .obj .glb .vtp; texture coordinates need .obj"},
     {OPT_OUTPUT, "png", .brief = "a picture of it, a colour for each level", .argument = "FILE",
-     .offset = offsetof(subdivide_args, png), .endings = picture_endings,
+     .offset = offsetof(subdivide_args, png), .endings = ".png",
      .help = "a picture of its triangles, a colour for each level"},
     PICTURE_OPTIONS(subdivide_args),
     {0},
@@ -501,8 +498,7 @@ static int save_mesh(run *r)
     if (!path)
         return CLI_OK;
     double start = cli_now();
-    if (r->mesh.uvs && !r->args->common.quiet &&
-        !path_ends_with(path, (const char *const[]){".obj", NULL}))
+    if (r->mesh.uvs && !r->args->common.quiet && !path_ends_with(path, ".obj"))
         cli_warn("%s holds no texture coordinates of corners; use .obj to keep them", path);
     tml_status status = tml_mesh_save(r->tml, path, &r->mesh);
     report_add_stage(&r->times, "save", cli_now() - start);
@@ -618,7 +614,7 @@ static int subdivide_run(void *args, char **operands, uint32_t operand_count)
     const subdivide_args *a = args;
     (void)operand_count;
     if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
-        return cli_usage("--levels: %g is no whole number", a->levels.values[0]);
+        return cli_usage("--levels: %g is not a whole number", a->levels.values[0]);
     /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a quarter of a
      * second, much of it wins several. Uniform subdivision writes its file for longer than it computes. */
     const cli_work work = {.cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0};

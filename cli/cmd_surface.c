@@ -78,9 +78,6 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
-static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
-static const char *const picture_endings[] = {".png", NULL};
-
 static const opt surface_options[] = {
     {OPT_SECTION, .help = "Which surface"},
     {OPT_NUMBERS, "iso", .brief = "isovalues; by default one is chosen", .argument = "V[,V...]",
@@ -110,12 +107,12 @@ static const opt surface_options[] = {
 
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "the mesh: .ply .stl .obj .glb .vtp", .argument = "FILE",
-     .offset = offsetof(surface_args, output), .endings = mesh_endings,
+     .offset = offsetof(surface_args, output), .endings = ".ply .stl .obj .glb .vtp",
      .help = "the mesh: .ply .stl .obj .glb .vtp"},
     {OPT_OUTPUT, "png", .brief = "a picture of it", .argument = "FILE",
-     .offset = offsetof(surface_args, png), .endings = picture_endings, .help = "a picture of it"},
+     .offset = offsetof(surface_args, png), .endings = ".png", .help = "a picture of it"},
     {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*",
-     .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = picture_endings,
+     .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
     {OPT_CHOICE, "normals", .brief = "how normals are computed",
@@ -135,9 +132,10 @@ static const opt surface_options[] = {
     {OPT_SECTION, .help = "Volumes larger than memory"},
     {OPT_COUNT, "slabs", .argument = "LAYERS", .least = 0, .most = 1e9, .fallback = "0",
      .offset = offsetof(surface_args, slab_layers),
-     .help = "read, work and write in slabs of so many layers (of points: of their field), for the "
-             "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
-             "where that is faster: a raw volume, on the CPU, to PLY, STL, GLB or VTP"},
+     .help =
+         "read, work and write in slabs of this many layers (of points: of their field), for the "
+         "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
+         "where that is faster: a raw volume, on the CPU, to PLY, STL, GLB or VTP"},
     {OPT_INPUT, "index", .applies = OPT_VOLUME, .argument = "FILE",
      .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
@@ -150,7 +148,7 @@ static const opt surface_options[] = {
              "other options made them is not looked at"},
 
     {OPT_SECTION, .help = "Field", .applies = OPT_POINTS},
-    {OPT_CHOICE, "points-kind", .choices = "sum|distance", .fallback = "sum",
+    {OPT_CHOICE, "field", .choices = "sum|distance", .fallback = "sum",
      .offset = offsetof(surface_args, points_kind),
      .help = "sum of a kernel around each point, or distance to spheres around them"},
     {OPT_CHOICE, "kernel", .choices = "wendland|poly6|metaball", .fallback = "wendland",
@@ -567,14 +565,14 @@ static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
     return !a->output       ? "give --output"
-           : a->png         ? "leave --png away"
-           : a->debug_cells ? "leave --debug-cells away"
+           : a->png         ? "leave out --png"
+           : a->debug_cells ? "leave out --debug-cells"
            : a->labels.all  ? "name the labels"
            : a->soup && (a->largest || a->drop_degenerate)
-               ? "leave --soup away, or --largest and --drop-degenerate"
+               ? "leave out --soup, or --largest and --drop-degenerate"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
            : r->in.is_points && a->common.backend > TML_ENGINE_CPU ? "use --backend cpu for points"
-           : r->in.is_points && a->index ? "leave --index away, which is for volumes"
+           : r->in.is_points && a->index ? "leave out --index, which is for volumes"
                                          : NULL;
 }
 

@@ -9,13 +9,14 @@
 #include "files.h"
 #include "frames.h"
 
-bool path_ends_with(const char *path, const char *const *endings)
+bool path_ends_with(const char *path, const char *endings)
 {
     size_t length = strlen(path);
-    for (; *endings; endings++) {
-        size_t size = strlen(*endings);
-        if (length >= size && strcasecmp(path + length - size, *endings) == 0)
+    for (; *endings; endings += *endings == ' ') {
+        size_t size = strcspn(endings, " ");
+        if (length >= size && strncasecmp(path + length - size, endings, size) == 0)
             return true;
+        endings += size;
     }
     return false;
 }

@@ -10,7 +10,7 @@
 int files_check(const opt_command *command, const void *args, char **operands,
                 uint32_t operand_count);
 
-/* Does path end in one of the endings (a list that ends with NULL), in any case? */
-bool path_ends_with(const char *path, const char *const *endings);
+/* Does path end in one of the endings, such as ".ply .stl", in any case? */
+bool path_ends_with(const char *path, const char *endings);
 
 #endif

@@ -132,7 +132,7 @@ static int search(const char *pattern, uint32_t *room, frames *out)
         }
     closedir(directory);
     if (code == CLI_OK && out->count == 0)
-        code = cli_error("%s: there is no file of such a name", pattern);
+        code = cli_error("%s: no file has such a name", pattern);
     if (out->count) /* the standard forbids qsort a NULL */
         qsort(out->list, out->count, sizeof *out->list, compare);
     return code;

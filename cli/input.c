@@ -70,7 +70,6 @@ static bool is_index(const char *path)
 /* What is sure comes first: any text passes for XYZ, and OBJ is told by its name alone. */
 input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options)
 {
-    static const char *const obj[] = {".obj", NULL};
     const char *mesh;
     if (options->dims[0])
         return INPUT_VOLUME;
@@ -81,14 +80,14 @@ input_kind input_kind_of(tml_context *tml, const char *path, const input_options
     if (tml_volume_format(tml, path))
         return INPUT_VOLUME;
     mesh = tml_mesh_format(tml, path);
-    if (mesh && (strcmp(mesh, "OBJ") != 0 || path_ends_with(path, obj) || standard_is_input(path)))
+    if (mesh &&
+        (strcmp(mesh, "OBJ") != 0 || path_ends_with(path, ".obj") || standard_is_input(path)))
         return INPUT_MESH;
     return tml_points_format(tml, path) ? INPUT_POINTS : INPUT_NONE;
 }
 
 int input_refuse(tml_context *tml, const char *path, bool takes_all)
 {
-    static const char *const meshes[] = {".obj", ".stl", ".off", ".glb", ".gltf", ".vtp", NULL};
     tml_volume volume = {0};
     tml_points points = {0};
     /* The readers tell of files that cannot be opened, empty ones, and some that can be converted. */
@@ -96,7 +95,7 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
     struct stat file;
     bool is_empty = stat(path, &file) == 0 && file.st_size == 0;
     if (status == TML_ERROR_FILE_FORMAT && !is_empty &&
-        !(takes_all && path_ends_with(path, meshes)))
+        !(takes_all && path_ends_with(path, ".obj .stl .off .glb .gltf .vtp")))
         status = tml_points_load(tml, path, &points);
     tml_volume_free(tml, &volume);
     tml_points_free(tml, &points);

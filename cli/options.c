@@ -326,17 +326,12 @@ static const opt *find_letter(const opt *const *list, uint32_t count, char lette
 /* "--png: a.jpg does not end in .png". A long run must not end in an unknown ending. */
 static opt_outcome refuse_ending(const opt *option, const char *text)
 {
-    char list[OPT_TEXT_SIZE] = "";
-    size_t used = 0;
-    for (const char *const *ending = option->endings; *ending && used < sizeof list; ending++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                 ending == option->endings ? ""
-                                 : ending[1]               ? ", "
-                                                           : " or ",
-                                 *ending);
-    cli_usage(option->endings[1] ? "--%s: %s ends in no known format; use %s"
-                                 : "--%s: %s does not end in %s",
-              option->name, text, list);
+    const char *last = strrchr(option->endings, ' ');
+    if (!last)
+        cli_usage("--%s: %s does not end in %s", option->name, text, option->endings);
+    else
+        cli_usage("--%s: %s has no known ending; use %.*s or%s", option->name, text,
+                  (int)(last - option->endings), option->endings, last);
     return OPT_REFUSED;
 }
 

@@ -57,9 +57,9 @@ typedef struct opt {
     double least, most;   /* numbers and counts: accepted range, when least < most */
     uint32_t count_least, count_most; /* OPT_NUMBERS: how many; 0: 1 to OPT_MAX_NUMBERS */
     opt_parse_fn parse;               /* OPT_CUSTOM */
-    const char *const *endings; /* OPT_OUTPUT: those it may have, NULL at the end; NULL: any */
-    opt_names_fn names;         /* OPT_OUTPUT; NULL: the value is the name */
-    const char *brief;          /* the line in the short help; NULL: not among the few there */
+    const char *endings;              /* OPT_OUTPUT: those it may have, ".ply .stl"; NULL: any */
+    opt_names_fn names;               /* OPT_OUTPUT; NULL: the value is the name */
+    const char *brief; /* the line in the short help; NULL: not among the few there */
 
     /* An option that is given where it does not apply is a usage error. What a section says holds for those of its
      * options that do not say it themselves.

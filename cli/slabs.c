@@ -342,14 +342,12 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
 
 bool slabs_writes_in_place(const char *output)
 {
-    static const char *const endings[] = {".ply", ".stl", ".glb", ".vtp", NULL};
-    return path_ends_with(output, endings);
+    return path_ends_with(output, ".ply .stl .glb .vtp");
 }
 
 static bool is_stl(const char *output)
 {
-    static const char *const endings[] = {".stl", NULL};
-    return path_ends_with(output, endings);
+    return path_ends_with(output, ".stl");
 }
 
 /* The counts of a mesh that can then be written in place. Counting reads the volume once more, which takes less time

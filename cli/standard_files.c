@@ -119,7 +119,10 @@ static int take_input(const char **value)
 
 static int take_output(const opt *option, const char **value)
 {
-    const char *ending = (*value)[1] ? *value + 1 : option->endings ? option->endings[0] : "";
+    char ending[64]; /* the one that is written, or the first */
+    const char *all = option->endings ? option->endings : "";
+    snprintf(ending, sizeof ending, "%.*s", (*value)[1] ? 60 : (int)strcspn(all, " "),
+             (*value)[1] ? *value + 1 : all);
     if (files.output[0])
         return cli_usage("two outputs are standard output; name a file for one");
     if (isatty(STDOUT_FILENO))

@@ -50,7 +50,7 @@ const word words_table[] = {
     {"desc.radii", "the points' radii"},
     {"desc.radius", "--radius"},
     {"desc.kernel", "--kernel"},
-    {"desc.kind", "--points-kind"},
+    {"desc.kind", "--field"},
     {"desc.resolution", "--resolution"},
     {"desc.margin", "the margin"},
     {"desc.lower", "--bounds"},
@@ -116,64 +116,19 @@ const word words_table[] = {
     {"desc.engine", "--backend"},
     {"desc.device", "--device"},
     {"desc.threads", "--threads"},
-    /* What the program always gives, and gives rightly; of these, their members, too. */
-    {"bricks.count", NULL},
-    {"desc.a", NULL},
-    {"desc.allocator", NULL},
-    {"desc.attribute_type", NULL},
-    {"desc.b", NULL},
-    {"desc.before", NULL},
-    {"desc.bit_count", NULL},
-    {"desc.buffers", NULL},
-    {"desc.camera.nearest", NULL},
-    {"desc.capacity", NULL},
-    {"desc.count", NULL},
-    {"desc.count_kernel", NULL},
-    {"desc.counts", NULL},
-    {"desc.criterion", NULL},
-    {"desc.data", NULL},
-    {"desc.draw", NULL},
-    {"desc.edit", NULL},
-    {"desc.emit_kernel", NULL},
-    {"desc.first_bit", NULL},
-    {"desc.fold", NULL},
-    {"desc.first_bit", NULL},
-    {"desc.gl", NULL},
-    {"desc.histogram_low", NULL},
-    {"desc.host", NULL},
-    {"desc.iso_index", NULL},
-    {"desc.isovalue_count", NULL},
-    {"desc.keep", NULL},
-    {"desc.keys", NULL},
-    {"desc.label_count", NULL},
-    {"desc.length", NULL},
-    {"desc.lengths", NULL},
-    {"desc.offsets", NULL},
-    {"desc.pairs", NULL},
-    {"desc.parts", NULL},
-    {"desc.payloads", NULL},
-    {"desc.rank", NULL},
-    {"desc.scale", NULL},
-    {"desc.scratch", NULL},
-    {"desc.sorted", NULL},
-    {"desc.segments_out", NULL},
-    {"desc.sorted", NULL},
-    {"desc.source", NULL},
-    {"desc.starts", NULL},
-    {"desc.state", NULL},
-    {"desc.stats", NULL},
-    {"desc.surface", NULL},
-    {"desc.total", NULL},
-    {"desc.triangle_count", NULL},
-    {"desc.values", NULL},
-    {"desc.vertex_count", NULL},
-    {"desc.vertex_normals", NULL},
-    {"desc.vertex_values", NULL},
-    {"desc.vulkan", NULL},
-    {"desc.want", NULL},
-    {"desc.what", NULL},
     {0},
 };
+/* What the program always gives, and gives rightly; of these, their members, too. */
+const char words_never[] =
+    "bricks.count desc.a desc.allocator desc.attribute_type desc.b desc.before desc.bit_count "
+    "desc.buffers desc.camera.nearest desc.capacity desc.count desc.count_kernel desc.counts "
+    "desc.criterion desc.data desc.draw desc.edit desc.emit_kernel desc.first_bit "
+    "desc.first_bit desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "
+    "desc.isovalue_count desc.keep desc.keys desc.label_count desc.length desc.lengths "
+    "desc.offsets desc.pairs desc.parts desc.payloads desc.rank desc.scale desc.scratch "
+    "desc.segments_out desc.sorted desc.sorted desc.source desc.starts desc.state desc.stats "
+    "desc.surface desc.total desc.triangle_count desc.values desc.vertex_count "
+    "desc.vertex_normals desc.vertex_values desc.vulkan desc.want desc.what";
 /* clang-format on */
 
 static bool is_inside(char c)

@@ -683,7 +683,7 @@ TEST(collide_takes_poses_from_files)
     }
     tml_close(tml);
     EXPECT(1, "collide %s %s --pose %s", cube, cube, write_text("poses.txt", "1 2 3\n"));
-    CHECK(strstr(err, "line 1 is no pose"));
+    CHECK(strstr(err, "line 1 is not a pose"));
     EXPECT(1, "collide %s %s --pose %s", cube, cube, write_text("poses.txt", "# none\n"));
     CHECK(strstr(err, "holds no pose"));
 }
@@ -847,7 +847,7 @@ TEST(surface_from_points)
     EXPECT(0, "surface %s -o %s --resolution 20", test_data("dam_break_4732.vtk"),
            in_folder("water.ply"));
     CHECK(strstr(err, "too fine for the grid: the radius is raised from") != NULL);
-    EXPECT(0, "surface %s -o %s -q --points-kind distance --radius 0.05 --resolution 64",
+    EXPECT(0, "surface %s -o %s -q --field distance --radius 0.05 --resolution 64",
            test_data("dam_break_4732.vtk"), in_folder("spheres.ply"));
     EXPECT(2, "surface %s -o %s --labels all", test_data("dam_break_4732.vtk"),
            in_folder("none.ply"));
@@ -1177,7 +1177,7 @@ TEST(frames_of_a_sequence_are_surfaces_of_their_own)
     EXPECT(2, "surface %s --iso 100 -o %s --frames 1-2", in_folder("s08_32x32x32_uint8.raw"),
            meshes);
     EXPECT(1, "surface %s --iso 100 -o %s", in_folder("t%02d.raw"), meshes);
-    CHECK(strstr(err, "no file of such a name") != NULL);
+    CHECK(strstr(err, "no file has such a name") != NULL);
 }
 
 TEST(a_sequence_goes_on_where_it_ended)
@@ -1593,8 +1593,7 @@ TEST(exposure_writes_pictures)
     EXPECT(0, "exposure %s -o %s --tone srgb --backend cpu", path, in_folder("four.png"));
     /* The key: 0.18, which sRGB codes as 0.4614. */
     CHECK(first_sample("four.png", &p) == 118 && p.data == NULL);
-    EXPECT(0, "exposure %s -o %s --tone srgb --depth 16 --backend cpu", path,
-           in_folder("four.png"));
+    EXPECT(0, "exposure %s -o %s --tone srgb --bits 16 --backend cpu", path, in_folder("four.png"));
     CHECK_NEAR(first_sample("four.png", &p), 65535 * (1.055 * pow(0.18, 1 / 2.4) - 0.055), 2);
     EXPECT(0, "exposure %s -o %s --tone srgb --backend cpu", path, in_folder("four.hdr"));
     CHECK_NEAR(first_sample("four.hdr", &p), 0.18, 0.001);
@@ -1740,7 +1739,7 @@ TEST(convert_refuses_nonsense)
     EXPECT(2, "convert %s -o %s", in_folder("n.nii"), in_folder("no.ply"));
     CHECK(strstr(err, "'trommel surface' makes a mesh"));
     EXPECT(2, "convert %s -o %s", mesh, in_folder("no.png"));
-    CHECK(strstr(err, "no format of a mesh"));
+    CHECK(strstr(err, "not a format for a mesh"));
     EXPECT(2, "convert %s -o %s --up z", mesh, in_folder("no.ply"));
     EXPECT(2, "convert %s -o %s --frame 2", mesh, in_folder("no.ply"));
     EXPECT(2, "convert %s -o %s --weld always", in_folder("n.nii"), in_folder("no.nrrd"));

@@ -30,16 +30,16 @@ TEST(fields_become_options)
     CHECK_STR(words_for_users("some words", small, sizeof small), "some wo");
 }
 
-/* Has it a row, or something that it is a member of one without a word? */
+/* Has it a row, or is it, or what it is a member of, never named? */
 static bool is_known(const char *name, size_t length)
 {
-    for (const word *w = words_table; w->field; w++) {
-        size_t own = strlen(w->field);
-        bool begins = own <= length && memcmp(w->field, name, own) == 0;
-        if (begins && (own == length || (!w->said && name[own] == '.')))
+    for (const char *at = words_never; *at; at += strspn(at, " ")) {
+        size_t own = strcspn(at, " ");
+        if (own <= length && memcmp(at, name, own) == 0 && (own == length || name[own] == '.'))
             return true;
+        at += own;
     }
-    return false;
+    return find(name, length) != NULL;
 }
 
 /* The names after desc. in the literals of a line of C. */

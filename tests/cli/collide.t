@@ -211,7 +211,7 @@ trommel: collide: far.obj: vertex 1, corner 1 of triangle 0, is (3e+38, 0, 0), n
 [1]
 $ trommel collide far.obj --self --skip-broken -q
 $ trommel collide a.obj b.obj --pose a.obj
-trommel: collide: a.obj: line 1 is no pose; needs 12 numbers, three rows of four, or 16 of which the last row is 0 0 0 1
+trommel: collide: a.obj: line 1 is not a pose; needs 12 numbers, three rows of four, or 16 of which the last row is 0 0 0 1
 [1]
 $ trommel collide a.obj data/volumes/fuel_crop.nii.gz
 trommel: collide: data/volumes/fuel_crop.nii.gz: the contents are none of OBJ, PLY, STL, OFF, glTF and VTP

@@ -80,14 +80,14 @@ old-rle_551x276.hdr
   memory     # at most
   output     old.pfm, 1.7 MiB
 $ trommel convert data/volumes/fuel_crop.nii.gz -o x.ply
-trommel: convert: --output: x.ply is no format of a volume, which data/volumes/fuel_crop.nii.gz is; a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh of it
+trommel: convert: --output: x.ply is not a format for a volume, which data/volumes/fuel_crop.nii.gz is; a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh of it
 Try 'trommel convert --help'.
 [2]
 $ trommel convert data/pictures/old-rle_551x276.hdr -o x.png
 trommel: convert: data/pictures/old-rle_551x276.hdr: has pixels of floats, which a .png cuts off at 1; expose and tone-map it: trommel exposure data/pictures/old-rle_551x276.hdr -o x.png
 [1]
 $ trommel convert quad.obj -o x.png
-trommel: convert: --output: x.png is no format of a mesh, which quad.obj is; a mesh is written as .ply .stl .obj .glb .vtp
+trommel: convert: --output: x.png is not a format for a mesh, which quad.obj is; a mesh is written as .ply .stl .obj .glb .vtp
 Try 'trommel convert --help'.
 [2]
 $ trommel convert quad.obj -o x.ply --frame 2

@@ -48,9 +48,9 @@ trommel: draw: --view and --camera exclude each other; leave one of them out
 Try 'trommel draw --help'.
 [2]
 $ trommel draw quad.obj -o x.png --camera quad.obj
-trommel: draw: quad.obj: what begins with 'v 0 0 0
+trommel: draw: quad.obj: 'v 0 0 0
 v 1 0 0
-' is no number; needs 16 numbers
+' is not a number; needs 16 numbers
 [1]
 $ trommel draw data/volumes/fuel_crop.nii.gz -o x.png
 trommel: draw: data/volumes/fuel_crop.nii.gz: the contents are none of OBJ, PLY, STL, OFF, glTF and VTP

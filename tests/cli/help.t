@@ -164,7 +164,7 @@ Input (for volumes):
                             file (0 to 4294967295; default: 0)
 
 Volumes larger than memory:
-      --slabs LAYERS        read, work and write in slabs of so many layers (of
+      --slabs LAYERS        read, work and write in slabs of this many layers (of
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: a raw volume, on the
@@ -182,8 +182,7 @@ Sequences:
                             not looked at
 
 Field (for points):
-      --points-kind sum|distance
-                            sum of a kernel around each point, or distance to
+      --field sum|distance  sum of a kernel around each point, or distance to
                             spheres around them (default: sum)
       --kernel wendland|poly6|metaball
                             shape of the kernel (default: wendland)
@@ -621,7 +620,7 @@ Output:
       --white L             the exposed luminance that becomes white (needs
                             --output; needs --tone reinhard-extended; 0.001 to
                             1000000; default: 4)
-      --depth 8|16          bits of each channel (needs --output *.png; default: 8)
+      --bits 8|16           bits of each channel (needs --output *.png; default: 8)
       --histogram FILE      a plot of the histogram (.svg), with mean, median, clip
                             and middle grey
       --ascii               draw the summary's histogram in ASCII (default where the
@@ -787,6 +786,11 @@ Messages:
       --json                print the summary as one JSON object
   -h, --help                --help: print this and end; -h: the most used options, a
                             line each
+
+Examples:
+  trommel info head.nii.gz
+  trommel info samples.raw --dims 256,256,128 --type u16 --big-endian
+  trommel info part.stl --json
 $ trommel draw -h
 Usage: trommel draw [OPTION...] MESH
 
@@ -973,6 +977,10 @@ Messages:
       --json                print the summary as one JSON object
   -h, --help                --help: print this and end; -h: the most used options, a
                             line each
+
+Examples:
+  trommel devices
+  trommel devices --verbose --json
 $ trommel compact -h
 Usage: trommel compact [OPTION...] IN.npy
 

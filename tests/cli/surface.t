@@ -213,7 +213,7 @@ dam_break_4732.vtk
   time       # s: load # s, spacing # s, field # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
   memory     # at most
   output     water.ply, 439 KiB
-$ trommel surface data/dam_break_4732.vtk --points-kind distance --radius 0.05 --resolution 64 -o water.ply
+$ trommel surface data/dam_break_4732.vtk --field distance --radius 0.05 --resolution 64 -o water.ply
 dam_break_4732.vtk
   input      4,732 points, VTK; field of 64 x 27 x 64 samples, radius 0.05, spacing 0.053059 x 0.053059 x 0.053059
   isovalue   0 (the spheres' surface)
@@ -225,7 +225,7 @@ dam_break_4732.vtk
 ## In slabs, where whatever needs all of it is refused.
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --slabs 5 -o fuel.ply -q
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --slabs 5 -o fuel.ply --png fuel.png
-trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave --png away
+trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave out --png
 Try 'trommel surface --help'.
 [2]
 ## Sequences: a row a frame. A number in the name of a lone input's output is 0.

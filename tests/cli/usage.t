@@ -36,7 +36,7 @@ trommel: surface: --debug-cells and --labels exclude each other; leave one of th
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.doc
-trommel: surface: --output: x.doc ends in no known format; use .ply, .stl, .obj, .glb or .vtp
+trommel: surface: --output: x.doc has no known ending; use .ply .stl .obj .glb or .vtp
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a --png x.jpg
@@ -124,7 +124,7 @@ trommel: surface: --memory: "3X" is not accepted; give a size such as 512M or 4G
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --slabs 3 --iso 3 --png x.png
-trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave --png away
+trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave out --png
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --slabs 3
@@ -136,7 +136,7 @@ trommel: surface: --slabs: in slabs there is never a whole volume or mesh; name 
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --slabs 3 --iso 3 --largest --soup
-trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave --soup away, or --largest and --drop-degenerate
+trommel: surface: --slabs: in slabs there is never a whole volume or mesh; leave out --soup, or --largest and --drop-degenerate
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --index x.tmx --iso 3 --labels all
@@ -164,11 +164,11 @@ trommel: subdivide: give --output or --png
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.doc
-trommel: subdivide: --output: x.doc ends in no known format; use .ply, .stl, .obj, .glb or .vtp
+trommel: subdivide: --output: x.doc has no known ending; use .ply .stl .obj .glb or .vtp
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --levels 1.5
-trommel: subdivide: --levels: 1.5 is no whole number
+trommel: subdivide: --levels: 1.5 is not a whole number
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --levels 13
@@ -212,7 +212,7 @@ trommel: collide: --self and --scale exclude each other; leave one of them out
 Try 'trommel collide --help'.
 [2]
 $ trommel collide a b -o x.txt
-trommel: collide: --output: x.txt ends in no known format; use .csv, .json or .npy
+trommel: collide: --output: x.txt has no known ending; use .csv .json or .npy
 Try 'trommel collide --help'.
 [2]
 $ trommel collide a b --segments x.ply
@@ -363,8 +363,8 @@ $ trommel exposure a -o x.png --white 3
 trommel: exposure: --white needs --tone reinhard-extended
 Try 'trommel exposure --help'.
 [2]
-$ trommel exposure a -o x.pfm --depth 16
-trommel: exposure: --depth needs --output *.png
+$ trommel exposure a -o x.pfm --bits 16
+trommel: exposure: --bits needs --output *.png
 Try 'trommel exposure --help'.
 [2]
 $ trommel exposure a -o x.png --tone gold
@@ -428,7 +428,7 @@ Try 'trommel exposure --help'.
 }
 [2]
 $ trommel exposure a -o a.jpg
-trommel: exposure: --output: a.jpg ends in no known format; use .png, .pfm, .hdr or .exr
+trommel: exposure: --output: a.jpg has no known ending; use .png .pfm .hdr or .exr
 Try 'trommel exposure --help'.
 [2]
 $ trommel exposure a -o x%x.png
