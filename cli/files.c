@@ -149,8 +149,10 @@ static const frame_range *find_range(const opt *const *list, uint32_t count, con
 /* "%04d" in an output's name stands for a frame's number, of which a sequence needs one. */
 static int check_number(const opt *option, const void *args, bool takes_frames, const frames *f)
 {
+    if (option->kind != OPT_OUTPUT)
+        return CLI_OK;
     const char *path = *(const char *const *)(const void *)((const char *)args + option->offset);
-    if (option->kind != OPT_OUTPUT || !path)
+    if (!path)
         return CLI_OK;
     if (!takes_frames)
         return path_is_numbered(path)
