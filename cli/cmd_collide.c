@@ -871,14 +871,13 @@ const cli_command cmd_collide = {
          .summary = "Finds which triangles of two meshes meet, exactly",
          .about =
              "A and B are meshes (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are "
-             "cut "
-             "into triangles. Each pair of triangles that have a point in common is found, with "
-             "its class: crossing (along a line), touching (at a corner or edge), coplanar "
+             "cut into triangles. Each pair of triangles that have a point in common is found, "
+             "with its class: crossing (along a line), touching (at a corner or edge), coplanar "
              "(overlapping in one plane), degenerate (one of them has no area). The answer is "
-             "exact for the vertices as the pose leaves them, in 32-bit floats: no tolerance, "
-             "no pair missed or made up.\n\n"
-             "Triangles count from 0. A mesh inside of the other one, touching it nowhere, "
-             "meets it nowhere.",
+             "exact for the vertices as the pose leaves them, in 32-bit floats: no tolerance, no "
+             "pair missed or made up.\n\n"
+             "Triangles count from 0. A mesh inside of the other one, touching it nowhere, meets "
+             "it nowhere.",
          .examples = "  trommel collide robot.obj room.obj --translate 0,0,1.5 --png "
                      "contact.png\n"
                      "  trommel collide part.stl --self -o pairs.csv --segments lines.obj\n"

@@ -123,11 +123,13 @@ static int convert_points(run *r)
         return cli_fail(r->tml, status);
     snprintf(text, sizeof text, "%.40s points, %s", text_count(count, points.count), points.format);
     describe(r, tml_points_format(r->tml, r->path), text);
+    int code = input_check_points(r->path, &points, &r->args->common);
     start = cli_now();
-    status = tml_points_save(r->tml, r->args->output, &points);
+    if (code == CLI_OK)
+        code = cli_fail(r->tml, tml_points_save(r->tml, r->args->output, &points));
     add_time(r, "save", start);
     tml_points_free(r->tml, &points);
-    return cli_fail(r->tml, status);
+    return code;
 }
 
 /* ---- meshes ---------------------------------------------------------------------------------- */

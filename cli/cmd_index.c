@@ -181,7 +181,8 @@ const cli_command cmd_index = {
          .options = index_options,
          .shared = cli_shared_options,
          .least_operands = 1,
-         .most_operands = 1},
+         .most_operands = 1,
+         .without = OPT_MEMORY},
     .args_size = sizeof(index_args),
     .run = index_run,
 };

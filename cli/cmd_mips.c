@@ -232,9 +232,8 @@ const cli_command cmd_mips = {
          .summary = "Makes the mip chain of a picture of any size",
          .about =
              "IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. A level has "
-             "half "
-             "of the width and height of the one above, rounded down, at least 1. Averages are "
-             "of linear light and of unpremultiplied alpha.",
+             "half of the width and height of the one above, rounded down, at least 1. Averages "
+             "are of linear light and of unpremultiplied alpha.",
          .examples = "  trommel mips albedo.png -o albedo\n"
                      "  trommel mips sky.hdr --filter kaiser --format hdr -o sky\n",
          .options = mips_options,

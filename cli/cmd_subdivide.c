@@ -648,9 +648,8 @@ const cli_command cmd_subdivide = {
          .summary = "Makes smooth surfaces from coarse meshes, everywhere alike or where needed",
          .about =
              "IN is a mesh (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are cut "
-             "into "
-             "triangles. Loop's scheme, as OpenSubdiv has it: boundaries, creases, any number "
-             "of triangles around a vertex.\n\n"
+             "into triangles. Loop's scheme, as OpenSubdiv has it: boundaries, creases, any "
+             "number of triangles around a vertex.\n\n"
              "With --edge, --pixels, --angle or --distance only what is too coarse is divided; "
              "vertices lie on the limit surface, there are no cracks, and the mesh is closed "
              "where the input is.",

@@ -861,17 +861,15 @@ const cli_command cmd_surface = {
          .summary = "Makes the mesh of an isosurface from a volume or from points",
          .about =
              "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, "
-             "headerless "
-             "samples) "
-             "or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; either may be "
-             "gzipped where its format allows.\n\n"
+             "headerless samples) or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; "
+             "either may be gzipped where its format allows.\n\n"
              "Isovalues are physical: where a file has slope and intercept, they are applied. "
              "Outputs are written beside their targets and renamed when complete.\n\n"
-             "Several inputs, or one named with %04d, are frames of a sequence, each a surface "
-             "of its own with its number in the outputs' names (and in those of --mask, "
-             "--attribute and --index, where they have %04d). Give --iso, and of points "
-             "--radius: otherwise each frame chooses its own. A frame without a surface "
-             "becomes an empty mesh; one that fails ends the run, and --resume goes on.",
+             "Several inputs, or one named with %04d, are frames of a sequence, each a surface of "
+             "its own with its number in the outputs' names (and in those of --mask, --attribute "
+             "and --index, where they have %04d). Give --iso, and of points --radius: otherwise "
+             "each frame chooses its own. A frame without a surface becomes an empty mesh; one "
+             "that fails ends the run, and --resume goes on.",
          .examples = "  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png\n"
                      "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
                      "  trommel surface particles.vtk --resolution 256 -o water.ply\n"

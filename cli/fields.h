@@ -1,16 +1,16 @@
-/* What a command tells of its run, to people or, with --json, to programs. Each figure is said once: with the name of its
- * member in JSON, and its place in the lines for people.
+/* What a command tells of its run, to people or, with --json, to programs. Each figure is said
+ * once: with the name of its member in JSON, and its place in the lines for people.
  *
- *     field_count("vertices", "mesh", "%s vertices", 8);      "  mesh       8 vertices"     "vertices": 8
- *     field_count("triangles", NULL, ", %s triangle(s)", 1);  ", 1 triangle"                "triangles": 1
- *
+ *     field_count("vertices", "mesh", "%s vertices", 8);        "vertices": 8
+ *     field_count("triangles", NULL, ", %s triangle(s)", 1);    "triangles": 1
+ *     "  mesh       8 vertices, 1 triangle"
  * key     the member; NULL: none
  * label   begins a line; NULL: goes on with the one before
- * text    a format with one conversion: %s of what people read as text (counts with commas, sizes with units), of
- *         numbers one for a double; "(s)" becomes the plural's s; NULL: not for people. After a "?" it is said only
- *         where the value is not 0, NaN or empty
+ * text    a format with one conversion: %s of what people read as text (counts with commas, sizes
+ *         with units), of numbers one for a double; "(s)" becomes the plural's s; NULL: not for
+ *         people. After a "?" it is said only where the value is not 0, NaN or empty
  *
- * JSON is one object on stdout: "trommel", "command", what is told here, and where it failed "error". */
+ * JSON is one object on stdout: "trommel", "command", what is told here, and on failure "error". */
 #ifndef CLI_FIELDS_H
 #define CLI_FIELDS_H
 
@@ -35,7 +35,8 @@ void field_literal(const char *key, const char *label, const char *text, const c
 void field_dims(const char *key, const char *label, const char *text, const uint64_t dims[3]);
 void field_triple(const char *key, const char *label, const char *text, const double values[3]);
 
-/* For people: a heading, which is a line; a line that begins, or NULL goes on, with what the format says. */
+/* For people: a heading, which is a line; a line that begins, or NULL goes on, with what the
+ * format says. */
 void field_heading(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void field_line(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* In JSON: an object '{' or an array '['. */

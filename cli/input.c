@@ -144,6 +144,15 @@ int input_check_options(tml_context *tml, const char *path, const input_options 
     return is_known ? opt_check_input(OPT_CONTENTS, is, path) : CLI_OK;
 }
 
+int input_check_points(const char *path, const tml_points *p, const cli_common *common)
+{
+    uint64_t size = p->count * (3 + (p->radii != NULL) + (p->values != NULL)) * sizeof(float);
+    if (!common->memory || size <= common->memory)
+        return CLI_OK;
+    return cli_error("%s: needs %" PRIu64 " bytes, --memory is %" PRIu64, path, size,
+                     common->memory);
+}
+
 int input_load(tml_context *tml, const char *path, const input_options *options,
                const cli_common *common, bool takes_all, input *out)
 {
@@ -157,6 +166,8 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
     tml_status status = format ? tml_points_load(tml, path, &out->points) : TML_ERROR_FILE_FORMAT;
     /* Any text passes for XYZ until it is read. */
     bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
+    if (status == TML_OK)
+        return input_check_points(path, &out->points, common);
     return status == TML_ERROR_FILE_FORMAT && is_any ? input_refuse(tml, path, takes_all)
                                                      : cli_fail(tml, status);
 }

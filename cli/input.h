@@ -19,45 +19,27 @@ typedef struct input_options {
 #define INPUT_TYPES "u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64"
 
 /* The rows of an option table for the member input of args. */
+/* clang-format off */
 #define INPUT_OPTIONS(args)                                                                        \
     {OPT_SECTION, .help = "Input", .applies = OPT_VOLUME},                                         \
-        {OPT_CUSTOM,                                                                               \
-         "dims",                                                                                   \
-         .applies = OPT_RAW,                                                                       \
-         .needs = "type",                                                                          \
-         .brief = "samples along x, y and z of a headerless file",                                 \
-         .argument = "X,Y,Z",                                                                      \
-         .parse = input_parse_dims,                                                                \
-         .help = "samples along x (fastest), y and z of a headerless file; also read from a name " \
-                 "such as engine_256x256x128_uint8.raw.gz",                                        \
-         .offset = offsetof(args, input.dims)},                                                    \
-        {OPT_TEXT,                                                                                 \
-         "type",                                                                                   \
-         .applies = OPT_RAW,                                                                       \
-         .needs = "dims",                                                                          \
-         .choices = INPUT_TYPES,                                                                   \
-         .help = "type of a headerless file's samples",                                            \
-         .offset = offsetof(args, input.type)},                                                    \
-        {OPT_FLAG, "big-endian", .applies = OPT_RAW,                                               \
-         .help = "byte order of a headerless file (default: little-endian)",                       \
-         .offset = offsetof(args, input.big_endian)},                                              \
-        {OPT_COUNT,                                                                                \
-         "skip",                                                                                   \
-         .applies = OPT_RAW,                                                                       \
-         .argument = "BYTES",                                                                      \
-         .help = "bytes before a headerless file's first sample, after unzipping",                 \
-         .offset = offsetof(args, input.skip)},                                                    \
-        {OPT_CUSTOM,                                                                               \
-         "spacing",                                                                                \
-         .argument = "A,B,C",                                                                      \
-         .parse = input_parse_spacing,                                                             \
-         .help = "spacing of samples along x, y and z, in place of the file's own",                \
-         .offset = offsetof(args, input.spacing)},                                                 \
-    {                                                                                              \
-        OPT_COUNT, "frame", .argument = "N", .least = 0, .most = UINT32_MAX,                       \
-                            .help = "which volume of a 4-D file, or component of a vector file",   \
-                            .fallback = "0", .offset = offsetof(args, input.frame)                 \
-    }
+    {OPT_CUSTOM, "dims", .argument = "X,Y,Z", .applies = OPT_RAW, .needs = "type",                 \
+     .brief = "samples along x, y and z of a headerless file", .parse = input_parse_dims,          \
+     .offset = offsetof(args, input.dims),                                                         \
+     .help = "samples along x (fastest), y and z; also read from a name such as "                  \
+             "engine_256x256x128_uint8.raw.gz"},                                                   \
+    {OPT_TEXT, "type", .choices = INPUT_TYPES, .applies = OPT_RAW, .needs = "dims",                \
+     .offset = offsetof(args, input.type), .help = "type of the samples"},                         \
+    {OPT_FLAG, "big-endian", .applies = OPT_RAW, .offset = offsetof(args, input.big_endian),       \
+     .help = "byte order of the samples (default: little-endian)"},                                \
+    {OPT_COUNT, "skip", .argument = "BYTES", .applies = OPT_RAW,                                   \
+     .offset = offsetof(args, input.skip), .help = "bytes before the first sample, unzipped"},     \
+    {OPT_CUSTOM, "spacing", .argument = "A,B,C", .parse = input_parse_spacing,                     \
+     .offset = offsetof(args, input.spacing),                                                      \
+     .help = "spacing of samples along x, y and z, in place of the file's own"},                   \
+    {OPT_COUNT, "frame", .argument = "N", .least = 0, .most = UINT32_MAX, .fallback = "0",         \
+     .offset = offsetof(args, input.frame),                                                        \
+     .help = "which volume of a 4-D file, or component of a vector file"}
+/* clang-format on */
 
 const char *input_parse_dims(const char *text, void *member);
 const char *input_parse_spacing(const char *text, void *member);
@@ -92,6 +74,8 @@ int input_check_options(tml_context *tml, const char *path, const input_options 
  * code. */
 int input_load(tml_context *tml, const char *path, const input_options *options,
                const cli_common *common, bool takes_all, input *out);
+/* Do they take no more than --memory? Prints that they do, and returns an exit code. */
+int input_check_points(const char *path, const tml_points *points, const cli_common *common);
 /* Loads a volume of the same size as of, for a mask or an attribute. */
 int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
                     tml_volume *out);
@@ -102,7 +86,8 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 void input_name(const char *path, input *out);
 /* What the options say of a volume's file. */
 tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common);
-/* Tells of it as "input"; grid: the volume's, or that of the field that points make within radius. */
+/* Tells of it as "input"; grid: the volume's, or that of the field that points make within
+ * radius. */
 void input_tell(const input *in, const tml_grid *grid, double radius);
 void input_free(tml_context *tml, input *in);
 

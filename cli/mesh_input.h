@@ -15,9 +15,9 @@ typedef struct mesh_input {
     tml_buffer positions, indices; /* f32x3, u32x3; over the file's arrays where the engine can */
 } mesh_input;
 
-/* Loads path, adds the time to report (NULL: does not), and warns of what cannot be seen in the result: outlines
- * that cross themselves, what was left out. On failure prints why and returns an exit code; mesh_input_free is good
- * then, too. */
+/* Loads path, adds the time to report (NULL: does not), and warns of what cannot be seen in the
+ * result: outlines that cross themselves, what was left out. On failure prints why and returns
+ * an exit code; mesh_input_free is good then, too. */
 int mesh_input_load(tml_context *tml, const char *path, tml_weld weld,
                     const cli_common *common, report *times, mesh_input *out);
 void mesh_input_free(tml_context *tml, mesh_input *in);

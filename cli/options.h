@@ -61,12 +61,13 @@ typedef struct opt {
     opt_names_fn names;               /* OPT_OUTPUT; NULL: the value is the name */
     const char *brief; /* the line in the short help; NULL: not among the few there */
 
-    /* An option that is given where it does not apply is a usage error. What a section says holds for those of its
-     * options that do not say it themselves.
+    /* An option that is given where it does not apply is a usage error. What a section says
+     * holds for those of its options that do not say it themselves.
      *
-     * needs: "png", "edge|pixels" (one of them), "output tone=agx" (both); with a value, which may be a pattern
-     * ("output=*.png"), the default counts, too. excludes: the same terms, none of which may hold; the other option need
-     * not say it again. Terms of options that the command lacks say nothing. */
+     * needs: "png", "edge|pixels" (one of them), "output tone=agx" (both); with a value, which
+     * may be a pattern ("output=*.png"), the default counts, too. excludes: the same terms, none
+     * of which may hold; the other option need not say it again. Terms of options that the
+     * command lacks say nothing. */
     const char *needs, *excludes;
     uint32_t applies; /* opt_input_kind bits; 0: whatever the input is */
     uint32_t group;   /* opt_group bits, of shared options */
@@ -114,13 +115,14 @@ typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
 opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
                       uint32_t *operand_count);
 
-/* Refuses options that are given and not for what the input is, among those that are for some of the kinds among. path:
- * the input's; NULL: it is not about what is in it. Prints what is wrong and returns an exit code. */
+/* Refuses options that are given and not for what the input is, among those that are for some of
+ * the kinds among. path: the input's; NULL: it is not about what is in it. Prints what is wrong
+ * and returns an exit code. */
 int opt_check_input(uint32_t among, uint32_t is, const char *path);
 
-/* The same table as text for a terminal, in full or as its basic options, a line each; as man pages,
- * that of the program (command NULL) or of one command; and as completions for a shell ("bash", "zsh",
- * "fish"). */
+/* The same table as text for a terminal, in full or as its basic options, a line each; as man
+ * pages, that of the program (command NULL) or of one command; and as completions for a shell
+ * ("bash", "zsh", "fish"). */
 void opt_print_help(const opt_command *command, FILE *out);
 void opt_print_short_help(const opt_command *command, FILE *out);
 void opt_print_man(const opt_command *program, const opt_command *const *commands,
@@ -152,10 +154,12 @@ bool opt_is_file(const opt *option);
 const char *opt_value_name(const opt *option);
 /* help, followed by conditions, range and default, into text (OPT_TEXT_SIZE bytes). */
 void opt_describe(const opt_command *command, const opt *option, char *text);
-/* Appends the conditions, each behind open, then "; "; returns what the next one is to stand behind. */
+/* Appends the conditions, each behind open, then "; "; returns what the next one is to stand
+ * behind. */
 const char *opt_describe_rules(const opt_command *command, const opt *option, char *text,
                                const char *open);
-/* What a command line gives is noted, then checked. Prints what is wrong and returns an exit code. */
+/* What a command line gives is noted, then checked. Prints what is wrong and returns an exit
+ * code. */
 void opt_begin_line(const opt_command *command);
 void opt_note(const opt *option, const char *value);
 int opt_check_line(const opt_command *command);

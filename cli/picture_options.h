@@ -14,32 +14,19 @@ typedef struct picture_options {
 #define PICTURE_UPS "auto|z|y|x|-z|-y|-x" /* tml_up */
 
 /* The rows of an option table for the member picture of args. */
+/* clang-format off */
 #define PICTURE_OPTIONS(args)                                                                      \
     {OPT_SECTION, .help = "Picture", .needs = "png"},                                              \
-        {OPT_CUSTOM,                                                                               \
-         "size",                                                                                   \
-         .argument = "WxH",                                                                        \
-         .parse = picture_parse_size,                                                              \
-         .fallback = "1200x900",                                                                   \
-         .help = "in pixels",                                                                      \
-         .offset = offsetof(args, picture.size)},                                                  \
-        {OPT_NUMBERS,                                                                              \
-         "view",                                                                                   \
-         .argument = "AZ,EL",                                                                      \
-         .least = -360,                                                                            \
-         .most = 360,                                                                              \
-         .fallback = "30,20",                                                                      \
-         .count_least = 2,                                                                         \
-         .count_most = 2,                                                                          \
-         .help = "turn about the vertical and height of the viewer, in degrees",                   \
-         .offset = offsetof(args, picture.view)},                                                  \
-    {                                                                                              \
-        OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto",                              \
-                          .needs = "png|camera|output=*.glb",                                      \
-                          .help = "the axis that points up, in a picture and in a GLB, which is "  \
-                                  "y-up; auto: y for OBJ and glTF, z for all others",              \
-                          .offset = offsetof(args, picture.up)                                     \
-    }
+    {OPT_CUSTOM, "size", .argument = "WxH", .parse = picture_parse_size, .fallback = "1200x900",   \
+     .offset = offsetof(args, picture.size), .help = "in pixels"},                                 \
+    {OPT_NUMBERS, "view", .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20",    \
+     .count_least = 2, .count_most = 2, .offset = offsetof(args, picture.view),                    \
+     .help = "turn about the vertical and height of the viewer, in degrees"},                      \
+    {OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto",                                 \
+     .needs = "png|camera|output=*.glb", .offset = offsetof(args, picture.up),                     \
+     .help = "the axis that points up, in a picture and in a GLB, which is y-up; auto: y for OBJ " \
+             "and glTF, z for all others"}
+/* clang-format on */
 
 const char *picture_parse_size(const char *text, void *member);
 /* "#rrggbb", with or without the mark, as three floats. */

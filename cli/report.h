@@ -1,4 +1,5 @@
-/* What commands report at their end beside their subject: how long each stage took, and which files were written. */
+/* What commands report at their end beside their subject: how long each stage took, and which
+ * files were written. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -21,7 +22,8 @@ void report_add_stage(report *r, const char *name, double seconds);
 void report_add_output(report *r, const char *path);
 double report_seconds(const report *r); /* of all stages */
 
-/* Tells stages, memory and outputs. bytes: that the operation read in so many seconds; 0: no speed is told. */
+/* Tells stages, memory and outputs. bytes: that the operation read in so many seconds; 0: no
+ * speed is told. */
 void report_tell(const report *r, double bytes, double seconds);
 
 uint64_t report_peak_memory(void); /* bytes */

@@ -147,17 +147,16 @@ Output:
                             --output; not with --soup)
 
 Input (for volumes):
-      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
-                            also read from a name such as
-                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
-                            needs --type)
+      --dims X,Y,Z          samples along x (fastest), y and z; also read from a
+                            name such as engine_256x256x128_uint8.raw.gz (for
+                            headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of a headerless file's samples (for headerless
-                            volumes; needs --dims)
-      --big-endian          byte order of a headerless file (default: little-endian;
-                            for headerless volumes)
-      --skip BYTES          bytes before a headerless file's first sample, after
-                            unzipping (for headerless volumes)
+                            type of the samples (for headerless volumes; needs
+                            --dims)
+      --big-endian          byte order of the samples (default: little-endian; for
+                            headerless volumes)
+      --skip BYTES          bytes before the first sample, unzipped (for headerless
+                            volumes)
       --spacing A,B,C       spacing of samples along x, y and z, in place of the
                             file's own
       --frame N             which volume of a 4-D file, or component of a vector
@@ -258,17 +257,16 @@ Output:
                             .tmx after it)
 
 Input (for volumes):
-      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
-                            also read from a name such as
-                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
-                            needs --type)
+      --dims X,Y,Z          samples along x (fastest), y and z; also read from a
+                            name such as engine_256x256x128_uint8.raw.gz (for
+                            headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of a headerless file's samples (for headerless
-                            volumes; needs --dims)
-      --big-endian          byte order of a headerless file (default: little-endian;
-                            for headerless volumes)
-      --skip BYTES          bytes before a headerless file's first sample, after
-                            unzipping (for headerless volumes)
+                            type of the samples (for headerless volumes; needs
+                            --dims)
+      --big-endian          byte order of the samples (default: little-endian; for
+                            headerless volumes)
+      --skip BYTES          bytes before the first sample, unzipped (for headerless
+                            volumes)
       --spacing A,B,C       spacing of samples along x, y and z, in place of the
                             file's own
       --frame N             which volume of a 4-D file, or component of a vector
@@ -284,9 +282,6 @@ Device and limits:
                             (trommel-mpi), each machine's take its GPUs in turn
       --threads N           worker threads of the CPU engine; 0: one for each
                             processor (0 to 1024; default: 0)
-      --memory SIZE         refuse an input that needs more memory than this, such
-                            as 512M or 4G; surface goes through a volume that does
-                            in slabs
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -742,17 +737,16 @@ Indices that 'trommel index' made. The format is found by content. The histogram
 height is logarithmic.
 
 Input (for volumes):
-      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
-                            also read from a name such as
-                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
-                            needs --type)
+      --dims X,Y,Z          samples along x (fastest), y and z; also read from a
+                            name such as engine_256x256x128_uint8.raw.gz (for
+                            headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of a headerless file's samples (for headerless
-                            volumes; needs --dims)
-      --big-endian          byte order of a headerless file (default: little-endian;
-                            for headerless volumes)
-      --skip BYTES          bytes before a headerless file's first sample, after
-                            unzipping (for headerless volumes)
+                            type of the samples (for headerless volumes; needs
+                            --dims)
+      --big-endian          byte order of the samples (default: little-endian; for
+                            headerless volumes)
+      --skip BYTES          bytes before the first sample, unzipped (for headerless
+                            volumes)
       --spacing A,B,C       spacing of samples along x, y and z, in place of the
                             file's own
       --frame N             which volume of a 4-D file, or component of a vector
@@ -900,17 +894,16 @@ Pictures (for pictures of integers):
                             the file says otherwise)
 
 Input (for volumes):
-      --dims X,Y,Z          samples along x (fastest), y and z of a headerless file;
-                            also read from a name such as
-                            engine_256x256x128_uint8.raw.gz (for headerless volumes;
-                            needs --type)
+      --dims X,Y,Z          samples along x (fastest), y and z; also read from a
+                            name such as engine_256x256x128_uint8.raw.gz (for
+                            headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of a headerless file's samples (for headerless
-                            volumes; needs --dims)
-      --big-endian          byte order of a headerless file (default: little-endian;
-                            for headerless volumes)
-      --skip BYTES          bytes before a headerless file's first sample, after
-                            unzipping (for headerless volumes)
+                            type of the samples (for headerless volumes; needs
+                            --dims)
+      --big-endian          byte order of the samples (default: little-endian; for
+                            headerless volumes)
+      --skip BYTES          bytes before the first sample, unzipped (for headerless
+                            volumes)
       --spacing A,B,C       spacing of samples along x, y and z, in place of the
                             file's own
       --frame N             which volume of a 4-D file, or component of a vector

@@ -358,3 +358,6 @@ trommel: surface: s_3.nii.gz: cannot be opened: No such file or directory; nothi
 $ ls x*
 ls: cannot access 'x*': No such file or directory
 [2]
+$ trommel surface data/dam_break_4732.vtk --memory 1K -o x.ply
+trommel: surface: data/dam_break_4732.vtk: needs 56784 bytes, --memory is 1024
+[1]
