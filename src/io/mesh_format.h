@@ -50,11 +50,12 @@ static inline void mesh_let_go(const mesh_relief *relief)
 /* Bytes of an array between two calls of let_go. */
 enum { MESH_RELIEF = 32 << 20 };
 
-/* Writes rows [first, first + count) to out and returns their size in bytes. Several threads may call it
- * at once. */
+/* Writes rows [first, first + count) to out and returns their size in bytes. Several threads may
+ * call it at once. */
 typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
-/* A stretch of a file: bytes of the layout's text, or rows of the mesh, each of exactly row_size bytes. */
+/* A stretch of a file: bytes of the layout's text, or rows of the mesh, each of exactly row_size
+ * bytes. */
 typedef struct mesh_chunk {
     mesh_fill fill; /* NULL: text */
     mesh_rows rows;
@@ -73,7 +74,8 @@ typedef struct mesh_layout {
     uint64_t size; /* bytes of the file */
 } mesh_layout;
 
-/* Append text, which must fit, or the mesh's rows of one kind. Numbers with a point: see tml_io_print. */
+/* Append text, which must fit, or the mesh's rows of one kind. Numbers with a point: see
+ * tml_io_print. */
 void tml_layout_bytes(mesh_layout *layout, const void *bytes, size_t size);
 void tml_layout_print(mesh_layout *layout, const char *format, ...) TML_FORMAT(2, 3);
 void tml_layout_rows(mesh_layout *layout, const tml_mesh *mesh, mesh_rows rows, size_t row_size,
@@ -93,9 +95,10 @@ typedef enum mesh_sharing {
 
 typedef struct mesh_format {
     const char *ending;
-    /* The layout of a file for a mesh of these counts and origin; arrays that are not NULL are there, and are
-     * not looked at. box is NULL unless has_box. The size of the text depends neither on the box nor on
-     * positions. NULL: rows have no fixed size, and write makes the file. */
+    /* The layout of a file for a mesh of these counts and origin; arrays that are not NULL are
+     * there, and are not looked at. box is NULL unless has_box. The size of the text depends
+     * neither on the box nor on positions. NULL: rows have no fixed size, and write makes the
+     * file. */
     tml_status (*describe)(tml_context *tml, const char *path, const tml_mesh *mesh,
                            const mesh_box *box, mesh_layout *out);
     tml_status (*write)(tml_context *tml, const char *path, const tml_mesh *mesh,
@@ -125,8 +128,9 @@ TML_MUST_CHECK tml_status tml_mesh_write(tml_context *tml, const char *path,
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);
 
-/* A file that is written in pieces, where io_writes_rows: its text, and the rows of a piece, the first of
- * which are these of the whole mesh. The piece's indices are numbers from base on in the whole mesh. */
+/* A file that is written in pieces, where io_writes_rows: its text, and the rows of a piece, the
+ * first of which are these of the whole mesh. The piece's indices are numbers from base on in the
+ * whole mesh. */
 TML_MUST_CHECK tml_status tml_mesh_put_text(io_writer *writer, const mesh_layout *layout);
 TML_MUST_CHECK tml_status tml_mesh_put_rows(io_writer *writer, const mesh_layout *layout,
                                             const tml_mesh *piece, uint64_t base,
@@ -141,8 +145,8 @@ TML_MUST_CHECK tml_status tml_mesh_box_add(tml_context *tml, const char *path,
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
 
-/* Writes the mesh's rows of one kind, of at most row_size bytes each; with a share, or where the file's
- * size is known, all rows must have exactly that size. */
+/* Writes the mesh's rows of one kind, of at most row_size bytes each; with a share, or where the
+ * file's size is known, all rows must have exactly that size. */
 TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,
                                               const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                               mesh_fill fill);
