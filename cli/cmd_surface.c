@@ -646,8 +646,7 @@ static int extract_slabs(run *r, const double origin[3])
                              .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,
                              .tells_empty = r->may_be_slabs,
-                             .components = r->may_be_slabs && !a->soup &&
-                                           (!a->common.quiet || a->common.json)};
+                             .components = !a->soup && (!a->common.quiet || a->common.json)};
     memcpy(options.origin, origin, sizeof options.origin);
     double start = cli_now();
     int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);

@@ -161,6 +161,24 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     return tml_mesh_stream_add(s->out, piece->part, &mesh);
 }
 
+static tml_status count_edited(tml_context *tml, const tml_mesh_arrays *mesh, uint64_t *components)
+{
+    const tml_type index_type = TML_VEC(mesh->indices64 ? TML_U64 : TML_U32, 3);
+    tml_buffer vertices = {0}, indices = {0};
+    tml_mesh_stats stats = {0};
+    tml_status status = cli_lend_input(tml, TML_VEC(TML_F32, 3), mesh->vertex_count,
+                                       mesh->positions, "vertices", &vertices);
+    if (status == TML_OK)
+        status = cli_lend_input(tml, index_type, mesh->triangle_count, mesh->indices, "indices",
+                                &indices);
+    if (status == TML_OK && mesh->triangle_count)
+        status = tml_mesh_examine(tml, vertices, indices, true, &stats);
+    tml_buffer_destroy(tml, vertices);
+    tml_buffer_destroy(tml, indices);
+    *components = stats.components;
+    return status;
+}
+
 /* The filters look at the whole mesh, which by then lies in files. */
 static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 {
@@ -181,6 +199,8 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
             s->result->parts[p] = mesh->parts[k++];
             s->result->parts[p].value = value;
         }
+    if (status == TML_OK && s->options->components)
+        status = count_edited(s->tml, mesh, &s->result->components);
     return status;
 }
 
@@ -293,20 +313,105 @@ static layer_share choose_share(const slabs *s, const tml_surface_desc *surface,
                         surface);
 }
 
-/* What all processes found becomes the result of each. */
-static tml_status join_results(tml_context *tml, tml_surface_result *result)
+/* The numbers of a process's seams, all parts' that lie above one after another, and what came from below. */
+typedef struct seam_exchange {
+    tml_surface_result *result;
+    uint64_t parts; /* of the process that has most */
+    uint64_t *above_counts, *below_counts;
+    uint64_t *above, *below;
+    uint64_t above_size, below_size; /* bytes */
+} seam_exchange;
+
+/* Joins what came from below to this process's seams, of which it adds the components. */
+static tml_status join_seams(tml_context *tml, seam_exchange *e)
 {
-    enum { PART_NUMBERS = 2 };
-    uint64_t mine[3] = {result->part_count, result->active_cells, report_peak_memory()};
-    uint64_t size = 3 * ranks_count() * sizeof *mine, most[3] = {0}, cells = 0;
+    tml_status status = TML_OK;
+    uint64_t *above = e->above, *below = e->below;
+    for (uint32_t p = 0; e->result->seams && p < e->result->part_count && status == TML_OK; p++) {
+        tml_surface_seam *seam = &e->result->seams[p];
+        status = tml_surface_join(tml, seam, below, e->below_counts[p], &e->result->components);
+        if (seam->above_count)
+            memcpy(above, seam->sets + seam->below_count, seam->above_count * sizeof *above);
+        above += seam->above_count;
+        below += e->below_counts[p];
+    }
+    return status;
+}
+
+static tml_status exchange_seams(tml_context *tml, seam_exchange *e)
+{
+    const tml_team *team = ranks_team();
+    const uint64_t counts_size = e->parts * sizeof *e->above_counts;
+    for (uint32_t p = 0; e->result->seams && p < e->result->part_count; p++) {
+        e->above_counts[p] = e->result->seams[p].above_count;
+        e->above_size += e->above_counts[p] * sizeof *e->above;
+    }
+    tml_status status = team->shift(team->user, tml, false, e->above_counts,
+                                    team->rank + 1 < team->count ? counts_size : 0, e->below_counts,
+                                    team->rank ? counts_size : 0);
+    for (uint64_t p = 0; p < e->parts; p++)
+        e->below_size += e->below_counts[p] * sizeof *e->below;
+    if (status != TML_OK)
+        return status;
+    e->above = tml_alloc(tml, e->above_size + e->below_size + 1);
+    if (!e->above)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes of seams",
+                         e->above_size + e->below_size);
+    e->below = e->above + e->above_size / sizeof *e->above;
+    if (team->rank == 0)
+        status = join_seams(tml, e);
+    for (uint32_t r = 1; r < team->count && status == TML_OK; r++) { /* from rank r - 1 to rank r */
+        status =
+            team->shift(team->user, tml, false, e->above, team->rank + 1 == r ? e->above_size : 0,
+                        e->below, team->rank == r ? e->below_size : 0);
+        if (status == TML_OK && team->rank == r)
+            status = join_seams(tml, e);
+    }
+    tml_free(tml, e->above, e->above_size + e->below_size + 1);
+    return status;
+}
+
+/* Adds the components that go on from one process's layers to the next one's. */
+static tml_status join_components(tml_context *tml, tml_surface_result *result)
+{
+    uint64_t mine = result->part_count, size = ranks_count() * sizeof mine;
+    uint64_t *all = tml_alloc(tml, size);
+    seam_exchange e = {.result = result};
+    tml_status status = all ? ranks_gather(tml, &mine, 1, all)
+                            : tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for counts");
+    for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++)
+        e.parts = all[r] > e.parts ? all[r] : e.parts;
+    tml_free(tml, all, all ? size : 0);
+    size = 2 * e.parts * sizeof *e.above_counts + 1;
+    e.above_counts = status == TML_OK ? tml_alloc(tml, size) : NULL;
+    if (status == TML_OK && !e.above_counts)
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for counts");
+    if (status != TML_OK)
+        return status;
+    memset(e.above_counts, 0, size);
+    e.below_counts = e.above_counts + e.parts;
+    status = exchange_seams(tml, &e);
+    tml_free(tml, e.above_counts, size);
+    return status;
+}
+
+/* What all processes found becomes the result of each. soup: their welded pieces become one. */
+static tml_status join_results(tml_context *tml, bool soup, tml_surface_result *result)
+{
+    enum { PART_NUMBERS = 2, NUMBERS = 4 };
+    uint64_t mine[NUMBERS] = {result->part_count, result->active_cells, report_peak_memory(),
+                              result->components};
+    uint64_t size = NUMBERS * ranks_count() * sizeof *mine, most[NUMBERS] = {0}, cells = 0;
     uint64_t *all = tml_alloc(tml, size);
     if (!all)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
-    tml_status status = ranks_gather(tml, mine, 3, all);
+    tml_status status = ranks_gather(tml, mine, NUMBERS, all);
+    result->components = 0;
     for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++) {
-        for (int i = 0; i < 3; i++)
-            most[i] = all[3 * r + i] > most[i] ? all[3 * r + i] : most[i];
-        cells += all[3 * r + 1];
+        for (int i = 0; i < NUMBERS; i++)
+            most[i] = all[NUMBERS * r + i] > most[i] ? all[NUMBERS * r + i] : most[i];
+        cells += all[NUMBERS * r + 1];
+        result->components += all[NUMBERS * r + 3];
     }
     tml_free(tml, all, size);
     size = most[0] * PART_NUMBERS * sizeof *all;
@@ -317,8 +422,9 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
         return status;
     memset(counts, 0, size);
     for (uint32_t p = 0; p < result->part_count; p++) {
-        counts[PART_NUMBERS * p] = result->parts[p].vertex_count;
-        counts[PART_NUMBERS * p + 1] = result->parts[p].triangle_count;
+        const tml_surface_part *part = &result->parts[p];
+        counts[PART_NUMBERS * p] = soup ? 3 * part->triangle_count : part->vertex_count;
+        counts[PART_NUMBERS * p + 1] = part->triangle_count;
     }
     status = ranks_sum(tml, counts, most[0] * PART_NUMBERS);
     result->vertex_count = result->triangle_count = 0;
@@ -385,13 +491,14 @@ static void make_corners(tml_surface_slabs_desc *desc, tml_surface_desc *surface
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
+    const bool edits = options->largest || options->drop_degenerate; /* and edit_mesh counts */
     tml_surface_desc in_slabs = *surface;
     tml_surface_slabs_desc desc = {.surface = &in_slabs,
                                    .read = read_layers,
                                    .write = write_piece,
                                    .user = s,
                                    .memory = options->memory,
-                                   .components = options->components,
+                                   .components = options->components && !edits,
                                    .slab_layers = options->layers};
     in_slabs.largest_component = in_slabs.drop_degenerate = false; /* edit_mesh does that */
     /* Three vertices a sample at most. */
@@ -418,8 +525,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
                                  .indices64 = in_slabs.indices64,
                                  .comment = "made by " CLI_PROGRAM,
                                  .up = options->up,
-                                 .edit = options->largest || options->drop_degenerate ? edit_mesh
-                                                                                      : NULL,
+                                 .edit = edits ? edit_mesh : NULL,
                                  .user = s};
     memcpy(mesh.origin, options->origin, sizeof mesh.origin);
     if (team) /* a soup is made at the end, when all vertices are at hand */
@@ -438,8 +544,10 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         tml_status status = TML_OK;
         if (!team || share.count)
             status = tml_surface_slabs(tml, &desc, result);
+        if (team && status == TML_OK && desc.components)
+            status = join_components(tml, result);
         if (team && status == TML_OK)
-            status = join_results(tml, result);
+            status = join_results(tml, mesh.soup, result);
         for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
             result->parts[p] = counted.parts[p]; /* and not the soup's */
         result->vertex_count = has_corners ? counted.vertex_count : result->vertex_count;

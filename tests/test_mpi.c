@@ -36,6 +36,13 @@ static bool same_files(const char *one, const char *many)
     return test_same_files(in_folder(one), in_folder(many));
 }
 
+/* What the summary counts, as JSON: cells, vertices, triangles, components, parts. */
+static char *counts_of_summary(void)
+{
+    char *from = strstr(printed, "\"active_cells\""), *to = strstr(printed, "\"stages\"");
+    return CHECK(from && to) ? strndup(from, (size_t)(to - from)) : strdup("");
+}
+
 /* The same command, by one process and by several. words: with %s for the input's path. */
 static void alike_of(const char *input, int ranks, const char *words, const char *ending)
 {
@@ -45,14 +52,20 @@ static void alike_of(const char *input, int ranks, const char *words, const char
     unlink(in_folder(one));
     unlink(in_folder(many));
     snprintf(arguments, sizeof arguments, words, input, input);
-    snprintf(line, sizeof line, "surface %s -q -o %s", arguments, in_folder(one));
+    snprintf(line, sizeof line, "surface %s --json -o %s", arguments, in_folder(one));
     if (!CHECK_EQ_U64(run(0, line), 0))
         printf("  (%s: %s)\n", line, messages);
+    char *counts = counts_of_summary();
     snprintf(line, sizeof line, "surface %s --json -o %s", arguments, in_folder(many));
     if (!CHECK_EQ_U64(run(ranks, line), 0))
         printf("  (%d: %s: %s)\n", ranks, line, messages);
     if (!CHECK(same_files(one, many)))
         printf("  (%d processes: %s)\n", ranks, arguments);
+    char *joined = counts_of_summary();
+    if (!CHECK_STR(joined, counts))
+        printf("  (%d processes: %s)\n", ranks, arguments);
+    free(joined);
+    free(counts);
     /* One process speaks, and no file is left over. */
     char *more = strstr(printed, "\"vertices\"");
     CHECK(more && printed[0] == '{' && printed[strlen(printed) - 1] == '\n');

@@ -585,6 +585,122 @@ TEST(counts_before_must_leave_numbers)
 }
 
 /* A piece that memory does not hold is cut into pieces of fewer layers. */
+/* Shares of so many layers each, whose slabs have fewer: the components of all are those of the whole. */
+static uint64_t count_in_shares(tml_context *tml, const stream_case *k, model *m, uint64_t share,
+                                uint64_t layers)
+{
+    uint64_t components = 0, *below[PARTS_MOST] = {0}, below_count[PARTS_MOST] = {0};
+    uint64_t first = k->desc.region.first[2];
+    uint64_t end = k->desc.region.count[2] ? first + k->desc.region.count[2] : k->dims[2];
+    for (uint64_t z = first; z < end; z += share) {
+        collected c = {.fail_after = -1};
+        both user = {m, &c};
+        tml_surface_slabs_desc stream = stream_of(k, m, &user);
+        tml_surface_result result;
+        stream.slab_layers = layers;
+        stream.layer_first = z;
+        stream.layer_count = share < end - z ? share : end - z;
+        stream.components = true;
+        memset(m->next, 0, sizeof m->next);
+        CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result));
+        components += result.components;
+        CHECK((result.seams != NULL) == (share < end - first));
+        for (uint32_t p = 0; result.seams && p < result.part_count; p++) {
+            tml_surface_seam *seam = &result.seams[p];
+            CHECK_OK(tml, tml_surface_join(tml, seam, below[p], below_count[p], &components));
+            free(below[p]);
+            below_count[p] = seam->above_count;
+            below[p] = malloc((size_t)seam->above_count * sizeof **below + 1);
+            if (seam->above_count)
+                memcpy(below[p], seam->sets + seam->below_count,
+                       (size_t)seam->above_count * sizeof **below);
+        }
+        tml_surface_free(tml, &result);
+        collected_free(&c);
+    }
+    for (uint32_t p = 0; p < PARTS_MOST; p++) {
+        CHECK_EQ_U64(below_count[p], 0);
+        free(below[p]);
+    }
+    return components;
+}
+
+TEST(shares_join_their_components)
+{
+    tml_context *tml = open_cpu(2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stream_case *k = &cases[i];
+        model m;
+        whole w;
+        finish_case(k);
+        if (k->desc.soup)
+            continue;
+        model_make(k->dims, k->type, k->value, k->with_nan, &m);
+        bool go_on = whole_make(tml, &m, &k->desc, k->masked, k->valued, &w);
+        for (uint64_t share = 1; share <= k->dims[2] && go_on; share++)
+            for (uint64_t layers = 1; layers <= share && go_on; layers++) {
+                go_on = CHECK_EQ_U64(count_in_shares(tml, k, &m, share, layers), w.components);
+                if (!go_on)
+                    test_fail(__FILE__, __LINE__, "case \"%s\", shares of %" PRIu64 " layers",
+                              k->name, share);
+            }
+        whole_free(tml, &w);
+        model_free(&m);
+    }
+    /* What no share leaves behind is refused. */
+    uint64_t sets[] = {0, 2, 0}, below[] = {0, 1, 3}, components = 0;
+    tml_surface_seam seam = {sets, 2, 1};
+    CHECK_STATUS(tml_surface_join(tml, &seam, below, 1, &components), TML_ERROR_INVALID_ARGUMENT);
+    sets[1] = UINT64_MAX;
+    CHECK_STATUS(tml_surface_join(tml, &seam, below, 3, &components), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_surface_join(tml, &seam, NULL, 2, &components), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_surface_join(tml, &seam, below, 2, &components));
+    CHECK_EQ_U64(components, 1); /* vertex 1, which the share below alone uses */
+    CHECK_EQ_U64(sets[2], 0);
+    tml_close(tml);
+}
+
+static bool never_back(void *user, const char *stage, double fraction)
+{
+    double *latest = user;
+    (void)stage;
+    CHECK(fraction >= *latest);
+    *latest = fraction;
+    return true;
+}
+
+TEST(progress_never_goes_back)
+{
+    double latest = 0;
+    tml_context *tml;
+    const tml_open_desc open = {
+        .engine = TML_ENGINE_CPU, .threads = 2, .progress = never_back, .progress_user = &latest};
+    if (!CHECK_OK(NULL, tml_open(&open, &tml)))
+        return;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stream_case *k = &cases[i];
+        model m;
+        finish_case(k);
+        model_make(k->dims, k->type, k->value, k->with_nan, &m);
+        for (uint64_t layers = 1; layers <= k->dims[2]; layers += 2) {
+            collected c = {.fail_after = -1};
+            both user = {&m, &c};
+            tml_surface_slabs_desc stream = stream_of(k, &m, &user);
+            tml_surface_result result;
+            stream.memory = layers % 4 == 1 ? 4096 : 40000; /* halves of halves, and some whole */
+            stream.slab_layers = layers;
+            stream.components = true;
+            memset(m.next, 0, sizeof m.next);
+            latest = 0;
+            CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result));
+            tml_surface_free(tml, &result);
+            collected_free(&c);
+        }
+        model_free(&m);
+    }
+    tml_close(tml);
+}
+
 TEST(pieces_are_cut_to_fit)
 {
     tml_context *tml = open_cpu(2);
@@ -748,7 +864,6 @@ TEST(bad_descs_are_named)
         CHECK_STATUS(tml_surface_slabs(tml, &bad, &result), status);                               \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
     } while (0)
-    BAD((bad.layer_count = 4, bad.components = true), TML_ERROR_UNSUPPORTED, "components");
     BAD(bad.surface = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.surface");
     BAD(bad.read = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.read");
     BAD(bad.type = TML_VEC(TML_F32, 2), TML_ERROR_INVALID_ARGUMENT, "scalar");

@@ -104,6 +104,16 @@ typedef struct tml_surface_part {
     uint64_t triangle_first, triangle_count;
 } tml_surface_part;
 
+/* Where the components of a part of a share go on: at vertices of the share's first layer, which
+ * the share below may name (none in the region's first share), and at those of the next share's
+ * first layer that this one's triangles name. sets has below_count + above_count numbers, one a
+ * vertex: the first place in sets that is connected to it, or UINT64_MAX where no triangle of the
+ * share uses it. */
+typedef struct tml_surface_seam {
+    uint64_t *sets;
+    uint64_t below_count, above_count;
+} tml_surface_seam;
+
 typedef struct tml_surface_stage {
     const char *name; /* "sign bits", "counts", "vertices", "triangles" ... */
     double seconds;
@@ -119,8 +129,10 @@ typedef struct tml_surface_result {
     size_t scratch_size;   /* bytes of scratch that the call used at its peak */
     tml_surface_stage stages[8];
     uint32_t stage_count;
-    uint64_t
-        components; /* tml_surface_slabs with desc.components: of triangles that share a vertex */
+    /* Of tml_surface_slabs with desc.components: connected components, of triangles that share a
+     * vertex. Of a share, those that it holds whole, and part_count seams for the others. */
+    uint64_t components;
+    tml_surface_seam *seams;
 } tml_surface_result;
 
 /* Extracts. Synchronous on every engine: the result's sizes are known on return. Memory: 0.16 to
@@ -213,9 +225,9 @@ typedef struct tml_surface_slabs_desc {
      * Counts after which 64 bits could not number this share's vertices and triangles are
      * INVALID_ARGUMENT. */
     const tml_surface_part *before;
-    bool
-        components; /* counts them (result.components), not of shares: 4 bytes a vertex (8 from 2^32
-                      * vertices on) beside desc.memory */
+    /* Counts them: result.components, and result.seams of a share. A slab at a time, in 4 bytes a
+     * vertex of the piece, within memory, and 8 a vertex of a layer. */
+    bool components;
 } tml_surface_slabs_desc;
 
 /* Extracts in slabs: the same vertices, triangles and numbers as tml_surface, bit for bit, for any
@@ -231,6 +243,16 @@ typedef struct tml_surface_slabs_desc {
 TML_API TML_MUST_CHECK tml_status tml_surface_slabs(tml_context *tml,
                                                     const tml_surface_slabs_desc *desc,
                                                     tml_surface_result *out);
+
+/* Joins the components of shares, from the lowest one up: adds to *components those that end in
+ * this share, of a part. below: what this call left of the share below, sets + below_count of its
+ * seam, above_count numbers; none for the lowest share. Leaves the sets of this share's vertices
+ * above at that place, as places among themselves, for the next. The sum of all shares'
+ * result.components and of what all calls add is what one process counts. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. */
+TML_API TML_MUST_CHECK tml_status tml_surface_join(tml_context *tml, tml_surface_seam *seam,
+                                                   const uint64_t *below, uint64_t below_count,
+                                                   uint64_t *components);
 
 /* Makes the index buffer (destroy it yourself); 8 bytes for each 1024 samples. */
 TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
@@ -286,11 +308,10 @@ typedef struct tml_mesh_stats {
 } tml_mesh_stats;
 
 /* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
- * counts components and leaves the rest 0: it takes 4 bytes a vertex (8 from 2^32 vertices on), all of
- * it 8 bytes a vertex and 24 a triangle. An edge from a vertex to itself is none. The same numbers
- * whatever the number of threads.
- * Errors: INVALID_ARGUMENT (which triangle has an index out of range),
- * INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
+ * counts components and leaves the rest 0: it takes 4 bytes a vertex (8 from 2^32 vertices on),
+ * all of it 8 bytes a vertex and 24 a triangle. An edge from a vertex to itself is none. The same
+ * numbers whatever the number of threads. Errors: INVALID_ARGUMENT (which triangle has an index
+ * out of range), INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);

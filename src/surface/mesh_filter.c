@@ -126,11 +126,9 @@ static void unite_block(void *argument, uint32_t block)
     uint64_t end = TML_MIN_OF(first + BLOCK, job->end);
     if (tml_is_cancelled(job->f->tml))
         return;
-    for (uint64_t t = first; t < end; t++)
-        if (job->f->kept[t])
-            forest_unite(&job->forest, (const uint64_t[]){corner_vertex(job->f->mesh, 3 * t),
-                                                          corner_vertex(job->f->mesh, 3 * t + 1),
-                                                          corner_vertex(job->f->mesh, 3 * t + 2)});
+    const mesh_arrays *mesh = job->f->mesh;
+    const mesh_triangles triangles = {mesh->indices, mesh->indices64, 0, job->f->kept};
+    (void)forest_unite_triangles(&job->forest, &triangles, first, end);
 }
 
 /* Consecutive triangles are mostly of one component: one atomic addition serves a run of them. */

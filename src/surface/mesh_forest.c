@@ -9,8 +9,6 @@
 /* Vertices of a task. */
 enum { BLOCK = 1 << 16 };
 
-#define UNUSED UINT64_MAX
-
 uint64_t forest_size(uint64_t count)
 {
     return count * (count > UINT32_MAX ? sizeof(uint64_t) : sizeof(uint32_t));
@@ -35,39 +33,33 @@ static uint32_t blocks_of(const mesh_forest *forest)
     return (uint32_t)TML_CEIL_DIV(forest->count, BLOCK);
 }
 
-bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out)
+bool forest_reset(tml_context *tml, mesh_forest *forest, uint64_t count)
 {
-    *out = (mesh_forest){.count = count, .is_wide = count > UINT32_MAX};
-    out->parents = tml_alloc(tml, forest_size(count));
-    if (!out->parents)
-        return count == 0;
-    forest_job job = {.forest = out};
-    tml_parallel_for(tml, blocks_of(out), clear_block, &job);
+    size_t size = (size_t)forest_size(count);
+    if (size > forest->size) {
+        forest_destroy(tml, forest);
+        forest->parents = tml_alloc(tml, size);
+        forest->size = forest->parents ? size : 0;
+    }
+    forest->count = count;
+    forest->is_wide = count > UINT32_MAX;
+    if (size > forest->size)
+        return false;
+    forest_job job = {.forest = forest};
+    tml_parallel_for(tml, blocks_of(forest), clear_block, &job);
     return true;
 }
 
-bool forest_grow(tml_context *tml, mesh_forest *forest, uint64_t count)
+bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out)
 {
-    mesh_forest larger;
-    if (count <= forest->count)
-        return true;
-    if (!forest_create(tml, TML_MAX_OF(count, 2 * forest->count), &larger))
-        return false;
-    if (forest->parents && larger.is_wide == forest->is_wide)
-        memcpy(larger.parents, forest->parents, (size_t)forest_size(forest->count));
-    for (uint64_t v = 0; v < forest->count && larger.is_wide != forest->is_wide; v++) {
-        uint32_t parent = ((const uint32_t *)forest->parents)[v];
-        ((uint64_t *)larger.parents)[v] = parent == UINT32_MAX ? UNUSED : parent;
-    }
-    forest_destroy(tml, forest);
-    *forest = larger;
-    return true;
+    *out = (mesh_forest){0};
+    return forest_reset(tml, out, count);
 }
 
 void forest_destroy(tml_context *tml, mesh_forest *forest)
 {
-    tml_free(tml, forest->parents, forest_size(forest->count));
-    forest->parents = NULL;
+    tml_free(tml, forest->parents, forest->size);
+    *forest = (mesh_forest){0};
 }
 
 /* ---- parents --------------------------------------------------------------------------------- */
@@ -78,7 +70,7 @@ static inline uint64_t parent_of(const mesh_forest *forest, uint64_t v)
         return atomic_load_explicit((_Atomic uint64_t *)forest->parents + v, memory_order_relaxed);
     uint32_t p =
         atomic_load_explicit((_Atomic uint32_t *)forest->parents + v, memory_order_relaxed);
-    return p == UINT32_MAX ? UNUSED : p;
+    return p == UINT32_MAX ? FOREST_UNUSED : p;
 }
 
 static inline void shorten(const mesh_forest *forest, uint64_t v, uint64_t ancestor)
@@ -98,7 +90,7 @@ static inline bool exchange(const mesh_forest *forest, uint64_t v, uint64_t from
         return atomic_compare_exchange_strong_explicit((_Atomic uint64_t *)forest->parents + v,
                                                        &from, to, memory_order_relaxed,
                                                        memory_order_relaxed);
-    uint32_t narrow = (uint32_t)from; /* UNUSED is all ones in both */
+    uint32_t narrow = (uint32_t)from; /* FOREST_UNUSED is all ones in both */
     return atomic_compare_exchange_strong_explicit((_Atomic uint32_t *)forest->parents + v, &narrow,
                                                    (uint32_t)to, memory_order_relaxed,
                                                    memory_order_relaxed);
@@ -108,10 +100,10 @@ static inline uint64_t root_of(const mesh_forest *forest, uint64_t v)
 {
     for (;;) {
         uint64_t parent = parent_of(forest, v);
-        if (parent == v || parent == UNUSED)
+        if (parent == v || parent == FOREST_UNUSED)
             return v;
         uint64_t above = parent_of(forest, parent);
-        if (above == parent || above == UNUSED)
+        if (above == parent || above == FOREST_UNUSED)
             return parent;
         shorten(forest, v, above);
         v = above;
@@ -122,8 +114,8 @@ static inline uint64_t root_of(const mesh_forest *forest, uint64_t v)
 
 static inline void use(const mesh_forest *forest, uint64_t v)
 {
-    if (parent_of(forest, v) == UNUSED)
-        exchange(forest, v, UNUSED, v); /* fails if another thread was first */
+    if (parent_of(forest, v) == FOREST_UNUSED)
+        exchange(forest, v, FOREST_UNUSED, v); /* fails if another thread was first */
 }
 
 static void unite(const mesh_forest *forest, uint64_t a, uint64_t b)
@@ -137,7 +129,7 @@ static void unite(const mesh_forest *forest, uint64_t a, uint64_t b)
         }
         uint64_t low = TML_MIN_OF(a, b), high = TML_MAX_OF(a, b);
         uint64_t parent = parent_of(forest, high);
-        if ((parent == high || parent == UNUSED) && exchange(forest, high, parent, low)) {
+        if ((parent == high || parent == FOREST_UNUSED) && exchange(forest, high, parent, low)) {
             use(forest, low);
             return;
         }
@@ -153,11 +145,39 @@ void forest_unite(const mesh_forest *forest, const uint64_t corners[3])
 {
     /* Fast path: where neighbours follow each other, most triangles' corners share a parent. */
     uint64_t parent = parent_of(forest, corners[0]);
-    if (parent != UNUSED && parent_of(forest, corners[1]) == parent &&
+    if (parent != FOREST_UNUSED && parent_of(forest, corners[1]) == parent &&
         parent_of(forest, corners[2]) == parent)
         return;
     unite(forest, corners[0], corners[1]);
     unite(forest, corners[0], corners[2]);
+}
+
+uint64_t forest_unite_triangles(const mesh_forest *forest, const mesh_triangles *triangles,
+                                uint64_t first, uint64_t end)
+{
+    for (uint64_t t = first; t < end; t++) {
+        uint64_t corners[3];
+        for (uint64_t k = 0; k < 3; k++) {
+            corners[k] = mesh_index(triangles->indices, triangles->indices64, 3 * t + k);
+            corners[k] -= triangles->base;
+            if (corners[k] >= forest->count)
+                return 3 * t + k;
+        }
+        if (!triangles->kept || triangles->kept[t])
+            forest_unite(forest, corners);
+    }
+    return UINT64_MAX;
+}
+
+bool forest_uses(const mesh_forest *forest, uint64_t v)
+{
+    return parent_of(forest, v) != FOREST_UNUSED;
+}
+
+void forest_set_root(const mesh_forest *forest, uint64_t v, uint64_t root)
+{
+    shorten(forest, v, root);
+    shorten(forest, root, root);
 }
 
 static void count_block(void *argument, uint32_t block)
@@ -167,7 +187,7 @@ static void count_block(void *argument, uint32_t block)
     uint64_t end = TML_MIN_OF(first + BLOCK, job->forest->count);
     for (uint64_t v = first; v < end; v++) {
         uint64_t parent = parent_of(job->forest, v);
-        used += parent != UNUSED;
+        used += parent != FOREST_UNUSED;
         sets += parent == v;
     }
     atomic_fetch_add_explicit(&job->used, used, memory_order_relaxed);

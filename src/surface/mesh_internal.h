@@ -9,16 +9,16 @@ typedef tml_mesh_arrays mesh_arrays;
 
 /* Cleans a mesh in place. Vertices and triangles keep their order; counts and parts are updated.
  *
- * drop_degenerate removes triangles with two corners of equal position, and merges the two vertices
- * into the first. The neighbours across the removed edge then share that vertex, so a closed mesh
- * stays closed.
+ * drop_degenerate removes triangles with two corners of equal position, and merges the two
+ * vertices into the first. The neighbours across the removed edge then share that vertex, so a
+ * closed mesh stays closed.
  *
  * largest_component then keeps, of each part, the component with the most triangles; of components
  * of equal size, the first. Triangles are connected if they share a vertex.
  *
- * Vertices that no triangle uses any more are removed. A mesh without such triangles is not written.
- * Allocates at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined. Errors:
- * OUT_OF_MEMORY, CANCELLED. */
+ * Vertices that no triangle uses any more are removed. A mesh without such triangles is not
+ * written. Allocates at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined.
+ * Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
 
@@ -39,12 +39,23 @@ typedef struct mesh_forest {
     uint64_t count; /* vertices */
     bool is_wide;   /* parents are u64, else u32 */
     void *parents;
+    size_t size; /* bytes of parents */
 } mesh_forest;
+
+/* Triangles whose corners are vertices of a forest. */
+typedef struct mesh_triangles {
+    const void *indices;
+    bool indices64;
+    uint64_t base;       /* index of the forest's first vertex; all are modulo 2^64 */
+    const uint8_t *kept; /* 0: the triangle is left out; NULL: none is */
+} mesh_triangles;
+
+#define FOREST_UNUSED UINT64_MAX
 
 /* Every vertex is unused. False: no memory for forest_size bytes. */
 bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out);
-/* Makes room for count vertices, new ones unused. False: there is no memory, and nothing has changed. */
-bool forest_grow(tml_context *tml, mesh_forest *forest, uint64_t count);
+/* The same of a forest that exists, whose memory is used again where it suffices. */
+bool forest_reset(tml_context *tml, mesh_forest *forest, uint64_t count);
 void forest_destroy(tml_context *tml, mesh_forest *forest);
 uint64_t forest_size(uint64_t count);
 
@@ -52,6 +63,13 @@ uint64_t forest_size(uint64_t count);
 uint64_t forest_root(const mesh_forest *forest, uint64_t v);
 /* Unites the sets of a triangle's corners, which may be the same vertex. */
 void forest_unite(const mesh_forest *forest, const uint64_t corners[3]);
+/* Does that for triangles [first, end). Returns UINT64_MAX or, where it stopped, the first corner
+ * that is no vertex of the forest. */
+uint64_t forest_unite_triangles(const mesh_forest *forest, const mesh_triangles *triangles,
+                                uint64_t first, uint64_t end);
+bool forest_uses(const mesh_forest *forest, uint64_t v);
+/* Puts v, which is a root or unused, under root. Not beside other calls. */
+void forest_set_root(const mesh_forest *forest, uint64_t v, uint64_t root);
 /* Counts the vertices in use and their sets. */
 void forest_count(tml_context *tml, const mesh_forest *forest, uint64_t *used, uint64_t *sets);
 

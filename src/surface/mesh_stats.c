@@ -86,21 +86,13 @@ static void unite_block(void *argument, uint32_t task)
     stage_job *job = argument;
     const mesh_view *mesh = job->mesh;
     block_range range = range_of(job, task, mesh->triangle_count);
-    for (uint64_t t = range.first; t < range.end; t++) {
-        uint64_t corners[3];
-        for (uint64_t k = 0; k < 3; k++) {
-            corners[k] = corner_vertex(mesh, 3 * t + k);
-            if (corners[k] < mesh->vertex_count)
-                continue;
-            uint64_t first = atomic_load_explicit(&job->wrong_corner, memory_order_relaxed);
-            while (3 * t + k < first && !atomic_compare_exchange_weak_explicit(
-                                            &job->wrong_corner, &first, 3 * t + k,
-                                            memory_order_relaxed, memory_order_relaxed))
-                ;
-            return;
-        }
-        forest_unite(&job->forest, corners);
-    }
+    const mesh_triangles triangles = {mesh->indices, mesh->indices64, 0, NULL};
+    uint64_t wrong = forest_unite_triangles(&job->forest, &triangles, range.first, range.end);
+    uint64_t first = atomic_load_explicit(&job->wrong_corner, memory_order_relaxed);
+    while (wrong < first &&
+           !atomic_compare_exchange_weak_explicit(&job->wrong_corner, &first, wrong,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
 }
 
 /* Counts components, and adds the vertices in use to the Euler characteristic. */

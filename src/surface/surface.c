@@ -9,7 +9,7 @@
 #include "core/call.h"
 #include "core/matrix.h"
 #include "stream/stream_internal.h"
-#include "surface/mesh_internal.h"
+#include "surface/slab_components.h"
 #include "surface/surface_internal.h"
 
 enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
@@ -714,12 +714,14 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
 static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
 {
     void *kept = NULL;
+    double progress = 0;
     surface_plan plan = {.caps = desc->caps,
                          .normals = desc->normals,
                          .indices64 = desc->indices64,
                          .vertex_capacity = UINT64_MAX,
                          .triangle_capacity = UINT64_MAX,
                          .kept = &kept,
+                         .progress_reached = &progress,
                          .result = out};
     tml_grid grid = {0};
     tml_field_desc field;
@@ -980,6 +982,7 @@ static void result_free(tml_context *tml, tml_surface_result *result)
     for (int i = 0; i < OUTPUTS; i++)
         if (result->owned >> i & 1)
             tml_buffer_destroy(tml, buffers[i]);
+    surface_seams_free(tml, result->seams, result->part_count);
     tml_free(tml, result->parts, parts_size(result->part_count));
     *result = (tml_surface_result){0};
 }

@@ -102,9 +102,21 @@ typedef struct surface_plan {
     size_t kept_scratch;
 
     /* This run's share of the call's progress. */
+    double *progress_reached; /* so far, over all stages; NULL: not kept */
     double progress_first, progress_last;
     tml_surface_result *result; /* stages are timed here */
 } surface_plan;
+
+/* Reports progress: never less than before, nor past the stage's end, wherever sums are rounded
+ * to. */
+static inline bool surface_report(tml_context *tml, const surface_plan *plan, const char *stage,
+                                  double fraction)
+{
+    fraction = TML_MIN_OF(fraction, plan->progress_last);
+    if (plan->progress_reached)
+        *plan->progress_reached = fraction = TML_MAX_OF(fraction, *plan->progress_reached);
+    return tml_progress(tml, stage, fraction);
+}
 
 /* What an engine supports for surfaces, by tml_engine.part. */
 typedef struct surface_parts {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "stream/stream_internal.h"
-#include "surface/mesh_internal.h"
+#include "surface/slab_components.h"
 #include "surface/soup_carry.h"
 #include "surface/surface_space.h"
 
@@ -49,8 +49,9 @@ typedef struct stream {
     slab_source sources[SOURCES];
     /* Of each part: counts of this share so far; firsts: the counts of the shares before it. */
     tml_surface_part *done;
-    soup_carry *carries;  /* one a part, for soups; else NULL */
-    mesh_forest *forests; /* one a part, if components are counted; else NULL */
+    soup_carry *carries;         /* one a part, for soups; else NULL */
+    slab_components *components; /* one a part, if they are counted; else NULL */
+    tml_surface_seam *seams;     /* likewise, of a share */
     double progress; /* reported so far; a slab that is done again in halves goes on from there */
     tml_surface_result *result;
 } stream;
@@ -166,9 +167,6 @@ static tml_status resolve_share(stream *s)
     uint64_t first = s->region.first[2], end = first + s->region.count[2];
     s->own_first = first;
     s->own_end = end;
-    if (desc->components && (desc->layer_first || desc->layer_count || desc->before))
-        return bad_desc(s->tml, TML_ERROR_UNSUPPORTED,
-                        "desc.components of a share: components go on in the next share");
     if (desc->layer_first == 0 && desc->layer_count == 0)
         return TML_OK;
     uint64_t count = desc->layer_count;
@@ -481,7 +479,7 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
     for (int i = 0; i < PIECE_ARRAYS; i++)
         if (piece_has(s, i))
             size += (i == PIECE_INDICES ? triangles : vertices) * tml_type_size(piece_type(s, i));
-    return size;
+    return size + (s->components ? forest_size(vertices) : 0);
 }
 
 static void pieces_destroy(stream *s, piece_arrays *arrays)
@@ -590,71 +588,60 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
 
 /* ---- components ------------------------------------------------------------------------------ */
 
-enum { UNITE_BLOCK = 1 << 14 }; /* triangles */
-
-typedef struct unite_job {
-    const mesh_forest *forest;
-    const void *indices;
-    bool indices64;
-    uint64_t triangle_count;
-} unite_job;
-
-static void unite_block(void *argument, uint32_t block)
+/* The vertices of a share's first layer, which the share below names. */
+static tml_status count_below(stream *s)
 {
-    const unite_job *job = argument;
-    const uint64_t first = (uint64_t)block * UNITE_BLOCK;
-    const uint64_t end = TML_MIN_OF(first + UNITE_BLOCK, job->triangle_count);
-    for (uint64_t t = first; t < end; t++) {
-        const uint64_t corners[3] = {mesh_index(job->indices, job->indices64, 3 * t),
-                                     mesh_index(job->indices, job->indices64, 3 * t + 1),
-                                     mesh_index(job->indices, job->indices64, 3 * t + 2)};
-        forest_unite(job->forest, corners);
+    for (uint32_t p = 0; p < s->plan.part_count; p++)
+        cut_part(s, s->own_first, s->own_first + 1, &s->plan.parts[p]);
+    tml_status status = surface_run_stage(s->tml, &s->plan, SURFACE_COUNT, 0, 0);
+    if (*s->plan.kept) {
+        tml_status ended = surface_run_stage(s->tml, &s->plan, SURFACE_END, 0, 0);
+        status = status != TML_OK ? status : ended;
     }
+    for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++)
+        s->components[p].below_count = s->plan.parts[p].vertex_count;
+    return status;
 }
 
-/* Joins the vertices of each triangle of a part's piece. */
-static tml_status unite_piece(stream *s, uint32_t p, const piece_arrays *arrays)
-{
-    const surface_part *part = &s->plan.parts[p];
-    mesh_forest *forest = &s->forests[p];
-    /* Triangles name vertices of the next layer, which begin on three edges a sample at most, pads included. */
-    uint64_t count = s->done[p].vertex_count + part->vertex_count +
-                     3 * (s->plan.dims[0] + 2) * (s->plan.dims[1] + 2);
-    if (!forest_grow(s->tml, forest, count))
-        return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_surface_slabs: no memory for %" PRIu64
-                         " bytes of desc.components, 4 a vertex (8 from 2^32 vertices on)",
-                         forest_size(count));
-    size_t index_size = s->plan.indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
-    unite_job job = {.forest = forest,
-                     .indices =
-                         arrays->memory[PIECE_INDICES] + 3 * part->triangle_first * index_size,
-                     .indices64 = s->plan.indices64,
-                     .triangle_count = part->triangle_count};
-    tml_parallel_for(s->tml, (uint32_t)TML_CEIL_DIV(job.triangle_count, UNITE_BLOCK), unite_block,
-                     &job);
-    return TML_OK;
-}
-
-static tml_status unite_pieces(stream *s, const piece_arrays *arrays)
+static tml_status add_components(stream *s, const piece_arrays *arrays)
 {
     tml_status status = TML_OK;
     double start = tml_seconds();
-    for (uint32_t p = 0; s->forests && p < s->plan.part_count && status == TML_OK; p++)
-        if (s->plan.parts[p].triangle_count)
-            status = unite_piece(s, p, arrays);
-    if (s->forests)
+    size_t row = 3 * (s->plan.indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
+    for (uint32_t p = 0; s->components && p < s->plan.part_count && status == TML_OK; p++) {
+        const surface_part *part = &s->plan.parts[p];
+        const uint8_t *indices = arrays->memory[PIECE_INDICES];
+        if (part->vertex_count)
+            status = slab_components_add(
+                s->tml, &s->components[p], indices ? indices + part->triangle_first * row : NULL,
+                s->plan.indices64, part->triangle_count,
+                s->done[p].vertex_first + s->done[p].vertex_count, part->vertex_count);
+    }
+    if (s->components)
         surface_time(s->result, "components", tml_seconds() - start);
     return status;
 }
 
-static void count_components(stream *s)
+/* Gives the result the count and, of a share, what goes on in its neighbours. */
+static tml_status finish_components(stream *s)
 {
-    for (uint32_t p = 0; s->forests && p < s->plan.part_count; p++) {
-        uint64_t used, sets;
-        forest_count(s->tml, &s->forests[p], &used, &sets);
-        s->result->components += sets;
-    }
+    uint32_t count = s->components ? s->plan.part_count : 0;
+    bool is_share =
+        s->own_first > s->region.first[2] || s->own_end < s->region.first[2] + s->region.count[2];
+    for (uint32_t p = 0; p < count; p++)
+        s->result->components += s->components[p].closed;
+    if (!is_share || !count)
+        return TML_OK;
+    s->seams = tml_alloc_array(s->tml, count, sizeof *s->seams);
+    if (!s->seams)
+        return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
+    memset(s->seams, 0, count * sizeof *s->seams);
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < count && status == TML_OK; p++)
+        status = slab_components_seam(s->tml, &s->components[p], &s->seams[p]);
+    if (status != TML_OK)
+        surface_seams_free(s->tml, s->seams, count);
+    return status;
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */
@@ -738,7 +725,7 @@ static tml_status run_slab(stream *s, const slab *at)
         return run_halves(s, at);
     }
     if (status == TML_OK)
-        status = unite_pieces(s, &arrays);
+        status = add_components(s, &arrays);
     double start = tml_seconds();
     for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++)
         if (s->plan.parts[p].vertex_count)
@@ -770,7 +757,10 @@ static tml_status stream_slabs(stream *s)
             s->plan.held_first = at.held_first;
             s->plan.held_count = at.held_end - at.held_first;
         }
-        status = run_slab(s, &at);
+        if (s->components && at.own_first == s->own_first && at.own_first > s->region.first[2])
+            status = count_below(s);
+        if (status == TML_OK)
+            status = run_slab(s, &at);
         if (is_last)
             break;
         if (status != TML_OK) { /* the thread must end before its buffers are freed */
@@ -802,10 +792,10 @@ static tml_status begin_parts(stream *s)
         s->done[p].triangle_first = before->triangle_count;
     }
     if (s->desc->components && s->desc->write) {
-        s->forests = tml_alloc_array(s->tml, count, sizeof *s->forests);
-        if (!s->forests)
+        s->components = tml_alloc_array(s->tml, count, sizeof *s->components);
+        if (!s->components)
             return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
-        memset(s->forests, 0, count * sizeof *s->forests);
+        memset(s->components, 0, count * sizeof *s->components);
     }
     if (!s->desc->surface->soup)
         return TML_OK;
@@ -823,6 +813,7 @@ static void finish_parts(stream *s)
     tml_surface_result *out = s->result;
     out->parts = s->done;
     out->part_count = s->plan.part_count;
+    out->seams = s->seams;
     s->done = NULL;
     for (uint32_t p = 0; p < out->part_count; p++) {
         tml_surface_part *part = &out->parts[p];
@@ -851,6 +842,7 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
                          .vertex_capacity = UINT64_MAX,
                          .triangle_capacity = UINT64_MAX,
                          .kept = &kept,
+                         .progress_reached = &s.progress,
                          .result = out}};
     tml_status status = resolve_slabs(&s);
     bool is_flat = false; /* no cells, so no surface */
@@ -870,14 +862,15 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
     if (s.field)
         field_plan_destroy(tml, s.field);
     uint32_t count = s.plan.part_count;
-    if (status == TML_OK) {
-        count_components(&s);
+    if (status == TML_OK)
+        status = finish_components(&s);
+    if (status == TML_OK)
         finish_parts(&s);
-    } else
+    else
         *out = (tml_surface_result){0};
-    for (uint32_t p = 0; s.forests && p < count; p++)
-        forest_destroy(tml, &s.forests[p]);
-    tml_free(tml, s.forests, count * sizeof *s.forests);
+    for (uint32_t p = 0; s.components && p < count; p++)
+        slab_components_free(tml, &s.components[p]);
+    tml_free(tml, s.components, count * sizeof *s.components);
     for (uint32_t p = 0; s.carries && p < count; p++)
         soup_carry_free(tml, &s.carries[p]);
     tml_free(tml, s.carries, count * sizeof *s.carries);

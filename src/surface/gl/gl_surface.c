@@ -284,8 +284,8 @@ static tml_status step_done(const surface_job *job, const char *stage, uint32_t 
 {
     const surface_plan *plan = job->plan;
     double done = (part + 1.0) / plan->part_count;
-    if (tml_progress(job->tml, stage,
-                     plan->progress_first + (plan->progress_last - plan->progress_first) * done))
+    if (surface_report(job->tml, plan, stage,
+                       plan->progress_first + (plan->progress_last - plan->progress_first) * done))
         return TML_OK;
     return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
 }

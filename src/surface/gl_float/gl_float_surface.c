@@ -183,9 +183,10 @@ static tml_status float_surface_run(tml_context *tml, const surface_plan *plan)
         else if (!is_count && part->triangle_count > 0)
             status = emit_part(tml, &draw);
         double done = (double)(p + 1) / plan->part_count;
-        if (status == TML_OK && !tml_progress(tml, is_count ? "counts" : "vertices",
-                                              plan->progress_first + done * (plan->progress_last -
-                                                                             plan->progress_first)))
+        if (status == TML_OK &&
+            !surface_report(tml, plan, is_count ? "counts" : "vertices",
+                            plan->progress_first +
+                                done * (plan->progress_last - plan->progress_first)))
             status = tml_error(tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
     }
     surface_time(plan->result, is_count ? "counts" : "vertices", tml_seconds() - start);

@@ -460,8 +460,8 @@ static tml_status write_totals(const surface_job *job)
 static tml_status step_done(const surface_job *job, const char *stage, double done)
 {
     const surface_plan *plan = job->plan;
-    if (tml_progress(job->tml, stage,
-                     plan->progress_first + (plan->progress_last - plan->progress_first) * done))
+    if (surface_report(job->tml, plan, stage,
+                       plan->progress_first + (plan->progress_last - plan->progress_first) * done))
         return TML_OK;
     return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
 }
