@@ -194,11 +194,4 @@ typedef size_t (*cpu_compress_fn)(const void *in, const uint64_t *words, size_t 
                                   void *out);
 cpu_compress_fn cpu_compress_for(size_t element_size);
 
-/* memcpy for results. stream: non-temporal stores of whole cache lines, which avoid the read for
- * ownership. A worker calls cpu_stream_fence after its last copy. */
-void cpu_copy_out(void *out, const void *in, size_t size, bool stream);
-void cpu_stream_fence(void);
-/* Are non-temporal stores faster for an output of this many bytes? */
-bool cpu_worth_streaming(uint64_t size);
-
 #endif

@@ -19,6 +19,15 @@ typedef struct cpu_arena {
 } cpu_arena;
 void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size);
 
+/* ---- stores past the caches --------------------------------------------------------------------- */
+
+/* memcpy for results. stream: non-temporal stores of whole cache lines, which avoid the read for
+ * ownership. A worker calls cpu_stream_fence after its last copy. */
+void cpu_copy_out(void *out, const void *in, size_t size, bool stream);
+void cpu_stream_fence(void);
+/* Are non-temporal stores faster for an output of this many bytes? */
+bool cpu_worth_streaming(uint64_t size);
+
 /* ---- tiles in parallel ---------------------------------------------------------------------- */
 
 /* A worker takes tiles by ticket until none is left. Tickets ascend: when a tile runs, every predecessor

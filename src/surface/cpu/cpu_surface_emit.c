@@ -462,6 +462,53 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
     return out;
 }
 
+/* Indices of a stage, 16 KiB; how far a store may reach past a row's. */
+enum { STAGE_INDICES = 4096, STAGE_SLACK = 16 };
+
+/* A chunk's 32-bit indices on their way to memory, past the caches: count of them, which go to
+ * to. */
+typedef struct index_stage {
+    uint32_t *to;
+    uint64_t count;
+    uint32_t indices[STAGE_INDICES + STAGE_SLACK];
+} index_stage;
+
+static void stage_flush(index_stage *stage)
+{
+    if (stage->count)
+        cpu_copy_out(stage->to, stage->indices, (size_t)stage->count * sizeof *stage->to, true);
+    stage->count = 0;
+}
+
+/* Room for the next n indices, at most STAGE_INDICES, which go to to. What is in the stage already
+ * goes right before that. */
+static uint32_t *stage_take(index_stage *stage, uint64_t n, uint32_t *to)
+{
+    if (stage->count + n > STAGE_INDICES)
+        stage_flush(stage);
+    if (stage->count == 0)
+        stage->to = to;
+    stage->count += n;
+    return stage->indices + stage->count - n;
+}
+
+/* Writes a row's indices, less base, to out; a store may reach up to end. */
+static void row_triangles(const surface_job *job, uint64_t y, uint64_t z,
+                          const uint64_t wide[SURFACE_COUNTERS], uint64_t base, uint32_t *out,
+                          uint32_t *end)
+{
+    const workspace *space = job->space;
+    if (space->cells) {
+        triangles_with_missing(job, y, z, wide, base, out);
+        return;
+    }
+    uint32_t counters[SURFACE_COUNTERS];
+    for (int i = 0; i < SURFACE_COUNTERS; i++)
+        counters[i] = (uint32_t)(wide[i] - base);
+    surface_rows rows = rows_at(space, y, z);
+    job->simd->triangles(&rows, space->words, space->x_mask, job->cases, counters, out, end);
+}
+
 static void triangles_task(void *argument, uint32_t index)
 {
     surface_job *job = argument;
@@ -478,6 +525,10 @@ static void triangles_task(void *argument, uint32_t index)
                                                         : space->part->triangle_count;
     uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].triangles);
     uint64_t chunk_first = space->part->triangle_first + space->chunks[chunk].triangles;
+    bool streams =
+        !plan->indices64 && cpu_worth_streaming(3 * sizeof(uint32_t) * space->part->triangle_count);
+    index_stage stage;
+    stage.count = 0;
     for (uint64_t y = at.y_first; y < at.y_end; y++) {
         uint32_t next = y + 1 < at.y_end ? entries[y + 1].triangles : total;
         uint64_t n = 3 * (uint64_t)(next - entries[y].triangles);
@@ -496,22 +547,21 @@ static void triangles_task(void *argument, uint32_t index)
         /* A store of 16 32-bit indices may reach into the chunk's next rows, written later. */
         if (!plan->indices64)
             end = (uint32_t *)plan->indices->memory + 3 * (chunk_first + total);
-        if (space->cells) {
-            triangles_with_missing(job, y, at.z, wide, base, out);
+        if (streams && n <= STAGE_INDICES) {
+            out = stage_take(&stage, n, out);
+            end = out + n + STAGE_SLACK;
         } else {
-            uint32_t counters[SURFACE_COUNTERS];
-            for (int i = 0; i < SURFACE_COUNTERS; i++)
-                counters[i] = (uint32_t)(wide[i] - base);
-            surface_rows rows = rows_at(space, y, at.z);
-            job->simd->triangles(&rows, space->words, space->x_mask, job->cases, counters, out,
-                                 end);
+            stage_flush(&stage);
         }
+        row_triangles(job, y, at.z, wide, base, out, end);
         if (plan->indices64)
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t value = base + out[i];
                 memcpy((uint64_t *)plan->indices->memory + first + i, &value, sizeof value);
             }
     }
+    stage_flush(&stage);
+    cpu_stream_fence();
 }
 
 static void flip_task(void *argument, uint32_t index)
