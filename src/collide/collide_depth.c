@@ -211,10 +211,16 @@ static void copy_task(void *argument, uint32_t task)
     uint32_t first = task * round->runs_a_task;
     uint32_t end = TML_MIN_OF(first + round->runs_a_task, round->run_count);
     for (uint32_t i = first; i < end; i++) {
-        tml_collide_pair *to = job->pairs + round->runs[i].at;
-        const depth_block *last = round->runs[i].last, *block = last ? round->runs[i].first : NULL;
-        for (; block; to += block->count, block = block == last ? NULL : block->next)
+        const depth_run *run = &round->runs[i];
+        if (!run->last) /* it found nothing, and there may be no pairs at all */
+            continue;
+        tml_collide_pair *to = job->pairs + run->at;
+        for (const depth_block *block = run->first;; block = block->next) {
             memcpy(to, block->pairs, block->count * sizeof *block->pairs);
+            to += block->count;
+            if (block == run->last)
+                break;
+        }
     }
 }
 
