@@ -58,6 +58,12 @@ static tml_status make_surface(tml_context *tml, const tml_surface_desc *desc, d
     return TML_OK;
 }
 
+/* Of so many times that something is measured, those that half a second has room for. */
+static bool goes_on(int i, int repeats, double start)
+{
+    return i == 0 || (i < repeats && cli_now() - start < 0.5);
+}
+
 static tml_status measure_volume(tml_context *tml, uint32_t side, int repeats, double *seconds)
 {
     tml_surface_desc desc = {
@@ -67,7 +73,8 @@ static tml_status measure_volume(tml_context *tml, uint32_t side, int repeats, d
     tml_status status = samples
                             ? cli_lend_input(tml, TML_F32, count, samples, "volume", &desc.volume)
                             : TML_ERROR_OUT_OF_MEMORY;
-    for (int i = 0; i < repeats && status == TML_OK; i++)
+    double start = cli_now();
+    for (int i = 0; status == TML_OK && goes_on(i, repeats, start); i++)
         status = make_surface(tml, &desc, seconds);
     tml_buffer_destroy(tml, desc.volume);
     free(samples);
@@ -83,7 +90,8 @@ static tml_status measure_points(tml_context *tml, uint32_t count, int repeats, 
     tml_status status =
         points ? cli_lend_input(tml, TML_VEC(TML_F32, 3), count, points, "points", &field.points)
                : TML_ERROR_OUT_OF_MEMORY;
-    for (int i = 0; i < repeats && status == TML_OK; i++) {
+    double first = cli_now();
+    for (int i = 0; status == TML_OK && goes_on(i, repeats, first); i++) {
         double start = cli_now(), surface = INFINITY;
         status = tml_field_resolve(tml, &field, &resolved, &desc.iso);
         double resolving = cli_now() - start;
