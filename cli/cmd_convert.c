@@ -11,6 +11,7 @@
 #include "picture_buffer.h"
 #include "picture_options.h"
 #include "progress.h"
+#include "simplify.h"
 #include "text.h"
 
 typedef struct convert_args {
@@ -20,6 +21,7 @@ typedef struct convert_args {
     uint32_t weld; /* tml_weld */
     uint32_t up;   /* tml_up; 0: by the input's format */
     bool is_linear;
+    simplify_goal simplify;
 } convert_args;
 
 /* In the order of kinds[]: volumes, then meshes (points: .ply), then pictures. */
@@ -39,6 +41,7 @@ static const opt convert_options[] = {
      .offset = offsetof(convert_args, up),
      .help = "the axis that points up in IN; a GLB is y-up, so its node turns the mesh; auto: y "
              "for OBJ and glTF, z for all others"},
+    SIMPLIFY_OPTION(offsetof(convert_args, simplify), .applies = OPT_MESH),
     {OPT_SECTION, .help = "Pictures", .applies = OPT_INTEGERS},
     {OPT_FLAG, "linear", .offset = offsetof(convert_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
@@ -52,6 +55,7 @@ typedef struct run {
     const char *path, *kind, *format;
     char described[TEXT_SIZE]; /* what is in the input */
     report times;
+    simplified simple;
 } run;
 
 /* What else can be made of each kind, where the output's ending is none of its own. */
@@ -154,7 +158,16 @@ static int convert_mesh(run *r)
         if (in.file.crease_count || in.file.corner_count)
             cli_warn("creases and sharp corners are left out");
         double start = cli_now();
-        code = cli_fail(r->tml, tml_mesh_save(r->tml, a->output, &mesh));
+        tml_status status = TML_OK;
+        if (simplify_is_asked(&a->simplify)) {
+            status = simplify_mesh(r->tml, &a->simplify, &mesh, &r->simple);
+            mesh = r->simple.mesh;
+            add_time(r, "simplify", start);
+            start = cli_now();
+        }
+        if (status == TML_OK)
+            status = tml_mesh_save(r->tml, a->output, &mesh);
+        code = cli_fail(r->tml, status);
         add_time(r, "save", start);
     }
     mesh_input_free(r->tml, &in);
@@ -270,6 +283,8 @@ static void tell(const run *r)
     field_text("format", NULL, NULL, r->format);
     field_line("input", "%s", r->described);
     field_close('{');
+    if (simplify_is_asked(&r->args->simplify))
+        simplify_tell(&r->simple);
     report_tell(&r->times, 0, 0);
 }
 
@@ -285,6 +300,7 @@ static int convert_run(void *args, char **operands, uint32_t operand_count)
     report_add_output(&r.times, a->output);
     if (code == CLI_OK)
         tell(&r);
+    simplify_free(r.tml, &r.simple);
     cli_close(r.tml);
     return code;
 }

@@ -37,6 +37,7 @@ typedef struct surface_args {
     const char *mask, *attribute;
     uint32_t normals; /* tml_normals */
     bool soup, caps, flip, indices64, drop_degenerate, largest;
+    simplify_goal simplify;
     uint32_t points_kind; /* tml_field_kind */
     uint32_t kernel;      /* tml_field_kernel */
     double radius;
@@ -126,6 +127,8 @@ static const opt surface_options[] = {
     {OPT_FLAG, "indices64", .needs = "output", .excludes = "soup",
      .offset = offsetof(surface_args, indices64),
      .help = "64-bit indices, for more than 2^32 vertices"},
+    SIMPLIFY_OPTION(offsetof(surface_args, simplify), .needs = "output|png",
+                    .excludes = "soup|indices64|slabs|index|iso=*,*|labels=all|labels=*,*"),
 
     INPUT_OPTIONS(surface_args),
 
@@ -550,6 +553,13 @@ static int save_cells(run *r)
 static int write_outputs(run *r)
 {
     int code = map_mesh(r);
+    if (code == CLI_OK && simplify_is_asked(&r->args->simplify)) {
+        double start = cli_now();
+        code = cli_fail(r->tml,
+                        simplify_mesh(r->tml, &r->args->simplify, &r->mesh, &r->summary.simple));
+        report_add_stage(&r->summary.report, "simplify", cli_now() - start);
+        r->mesh = r->summary.simple.mesh;
+    }
     if (code == CLI_OK)
         code = save_mesh(r);
     if (code == CLI_OK)
@@ -564,10 +574,11 @@ static int write_outputs(run *r)
 static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
-    return !a->output       ? "give --output"
-           : a->png         ? "leave out --png"
-           : a->debug_cells ? "leave out --debug-cells"
-           : a->labels.all  ? "name the labels"
+    return !a->output                        ? "give --output"
+           : a->png                          ? "leave out --png"
+           : a->debug_cells                  ? "leave out --debug-cells"
+           : a->labels.all                   ? "name the labels"
+           : simplify_is_asked(&a->simplify) ? "leave out --simplify"
            : a->soup && (a->largest || a->drop_degenerate)
                ? "leave out --soup, or --largest and --drop-degenerate"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
@@ -694,6 +705,7 @@ static int run_point_slabs(run *r)
 static void release(run *r)
 {
     slabs_close(&r->slabs);
+    simplify_free(r->tml, &r->summary.simple);
     tml_surface_free(r->tml, &r->result);
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);

@@ -82,6 +82,8 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     field_count("triangles", NULL, ", %s triangle(s)", s->result->triangle_count);
     if (s->has_components)
         field_count("components", NULL, ", %s component(s)", s->components);
+    if (s->simple.before)
+        simplify_tell(&s->simple);
     tell_parts(s);
     /* Of points, the field takes the time, not their bytes. */
     report_tell(&s->report, s->in->is_points ? 0 : (double)s->bytes_in, s->surface_seconds);

@@ -7,6 +7,7 @@
 #include "frames.h"
 #include "input.h"
 #include "report.h"
+#include "simplify.h"
 
 typedef struct summary {
     const input *in;
@@ -16,6 +17,7 @@ typedef struct summary {
     const tml_surface_result *result;
     double slope, intercept; /* from samples to physical values */
     uint64_t cells;
+    simplified simple; /* before is 0 where it was not asked for */
     bool has_components;
     uint64_t components;
     uint64_t bytes_in; /* of samples or points that the extraction read */

@@ -1730,6 +1730,73 @@ TEST(standard_input_and_output)
                  0);
 }
 
+/* A ball, and a square with texture coordinates that do not meet at its seam. */
+TEST(simplify_leaves_fewer_triangles)
+{
+    make_ball();
+    if (run("surface %s --iso 128 --simplify 0.25 -o %s --json",
+            in_folder("ball_32x32x32_uint8.raw"), in_folder("few.ply")) == 1 &&
+        strstr(err, "built without meshoptimizer"))
+        SKIP("the build has no meshoptimizer");
+    CHECK(is_json(out));
+    double before = json_get("triangles_before"), error = json_get_last("error");
+    CHECK(before > 1000 && error > 0 && error < 1);
+    EXPECT(0, "info %s --json", in_folder("few.ply"));
+    CHECK(json_get("faces") <= before / 4 && json_get("faces") > before / 8);
+    CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    CHECK_NEAR(json_get("euler"), 2, 0);
+    CHECK(strstr(out, "\"has_normals\": true"));
+    EXPECT(0, "surface %s --iso 128 --simplify 100 -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("hundred.ply"));
+    CHECK(strstr(out, "100 triangles of"));
+    char text[8192];
+    int used = 0,
+        n = 5; /* n x n squares; the left and the right half have coordinates of their own */
+    for (int i = 0; i <= n * (n + 2); i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "v %d %d 0\nvt %d %d\nvt %d %d\n",
+                         i % (n + 1), i / (n + 1), i % (n + 1), i / (n + 1), 50 + i % (n + 1),
+                         i / (n + 1));
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++) {
+            int v[4] = {y * (n + 1) + x, y * (n + 1) + x + 1, (y + 1) * (n + 1) + x + 1,
+                        (y + 1) * (n + 1) + x};
+            used += snprintf(text + used, sizeof text - (size_t)used, "f");
+            for (int k = 0; k < 4; k++)
+                used += snprintf(text + used, sizeof text - (size_t)used, " %d/%d", v[k] + 1,
+                                 2 * v[k] + 1 + (x >= 2));
+            used += snprintf(text + used, sizeof text - (size_t)used, "\n");
+        }
+    write_text("sheet.obj", text);
+    EXPECT(0, "convert %s --simplify 6 -o %s", in_folder("sheet.obj"), in_folder("plain.obj"));
+    EXPECT(0, "info %s --json", in_folder("plain.obj"));
+    CHECK(json_get("faces") < 20 && json_get("faces") >= 4);
+    CHECK_NEAR(json_get("area"), 25, 1e-9);
+    tml_context *tml = NULL;
+    tml_mesh_file mesh;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.threads = 1}, &tml));
+    if (CHECK_OK(tml, tml_mesh_load(tml, in_folder("plain.obj"), NULL, &mesh))) {
+        const uint32_t *indices = mesh.mesh.indices, *uvs = mesh.mesh.uv_indices;
+        for (uint64_t c = 0; CHECK(uvs != NULL) && c < 3 * mesh.mesh.triangle_count; c++) {
+            const float *at = mesh.mesh.positions + 3 * indices[c],
+                        *uv = mesh.mesh.uvs + 2 * uvs[c];
+            const float *a = mesh.mesh.positions + 3 * indices[c / 3 * 3],
+                        *b = mesh.mesh.positions + 3 * indices[c / 3 * 3 + 1],
+                        *d = mesh.mesh.positions + 3 * indices[c / 3 * 3 + 2];
+            bool is_right = a[0] + b[0] + d[0] > 6; /* of the seam, at 2 */
+            CHECK(uv[0] == at[0] + (is_right ? 50 : 0) && uv[1] == at[1]);
+        }
+        tml_mesh_file_free(tml, &mesh);
+    }
+    tml_close(tml);
+    EXPECT(2, "convert %s --simplify 0 -o %s", in_folder("sheet.obj"), in_folder("none.obj"));
+    EXPECT(2, "convert %s --simplify 1.5 -o %s", in_folder("sheet.obj"), in_folder("none.obj"));
+    EXPECT(2, "surface %s --iso 1,2 --simplify 0.5 -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("none.ply"));
+    EXPECT(2, "surface %s --iso 1 --slabs 2 --simplify 0.5 -o %s",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("none.ply"));
+    CHECK(!exists("none.obj") && !exists("none.ply"));
+}
+
 TEST(convert_refuses_nonsense)
 {
     make_nifti("n.nii", ball(false), 1, 0);
