@@ -15,6 +15,10 @@ macro(tml_optional option found target package what)
     endif()
 endmacro()
 
+option(TML_DICOM "Read DICOM series (needs nothing else)" ON)
+if(TML_DICOM)
+    list(APPEND TML_VOLUME_DEFINITIONS TML_DICOM)
+endif()
 find_package(BZip2 QUIET)
 tml_optional(TML_BZIP2 "${BZIP2_FOUND}" BZip2::BZip2 libbz2-dev "NRRD volumes in bzip2")
 # 4.5 lets each file have handlers of its own.

@@ -10,6 +10,7 @@
 #include "memory_watch.h"
 #include "volume_check.h"
 
+#ifdef TML_DICOM
 /* clang-format off */
 #define OBLIQUE {64, 64, 4}, TML_I16, 0x84f3c99b, {2.3437497, 2.3437496, 4.0000017}, {-136.2682, -50.12272, 36.6436}
 static const volume_check shipped[] = {
@@ -213,7 +214,7 @@ static void expect_volume(tml_context *tml, const char *path, const uint16_t *ex
     tml_volume_free(tml, &volume);
 }
 
-#define UPRIGHT "1\\0\\0\\0\\1\\0"
+#    define UPRIGHT "1\\0\\0\\0\\1\\0"
 
 /* Five slices whose names are in another order than their places, in all codings, one of another series and
  * files that are none among them: whichever is named, the same volume, whole and layer by layer. */
@@ -376,22 +377,22 @@ static void make_frames(dicom *d, coding c, bool is_stated, int change)
     slice s = {.coding = c};
     size_t at[4];
     begin(d, &s);
-#define OPEN(i, tag, vr)                                                                           \
-    do {                                                                                           \
-        put_head(d, tag, vr, unstated);                                                            \
-        at[i] = d->size;                                                                           \
-    } while (0)
-#define CLOSE(i, end)                                                                              \
-    do {                                                                                           \
-        size_t size = d->size - at[i], behind = d->size;                                           \
-        if (is_stated) {                                                                           \
-            d->size = at[i] - 4;                                                                   \
-            put(d, size, 4);                                                                       \
-            d->size = behind;                                                                      \
-        } else {                                                                                   \
-            put_head(d, end, NULL, 0);                                                             \
-        }                                                                                          \
-    } while (0)
+#    define OPEN(i, tag, vr)                                                                       \
+        do {                                                                                       \
+            put_head(d, tag, vr, unstated);                                                        \
+            at[i] = d->size;                                                                       \
+        } while (0)
+#    define CLOSE(i, end)                                                                          \
+        do {                                                                                       \
+            size_t size = d->size - at[i], behind = d->size;                                       \
+            if (is_stated) {                                                                       \
+                d->size = at[i] - 4;                                                               \
+                put(d, size, 4);                                                                   \
+                d->size = behind;                                                                  \
+            } else {                                                                               \
+                put_head(d, end, NULL, 0);                                                         \
+            }                                                                                      \
+        } while (0)
     if (c !=
         IMPLICIT) { /* where a reader cannot know that it is a sequence, it is passed over as a value */
         OPEN(0, 0x00880200, "SQ");
@@ -513,6 +514,17 @@ TEST(files_cut_and_changed)
     if (CHECK(d.size > 6000))
         cut_and_change("a", d.data, d.size, d.size - 6000, 1, 1 << 20);
 }
+
+#else
+TEST(without_it_files_are_refused)
+{
+    char file[132] = "";
+    memcpy(file + 128, "DICM", 4);
+    tml_context *tml = open_plain();
+    expect_refusal(tml, "a", file, sizeof file, TML_ERROR_UNSUPPORTED, "TML_DICOM");
+    tml_close(tml);
+}
+#endif
 
 int main(int argc, char **argv)
 {

@@ -4,11 +4,12 @@
  *
  * Sequences are entered, not recursed into: a stack keeps where they end. What is in one counts only in
  * the functional groups of multi-frame files; an icon's rows and pixels do not. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
 #include "io/dicom.h"
+
+#ifdef TML_DICOM
+#    include <inttypes.h>
+#    include <math.h>
+#    include <stdlib.h>
 
 enum {
     WINDOW_SIZE = 4096,
@@ -16,8 +17,8 @@ enum {
     VALUE_MOST = 256,
     LIST_MOST = 16 << 20, /* bytes of a list of numbers */
 };
-#define UNDEFINED UINT32_MAX
-#define VR(a, b)  ((uint16_t)((a) << 8 | (b)))
+#    define UNDEFINED UINT32_MAX
+#    define VR(a, b)  ((uint16_t)((a) << 8 | (b)))
 
 enum {
     TAG_TRANSFER_SYNTAX = 0x00020010,
@@ -46,9 +47,9 @@ enum {
     TAG_DOUBLE_PIXELS = 0x7FE00009,
     TAG_PIXELS = 0x7FE00010,
 };
-#define TAG_ITEM         0xFFFEE000u
-#define TAG_ITEM_END     0xFFFEE00Du
-#define TAG_SEQUENCE_END 0xFFFEE0DDu
+#    define TAG_ITEM         0xFFFEE000u
+#    define TAG_ITEM_END     0xFFFEE00Du
+#    define TAG_SEQUENCE_END 0xFFFEE0DDu
 
 typedef struct dicom_level {
     uint64_t end; /* UINT64_MAX: a delimiter tells */
@@ -579,3 +580,5 @@ tml_status tml_dicom_parse(const io_file *file, dicom_image *out, bool *has_pixe
     tml_free(file->tml, p, sizeof *p);
     return status == TML_OK && *has_pixels ? check_pixels(file, out) : status;
 }
+
+#endif

@@ -11,6 +11,40 @@
 #include "io/dicom.h"
 #include "io/volume_internal.h"
 
+static bool is_dicom(io_span head, const char *path)
+{
+    (void)path;
+    return dicom_is(head);
+}
+
+#ifndef TML_DICOM
+
+static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                        volume_header *out)
+{
+    (void)head, (void)desc, (void)out;
+    return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                        "is DICOM, and this library was built without it (TML_DICOM); convert it "
+                        "to NRRD: trommel convert");
+}
+
+tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char *path,
+                                 bool *is_folder, io_file *out)
+{
+    (void)tml, (void)call, (void)path, (void)out;
+    *is_folder = false;
+    return TML_OK;
+}
+
+tml_status tml_dicom_decode(const io_file *file, const volume_header *header, uint64_t offset,
+                            uint64_t size, void *out)
+{
+    (void)header, (void)offset, (void)size, (void)out;
+    return tml_io_error(file, TML_ERROR_INTERNAL, "DICOM without TML_DICOM");
+}
+
+#else
+
 enum { NAME_SIZE = 256, SLICES_MOST = 1 << 16 };
 
 typedef struct dicom_slice {
@@ -325,12 +359,6 @@ static tml_status read_series(const io_file *file, const dicom_image *image, dic
 
 /* ---- the format ------------------------------------------------------------------------------ */
 
-static bool is_dicom(io_span head, const char *path)
-{
-    (void)path;
-    return dicom_is(head);
-}
-
 /* The axes: along rows, down columns, from slice to slice. */
 static tml_status place(const io_file *file, const dicom_image *image, const dicom_stack *stack,
                         const tml_volume_load_desc *desc, volume_header *out)
@@ -410,15 +438,15 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-#define UNPACK(type)                                                                               \
-    do {                                                                                           \
-        type *s = out;                                                                             \
-        const unsigned down = (unsigned)(image->high + 1 - image->stored);                         \
-        const type all = (type)(((uint64_t)1 << image->stored) - 1);                               \
-        const type sign = image->is_signed ? (type)((uint64_t)1 << (image->stored - 1)) : 0;       \
-        for (uint64_t i = 0; i < count; i++)                                                       \
-            s[i] = (type)((((s[i] >> down) & all) ^ sign) - sign);                                 \
-    } while (0)
+#    define UNPACK(type)                                                                           \
+        do {                                                                                       \
+            type *s = out;                                                                         \
+            const unsigned down = (unsigned)(image->high + 1 - image->stored);                     \
+            const type all = (type)(((uint64_t)1 << image->stored) - 1);                           \
+            const type sign = image->is_signed ? (type)((uint64_t)1 << (image->stored - 1)) : 0;   \
+            for (uint64_t i = 0; i < count; i++)                                                   \
+                s[i] = (type)((((s[i] >> down) & all) ^ sign) - sign);                             \
+        } while (0)
 
 /* What older files keep in the bits that are not used, overlays say, becomes the sign or 0. */
 static void unpack(const dicom_image *image, uint64_t count, void *out)
@@ -503,5 +531,7 @@ tml_status tml_dicom_decode(const io_file *file, const volume_header *header, ui
     tml_free(file->tml, samples, stored);
     return status;
 }
+
+#endif
 
 const volume_format tml_volume_dicom = {"DICOM", is_dicom, parse};
