@@ -24,6 +24,8 @@ typedef struct picture_region {
     uint32_t x, y, width, height; /* width or height 0: to the picture's end */
 } picture_region;
 
+typedef enum channel_depth { DEPTH_AUTO, DEPTH_8, DEPTH_16, DEPTH_32 } channel_depth;
+
 typedef struct exposure_args {
     cli_common common;
     const char *meter;
@@ -42,7 +44,7 @@ typedef struct exposure_args {
     const char *output, *plot;
     uint32_t tone; /* tml_tone */
     double white;
-    uint32_t depth; /* 0: 8 bits, 1: 16 */
+    uint32_t depth; /* channel_depth */
     bool ascii;
 } exposure_args;
 
@@ -132,8 +134,10 @@ static const opt exposure_options[] = {
     {OPT_NUMBER, "white", .needs = "output tone=reinhard-extended", .argument = "L", .least = 1e-3,
      .most = 1e6, .fallback = "4", .offset = offsetof(exposure_args, white),
      .help = "the exposed luminance that becomes white"},
-    {OPT_CHOICE, "bits", .needs = "output=*.png", .choices = "8|16", .fallback = "8",
-     .offset = offsetof(exposure_args, depth), .help = "bits of each channel"},
+    {OPT_CHOICE, "bits", .needs = "output=*.png|output=*.exr", .choices = "auto|8|16|32",
+     .fallback = "auto", .offset = offsetof(exposure_args, depth),
+     .help = "bits of each channel: 8 or 16 of a .png, 16 (half floats) or 32 of an .exr; auto: 8 "
+             "and 32"},
     {OPT_OUTPUT, "histogram", .brief = "a plot of the histogram (.svg)", .argument = "FILE",
      .offset = offsetof(exposure_args, plot), .endings = ".svg",
      .help = "a plot of the histogram (.svg), with mean, median, clip and middle grey"},
@@ -178,7 +182,13 @@ static tml_luminance luminance_of(const exposure_args *a)
 
 static int check_args(const exposure_args *a)
 {
+    static const char *const exr[] = {".exr", NULL};
     const double *weights = a->weights.values;
+    bool is_exr = a->output && path_ends_with(a->output, exr);
+    if (a->depth == (is_exr ? DEPTH_8 : DEPTH_32))
+        return cli_usage("--bits: %s has no channels of %s bits; give %s",
+                         is_exr ? ".exr" : ".png", is_exr ? "8" : "32",
+                         is_exr ? "16 or 32" : "8 or 16");
     if (a->weights.count && !(weights[0] + weights[1] + weights[2] > 0))
         return cli_usage("--weights are all 0; one at least must not be");
     if (a->floor > 0 && a->floor < LEAST_LUMINANCE)
@@ -339,7 +349,8 @@ static tml_type output_layout(const run *r, const char *path, tml_image *out)
     uint32_t channels = r->in.image.channels;
     /* Grey with alpha becomes four channels; floats have no place for alpha. */
     out->channels = channels == 1 ? 1 : channels == 3 || !path_ends_with(path, ".png .exr") ? 3 : 4;
-    return !is_png ? TML_F32 : r->args->depth ? TML_U16 : TML_U8;
+    bool is_16 = r->args->depth == DEPTH_16;
+    return is_png ? (is_16 ? TML_U16 : TML_U8) : is_16 ? TML_F16 : TML_F32;
 }
 
 static int save_picture(run *r, measured *f, const char *path)

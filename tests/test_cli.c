@@ -1595,6 +1595,17 @@ TEST(exposure_writes_pictures)
     CHECK(first_sample("four.png", &p) == 118 && p.data == NULL);
     EXPECT(0, "exposure %s -o %s --tone srgb --bits 16 --backend cpu", path, in_folder("four.png"));
     CHECK_NEAR(first_sample("four.png", &p), 65535 * (1.055 * pow(0.18, 1 / 2.4) - 0.055), 2);
+    EXPECT(2, "exposure %s -o %s --bits 32", path, in_folder("deep.png"));
+    EXPECT(2, "exposure %s -o %s --bits 8", path, in_folder("deep.exr"));
+    EXPECT(2, "exposure %s -o %s --bits 16", path, in_folder("deep.hdr"));
+    CHECK(!exists("deep.png") && !exists("deep.exr") && !exists("deep.hdr"));
+    if (run("exposure %s -o %s --bits 16 --backend cpu", path, in_folder("half.exr")) == 0) {
+        EXPECT(0, "info %s", in_folder("half.exr"));
+        CHECK(strstr(out, "1 x f16, OpenEXR"));
+        EXPECT(0, "exposure %s -o %s --backend cpu", path, in_folder("whole.exr"));
+        EXPECT(0, "info %s", in_folder("whole.exr"));
+        CHECK(strstr(out, "1 x f32, OpenEXR"));
+    }
     EXPECT(0, "exposure %s -o %s --tone srgb --backend cpu", path, in_folder("four.hdr"));
     CHECK_NEAR(first_sample("four.hdr", &p), 0.18, 0.001);
     EXPECT(0, "exposure %s -o %s --tone reinhard --backend cpu", path, in_folder("back.pfm"));
