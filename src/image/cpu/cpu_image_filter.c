@@ -147,6 +147,28 @@ CPU_INSTANTIATE(CPU_FLAT void, weigh_tap,
                 (uint32_t tap, uint32_t old_size, uint32_t size, float *sums, float *weights),
                 weigh_tap(tap, old_size, size, sums, weights))
 
+/* The new texels around the middle that have its weights, if none of these is 0. Of an even size
+ * that is all but a few at each end. weights: of taps, not yet repeated. */
+static void find_alike(cpu_kaiser *out)
+{
+    const size_t size = out->size;
+    size_t first = size / 2, end = first + 1;
+    for (uint32_t tap = out->first; tap < out->end; tap++) {
+        const float *weights = out->weights + tap * size;
+        size_t left = size / 2, right = left + 1;
+        while (left > 0 && weights[left - 1] == weights[size / 2])
+            left--;
+        while (right < size && weights[right] == weights[size / 2])
+            right++;
+        first = tap == out->first || left > first ? left : first;
+        end = tap == out->first || right < end ? right : end;
+        if (weights[size / 2] == 0.0f)
+            end = first = size; /* none */
+    }
+    out->alike_first = (uint32_t)first;
+    out->alike_end = (uint32_t)end;
+}
+
 void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out)
 {
     typedef void (*weigh_tap_fn)(uint32_t tap, uint32_t old_size, uint32_t size, float *sums,
@@ -165,8 +187,12 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
                 out->end = tap + 1;
         out->first = TML_MIN_OF(out->first, out->end == tap + 1 ? tap : IMAGE_KAISER_TAPS);
     }
-    for (size_t i = IMAGE_KAISER_TAPS * size; i-- > 0;) { /* backwards, since it spreads in place */
-        float weight = weights[i] / sums[i % size];
+    for (size_t i = 0; i < IMAGE_KAISER_TAPS * size; i++)
+        weights[i] /= sums[i % size];
+    find_alike(out);
+    for (size_t i = IMAGE_KAISER_TAPS * size;
+         i-- > 0 && repeats > 1;) { /* backwards, since it spreads in place */
+        float weight = weights[i];
         for (uint32_t c = 0; c < repeats; c++)
             weights[i * repeats + c] = weight;
     }
@@ -198,49 +224,26 @@ CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float
                   weighed(w2[i], in2[i]) + weighed(w3[i], in3[i]);
 }
 
-/* Adds four weighted rows, in order. */
-CPU_INLINE void add_rows(const float *weights, const float *const *rows, size_t first, size_t count,
-                         float *restrict sums)
+/* Adds six weighted rows, in order, to sums; the first ones begin the sums. */
+CPU_INLINE void add_rows(bool are_first, const float *weights, const float *const *rows,
+                         size_t first, size_t count, float *restrict sums)
 {
     const float *restrict a = rows[0] + first, *restrict b = rows[1] + first;
     const float *restrict c = rows[2] + first, *restrict d = rows[3] + first;
-    float w0 = weights[0], w1 = weights[1], w2 = weights[2], w3 = weights[3];
-    for (size_t i = 0; i < count; i++)
-        sums[i] = sums[i] + w0 * a[i] + w1 * b[i] + w2 * c[i] + w3 * d[i];
-}
-
-CPU_INLINE void add_row(float weight, const float *restrict in, size_t count, float *restrict sums)
-{
-    for (size_t i = 0; i < count; i++)
-        sums[i] += weight * in[i];
-}
-
-CPU_INLINE void weigh_rows(uint32_t row_count, const float *const *rows, const float *weights,
-                           size_t count, float *out)
-{
-    for (size_t first = 0; first < count; first += CHUNK) {
-        size_t size = TML_MIN_OF((size_t)CHUNK, count - first);
-        memset(out + first, 0, size * sizeof *out);
-        uint32_t k = 0;
-        for (; k + 4 <= row_count; k += 4)
-            add_rows(weights + k, rows + k, first, size, out + first);
-        for (; k < row_count; k++)
-            add_row(weights[k], rows[k] + first, size, out + first);
+    const float *restrict e = rows[4] + first, *restrict f = rows[5] + first;
+    float w0 = weights[0], w1 = weights[1], w2 = weights[2], w3 = weights[3], w4 = weights[4],
+          w5 = weights[5];
+    for (size_t i = 0; i < count; i++) {
+        float sum = are_first ? w0 * a[i] : sums[i] + w0 * a[i];
+        sums[i] = sum + w1 * b[i] + w2 * c[i] + w3 * d[i] + w4 * e[i] + w5 * f[i];
     }
 }
 
-CPU_INSTANTIATE(void, weigh_rows,
-                (uint32_t row_count, const float *const *rows, const float *weights, size_t count,
-                 float *out),
-                weigh_rows(row_count, rows, weights, count, out))
-
-void cpu_weigh_rows(tml_simd level, uint32_t row_count, const float *const *rows,
-                    const float *weights, size_t count, float *out)
+CPU_INLINE void add_row(bool is_first, float weight, const float *restrict in, size_t count,
+                        float *restrict sums)
 {
-    typedef void (*weigh_rows_fn)(uint32_t row_count, const float *const *rows,
-                                  const float *weights, size_t count, float *out);
-    static const weigh_rows_fn weigh_rows_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_rows);
-    weigh_rows_for[level](row_count, rows, weights, count, out);
+    for (size_t i = 0; i < count; i++)
+        sums[i] = is_first ? weight * in[i] : sums[i] + weight * in[i];
 }
 
 /* Splits count pairs of texels. */
@@ -254,19 +257,45 @@ CPU_INLINE void split_row(size_t channels, const float *restrict row, size_t cou
         }
 }
 
-CPU_INSTANTIATE(void, split_row,
-                (uint32_t channels, const float *row, size_t count, float *even, float *odd),
-                EACH_CHANNELS(split_row(CHANNELS, row, count, even, odd)))
-
-void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t count, float *even,
-                   float *odd)
+/* The sums are split while they are in the L1 cache. */
+CPU_INLINE void weigh_rows(size_t channels, uint32_t row_count, const float *const *rows,
+                           const float *weights, size_t texels, float *even, float *odd)
 {
-    typedef void (*split_row_fn)(uint32_t channels, const float *row, size_t count, float *even,
-                                 float *odd);
-    static const split_row_fn split_row_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(split_row);
-    split_row_for[level](channels, row, count / 2, even, odd);
-    if (count % 2 == 1)
-        memcpy(even + count / 2 * channels, row + (count - 1) * channels, channels * sizeof *row);
+    float sums[CHUNK];
+    const size_t pairs_most = CHUNK / (2 * channels), pairs = texels / 2;
+    for (size_t first = 0; first <= pairs; first += pairs_most) {
+        size_t count = TML_MIN_OF(pairs_most, pairs - first), at = 2 * channels * first;
+        bool has_last = first + count == pairs && count < pairs_most && texels % 2 == 1;
+        size_t size = channels * (2 * count + has_last);
+        uint32_t k = 0;
+        for (; k + 6 <= row_count; k += 6)
+            if (k == 0)
+                add_rows(true, weights, rows, at, size, sums);
+            else
+                add_rows(false, weights + k, rows + k, at, size, sums);
+        for (; k < row_count; k++)
+            if (k == 0)
+                add_row(true, weights[0], rows[0] + at, size, sums);
+            else
+                add_row(false, weights[k], rows[k] + at, size, sums);
+        split_row(channels, sums, count, even + channels * first, odd + channels * first);
+        if (has_last)
+            memcpy(even + channels * pairs, sums + 2 * channels * count, channels * sizeof *even);
+    }
+}
+
+CPU_INSTANTIATE(void, weigh_rows,
+                (uint32_t channels, uint32_t row_count, const float *const *rows,
+                 const float *weights, size_t texels, float *even, float *odd),
+                EACH_CHANNELS(weigh_rows(CHANNELS, row_count, rows, weights, texels, even, odd)))
+
+void cpu_weigh_rows(tml_simd level, uint32_t channels, uint32_t row_count, const float *const *rows,
+                    const float *weights, size_t texels, float *even, float *odd)
+{
+    typedef void (*weigh_rows_fn)(uint32_t channels, uint32_t row_count, const float *const *rows,
+                                  const float *weights, size_t texels, float *even, float *odd);
+    static const weigh_rows_fn weigh_rows_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_rows);
+    weigh_rows_for[level](channels, row_count, rows, weights, texels, even, odd);
 }
 
 /* A tap's old texel of new texel 0; those of the next new texels follow it. */
@@ -277,22 +306,61 @@ CPU_INLINE const float *tapped_texels(uint32_t tap, uint32_t channels, const flo
     return (tap % 2 ? odd : even) + shift * (ptrdiff_t)channels;
 }
 
+/* Floats [first, first + count) of a new row, whose weights may differ from texel to texel. */
+CPU_INLINE void weigh_some(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
+                           const float *odd, size_t first, size_t count, float *out)
+{
+    const size_t room = (size_t)kaiser->size * channels;
+    uint32_t tap = kaiser->first;
+    memset(out + first, 0, count * sizeof *out);
+    for (; tap + 4 <= kaiser->end; tap += 4)
+        add_taps(kaiser->weights + tap * room + first, room,
+                 tapped_texels(tap, channels, even, odd) + first,
+                 tapped_texels(tap + 1, channels, even, odd) + first, channels, count, out + first);
+    for (; tap < kaiser->end; tap++)
+        add_tap(kaiser->weights + tap * room + first,
+                tapped_texels(tap, channels, even, odd) + first, count, out + first);
+}
+
+/* The same where all have the same weights, none of them 0. */
+CPU_INLINE void weigh_alike(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
+                            const float *odd, size_t first, size_t count, float *out)
+{
+    const float *rows[IMAGE_KAISER_TAPS];
+    float weights[IMAGE_KAISER_TAPS];
+    uint32_t taps = kaiser->end - kaiser->first, k = 0;
+    for (uint32_t tap = 0; tap < taps; tap++) {
+        rows[tap] = tapped_texels(kaiser->first + tap, channels, even, odd);
+        weights[tap] =
+            kaiser->weights[((size_t)(kaiser->first + tap) * kaiser->size + kaiser->alike_first) *
+                            channels];
+    }
+    for (; k + 6 <= taps; k += 6)
+        if (k == 0)
+            add_rows(true, weights, rows, first, count, out + first);
+        else
+            add_rows(false, weights + k, rows + k, first, count, out + first);
+    for (; k < taps; k++)
+        if (k == 0)
+            add_row(true, weights[0], rows[0] + first, count, out + first);
+        else
+            add_row(false, weights[k], rows[k] + first, count, out + first);
+}
+
 CPU_INLINE void weigh_columns(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
                               const float *odd, float *out)
 {
-    size_t count = (size_t)kaiser->size * channels;
-    for (size_t first = 0; first < count; first += CHUNK) {
-        size_t size = TML_MIN_OF((size_t)CHUNK, count - first);
-        uint32_t tap = kaiser->first;
-        memset(out + first, 0, size * sizeof *out);
-        for (; tap + 4 <= kaiser->end; tap += 4)
-            add_taps(kaiser->weights + tap * count + first, count,
-                     tapped_texels(tap, channels, even, odd) + first,
-                     tapped_texels(tap + 1, channels, even, odd) + first, channels, size,
-                     out + first);
-        for (; tap < kaiser->end; tap++)
-            add_tap(kaiser->weights + tap * count + first,
-                    tapped_texels(tap, channels, even, odd) + first, size, out + first);
+    const size_t alike_first = (size_t)kaiser->alike_first * channels;
+    const size_t alike_end = (size_t)kaiser->alike_end * channels;
+    const size_t count = (size_t)kaiser->size * channels;
+    for (size_t first = 0, end; first < count; first = end) {
+        bool is_alike = first >= alike_first && first < alike_end;
+        end = is_alike ? alike_end : first < alike_first ? alike_first : count;
+        end = TML_MIN_OF(end, first + CHUNK);
+        if (is_alike)
+            weigh_alike(channels, kaiser, even, odd, first, end - first, out);
+        else
+            weigh_some(channels, kaiser, even, odd, first, end - first, out);
     }
 }
 

@@ -36,21 +36,19 @@ void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[
 typedef struct cpu_kaiser {
     float *weights;
     uint32_t size, first, end;
+    uint32_t alike_first, alike_end; /* new texels that all have the same weights, none of them 0 */
 } cpu_kaiser;
 /* Fills weights for an axis that is halved to size. Each weight is stored repeats times: once for
  * rows, once a channel for columns. weights needs CPU_KAISER_ROOM(size) * repeats floats. */
 #define CPU_KAISER_ROOM(size) ((uint64_t)(size) * (IMAGE_KAISER_TAPS + 1))
 void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out);
 
-/* out: the weighted sum of rows of count floats. */
-void cpu_weigh_rows(tml_simd level, uint32_t row_count, const float *const *rows,
-                    const float *weights, size_t count, float *out);
-/* cpu_split_row splits a row of count texels into even and odd ones. cpu_weigh_columns sums the
- * weighted taps of each new texel from these. Before and after even and odd there must be
- * CPU_KAISER_MARGIN initialised texels; their weights are 0. */
+/* cpu_weigh_rows sums weighted rows (one at least) of texels, and splits the sum into even and odd
+ * texels. cpu_weigh_columns sums the weighted taps of each new texel from these. Before and after
+ * even and odd there must be CPU_KAISER_MARGIN initialised texels; their weights are 0. */
 enum { CPU_KAISER_MARGIN = (IMAGE_KAISER_TAPS + 1) / 4 + 1 };
-void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t count, float *even,
-                   float *odd);
+void cpu_weigh_rows(tml_simd level, uint32_t channels, uint32_t row_count, const float *const *rows,
+                    const float *weights, size_t texels, float *even, float *odd);
 void cpu_weigh_columns(tml_simd level, uint32_t channels, const cpu_kaiser *kaiser,
                        const float *even, const float *odd, float *out);
 

@@ -42,8 +42,8 @@ typedef struct mips_job {
 typedef struct mips_space {
     float *rings[RUN_LEVELS];   /* AREA: RING_ROWS of each level of a run */
     float *decoded[3], *joined; /* AREA: a block's texels of three rows above, and of their mean */
-    float *rows, *row;          /* KAISER: decoded rows above; their weighted sum */
-    float *even, *odd;          /* KAISER: even and odd texels of that sum */
+    float *rows;                /* KAISER: decoded rows above */
+    float *even, *odd;          /* KAISER: even and odd texels of their weighted sum */
     float *shortened;           /* the new row */
 } mips_space;
 
@@ -184,9 +184,8 @@ static void make_kaiser_row(mips_strip *strip, uint32_t y)
     const float *rows[IMAGE_KAISER_TAPS];
     float weights[IMAGE_KAISER_TAPS];
     uint32_t count = gather_rows(strip, y, rows, weights);
-    cpu_weigh_rows(job->simd, count, rows, weights, (size_t)level->old_width * channels,
-                   space->row);
-    cpu_split_row(job->simd, channels, space->row, level->old_width, space->even, space->odd);
+    cpu_weigh_rows(job->simd, channels, count, rows, weights, level->old_width, space->even,
+                   space->odd);
     cpu_weigh_columns(job->simd, channels, &level->across, space->even, space->odd,
                       space->shortened);
     cpu_image_encode(&level->out, y, 0, level->width, space->shortened);
@@ -217,7 +216,6 @@ static size_t lay_out_space(const image_mips_plan *plan, void *memory, mips_spac
         bool in_floats = plan->in.type == TML_F32;
         out->rows =
             cpu_arena_take(&arena, in_floats ? 0 : (width + ROW_GAP) * IMAGE_KAISER_TAPS, texel);
-        out->row = cpu_arena_take(&arena, width, texel);
         out->even = cpu_arena_take(&arena, apart, texel);
         out->odd = cpu_arena_take(&arena, apart, texel);
         out->shortened = cpu_arena_take(&arena, half, texel);
