@@ -1478,6 +1478,28 @@ static void kaiser_axis(const float *above, uint32_t outer, uint32_t old_size, u
         }
 }
 
+/* Engines leave out the taps that have weight 0 in levels of every size. */
+TEST(kaiser_weights_lie_within_their_taps)
+{
+    static const uint32_t large[] = {511, 513, 4095, 4096, 4097, 65535, 65536, 65537};
+    for (uint32_t k = 1; k < 300 + sizeof large / sizeof large[0]; k++) {
+        uint32_t old_size = k < 300 ? k : large[k - 300], size = old_size > 1 ? old_size / 2 : 1;
+        uint32_t outside = 0, first = IMAGE_KAISER_TAPS, end = 0;
+        for (uint32_t i = 0; i < size; i++)
+            for (uint32_t tap = 0; tap < IMAGE_KAISER_TAPS; tap++) {
+                uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE;
+                if (j >= old_size || image_kaiser(i, j, old_size) == 0.0f)
+                    continue;
+                outside += tap < IMAGE_KAISER_FIRST || tap >= IMAGE_KAISER_END;
+                first = tap < first ? tap : first;
+                end = tap + 1 > end ? tap + 1 : end;
+            }
+        CHECK_EQ_U64(outside, 0);
+        if (old_size > 100) /* and no more are left out than could be */
+            CHECK(first == IMAGE_KAISER_FIRST && end == IMAGE_KAISER_END - (old_size % 2 == 0));
+    }
+}
+
 /* More rows than a worker takes at a time and longer ones than are made in one go. */
 TEST(large_mips_are_made_of_the_same_texels_as_small_ones)
 {

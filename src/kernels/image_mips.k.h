@@ -93,9 +93,12 @@ FUNCTION(float) image_bessel(float q)
 
 /* KAISER, a Kaiser-windowed sinc: the weight of old texel j in new texel i; 0 from a distance of three new
  * texels on. There are IMAGE_KAISER_TAPS taps from j = 2 i - IMAGE_KAISER_BEFORE on. Taps outside the level
- * are skipped; the sum is divided by the sum of the weights. */
+ * are skipped; the sum is divided by the sum of the weights. Taps before IMAGE_KAISER_FIRST and from
+ * IMAGE_KAISER_END on have weight 0 in levels of every size, or lie outside. */
 #define IMAGE_KAISER_BEFORE 8
 #define IMAGE_KAISER_TAPS   19
+#define IMAGE_KAISER_FIRST  3
+#define IMAGE_KAISER_END    16
 FUNCTION(float) image_kaiser(uint i, uint j, uint old_size)
 {
     uint new_size = max(old_size >> 1, 1u);

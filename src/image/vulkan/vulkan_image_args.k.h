@@ -98,7 +98,7 @@ ARGS_END(image_mips_args)
 
 /* KAISER: texels of a workgroup's tile along the filtered axis, and across it. */
 #define IMAGE_KAISER_SIDE   16u
-#define IMAGE_KAISER_ACROSS 32u
+#define IMAGE_KAISER_ACROSS 64u
 
 /* image_mips_level.comp: one level by many workgroups, or several levels by one workgroup, with
  * floats and more_floats as a double buffer. */

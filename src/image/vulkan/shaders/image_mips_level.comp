@@ -17,13 +17,17 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ol
     vec4 v[];
 };
 
+vec4 old_float_texel(uvec2 floats, uint i)
+{
+    return old_floats_at(address_of(floats, i, 16u)).v[0];
+}
+
 vec4 texel_at(source from, uint x, uint y)
 {
     if (!from.is_floats)
         return source_texel(x, y);
     uint i = y * from.width + x;
-    return args.levels > 1u ? float_texel(from.floats, i)
-                            : old_floats_at(address_of(from.floats, i, 16u)).v[0];
+    return args.levels > 1u ? float_texel(from.floats, i) : old_float_texel(from.floats, i);
 }
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
@@ -31,31 +35,45 @@ vec4 texel_at(source from, uint x, uint y)
 /* Weights cost more than loads of texels, so a workgroup computes those of a tile once. A tile has
  * SIDE texels along the axis and ACROSS in the other direction. */
 const uint SIDE = IMAGE_KAISER_SIDE, ACROSS = IMAGE_KAISER_ACROSS;
-const uint TAPS = uint(IMAGE_KAISER_TAPS);
+const uint TAPS = uint(IMAGE_KAISER_END - IMAGE_KAISER_FIRST); /* the others have weight 0 */
+const uint BEFORE = uint(IMAGE_KAISER_BEFORE - IMAGE_KAISER_FIRST);
 shared float weights[SIDE * TAPS];
 
 void find_weights(uint begin, uint size, uint old_size)
 {
     for (uint k = gl_LocalInvocationID.x; k < SIDE * TAPS; k += GROUP) {
         uint i = begin + k / TAPS;
-        uint j = 2u * i + k % TAPS - uint(IMAGE_KAISER_BEFORE); /* below 0 it wraps to large */
+        uint j = 2u * i + k % TAPS - BEFORE; /* below 0 it wraps to large */
         weights[k] = i < size && j < old_size ? image_kaiser(i, j, old_size) : 0.0;
     }
 }
+
+/* Adds up the taps of load(j). Loads do not depend on weights, so that many are under way at
+ * once; what lies outside the level has weight 0, and the last texel stands in for it. A product
+ * with 0 is not added: 0 times a NaN would be NaN. */
+#define ADD_TAPS(load)                                                                             \
+    [[unroll]] for (uint tap = 0u; tap < TAPS; tap++) {                                            \
+        uint j = min(2u * i + tap - BEFORE, last); /* below 0: large */                            \
+        float weight = weights[at + tap];                                                          \
+        vec4 texel = load;                                                                         \
+        sum += weight != 0.0 ? weight * texel : vec4(0.0);                                         \
+        total += weight;                                                                           \
+    }
 
 /* The new texel i along the axis, in line o across it, by the weights from at on. */
 vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
 {
     vec4 sum = vec4(0.0);
     float total = 0.0;
-    for (uint tap = 0u; tap < TAPS; tap++) {
-        uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE);
-        float weight = weights[at + tap];
-        if (weight == 0.0)
-            continue; /* 0 times a NaN would be NaN */
-        total += weight;
-        sum += weight * texel_at(from, axis == ALONG_X ? j : o, axis == ALONG_X ? o : j);
-    }
+    uint last = (axis == ALONG_X ? from.width : from.height) - 1u;
+    uint step_x = axis == ALONG_X ? 1u : 0u, step_y = 1u - step_x;
+    uint x = axis == ALONG_X ? 0u : o, y = axis == ALONG_X ? o : 0u;
+    if (!from.is_floats)
+        ADD_TAPS(source_texel(x + j * step_x, y + j * step_y))
+    else if (args.levels > 1u)
+        ADD_TAPS(float_texel(from.floats, (y + j * step_y) * from.width + x + j * step_x))
+    else
+        ADD_TAPS(old_float_texel(from.floats, (y + j * step_y) * from.width + x + j * step_x))
     return sum / total;
 }
 
