@@ -1,4 +1,5 @@
 /* Sequences: inputs that are frames, worked through one after another. */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -155,6 +156,25 @@ static int enumerate(const char *pattern, const frame_range *range, uint32_t *ro
     return code;
 }
 
+/* The number that a file's name ends in, before its endings: 12 of "water_0012.nii.gz"; 0 where there is none. Of
+ * a word such as "uint8" it is no number. */
+static uint32_t number_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *end = name + strcspn(name, "."), *at = end;
+    char digits[16];
+    uint64_t number;
+    while (at > name && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    size_t length = (size_t)(end - at);
+    bool is_word = at > name && isalpha((unsigned char)at[-1]) && length < 3;
+    if (length == 0 || length >= sizeof digits || is_word)
+        return 0;
+    memcpy(digits, at, length);
+    digits[length] = '\0';
+    return opt_count(digits, &number) && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
 int frames_find(char **operands, uint32_t operand_count, const frame_range *range, frames *out)
 {
     uint32_t room = 0;
@@ -174,7 +194,7 @@ int frames_find(char **operands, uint32_t operand_count, const frame_range *rang
                                : search(operands[0], &room, out);
     }
     for (uint32_t i = 0; i < operand_count && !is_pattern && code == CLI_OK; i++)
-        code = add(out, &room, i, operands[i]);
+        code = add(out, &room, out->is_sequence ? i : number_of(operands[i]), operands[i]);
     if (code != CLI_OK)
         frames_free(out);
     return code;

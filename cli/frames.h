@@ -30,10 +30,10 @@ typedef struct frame {
 typedef struct frames {
     frame *list; /* ascending */
     uint32_t count;
-    bool is_sequence; /* false: one file, whose outputs have no number */
+    bool is_sequence; /* false: one file, whose outputs need no number */
 } frames;
 
-/* What the operands stand for: one file; several, numbered from 0; or a name with %d or %04d, which stands for the
+/* What the operands stand for: one file, with the number at the end of its name, or 0; several, numbered from 0; or a name with %d or %04d, which stands for the
  * files of range, or those that are there. Prints what is wrong and returns an exit code. */
 int frames_find(char **operands, uint32_t operand_count, const frame_range *range, frames *out);
 void frames_free(frames *f);

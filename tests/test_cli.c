@@ -1169,6 +1169,15 @@ TEST(frames_of_a_sequence_are_surfaces_of_their_own)
            in_folder("s08_32x32x32_uint8.raw"), in_folder("list%d.ply"));
     CHECK(exists("list0.ply") && exists("list1.ply") && !exists("list2.ply"));
 
+    /* One file has its own number, or 0. */
+    EXPECT(0, "surface %s --iso 100 -o %s -q --backend cpu", in_folder("s10_32x32x32_uint8.raw"),
+           in_folder("lone_%04d.ply"));
+    CHECK(exists("lone_0000.ply") && !exists("lone_%04d.ply"));
+    CHECK(rename(in_folder("lone_0000.ply"), in_folder("lone_0012.ply")) == 0);
+    EXPECT(0, "surface %s --radius 1 -o %s -q --backend cpu", in_folder("lone_0012.ply"),
+           in_folder("again_%03d.ply"));
+    CHECK(exists("again_012.ply") && !exists("again_000.ply"));
+
     EXPECT(1, "surface %s --iso 100 -o %s --frames 9-11", frames, in_folder("none%d.ply"));
     CHECK(strstr(err, "s11_32x32x32") && strstr(err, "nothing was done") && !exists("none9.ply"));
     EXPECT(2, "surface %s --iso 100 -o %s", frames, in_folder("none.ply"));
