@@ -26,10 +26,10 @@ typedef struct tml_volume {
     double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
     uint64_t frame_count; /* volumes or components in the file, of which this is one */
-    char format[16]; /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
+    char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
                       * "DICOM", "raw" */
-    char space[32];  /* "left-posterior-superior", "right-anterior-superior", or empty */
-    char comment[96]; /* what else a person would like to know; may be empty */
+    char space[32];       /* "left-posterior-superior", "right-anterior-superior", or empty */
+    char comment[96];     /* what else a person would like to know; may be empty */
 } tml_volume;
 
 /* For headerless files, and for choosing within files. Zeroed: take what the file says. */
@@ -49,14 +49,15 @@ typedef struct tml_volume_load_desc {
 
 /* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz
  * .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4 (.mrc .map .rec .ccp4), NPY, VTK (.vtk of
- * STRUCTURED_POINTS; where the build found expat, TML_XML, .vti of one piece, not LZ4 or LZMA), TIFF
- * (pages are layers, of one grey sample a pixel; where it found libtiff, TML_TIFF), or raw (.raw, any
- * name when desc gives dims and type; .gz is unzipped). The format is found by content first, then by
- * name. VTK's arrays on cells are volumes of the cells' centres. path is UTF-8. desc may be NULL.
- * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in the
- * file's folder, sorted along their normal; path may be that folder, if it holds one series. Slices
- * must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then is no
- * rotation. Where each slice has a slope of its own, samples are f32 of physical values.
+ * STRUCTURED_POINTS; where the build found expat, TML_XML, .vti of one piece, not LZ4 or LZMA),
+ * TIFF (pages are layers, of one grey sample a pixel; where it found libtiff, TML_TIFF), DICOM
+ * (TML_DICOM), or raw (.raw, any name when desc gives dims and type; .gz is unzipped). The format
+ * is found by content first, then by name. VTK's arrays on cells are volumes of the cells' centres.
+ * path is UTF-8. desc may be NULL.
+ * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in
+ * the file's folder, sorted along their normal; path may be that folder, if it holds one series.
+ * Slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then
+ * is no rotation. Where each slice has a slope of its own, samples are f32 of physical values.
  * What follows the samples in a file with a header does not matter, compressed or not; headerless
  * samples must be all that there is, or that many volumes.
  * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,
@@ -253,8 +254,8 @@ typedef struct tml_points {
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
-/* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not 0,
- * radius and the value, where there are some. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in
+/* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not
+ * 0, radius and the value, where there are some. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in
  * something else), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_points_save(tml_context *tml, const char *path,
                                                   const tml_points *points);
@@ -462,8 +463,9 @@ typedef struct tml_picture {
  *             applied
  *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says that its gamma is 1
  *   JPEG      u8, grey or colour, turned upright as its Exif orientation says. CMYK: UNSUPPORTED
- *   OpenEXR   one part of scan lines or tiles (the finest level), with channels R, G, B and perhaps A, or Y and perhaps A,
- *             or a single one of any name: f16 if all are half, else f32. Other channels are
+ *   OpenEXR   one part of scan lines or tiles (the finest level), with channels R, G, B and
+ *             perhaps A, or Y and perhaps A, or a single one of any name: f16 if all are half,
+ *             else f32. Other channels are
  *             left out and named in comment. Compression none, RLE, ZIPS, ZIP, PIZ, PXR24.
  *             Several parts, deep pixels, subsampled channels, B44 and DWA: UNSUPPORTED, with
  *             how to convert.
