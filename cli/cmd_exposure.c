@@ -182,9 +182,8 @@ static tml_luminance luminance_of(const exposure_args *a)
 
 static int check_args(const exposure_args *a)
 {
-    static const char *const exr[] = {".exr", NULL};
     const double *weights = a->weights.values;
-    bool is_exr = a->output && path_ends_with(a->output, exr);
+    bool is_exr = a->output && path_ends_with(a->output, ".exr");
     if (a->depth == (is_exr ? DEPTH_8 : DEPTH_32))
         return cli_usage("--bits: %s has no channels of %s bits; give %s",
                          is_exr ? ".exr" : ".png", is_exr ? "8" : "32",
