@@ -237,7 +237,7 @@ const char *opt_describe_rules(const opt_command *command, const opt *option, ch
     const opt *list[OPT_MAX_OPTIONS];
     uint32_t count = opt_list(command, list);
     char part[OPT_TEXT_SIZE] = "", *last = strrchr(text, '(');
-    bool any;
+    bool any = false;
     if (last && strncmp(last, "(default: ", 10) == 0 && last[strlen(last) - 1] == ')') {
         last[strlen(last) - 1] = '\0'; /* which the conditions then follow */
         open = "; ";
