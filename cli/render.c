@@ -187,38 +187,27 @@ static void place_camera(scene *s, const double middle[3])
     s->detail = fmin(s->extent, fmax(2 * apart * slope, 1e-3 * s->extent));
 }
 
-/* Chooses both views so that they take in every vertex; false when there is none. */
-static bool fit_views(scene *s)
+/* What extents are found along, so that views can be fitted. */
+enum {
+    RIGHT,
+    LEFT,
+    TOP,
+    BOTTOM,
+    NEAR,
+    LIGHT_X,
+    LIGHT_Y,
+    LIGHT_Z,
+    UPWARDS,
+    AXIS_X,
+    AXIS_Y,
+    DIRECTIONS
+};
+
+/* A vertex at camera coordinates x, z is in view when |x - eye.x| <= (eye.z - z) tan_x: with the
+ * extents of x + z tan_x and of -x + z tan_x that gives eye.x and a least eye.z. */
+static void list_directions(const scene *s, const double up[3], double tan_x, double tan_y,
+                            double directions[DIRECTIONS][3])
 {
-    const render_desc *desc = s->desc;
-    double up[3];
-    aim_camera(desc, s->camera.axes, up);
-    if (desc->camera)
-        memcpy(s->camera.axes, desc->camera->axes, sizeof s->camera.axes);
-    aim_light((const double(*)[3])s->camera.axes, s->light.axes);
-
-    double shorter = fmin(desc->width, desc->height);
-    double focal = shorter / 2 / tan(field_of_view / 2); /* pixels a unit at distance 1 */
-    double tan_x = (desc->width / 2.0 - margin * shorter) / focal;
-    double tan_y = (desc->height / 2.0 - margin * shorter) / focal;
-
-    /* A vertex at camera coordinates x, z is in view when |x - eye.x| <= (eye.z - z) tan_x: with
-     * the extents of x + z tan_x and of -x + z tan_x that gives eye.x and a least eye.z. */
-    double directions[EXTENT_MAX][3], lower[EXTENT_MAX], upper[EXTENT_MAX];
-    enum {
-        RIGHT,
-        LEFT,
-        TOP,
-        BOTTOM,
-        NEAR,
-        LIGHT_X,
-        LIGHT_Y,
-        LIGHT_Z,
-        HEIGHT,
-        AXIS_X,
-        AXIS_Y,
-        COUNT
-    };
     for (int i = 0; i < 3; i++) {
         double x = s->camera.axes[0][i], y = s->camera.axes[1][i], z = s->camera.axes[2][i];
         directions[RIGHT][i] = x + z * tan_x;
@@ -229,44 +218,14 @@ static bool fit_views(scene *s)
         directions[LIGHT_X][i] = s->light.axes[0][i];
         directions[LIGHT_Y][i] = s->light.axes[1][i];
         directions[LIGHT_Z][i] = s->light.axes[2][i];
-        directions[HEIGHT][i] = up[i];
+        directions[UPWARDS][i] = up[i];
         directions[AXIS_X][i] = x;
         directions[AXIS_Y][i] = y;
     }
-    if (!find_extents(s, (const double(*)[3])directions, COUNT, lower, upper))
-        return false;
+}
 
-    s->extent = hypot(hypot(upper[AXIS_X] - lower[AXIS_X], upper[AXIS_Y] - lower[AXIS_Y]),
-                      upper[NEAR] - lower[NEAR]);
-    if (!(s->extent > 0))
-        s->extent = 1; /* a single point */
-    s->floor = lower[HEIGHT];
-    s->up = (tml_vec3){(float)dot(s->camera.axes[0], up), (float)dot(s->camera.axes[1], up),
-                       (float)dot(s->camera.axes[2], up)};
-    s->key = unit(KEY_FROM, KEY_FROM);
-
-    view *camera = &s->camera;
-    camera->perspective = true;
-    camera->width = desc->width * RENDER_SAMPLES;
-    camera->height = desc->height * RENDER_SAMPLES;
-    camera->scale = focal * RENDER_SAMPLES;
-    camera->offset[0] = (upper[RIGHT] - upper[LEFT]) / 2;
-    camera->offset[1] = (upper[TOP] - upper[BOTTOM]) / 2;
-    camera->offset[2] = fmax((upper[RIGHT] + upper[LEFT]) / (2 * tan_x),
-                             (upper[TOP] + upper[BOTTOM]) / (2 * tan_y));
-    camera->offset[2] = fmax(camera->offset[2], upper[NEAR] + 0.1 * s->extent);
-    camera->depth_unit = camera->offset[2] - upper[NEAR];
-    zoom_to_frame(s, tan_x, tan_y);
-    if (desc->camera) {
-        const double across[3] = {(lower[AXIS_X] + upper[AXIS_X]) / 2,
-                                  (lower[AXIS_Y] + upper[AXIS_Y]) / 2,
-                                  (lower[NEAR] + upper[NEAR]) / 2};
-        double middle[3] = {0, 0, 0};
-        for (int i = 0; i < 9; i++)
-            middle[i % 3] += across[i / 3] * camera->axes[i / 3][i % 3];
-        place_camera(s, middle);
-    }
-
+static void fit_light(scene *s, const double *lower, const double *upper)
+{
     view *light = &s->light;
     double width = fmax(upper[LIGHT_X] - lower[LIGHT_X], upper[LIGHT_Y] - lower[LIGHT_Y]);
     light->width = light->height = RENDER_SHADOW_SIDE;
@@ -275,6 +234,66 @@ static bool fit_views(scene *s)
     light->offset[1] = (upper[LIGHT_Y] + lower[LIGHT_Y]) / 2;
     light->offset[2] = lower[LIGHT_Z];
     light->depth_unit = s->extent;
+}
+
+/* Lets the camera take in all, or the frame, or puts it where it is given. focal: pixels a unit at
+ * distance 1. */
+static void fit_camera(scene *s, double focal, double tan_x, double tan_y, const double *lower,
+                       const double *upper)
+{
+    const render_desc *desc = s->desc;
+    view *camera = &s->camera;
+    camera->perspective = true;
+    camera->width = desc->width * RENDER_SAMPLES;
+    camera->height = desc->height * RENDER_SAMPLES;
+    if (desc->camera) {
+        const double across[3] = {(lower[AXIS_X] + upper[AXIS_X]) / 2,
+                                  (lower[AXIS_Y] + upper[AXIS_Y]) / 2,
+                                  (lower[NEAR] + upper[NEAR]) / 2};
+        double middle[3] = {0, 0, 0};
+        for (int i = 0; i < 9; i++)
+            middle[i % 3] += across[i / 3] * camera->axes[i / 3][i % 3];
+        place_camera(s, middle);
+        return;
+    }
+    camera->scale = focal * RENDER_SAMPLES;
+    camera->offset[0] = (upper[RIGHT] - upper[LEFT]) / 2;
+    camera->offset[1] = (upper[TOP] - upper[BOTTOM]) / 2;
+    camera->offset[2] = fmax((upper[RIGHT] + upper[LEFT]) / (2 * tan_x),
+                             (upper[TOP] + upper[BOTTOM]) / (2 * tan_y));
+    camera->offset[2] = fmax(camera->offset[2], upper[NEAR] + 0.1 * s->extent);
+    camera->depth_unit = camera->offset[2] - upper[NEAR];
+    zoom_to_frame(s, tan_x, tan_y);
+}
+
+/* Chooses both views so that they take in every vertex; false when there is none. */
+static bool fit_views(scene *s)
+{
+    const render_desc *desc = s->desc;
+    double up[3], directions[DIRECTIONS][3], lower[DIRECTIONS], upper[DIRECTIONS];
+    aim_camera(desc, s->camera.axes, up);
+    if (desc->camera)
+        memcpy(s->camera.axes, desc->camera->axes, sizeof s->camera.axes);
+    aim_light((const double(*)[3])s->camera.axes, s->light.axes);
+
+    double shorter = fmin(desc->width, desc->height);
+    double focal = shorter / 2 / tan(field_of_view / 2);
+    double tan_x = (desc->width / 2.0 - margin * shorter) / focal;
+    double tan_y = (desc->height / 2.0 - margin * shorter) / focal;
+    list_directions(s, up, tan_x, tan_y, directions);
+    if (!find_extents(s, (const double(*)[3])directions, DIRECTIONS, lower, upper))
+        return false;
+
+    s->extent = hypot(hypot(upper[AXIS_X] - lower[AXIS_X], upper[AXIS_Y] - lower[AXIS_Y]),
+                      upper[NEAR] - lower[NEAR]);
+    if (!(s->extent > 0))
+        s->extent = 1; /* a single point */
+    s->floor = lower[UPWARDS];
+    s->up = (tml_vec3){(float)dot(s->camera.axes[0], up), (float)dot(s->camera.axes[1], up),
+                       (float)dot(s->camera.axes[2], up)};
+    s->key = unit(KEY_FROM, KEY_FROM);
+    fit_camera(s, focal, tan_x, tan_y, lower, upper);
+    fit_light(s, lower, upper);
     return true;
 }
 
