@@ -138,7 +138,8 @@ static const opt surface_options[] = {
      .help =
          "read, work and write in slabs of this many layers (of points: of their field), for the "
          "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
-         "where that is faster: a raw volume, on the CPU, to PLY, STL, GLB or VTP"},
+         "where that is faster: on the CPU, a compressed volume, and a raw one to PLY, STL, GLB "
+         "or VTP"},
     {OPT_INPUT, "index", .applies = OPT_VOLUME, .argument = "FILE",
      .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
@@ -614,8 +615,7 @@ static int choose_slabs(run *r, const char *path)
     r->in_slabs =
         is_asked || (limit && !needs_iso &&
                      slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
-    r->may_be_slabs =
-        !r->in_slabs && !a->largest && !a->drop_degenerate && slabs_writes_in_place(a->output);
+    r->may_be_slabs = !r->in_slabs && !a->largest && !a->drop_degenerate;
     if (!r->in_slabs && !r->may_be_slabs) {
         slabs_close(&r->slabs);
         return CLI_OK;
@@ -628,12 +628,18 @@ static int choose_slabs(run *r, const char *path)
     return code;
 }
 
-/* On the CPU, a mesh that can be written while its volume is read is done sooner, in a fraction of the memory. */
+/* On the CPU, a mesh that can be written while its volume is read is done sooner, in a fraction of the memory. So is one
+ * whose volume is inflated meanwhile. */
 static void prefer_slabs(run *r)
 {
     tml_device_info device;
     tml_context_describe(r->tml, &device);
-    r->in_slabs = r->may_be_slabs && device.engine == TML_ENGINE_CPU && slabs_can_map(&r->slabs);
+    const surface_args *a = r->args;
+    bool is_chosen = a->iso.count || a->labels.count;
+    r->in_slabs =
+        r->may_be_slabs && device.engine == TML_ENGINE_CPU &&
+        (slabs_can_map(&r->slabs) ? slabs_writes_in_place(a->output)
+                                  : is_chosen && tml_volume_stream_inflates(r->slabs.streams[0]));
     r->may_be_slabs = r->in_slabs;
     if (!r->in_slabs)
         slabs_close(&r->slabs);
@@ -656,7 +662,7 @@ static int extract_slabs(run *r, const double origin[3])
                              .largest = a->largest,
                              .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,
-                             .tells_empty = r->may_be_slabs,
+                             .is_asked = !r->may_be_slabs,
                              .components = !a->soup && (!a->common.quiet || a->common.json)};
     memcpy(options.origin, origin, sizeof options.origin);
     double start = cli_now();

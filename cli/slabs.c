@@ -296,6 +296,8 @@ static int explain(tml_context *tml, const slabs *s, tml_status status)
     if (status == TML_OK || status == TML_ERROR_CANCELLED || !*why ||
         !strstr(cli_last_error(tml), "could not be read"))
         return cli_fail(tml, status);
+    if (!s->options->is_asked) /* as of a volume that is loaded */
+        return cli_fail(s->reader, status);
     return cli_error("%s: %s", cli_last_error(tml), why);
 }
 
@@ -558,7 +560,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
             status = tml_mesh_stream_finish(s->out, status);
         code = explain(tml, s, status);
         s->is_empty = is_empty;
-        if (is_empty && !options->tells_empty)
+        if (is_empty && options->is_asked)
             code = cli_error("the surface is empty, nothing was written; choose other "
                              "values (" CLI_PROGRAM " info shows what the file holds)");
     }

@@ -51,7 +51,9 @@ typedef struct slabs_options {
     tml_up up;
     bool largest, drop_degenerate;
     bool may_be_empty; /* writes an empty mesh, else says that there is no surface */
-    bool tells_empty;  /* or leaves that to the caller, by slabs.is_empty */
+    /* By the user, or by memory that is short. Else messages are those of a volume at once, and that
+     * there is no surface is left to the caller, by slabs.is_empty. */
+    bool is_asked;
     bool components;   /* counts them */
 } slabs_options;
 

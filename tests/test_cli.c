@@ -999,6 +999,30 @@ TEST(what_is_written_while_it_is_read_is_the_whole)
     }
 }
 
+/* A volume that is inflated while it is worked on fails as one that is loaded, and leaves nothing. */
+TEST(damaged_streams_fail_the_same_in_slabs)
+{
+    char command[1200];
+    const char *cut = in_folder("cut_256x256x128_uint8.raw.gz");
+    const char *flipped = in_folder("flipped_256x256x128_uint8.raw.gz");
+    const char *engine = test_data("engine_256x256x128_uint8.raw.gz");
+    snprintf(command, sizeof command,
+             "head -c 1000000 '%s' >'%s'; cp '%s' '%s'; chmod u+w '%s'; "
+             "printf x | dd of='%s' bs=1 seek=1500000 conv=notrunc 2>/dev/null",
+             engine, cut, engine, flipped, flipped, flipped);
+    CHECK(system(command) == 0);
+    for (int i = 0; i < 2; i++) {
+        const char *file = i ? flipped : cut;
+        EXPECT(1, "surface %s --backend cpu --iso 100 -o %s --png %s", file, in_folder("none.ply"),
+               in_folder("none.png"));
+        char *whole_error = strdup(err);
+        EXPECT(1, "surface %s --backend cpu --iso 100 -o %s", file, in_folder("none.ply"));
+        CHECK_STR(err, whole_error);
+        free(whole_error);
+        CHECK(strstr(err, "compressed data are") != NULL && !exists("none.ply"));
+    }
+}
+
 TEST(slabs_make_the_same_file)
 {
     static const char *const ways[] = {
@@ -1012,20 +1036,24 @@ TEST(slabs_make_the_same_file)
         snprintf(whole, sizeof whole, "at_once.%s", endings[i]);
         snprintf(slabs, sizeof slabs, "in_slabs.%s", endings[i]);
         snprintf(way, sizeof way, ways[i], in_folder("at_once"));
-        EXPECT(0, "surface %s --backend cpu %s", engine, way);
+        EXPECT(0, "surface %s --backend cpu %s --png %s", engine, way, in_folder("whole.png"));
         snprintf(way, sizeof way, ways[i], in_folder("in_slabs"));
         EXPECT(0, "surface %s --slabs %d %s", engine, (int)(5 + 20 * i), way);
         same_files(whole, slabs);
+        EXPECT(0, "surface %s --backend cpu %s --json", engine, way); /* inflated meanwhile */
+        CHECK(strstr(out, "wait for samples") != NULL);
+        same_files(whole, slabs);
     }
     /* Without being asked, where memory is short: with a mask and values, too. */
-    EXPECT(0, "surface %s --backend cpu --iso 100 --mask %s --attribute %s -o %s", engine, engine,
-           engine, in_folder("at_once.ply"));
+    EXPECT(0, "surface %s --backend cpu --iso 100 --mask %s --attribute %s -o %s --png %s", engine,
+           engine, engine, in_folder("at_once.ply"), in_folder("whole.png"));
     EXPECT(0, "surface %s --memory 9M --iso 100 --mask %s --attribute %s -o %s --json", engine,
            engine, engine, in_folder("in_slabs.ply"));
     CHECK(strstr(out, "wait for samples") != NULL);
     same_files("at_once.ply", "in_slabs.ply");
     /* Without being asked, where a volume lies in its file as it is; whatever the summary counts is the same. */
-    EXPECT(0, "surface %s --json --backend cpu --iso 100 -o %s", engine, in_folder("at_once.ply"));
+    EXPECT(0, "surface %s --json --backend cpu --iso 100 -o %s --png %s", engine,
+           in_folder("at_once.ply"), in_folder("whole.png"));
     char *whole_components = strdup(strstr(out, "\"components\""));
     whole_components[strcspn(whole_components, ",}")] = 0;
     char command[1024];

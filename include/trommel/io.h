@@ -119,6 +119,9 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const
  * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
                                                          uint64_t count, void *out);
+/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2? Reading then takes longer
+ * than most of what is done with a volume, and had better go on beside it. */
+TML_API bool tml_volume_stream_inflates(const tml_volume_stream *stream);
 /* All samples as memory that the system reads when it is looked at: good until the stream is
  * closed, and only while nobody shortens the file (the process would be ended). For raw samples in
  * one file, in the machine's byte order and type's alignment; others UNSUPPORTED. Errors:

@@ -641,6 +641,12 @@ tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uin
     return status;
 }
 
+bool tml_volume_stream_inflates(const tml_volume_stream *stream)
+{
+    return stream->reader.wrapped || stream->header.encoding == VOLUME_DEFLATE ||
+           stream->header.encoding == VOLUME_BZIP2;
+}
+
 tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
 {
     const volume_header *header = &stream->header;
