@@ -112,3 +112,49 @@ trommel: convert: missing.obj: cannot be opened: No such file or directory
 $ ls x*
 ls: cannot access 'x*': No such file or directory
 [2]
+## A DICOM series, by its folder or one of its files.
+$ trommel info data/volumes/dicom/oblique
+oblique: volume, DICOM
+  samples    64 x 64 x 4 = 16,384 of i16, 32 KiB
+  spacing    2.34375 x 2.34375 x 4
+  origin     -136.268, -50.1227, 36.6436
+  axes       x (0.60883, 0.790737, 0.063724)  y (-0.142762, 0.188227, -0.971694)  z (-0.78035, 0.582499, 0.227485)
+  space      left-posterior-superior
+  values     0 to 1537, mean 369.976
+  histogram  |#@@#*****####@@@@#######*######****++++++++==-:::...:          .|
+  isovalue   440 (suggested by Otsu's method)
+$ trommel convert data/volumes/dicom/oblique/003.dcm -o mr.mha -q; trommel info mr.mha
+mr.mha: volume, MetaImage
+  samples    64 x 64 x 4 = 16,384 of i16, 32 KiB
+  spacing    2.34375 x 2.34375 x 4
+  origin     -136.268, -50.1227, 36.6436
+  axes       x (0.60883, 0.790737, 0.063724)  y (-0.142762, 0.188227, -0.971694)  z (-0.78035, 0.582499, 0.227485)
+  space      left-posterior-superior
+  values     0 to 1537, mean 369.976
+  histogram  |#@@#*****####@@@@#######*######****++++++++==-:::...:          .|
+  isovalue   440 (suggested by Otsu's method)
+$ trommel convert data/volumes/dicom/oblique -o mr.ply
+trommel: convert: --output: mr.ply is not a format for a volume, which data/volumes/dicom/oblique is; a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh of it
+Try 'trommel convert --help'.
+[2]
+## Pipes.
+$ cat quad.obj | trommel convert - -o -.stl -q | trommel info -
+standard input: mesh, STL
+  vertices   4 (2 more lay at the same places)
+  faces      2
+  bounds     x 0 to 1, y 0 to 1, z 0 to 0
+  components 1
+  boundary   4 edges with one triangle
+  Euler      characteristic 1
+  area       1
+  has        normals: no, texture coordinates: 0
+$ trommel convert quad.obj -o -.ply >quad.ply
+quad.obj
+  input      4 vertices, 2 triangles, OBJ
+  time       # s: load # s, save # s
+  memory     # at most
+  output     standard output, 275 bytes
+$ trommel collide - - <quad.obj
+trommel: collide: "-" is named twice; standard input can be read once
+Try 'trommel collide --help'.
+[2]

@@ -87,6 +87,7 @@ Makes the mesh of an isosurface from a volume or from points.
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
       --png FILE            a picture of it
       --normals none|forward|central|sobel  how normals are computed
+      --simplify RATIO|N    to a share of the triangles, or to N of them
       --dims X,Y,Z          samples along x, y and z of a headerless file
       --radius R            of points: reach of each
       --resolution N        of points: samples along the field's longest side
@@ -142,9 +143,15 @@ Output:
                             vertices (for volumes; needs --output or --png; not with
                             --color)
       --soup                three vertices for each triangle, no indices (needs
-                            --output or --png; not with --indices64)
+                            --output or --png; not with --indices64, --simplify)
       --indices64           64-bit indices, for more than 2^32 vertices (needs
-                            --output; not with --soup)
+                            --output; not with --soup, --simplify)
+      --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
+                            number; vertices that stay keep their place, normal and
+                            value; what is closed stays closed, but edges of more
+                            than two triangles may arise (needs --output or --png;
+                            not with --soup, --indices64, --slabs, --index, --iso
+                            *,*, --labels all, --labels *,*)
 
 Input (for volumes):
       --dims X,Y,Z          samples along x (fastest), y and z; also read from a
@@ -167,11 +174,11 @@ Volumes larger than memory:
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: a raw volume, on the
-                            CPU, to PLY, STL, GLB or VTP (0 to 1000000000; default:
-                            0)
+                            CPU, to PLY, STL, GLB or VTP (not with --simplify; 0 to
+                            1000000000; default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
-                            raw and in one file (for volumes)
+                            raw and in one file (for volumes; not with --simplify)
 
 Sequences:
       --frames FIRST-LAST   of an input named with %04d: these numbers, each of
@@ -615,7 +622,9 @@ Output:
       --white L             the exposed luminance that becomes white (needs
                             --output; needs --tone reinhard-extended; 0.001 to
                             1000000; default: 4)
-      --bits 8|16           bits of each channel (needs --output *.png; default: 8)
+      --bits auto|8|16|32   bits of each channel: 8 or 16 of a .png, 16 (half
+                            floats) or 32 of an .exr; auto: 8 and 32 (needs --output
+                            *.png or --output *.exr; default: auto)
       --histogram FILE      a plot of the histogram (.svg), with mean, median, clip
                             and middle grey
       --ascii               draw the summary's histogram in ASCII (default where the
@@ -862,6 +871,7 @@ Usage: trommel convert [OPTION...] IN
 Writes a volume, points, a mesh or a picture in another format.
 
   -o, --output FILE         the file; its ending names the format
+      --simplify RATIO|N    to a share of the triangles, or to N of them
       --dims X,Y,Z          samples along x, y and z of a headerless file
       --help                all options, with defaults and ranges
 $ trommel convert --help
@@ -888,6 +898,10 @@ Meshes (for meshes):
                             the axis that points up in IN; a GLB is y-up, so its
                             node turns the mesh; auto: y for OBJ and glTF, z for all
                             others (needs --output *.glb; default: auto)
+      --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
+                            number; vertices that stay keep their place, normal and
+                            value; what is closed stays closed, but edges of more
+                            than two triangles may arise (for meshes)
 
 Pictures (for pictures of integers):
       --linear              PNG and JPEG hold linear values (default: sRGB, unless

@@ -257,7 +257,7 @@ $ trommel surface s_1.nii.gz --iso 30 -o one_%04d.ply -q; ls *.ply
 fuel.ply
 mesh_001.ply
 mesh_002.ply
-one_0000.ply
+one_0001.ply
 water.ply
 ## A frame without a surface becomes an empty mesh.
 $ trommel surface s_1.nii.gz s_2.nii.gz --iso 900 -o none_%d.ply -q; trommel info none_1.ply

@@ -364,7 +364,7 @@ trommel: exposure: --white needs --tone reinhard-extended
 Try 'trommel exposure --help'.
 [2]
 $ trommel exposure a -o x.pfm --bits 16
-trommel: exposure: --bits needs --output *.png
+trommel: exposure: --bits needs --output *.png or --output *.exr
 Try 'trommel exposure --help'.
 [2]
 $ trommel exposure a -o x.png --tone gold
