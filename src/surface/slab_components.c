@@ -107,7 +107,7 @@ tml_status slab_components_add(tml_context *tml, slab_components *c, const void 
                                uint64_t vertex_count)
 {
     slab_numbers n = {.own_first = c->is_begun ? c->below_count : 0};
-    slab_job job = {.triangles = {indices, indices64, vertex_first - n.own_first},
+    slab_job job = {.triangles = {indices, indices64, vertex_first - n.own_first, NULL},
                     .forest = &c->forest,
                     .count = triangle_count};
     const uint32_t blocks = (uint32_t)TML_CEIL_DIV(triangle_count, BLOCK);
