@@ -733,6 +733,7 @@ static int run_file(run *r, char *path)
         if (code != CLI_OK || !r->slabs.is_empty)
             return code;
         slabs_close(&r->slabs); /* and all of it once more, to say what the samples are */
+        tml_surface_free(r->tml, &r->result);
     }
     int code = load_input(r, path);
     if (code == CLI_OK &&
