@@ -76,10 +76,10 @@ web-serve: web ## the page on this machine: http://127.0.0.1:8080/
 test-web: web build-release ## the page and the package, in Node and in a browser without a screen
 	@scripts/test-web
 
-bench: build-release ## this library's speed, as shares of this machine's memcpy
-	@scripts/bench build/release/bin/trommel
+bench: build-release ## how fast the library and the command are here, beside memcpy and cat
+	@scripts/bench build/release/bin
 
-bench-peers: | needs ## the same inputs through installed peers (VTK, TBB, numpy, FCL, CGAL), side by side
+bench-peers: | needs ## the same inputs through installed peers (VTK, TBB, FCL, CGAL, OpenSubdiv ...), side by side
 	@$(MAKE) build-bench
 	@scripts/bench-peers build/bench
 

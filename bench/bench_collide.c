@@ -14,6 +14,9 @@ typedef struct collide_case {
     tml_tree *tree;
     tml_collide_desc desc; /* a NULL: build, or refit the tree if there is one */
     uint64_t pairs;
+    const bench_pace *pace;
+    void (*take)(void *user, const bench_collide_row *row);
+    void *take_user;
 } collide_case;
 
 static bool run_case(void *user)
@@ -61,20 +64,22 @@ static tml_status check_case(const collide_case *job)
                : tml_error(job->tml, TML_ERROR_INTERNAL, "the two descents find different pairs");
 }
 
-static void time_case(collide_case *job, const char *name, uint32_t poses, uint32_t repeats,
-                      bench_collide_row *rows, uint32_t *count, tml_status *status)
+static void time_case(collide_case *job, const char *name, uint32_t poses, tml_status *status)
 {
     bench_job timed = {.name = name, .run = run_case, .user = job};
+    if (!bench_begins(job->pace, name))
+        return;
     if (*status == TML_OK && job->desc.a)
         *status = check_case(job);
     if (*status != TML_OK)
         return;
-    if (!bench_run(&timed, 1, repeats)) {
+    if (!bench_run(&timed, 1, job->pace)) {
         *status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
         return;
     }
-    rows[(*count)++] =
-        (bench_collide_row){.name = name, .poses = poses, .pairs = job->pairs, .time = timed.time};
+    job->take(job->take_user,
+              &(bench_collide_row){
+                  .name = name, .poses = poses, .pairs = job->pairs, .time = timed.time});
 }
 
 static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc *out)
@@ -93,11 +98,10 @@ static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc
     return status;
 }
 
-tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,
-                         bench_collide_row *rows, uint32_t *count)
+tml_status bench_collide(tml_context *tml, uint64_t triangles, const bench_pace *pace,
+                         void (*take)(void *user, const bench_collide_row *row), void *user)
 {
     bench_mesh mesh;
-    *count = 0;
     uint32_t across = (uint32_t)sqrt((double)triangles / 5), around = across * 5 / 2;
     if (!bench_torus(0.3, around, across, &mesh))
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu triangles",
@@ -110,25 +114,25 @@ tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,
         memcpy(poses + 12 * p, one[BENCH_LINKED], sizeof one[BENCH_LINKED]);
         poses[12 * p + 3] += 0.001f * (float)p;
     }
-    collide_case job = {.tml = tml};
+    collide_case job = {.tml = tml, .pace = pace, .take = take, .take_user = user};
     tml_status status = upload(tml, &mesh, &job.mesh);
-    time_case(&job, "build a tree", 0, repeats, rows, count, &status);
+    time_case(&job, "build a tree", 0, &status);
     tml_tree *a = NULL, *b = NULL;
     if (status == TML_OK)
         status = tml_tree_create(tml, &job.mesh, &a);
     if (status == TML_OK)
         status = tml_tree_create(tml, &job.mesh, &b);
     job.tree = a;
-    time_case(&job, "refit it", 0, repeats, rows, count, &status);
+    time_case(&job, "refit it", 0, &status);
     for (int scene = 0; scene < BENCH_SCENES; scene++) {
         job.desc = (tml_collide_desc){.a = a, .b = b, .poses = one[scene], .pose_count = 1};
-        time_case(&job, bench_scene_name((bench_scene)scene), 1, repeats, rows, count, &status);
+        time_case(&job, bench_scene_name((bench_scene)scene), 1, &status);
     }
     job.desc =
         (tml_collide_desc){.a = a, .b = b, .poses = poses, .pose_count = BENCH_COLLIDE_POSES};
-    time_case(&job, "linked tori, 100 poses", BENCH_COLLIDE_POSES, repeats, rows, count, &status);
+    time_case(&job, "linked tori, 100 poses", BENCH_COLLIDE_POSES, &status);
     job.desc = (tml_collide_desc){.a = a};
-    time_case(&job, "one torus and itself", 1, repeats, rows, count, &status);
+    time_case(&job, "one torus and itself", 1, &status);
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);
     tml_buffer_destroy(tml, job.mesh.vertices);

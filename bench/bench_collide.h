@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-enum { BENCH_COLLIDE_POSES = 100, BENCH_COLLIDE_ROWS = 8 };
+enum { BENCH_COLLIDE_POSES = 100 };
 
 typedef struct bench_collide_row {
     const char *name; /* "linked tori" */
@@ -20,10 +20,10 @@ typedef struct bench_collide_row {
 } bench_collide_row;
 
 /* Builds, refits and asks; on any engine, in its own way (TML_COLLIDE_METHOD_AUTO), after that of both descents
- * was seen to give the same pairs. triangles: about so many for each torus. rows: BENCH_COLLIDE_ROWS of
- * them, *count are filled. */
-tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,
-                         bench_collide_row *rows, uint32_t *count);
+ * was seen to give the same pairs. triangles: about so many for each torus. take is given each row when it is
+ * made. */
+tml_status bench_collide(tml_context *tml, uint64_t triangles, const bench_pace *pace,
+                         void (*take)(void *user, const bench_collide_row *row), void *user);
 
 #ifdef __cplusplus
 }

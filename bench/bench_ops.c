@@ -84,6 +84,21 @@ static bool derive_offsets(bench_op *op)
     return offsets;
 }
 
+/* Bins as u32; bytes and words are bins as they are. */
+static bool derive_bins(bench_op *op)
+{
+    const uint8_t *data = op->desc.data;
+    const size_t size = tml_type_size(op->desc.type);
+    uint8_t *bins = derive(op, op->desc.count, size);
+    if (!bins)
+        return false;
+    if (op->desc.type != TML_U32)
+        memcpy(bins, data, op->derived_size);
+    for (uint64_t i = 0; op->desc.type == TML_U32 && i < op->desc.count; i++)
+        ((uint32_t *)(void *)bins)[i] = ((const uint32_t *)(const void *)data)[i] >> 24;
+    return true;
+}
+
 static bool derive_counts(bench_op *op)
 {
     static const uint8_t of_hash[16] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7};
@@ -147,6 +162,11 @@ static tml_status enqueue_reduce(bench_op *op, const bench_set *set)
 {
     return tml_reduce(op->tml,
                       &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = set->in, .out = set->out});
+}
+
+static tml_status enqueue_histogram(bench_op *op, const bench_set *set)
+{
+    return tml_histogram(op->tml, &(tml_histogram_desc){.in = {set->in}, .out = set->out});
 }
 
 static tml_status enqueue_expand(bench_op *op, const bench_set *set)
@@ -270,6 +290,30 @@ static bool reduce_is_right(bench_op *op, const void *out, const void *out2)
     return fabsl(*(const double *)out - real) <= (long double)bound * fabsl(real);
 }
 
+static uint32_t bin_count(const bench_op *op)
+{
+    return op->desc.type == TML_U16 ? 1 << 16 : 256;
+}
+
+static bool histogram_is_right(bench_op *op, const void *out, const void *out2)
+{
+    static uint32_t bins[1 << 16];
+    (void)out2;
+    memset(bins, 0, sizeof bins);
+    for (uint64_t i = 0; i < op->desc.count; i++)
+        switch (op->desc.type) {
+        case TML_U8:
+            bins[((const uint8_t *)op->derived)[i]]++;
+            break;
+        case TML_U16:
+            bins[((const uint16_t *)op->derived)[i]]++;
+            break;
+        default:
+            bins[((const uint32_t *)op->derived)[i]]++;
+        }
+    return memcmp(bins, out, bin_count(op) * sizeof *bins) == 0;
+}
+
 static bool expand_is_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *counts = op->derived, *source = out, *rank = out2;
@@ -303,6 +347,8 @@ static const kind_entry kinds[BENCH_KIND_COUNT] = {
     [BENCH_SEGMENTS] = {"segments", true, false, false, derive_offsets, enqueue_segments,
                         segments_are_right},
     [BENCH_REDUCE] = {"reduce", false, false, false, NULL, enqueue_reduce, reduce_is_right},
+    [BENCH_HISTOGRAM] = {"histogram", false, false, true, derive_bins, enqueue_histogram,
+                         histogram_is_right},
     [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
     [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
 };
@@ -330,6 +376,7 @@ static uint64_t bytes_of(const bench_op *op)
     case BENCH_FLAGS:
         return in + op->derived_size + op->result_count * sizeof(uint32_t);
     case BENCH_REDUCE:
+    case BENCH_HISTOGRAM:
         return in;
     case BENCH_EXPAND:
         return in + op->result_count * 2 * sizeof(uint32_t);
@@ -376,6 +423,8 @@ static tml_status create_set(const bench_op *op, bench_set *set)
         return status;
     if (desc->kind == BENCH_REDUCE)
         return room(op, tml_type_is_float(desc->type) ? TML_F64 : TML_U64, 1, &set->out);
+    if (desc->kind == BENCH_HISTOGRAM)
+        return room(op, TML_U32, bin_count(op), &set->out);
     if (desc->kind != BENCH_EXPAND)
         return room(op, desc->type, desc->count, &set->out);
     status = room(op, TML_U32, op->result_count, &set->out);

@@ -119,16 +119,32 @@ static bool warm_up(bench_job *job)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats)
+bool bench_begins(const bench_pace *pace, const char *row)
 {
-    uint32_t most = repeats && repeats < MAX_RUNS ? repeats : MAX_RUNS, runs = 0;
+    return !pace->begins || pace->begins(pace->user, row);
+}
+
+/* Are the rounds enough? fastest: of each job's seconds, all rounds together, the least. */
+static bool is_enough(const bench_pace *pace, uint32_t runs, double fastest, double start)
+{
+    double now = bench_now();
+    if (runs >= MAX_RUNS || (pace->repeats && runs >= pace->repeats) ||
+        (pace->deadline > 0 && now >= pace->deadline))
+        return true;
+    return !pace->repeats && runs >= MIN_RUNS &&
+           (fastest >= job_seconds || now - start >= row_seconds);
+}
+
+bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace)
+{
+    uint32_t runs = 0;
     double *seconds = calloc((size_t)count * MAX_RUNS, sizeof *seconds);
     bool passed = seconds != NULL;
     for (uint32_t i = 0; passed && i < count; i++)
         passed = warm_up(&jobs[i]);
 
     double start = bench_now(), fastest_total = 0;
-    while (passed && runs < most) {
+    do {
         fastest_total = row_seconds;
         for (uint32_t i = 0; passed && i < count; i++) {
             double total = 0;
@@ -138,10 +154,9 @@ bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats)
             fastest_total = total < fastest_total ? total : fastest_total;
         }
         runs++;
-        if (!repeats && runs >= MIN_RUNS &&
-            (fastest_total >= job_seconds || bench_now() - start >= row_seconds))
-            break;
-    }
+        if (pace->goes_on)
+            passed = passed && pace->goes_on(pace->user, jobs[0].name, runs);
+    } while (passed && !is_enough(pace, runs, fastest_total, start));
     for (uint32_t i = 0; passed && i < count; i++)
         jobs[i].time = summarize(seconds + i * MAX_RUNS, runs);
     free(seconds);

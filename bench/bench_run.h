@@ -27,10 +27,22 @@ typedef struct bench_job {
     bench_time time; /* out */
 } bench_job;
 
+/* How long rows may take, and who hears of them. Zeroes: each row as long as it takes. */
+typedef struct bench_pace {
+    uint32_t repeats; /* rounds of a row; 0: as many as give every job a second, at least five */
+    double deadline;  /* by bench_now: the row that runs then ends with its round; 0: none */
+    /* Optional: is the row to run? Asked by bench_begins, before its input is made. */
+    bool (*begins)(void *user, const char *row);
+    /* Optional, after each round: is the row to go on? */
+    bool (*goes_on)(void *user, const char *row, uint32_t rounds);
+    void *user;
+} bench_pace;
+bool bench_begins(const bench_pace *pace, const char *row);
+
 /* Warms up (a device for long enough to leave its resting clock rate, else one run of each job),
- * then runs the jobs in rounds: repeats of them, or (0) as many as give every job a second, at least
- * five. False when a job failed or memory is short. */
-bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats);
+ * then runs the jobs in rounds, at least one; the first one's name is the row's. False when a job failed,
+ * the row is not to go on or memory is short. */
+bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace);
 
 /* A job: memcpy on as many threads as the context has, reading and writing together as many bytes
  * as some operation must move. */

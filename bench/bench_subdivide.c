@@ -27,6 +27,9 @@ typedef struct subdivide_case {
     tml_subdivide_uniform_desc uniform;
     tml_subdivide_adaptive_desc adaptive;
     tml_subdivide_result result; /* whose buffers the next run fills */
+    const bench_pace *pace;
+    void (*take)(void *user, const bench_subdivide_row *row);
+    void *take_user;
 } subdivide_case;
 
 /* A subdivider without levels: the mesh alone. */
@@ -140,24 +143,24 @@ static void end_case(subdivide_case *job)
     tml_buffer_destroy(job->tml, job->mesh.indices);
 }
 
-static tml_status time_case(bench_job timed, uint32_t repeats, const char *key,
-                            bench_subdivide_row *rows, uint32_t *count)
+static void time_case(bench_job timed, const char *key, tml_status *status)
 {
     const subdivide_case *job = timed.user;
-    if (!bench_run(&timed, 1, repeats))
-        return tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
-    rows[(*count)++] = (bench_subdivide_row){.name = timed.name,
-                                             .key = key,
-                                             .triangles = job->result.triangle_count,
-                                             .time = timed.time};
-    return TML_OK;
+    if (!bench_begins(job->pace, timed.name) || *status != TML_OK)
+        return;
+    if (bench_run(&timed, 1, job->pace))
+        job->take(job->take_user, &(bench_subdivide_row){.name = timed.name,
+                                                         .key = key,
+                                                         .triangles = job->result.triangle_count,
+                                                         .time = timed.time});
+    else
+        *status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
 }
 
 /* The device's clock counts where it has one, and what only enqueues is waited for where not. */
-static tml_status time_uniform(tml_context *tml, uint32_t levels, uint32_t repeats,
-                               bench_subdivide_row *rows, uint32_t *count)
+static tml_status time_uniform(subdivide_case job)
 {
-    subdivide_case job = {.tml = tml, .uniform.levels = levels};
+    tml_context *tml = job.tml;
     tml_status status = upload(tml, COARSE_AROUND, COARSE_ACROSS, &job.mesh);
     if (status == TML_OK)
         status = tml_subdivider_create(tml, &job.mesh, &job.subdivider);
@@ -167,11 +170,9 @@ static tml_status time_uniform(tml_context *tml, uint32_t levels, uint32_t repea
         status = check(&job, "uniform", true);
     bench_job timed = {.user = &job, .run = run_uniform, .device = tml};
     timed.name = "topology and positions", timed.before = renew;
-    if (status == TML_OK)
-        status = time_case(timed, repeats, "first", rows, count);
+    time_case(timed, "first", &status);
     timed.name = "triangles, positions again", timed.before = NULL;
-    if (status == TML_OK)
-        status = time_case(timed, repeats, "again", rows, count);
+    time_case(timed, "again", &status);
     timed.name = "and limit, normals";
     job.uniform.limit = job.uniform.normals = true;
     if (status == TML_OK) {
@@ -181,8 +182,7 @@ static tml_status time_uniform(tml_context *tml, uint32_t levels, uint32_t repea
     }
     if (status == TML_OK)
         status = check(&job, "limit", true);
-    if (status == TML_OK)
-        status = time_case(timed, repeats, "limit", rows, count);
+    time_case(timed, "limit", &status);
     end_case(&job);
     return status;
 }
@@ -216,13 +216,9 @@ static tml_subdivide_camera make_camera(void)
     return camera;
 }
 
-static tml_status time_adaptive(tml_context *tml, uint32_t repeats, bench_subdivide_row *rows,
-                                uint32_t *count)
+static tml_status time_adaptive(subdivide_case job)
 {
-    subdivide_case job = {.tml = tml,
-                          .adaptive = {.criterion = TML_SPLIT_PIXELS,
-                                       .threshold = longest_pixels,
-                                       .camera = make_camera()}};
+    tml_context *tml = job.tml;
     tml_status status = upload(tml, FINE_AROUND, FINE_ACROSS, &job.mesh);
     if (status == TML_OK)
         status = tml_subdivider_create(tml, &job.mesh, &job.subdivider);
@@ -230,20 +226,25 @@ static tml_status time_adaptive(tml_context *tml, uint32_t repeats, bench_subdiv
         status = tml_subdivide_adaptive(job.subdivider, &job.adaptive, &job.result);
     if (status == TML_OK)
         status = check(&job, "adaptive", false);
-    if (status == TML_OK)
-        status = time_case(
-            (bench_job){.user = &job, .name = "adaptive, edges of 8 pixels", .run = run_adaptive},
-            repeats, "adaptive", rows, count);
+    time_case((bench_job){.user = &job, .name = "adaptive, edges of 8 pixels", .run = run_adaptive},
+              "adaptive", &status);
     end_case(&job);
     return status;
 }
 
-tml_status bench_subdivide(tml_context *tml, uint32_t levels, uint32_t repeats,
-                           bench_subdivide_row *rows, uint32_t *count)
+tml_status bench_subdivide(tml_context *tml, uint32_t levels, const bench_pace *pace,
+                           void (*take)(void *user, const bench_subdivide_row *row), void *user)
 {
-    *count = 0;
-    tml_status status = time_uniform(tml, levels, repeats, rows, count);
-    if (status == TML_OK)
-        status = time_adaptive(tml, repeats, rows, count);
-    return status;
+    subdivide_case job = {.tml = tml,
+                          .uniform.levels = levels,
+                          .adaptive = {.criterion = TML_SPLIT_PIXELS,
+                                       .threshold = longest_pixels,
+                                       .camera = make_camera()},
+                          .pace = pace,
+                          .take = take,
+                          .take_user = user};
+    tml_status status = time_uniform(job);
+    tml_status other =
+        status == TML_OK || status == TML_ERROR_CANCELLED ? time_adaptive(job) : status;
+    return status == TML_OK ? other : status;
 }

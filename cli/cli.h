@@ -1,5 +1,5 @@
-/* What the commands of the trommel program share: their table, the common options, opening the
- * context they name, messages, exit codes. */
+/* What the commands of a program share: its table, the common options, opening the context they
+ * name, messages, exit codes. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -24,7 +24,7 @@ typedef struct cli_common {
     bool quiet;
 } cli_common;
 
-/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in main.c:
+/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in program.c:
  *
  *     typedef struct foo_args { cli_common common; bool fast; } foo_args;
  *     static const opt foo_options[] = {
@@ -44,7 +44,28 @@ typedef struct cli_command {
 extern const opt cli_shared_options[]; /* the options behind cli_common */
 
 extern const cli_command cmd_surface, cmd_index, cmd_draw, cmd_collide, cmd_subdivide, cmd_exposure,
-    cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce, cmd_bench;
+    cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce;
+
+/* Where what used to be a command is now: "a program of its own, ...". */
+typedef struct cli_moved {
+    const char *name, *what;
+} cli_moved;
+
+typedef struct cli_program_args {
+    bool version;
+    bool man;
+    const char *completion;
+} cli_program_args;
+
+/* The program that main.c runs: trommel (program.c) or trommel-bench (bench/bench_main.c). */
+typedef struct cli_program {
+    const char *name;
+    const opt_command *options;              /* its own, of cli_program_args */
+    const cli_command *const *commands;      /* NULL at the end */
+    const cli_moved *moved;                  /* ends with {0}; NULL: none */
+    const struct tml_vulkan_kernel *kernels; /* of its commands; NULL: none */
+} cli_program;
+extern const cli_program cli_this_program;
 
 /* Bytes of a file; 0 where there is none. */
 double cli_file_size(const char *path);

@@ -1,5 +1,5 @@
-/* The trommel program: the table of commands, the options that all of them share, messages and exit
- * codes. Each command is in cmd_<name>.c. */
+/* What every program of commands does (program.c, bench/bench_main.c): the options that all commands share, messages
+ * and exit codes, finding the command and running it. */
 #include <inttypes.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -24,15 +24,9 @@
 #endif
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
-extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() */
 #endif
 
-static const cli_command *const commands[] = {
-    &cmd_surface,   &cmd_convert,  &cmd_index,  &cmd_draw,  &cmd_collide,
-    &cmd_subdivide, &cmd_exposure, &cmd_mips,   &cmd_info,  &cmd_devices,
-    &cmd_compact,   &cmd_scan,     &cmd_reduce, &cmd_bench,
-};
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+enum { MAX_COMMANDS = 32 };
 
 /* ---- shared by the commands ------------------------------------------------------------------ */
 
@@ -87,7 +81,7 @@ static const char *running; /* the command's name; NULL: none yet */
 
 const char *cli_name(void)
 {
-    return running ? running : CLI_PROGRAM;
+    return running ? running : cli_this_program.name;
 }
 
 typedef enum message_kind { MESSAGE_WARNING, MESSAGE_ERROR, MESSAGE_USAGE } message_kind;
@@ -104,8 +98,8 @@ static void print_message(message_kind kind, const char *format, va_list values)
     char text[4096];
     size_t room = sizeof text - 128, used;
     progress_clear();
-    snprintf(text, room, CLI_PROGRAM ": %s%s%s", running ? running : "", running ? ": " : "",
-             kind == MESSAGE_WARNING ? "warning: " : "");
+    snprintf(text, room, "%s: %s%s%s", cli_this_program.name, running ? running : "",
+             running ? ": " : "", kind == MESSAGE_WARNING ? "warning: " : "");
     used = strlen(text);
     vsnprintf(text + used, room - used, format, values);
     standard_names_in(text + used, room - used);
@@ -115,7 +109,7 @@ static void print_message(message_kind kind, const char *format, va_list values)
     snprintf(text + used, sizeof text - used, "\n");
     used = strlen(text);
     if (kind == MESSAGE_USAGE)
-        snprintf(text + used, sizeof text - used, "Try '" CLI_PROGRAM "%s%s --help'.\n",
+        snprintf(text + used, sizeof text - used, "Try '%s%s%s --help'.\n", cli_this_program.name,
                  running ? " " : "", running ? running : "");
     if (kind == MESSAGE_WARNING ? ranks_mine() == 0 : !ranks_keep_message(text))
         fputs(text, stderr);
@@ -259,7 +253,8 @@ tml_context *cli_open(const cli_common *common, const cli_work *work)
         .log = take_message,
         .progress = progress_show,
 #ifdef TML_VULKAN
-        .vulkan = &(tml_vulkan_desc){.kernels = cli_kernels, .memory_limit = common->device_memory},
+        .vulkan = &(tml_vulkan_desc){.kernels = cli_this_program.kernels,
+                                     .memory_limit = common->device_memory},
 #endif
     };
     tml_status status = tml_open(&desc, &tml);
@@ -339,49 +334,12 @@ void cli_close(tml_context *tml)
 
 /* ---- the program itself ---------------------------------------------------------------------- */
 
-typedef struct program_args {
-    bool version;
-    bool man;
-    const char *completion;
-} program_args;
-
-static const opt program_options[] = {
-    {OPT_SECTION, .help = "Options"},
-    {OPT_FLAG, "version", 'V', .help = "print the version and end",
-     .offset = offsetof(program_args, version)},
-    {OPT_FLAG, "man",
-     .help = "print the man page of the program, or of the command that follows: " CLI_PROGRAM
-             " --man surface | man -l -",
-     .offset = offsetof(program_args, man)},
-    {OPT_TEXT, "completion", .choices = "bash|zsh|fish",
-     .help = "print a completion script: source <(" CLI_PROGRAM " --completion bash)",
-     .offset = offsetof(program_args, completion)},
-    {OPT_HELP, "help", 'h', .help = "print this and end"},
-    {0},
-};
-
-static const opt_command program = {
-    .operands = "COMMAND ...",
-    .summary = "Meshes from volumes and point clouds, collision and subdivision of meshes, "
-               "exposure of pictures, "
-               "and streams reduced, scanned and compacted",
-    .about =
-        "'" CLI_PROGRAM
-        " COMMAND -h' shows a command's most used options, --help all. An output appears when "
-        "it is complete, under its name; one that is an input, by whatever name, or another "
-        "output is refused before any work. \"-\" as an input is standard input; as an output, "
-        "\"-.glb\" is standard output in the format of that ending, and the summary goes to "
-        "standard error.",
-    .options = program_options,
-    .most_operands = 1,
-};
-
 static void print_commands(FILE *out)
 {
-    opt_print_help(&program, out);
+    opt_print_help(cli_this_program.options, out);
     fputs("\nCommands:\n", out);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-10s %s\n", commands[i]->options.name, commands[i]->options.summary);
+    for (const cli_command *const *c = cli_this_program.commands; *c; c++)
+        fprintf(out, "  %-10s %s\n", (*c)->options.name, (*c)->options.summary);
 }
 
 /* The command of that name; otherwise a message that may name the one meant. */
@@ -389,16 +347,21 @@ static const cli_command *find_command(const char *name)
 {
     const cli_command *nearest = NULL;
     uint32_t nearest_distance = 3; /* further away is no help */
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        uint32_t distance = opt_distance(name, commands[i]->options.name);
+    for (const cli_command *const *c = cli_this_program.commands; *c; c++) {
+        uint32_t distance = opt_distance(name, (*c)->options.name);
         if (distance == 0)
-            return commands[i];
+            return *c;
         if (distance < nearest_distance) {
             nearest_distance = distance;
-            nearest = commands[i];
+            nearest = *c;
         }
     }
-    if (nearest)
+    const cli_moved *moved = cli_this_program.moved;
+    while (moved && moved->name && strcmp(moved->name, name) != 0)
+        moved++;
+    if (moved && moved->name)
+        cli_usage("%s is %s", name, moved->what);
+    else if (nearest)
         cli_usage("unknown command \"%s\"; did you mean %s?", name, nearest->options.name);
     else
         cli_usage("unknown command \"%s\"", name);
@@ -420,9 +383,8 @@ static int run_command(const cli_command *command, int argc, char **argv)
     running = command->options.name;
     fields_begin(asks_json(argc, argv) ? FIELDS_JSON : FIELDS_NONE, running);
     if (ranks_count() > 1 && !command->takes_ranks)
-        return cli_usage("is work for one process, %" PRIu32 " were started; use '" CLI_PROGRAM
-                         " %s'",
-                         ranks_count(), command->options.name);
+        return cli_usage("is work for one process, %" PRIu32 " were started; use '%s %s'",
+                         ranks_count(), cli_this_program.name, command->options.name);
     void *args = calloc(1, command->args_size);
     if (!args)
         return cli_error("out of memory");
@@ -444,26 +406,27 @@ static int run_command(const cli_command *command, int argc, char **argv)
 
 static int run_program(int argc, char **argv)
 {
-    const opt_command *tables[COMMAND_COUNT + 1] = {0};
-    program_args args = {0};
+    const opt_command *tables[MAX_COMMANDS + 1] = {0}, *program = cli_this_program.options;
+    cli_program_args args = {0};
     uint32_t operand_count;
 
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        tables[i] = &commands[i]->options;
-    opt_outcome outcome = opt_parse(&program, argc, argv, &args, &operand_count);
+    for (size_t i = 0; i < MAX_COMMANDS && cli_this_program.commands[i]; i++)
+        tables[i] = &cli_this_program.commands[i]->options;
+    opt_outcome outcome = opt_parse(program, argc, argv, &args, &operand_count);
     if (outcome == OPT_REFUSED)
         return CLI_USAGE;
     if (args.version)
-        printf(CLI_PROGRAM " %d.%d.%d\n", TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
+        printf("%s %d.%d.%d\n", cli_this_program.name, TML_VERSION_MAJOR, TML_VERSION_MINOR,
+               TML_VERSION_PATCH);
     if (operand_count && !args.man)
         return cli_usage("unexpected argument \"%s\"", argv[1]);
     const cli_command *command = operand_count ? find_command(argv[1]) : NULL;
     if (operand_count && !command)
         return CLI_USAGE;
     if (args.man)
-        opt_print_man(&program, tables, command ? &command->options : NULL, stdout);
+        opt_print_man(program, tables, command ? &command->options : NULL, stdout);
     if (args.completion)
-        opt_print_completion(&program, tables, args.completion, stdout);
+        opt_print_completion(program, tables, args.completion, stdout);
     return CLI_OK;
 }
 

@@ -476,8 +476,9 @@ static void print_option(FILE *out, const opt_command *command, const opt *optio
 
 static void print_usage(FILE *out, const opt_command *command)
 {
-    fprintf(out, "Usage: " CLI_PROGRAM "%s%s [OPTION...]%s%s\n\n", command->name ? " " : "",
-            command->name ? command->name : "", *command->operands ? " " : "", command->operands);
+    fprintf(out, "Usage: %s%s%s [OPTION...]%s%s\n\n", cli_this_program.name,
+            command->name ? " " : "", command->name ? command->name : "",
+            *command->operands ? " " : "", command->operands);
     fprintf(out, "%s.\n", command->summary);
 }
 

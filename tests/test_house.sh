@@ -52,8 +52,11 @@ while read -r kind file target; do
     [ -e "$path" ] && { [ -z "$anchor" ] || grep -Fqx "heading ./$path$anchor" "$links"; } ||
         { echo "FAIL $file links to $target, which is not there"; offences=1; }
 done <"$links"
-fields=$(grep -hoE 'json_[a-z]+\([^"]*, "[a-z_0-9]+"|(field_[a-z]+|tell_share)\("[a-z_0-9]+"' cli/*.c |
-    grep -vE 'field_(line|heading)' | sed 's/.*"\(.*\)"/\1/' | sort -u)
+fields=$({
+    grep -hoE 'json_[a-z]+\([^"]*, "[a-z_0-9]+"|(field_[a-z]+|tell_share)\("[a-z_0-9]+"' cli/*.c bench/*.c |
+        grep -vE 'field_(line|heading)'
+    grep -hoE '(BENCH_COLUMN\(|\.key = )"[a-z_0-9]+"' bench/*.[ch]
+} | sed 's/.*"\(.*\)"/\1/' | sort -u)
 [ "$(echo "$fields" | wc -l)" -gt 100 ] || { echo "FAIL the JSON's fields were not found"; exit 1; }
 for field in $fields; do
     grep -qE "([\`.{\"]|^)$field([\`.[\"]|$)" docs/json.md ||

@@ -218,7 +218,7 @@ static tml_status measure_surface(tml_context *tml, const papers_args *args, con
     bench_job jobs[] = {
         {.name = "surface", .run = bench_op_run, .user = &op, .device = tml},
         {.name = "classic soup", .run = run_classic, .user = &classic, .device = tml}};
-    if (!status && !bench_run(jobs, 2, args->repeats))
+    if (!status && !bench_run(jobs, 2, &(bench_pace){.repeats = args->repeats}))
         status = TML_ERROR_INTERNAL;
     if (!status)
         printf("surface: %s, %llu^3 f32, %llu triangles; milliseconds\n\n",

@@ -131,7 +131,7 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
         return TML_OK;
     if (!status)
         status = check(job);
-    if (!status && !bench_run(&timed, 1, repeats))
+    if (!status && !bench_run(&timed, 1, &(bench_pace){.repeats = repeats}))
         status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
     if (!status)
         *seconds = timed.time.median_s;

@@ -253,8 +253,11 @@ int main(int argc, char **argv)
             finds.push_back({names[k], finder::call_find, finders[k].get()});
         }
         auto count = uint32_t(finders.size());
-        if (!bench_run(builds.data(), count, repeats ? repeats : 5) ||
-            !bench_run(finds.data(), count, repeats))
+        bench_pace builds_pace{}, pace{};
+        builds_pace.repeats = repeats ? repeats : 5;
+        pace.repeats = repeats;
+        if (!bench_run(builds.data(), count, &builds_pace) ||
+            !bench_run(finds.data(), count, &pace))
             fail(tml, "bench_run");
         for (size_t k = 0; k < finders.size(); k++) {
             printf("%-16s %-8s %10.2f %10.3f %10llu", k ? "" : bench_scene_name(scene), names[k],

@@ -1,9 +1,9 @@
-// Streams by CUB, on the same data, counts and shares as "trommel bench", which shows these lines
+// Streams by CUB, on the same data, counts and shares as "trommel-bench streams", which shows these lines
 // beside its own:
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90 -o peers_cub peers_cub.cu
 //     ./peers_cub [COUNT]... > cub.txt
-//     trommel bench all --backend vulkan --count COUNT --peers cub.txt
+//     trommel-bench streams --backend vulkan --count COUNT --peers cub.txt
 //
 // Lines: operation, count, percent (0: none), milliseconds. Medians of device time, after a warm-up;
 // results are checked first. Short operations are timed several at a time, behind a kernel that keeps

@@ -111,7 +111,9 @@ public:
     }
     bool measure(uint32_t threads, uint32_t repeats)
     {
-        if (!copy_.from || !bench_run(jobs_.data(), static_cast<uint32_t>(jobs_.size()), repeats))
+        bench_pace pace{};
+        pace.repeats = repeats;
+        if (!copy_.from || !bench_run(jobs_.data(), static_cast<uint32_t>(jobs_.size()), &pace))
             return false;
         double ours = jobs_[0].time.median_s, fastest = 0;
         printf("%-18s %7u %9.2f %8.0f %%", name_.c_str(), threads, ours * 1e3,

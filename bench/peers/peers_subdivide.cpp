@@ -2,10 +2,11 @@
 // and positions together; then positions alone, of a mesh that moves. OpenSubdiv keeps no full topology
 // of the last level, as here; its positions are single-precision, too.
 //
-//     peers_subdivide [LEVELS [REPEATS]]
+//     peers_subdivide [--levels N] [--repeats N]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -148,8 +149,14 @@ static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, con
 
 int main(int argc, char **argv)
 {
-    int levels = argc > 1 ? atoi(argv[1]) : 5;
-    uint32_t repeats = argc > 2 ? (uint32_t)atoi(argv[2]) : 0;
+    int levels = 5;
+    uint32_t repeats = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--levels") == 0)
+            levels = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--repeats") == 0)
+            repeats = (uint32_t)atoi(argv[i + 1]);
+    }
     torus mesh;
     their_mesh theirs = {mesh, levels, nullptr, {}};
     our_mesh ours = {};
@@ -180,7 +187,9 @@ int main(int argc, char **argv)
     all[1].run = their_mesh::run_all, all[1].user = &theirs;
     points[0].run = our_mesh::run_points, points[0].user = &ours;
     points[1].run = their_mesh::run_points, points[1].user = &theirs;
-    if (!bench_run(all, 2, repeats) || !bench_run(points, 2, repeats))
+    bench_pace pace{};
+    pace.repeats = repeats;
+    if (!bench_run(all, 2, &pace) || !bench_run(points, 2, &pace))
         return 1;
     printf("%llu triangles, one thread     trommel  OpenSubdiv  times\n",
            (unsigned long long)ours.kept.triangle_count);
@@ -189,7 +198,7 @@ int main(int argc, char **argv)
                rows == all ? "topology and positions" : "triangles and positions again",
                1e3 * rows[0].time.min_s, 1e3 * rows[1].time.min_s,
                rows[1].time.min_s / rows[0].time.min_s);
-    for (bench_job *rows : {all, points}) /* as "trommel bench subdivide --peers" reads them */
+    for (bench_job *rows : {all, points}) /* as "trommel-bench subdivide --peers" reads them */
         printf("subdivide-%s %llu 0 %.4f\n", rows == all ? "first" : "again",
                (unsigned long long)ours.kept.triangle_count, 1e3 * rows[1].time.median_s);
     tml_subdivide_free(ours.tml, &ours.kept);

@@ -119,7 +119,9 @@ static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t 
 
     bench_job jobs[] = {{"trommel", bench_op_run, &op},
                         {"vtkFlyingEdges3D", flying_edges::run, &edges}};
-    if (!bench_run(jobs, 2, repeats))
+    bench_pace pace{};
+    pace.repeats = repeats;
+    if (!bench_run(jobs, 2, &pace))
         return fail(tml, bench_field_name(field));
     bool is_same = static_cast<uint64_t>(edges.vertices) == op.vertex_count &&
                    static_cast<uint64_t>(edges.triangles) == op.result_count;

@@ -33,7 +33,6 @@ Commands:
   compact    Keeps the elements of an array that lie in a range or are not zero
   scan       Writes the running sums of an array
   reduce     Prints sum, mean, extremes and their positions in an array
-  bench      Measures an operation as a share of a copy's speed
 [2]
 $ trommel --help
 Usage: trommel [OPTION...] COMMAND ...
@@ -69,7 +68,6 @@ Commands:
   compact    Keeps the elements of an array that lie in a range or are not zero
   scan       Writes the running sums of an array
   reduce     Prints sum, mean, extremes and their positions in an array
-  bench      Measures an operation as a share of a copy's speed
 $ trommel --version
 trommel 0.1.0
 $ trommel help surfaces
@@ -1265,8 +1263,7 @@ Cancelled by Ctrl\-C.
 .BR trommel\-devices (1),
 .BR trommel\-compact (1),
 .BR trommel\-scan (1),
-.BR trommel\-reduce (1),
-.BR trommel\-bench (1)
+.BR trommel\-reduce (1)
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel --man $command; done | grep -c '^$'
 0
 [1]

@@ -1,0 +1,98 @@
+/* trommel-bench image: measuring, tone-mapping and mip chains of pictures, beside reading them. */
+#include "bench_beside.h"
+#include "bench_commands.h"
+#include "bench_image.h"
+
+#include <math.h>
+
+typedef struct image_args {
+    bench_args bench;
+    uint32_t type; /* position in types; 0: both types of measuring */
+    opt_numbers picture;
+} image_args;
+
+static const tml_type types[] = {TML_TYPE_NONE, TML_F16, TML_F32, TML_U8};
+
+static const opt image_options[] = {
+    {OPT_SECTION, .help = "Input"},
+    {OPT_CHOICE, "type", .choices = "auto|f16|f32|u8", .fallback = "auto",
+     .offset = offsetof(image_args, type),
+     .help = "channels: f16 and f32 are measured and tone-mapped, u8 become mip chains; auto: all"},
+    {OPT_NUMBERS, "picture", .brief = "width and height", .argument = "W,H", .count_least = 2,
+     .count_most = 2, .offset = offsetof(image_args, picture),
+     .help = "width and height (default: 3840,2160 and 7680,4320; mip chains: 4096,4096)"},
+    BENCH_OPTIONS(image_args),
+    {0},
+};
+
+static const bench_column columns[] = {
+    BENCH_COPY_COLUMNS,
+    BENCH_COLUMN("plain_s", "loop ms", 1e3),
+    {0},
+};
+
+static void measure(bench_session *session, const bench_image_desc *desc)
+{
+    bench_image image;
+    bench_beside times = {.peer_s = 0};
+    double values[BENCH_MAX_COLUMNS];
+    char name[64];
+    snprintf(name, sizeof name, "%s, %u x %u %s", bench_image_name(desc->kind), desc->width,
+             desc->height, tml_type_name(desc->type));
+    if (!bench_begins(&session->pace, name))
+        return;
+    tml_status status = bench_image_create(session->tml, desc, &image);
+    if (!status)
+        status = bench_image_check(&image);
+    const bench_job own = {.name = name, .run = bench_image_run, .user = &image};
+    const bench_job plain = {.name = "plain loop", .run = bench_image_run_plain, .user = &image};
+    if (!status)
+        status = bench_beside_copy(session, own, bench_image_has_plain(desc) ? &plain : NULL,
+                                   image.bytes, &times);
+    bench_copy_values(&times, image.bytes, values);
+    values[BENCH_COPY_COLUMN_COUNT] = times.peer_s > 0 ? times.peer_s : NAN;
+    bench_row(session, name, status, values);
+    bench_image_destroy(&image);
+}
+
+static int run_image(void *user, char **operands, uint32_t operand_count)
+{
+    static const uint32_t usual[][2] = {{3840, 2160}, {7680, 4320}};
+    static const bench_image_kind of_bytes[] = {BENCH_IMAGE_MIPS, BENCH_IMAGE_KAISER,
+                                                BENCH_IMAGE_READ};
+    const image_args *args = user;
+    static bench_session session;
+    (void)operands, (void)operand_count;
+    for (uint32_t i = 0; i < args->picture.count; i++)
+        if (!(args->picture.values[i] >= 1 && args->picture.values[i] <= 32768))
+            return cli_usage("--picture needs sides of 1 to 32768");
+    if (!bench_open(&session, &args->bench, "image", columns))
+        return session.code;
+    bool is_given = args->picture.count > 0;
+    uint32_t given[2] = {(uint32_t)args->picture.values[0], (uint32_t)args->picture.values[1]};
+    bench_title(&session, "random pictures of four channels");
+    for (int s = 0; s < (is_given ? 1 : 2); s++)
+        for (uint32_t type = 1; type <= 2; type++)
+            for (bench_image_kind kind = 0; kind <= BENCH_IMAGE_READ; kind++) {
+                const uint32_t *size = is_given ? given : usual[s];
+                if (args->type == 0 || args->type == type)
+                    measure(&session, &(bench_image_desc){kind, types[type], size[0], size[1]});
+            }
+    for (int k = 0; k < 3; k++)
+        if (args->type == 0 || types[args->type] == TML_U8)
+            measure(&session, &(bench_image_desc){of_bytes[k], TML_U8, is_given ? given[0] : 4096,
+                                                  is_given ? given[1] : 4096});
+    return bench_close(&session);
+}
+
+const cli_command bench_cmd_image = {
+    {"image", "", "Measures what is done to pictures as shares of a copy's speed",
+     "Means, histograms, tone curves and mip chains. A picture's means have a peer on the CPU: "
+     "what "
+     "the compiler makes of a plain loop with -ffast-math (gcc: with glibc's vector log2f).",
+     "trommel-bench image --backend vulkan\n"
+     "  what a frame that meters itself costs on a GPU\n",
+     image_options, cli_shared_options, 0, 0, NULL, OPT_MEMORY},
+    sizeof(image_args),
+    run_image,
+    false};

@@ -1,0 +1,197 @@
+/* trommel-bench surface: surfaces of fields, in milliseconds and as shares of a copy's speed. */
+#include "bench_beside.h"
+#include "bench_commands.h"
+#include "bench_data.h"
+
+#include <math.h>
+#include <string.h>
+#include <trommel/io.h>
+
+typedef struct surface_args {
+    bench_args bench;
+    const char *input;
+    uint64_t size;
+    uint32_t type; /* position in types */
+    opt_numbers iso;
+    bool sweep;
+    uint32_t normals; /* tml_normals */
+} surface_args;
+
+static const tml_type types[] = {TML_F32, TML_U8, TML_I8, TML_U16, TML_I16, TML_F64};
+
+static const opt surface_options[] = {
+    {OPT_SECTION, .help = "Input"},
+    {OPT_INPUT, "input", .argument = "FILE", .offset = offsetof(surface_args, input),
+     .needs = "iso", .help = "a volume instead of a generated one"},
+    {OPT_CHOICE, "type", .choices = "f32|u8|i8|u16|i16|f64", .fallback = "f32", .excludes = "input",
+     .offset = offsetof(surface_args, type), .help = "sample type of a generated volume"},
+    {OPT_COUNT, "size", .brief = "samples along each side", .argument = "N", .least = 2,
+     .most = 4096, .fallback = "512", .excludes = "input", .offset = offsetof(surface_args, size),
+     .help = "samples along each side of a generated volume"},
+    {OPT_NUMBERS, "iso", .argument = "V", .count_least = 1, .count_most = 1,
+     .offset = offsetof(surface_args, iso), .help = "isovalue (default: the field's)"},
+    {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
+     .offset = offsetof(surface_args, normals),
+     .help = "normals to make, as of trommel surface; a second row has none"},
+    {OPT_FLAG, "sweep", .offset = offsetof(surface_args, sweep),
+     .help = "also isovalues around that one in turn, with the volume's index"},
+    BENCH_OPTIONS(surface_args),
+    {0},
+};
+
+static const bench_column columns[] = {
+    BENCH_COPY_COLUMNS,
+    BENCH_COLUMN("vertex_count", "vertices", 0),
+    BENCH_COLUMN("result_count", "triangles", 0),
+    {0},
+};
+
+static void measure(bench_session *session, const bench_desc *desc, const char *field,
+                    const char *what)
+{
+    bench_op op;
+    bench_beside times = {.peer_s = 0};
+    double values[BENCH_MAX_COLUMNS];
+    char name[64];
+    snprintf(name, sizeof name, "%s, %s", field, what);
+    if (!bench_begins(&session->pace, name))
+        return;
+    tml_status status = bench_op_create(session->tml, desc, &op);
+    if (!status)
+        status = bench_op_check(&op);
+    if (!status)
+        status =
+            bench_beside_copy(session, (bench_job){.name = name, .run = bench_op_run, .user = &op},
+                              NULL, op.bytes, &times);
+    bench_copy_values(&times, op.bytes, values);
+    values[BENCH_COPY_COLUMN_COUNT] = (double)op.vertex_count;
+    values[BENCH_COPY_COLUMN_COUNT + 1] = (double)op.result_count;
+    bench_row(session, name, status, values);
+    bench_op_destroy(&op);
+}
+
+/* span: of the isovalues of a sweep. */
+static void measure_volume(bench_session *session, const surface_args *args,
+                           const tml_volume *volume, const char *field, double iso, double span)
+{
+    static const char *const names[] = {"no normals", "forward normals", "central normals",
+                                        "Sobel normals"};
+    enum { SWEEP = 16 };
+    double sweep[SWEEP];
+    const uint64_t *dims = volume->grid.dims;
+    bench_desc desc = {.kind = BENCH_SURFACE,
+                       .type = volume->type,
+                       .data = volume->data,
+                       .count = dims[0] * dims[1] * dims[2],
+                       .grid = volume->grid,
+                       .iso = iso,
+                       .normals = (tml_normals)args->normals};
+    measure(session, &desc, field, names[args->normals]);
+    desc.normals = TML_NORMALS_NONE;
+    if (args->normals != TML_NORMALS_NONE)
+        measure(session, &desc, field, names[0]);
+    if (!args->sweep)
+        return;
+    for (int i = 0; i < SWEEP; i++)
+        sweep[i] = iso + span * ((double)i / (SWEEP - 1) - 0.5);
+    desc.sweep = sweep;
+    desc.sweep_count = SWEEP;
+    measure(session, &desc, field, "next isovalue, index");
+}
+
+static tml_status measure_field(bench_session *session, const surface_args *args, bench_field field)
+{
+    const char *name = bench_field_name(field);
+    tml_volume volume = {.type = types[args->type],
+                         .grid.dims = {args->size, args->size, args->size}};
+    tml_status status = TML_OK;
+    double low, high;
+    volume.size = args->size * args->size * args->size * tml_type_size(volume.type);
+    if (bench_goes_on(session)) { /* else no row begins */
+        volume.data = tml_alloc(session->tml, volume.size);
+        if (!volume.data ||
+            !bench_field_fill(session->tml, field, volume.type, args->size, volume.data))
+            status = tml_error(session->tml, TML_ERROR_OUT_OF_MEMORY, "the volume needs %zu bytes",
+                               volume.size);
+    }
+    bench_field_range(field, volume.type, &low, &high);
+    if (status == TML_OK)
+        measure_volume(session, args, &volume, name,
+                       args->iso.count ? args->iso.values[0] : bench_field_iso(field, volume.type),
+                       0.1 * (high - low));
+    tml_free(session->tml, volume.data, volume.size);
+    return status;
+}
+
+/* A sweep of a file, whose range is not known, has one isovalue. */
+static tml_status measure_file(bench_session *session, const surface_args *args)
+{
+    tml_volume volume;
+    tml_status status = tml_volume_load(session->tml, args->input, NULL, &volume);
+    if (status)
+        return status;
+    const uint64_t *dims = volume.grid.dims;
+    bench_title(session, "%s, %llu x %llu x %llu %s, iso %g", args->input,
+                (unsigned long long)dims[0], (unsigned long long)dims[1],
+                (unsigned long long)dims[2], tml_type_name(volume.type), args->iso.values[0]);
+    measure_volume(session, args, &volume, "surface", args->iso.values[0], 0);
+    tml_volume_free(session->tml, &volume);
+    return TML_OK;
+}
+
+static int find_fields(const surface_args *args, char **operands, uint32_t count,
+                       bool is_wanted[BENCH_FIELD_COUNT])
+{
+    if (args->input && count)
+        return cli_usage("%s is a field, and --input a volume; give one of them", operands[0]);
+    for (int field = 0; field < BENCH_FIELD_COUNT; field++)
+        is_wanted[field] = count == 0 && field == BENCH_GYROID;
+    for (uint32_t i = 0; i < count; i++) {
+        int field = 0;
+        while (field < BENCH_FIELD_COUNT && strcmp(operands[i], bench_field_name(field)) != 0)
+            field++;
+        if (field == BENCH_FIELD_COUNT)
+            return cli_usage("%s is no field (expected " BENCH_FIELD_CHOICES ")", operands[i]);
+        is_wanted[field] = true;
+    }
+    return CLI_OK;
+}
+
+static int run_surface(void *user, char **operands, uint32_t operand_count)
+{
+    const surface_args *args = user;
+    static bench_session session;
+    bool is_wanted[BENCH_FIELD_COUNT];
+    int code = find_fields(args, operands, operand_count, is_wanted);
+    if (code != CLI_OK)
+        return code;
+    if (!bench_open(&session, &args->bench, "surface", columns))
+        return session.code;
+    tml_status status = args->input ? measure_file(&session, args) : TML_OK;
+    if (!args->input)
+        bench_title(&session, "%llu^3 %s", (unsigned long long)args->size,
+                    tml_type_name(types[args->type]));
+    for (int field = 0; field < BENCH_FIELD_COUNT && !args->input && !status; field++)
+        if (is_wanted[field])
+            status = measure_field(&session, args, field);
+    bench_fail(&session, status);
+    return bench_close(&session);
+}
+
+const cli_command bench_cmd_surface = {
+    {"surface", "[FIELD...]", "Measures surfaces as shares of a copy's speed",
+     "FIELD is marschner-lobb, gyroid (the default), metaballs, noise (the worst case) or "
+     "sphere.\n\n"
+     "The surface goes into buffers that exist; its vertices are counted by a plain loop before. "
+     "On "
+     "a GPU the device's clock counts, and nothing is read back. GB/s counts the volume once and "
+     "the "
+     "mesh once.",
+     "trommel-bench surface noise --size 256 --threads 1\n"
+     "  a dense surface on one thread\n"
+     "trommel-bench surface gyroid metaballs --normals sobel --seconds 20\n"
+     "  two fields with the costliest normals and without, in at most about 20 s\n",
+     surface_options, cli_shared_options, 0, BENCH_FIELD_COUNT, NULL, OPT_MEMORY},
+    sizeof(surface_args),
+    run_surface,
+    false};

@@ -1,0 +1,122 @@
+#!/bin/sh
+# test_bench.sh FOLDER SOURCE [compare]: trommel-bench, which is in FOLDER beside trommel: every row of every command on
+# small inputs, what bounds a run and what ends one; and with compare, scripts/compare-outputs.
+set -eu
+folder=$(realpath "$1")
+source=$(realpath "$2")
+bench=$folder/trommel-bench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+TMPDIR=$work
+export TMPDIR
+checks=0
+fail() {
+    echo "FAIL $*"
+    cat out err 2>/dev/null || true
+    exit 1
+}
+# expect CODE ROWS WORD...: so many lines with a median, none without a number.
+expect() {
+    code=$1 rows=$2
+    shift 2
+    got=0
+    "$bench" "$@" --threads 2 >out 2>err || got=$?
+    [ $got = "$code" ] || fail "trommel-bench $*: exits with $got, needs $code"
+    count=$(sed -e '/^not run/d' -e '/^\.\.\. by /d' -e '1,/ min ms\|cold ms/d' out | grep -cE '^[^ ].* [0-9.e+-]+( |$)' || true)
+    [ "$count" = "$rows" ] || fail "trommel-bench $*: $count rows, needs $rows"
+    checks=$((checks + 1))
+}
+expect 0 25 streams --count 10007 --repeats 1 --backend cpu
+expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
+expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
+expect 0 1 streams histogram --type u16 --count 10000 --repeats 1 --backend cpu
+expect 0 2 surface --size 17 --repeats 1 --backend cpu
+grep -q 'central normals' out || fail "the command's default normals have no row"
+expect 0 10 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --size 9 --repeats 1 --backend cpu --type u8
+expect 0 17 image --picture 33,17 --repeats 1 --backend cpu
+expect 0 7 collide --triangles 500 --repeats 1 --backend cpu
+expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu
+expect 0 12 files --size 24 --repeats 1 --backend cpu
+[ -z "$(ls -d trommel-bench-* 2>/dev/null)" ] || fail "files leaves its folder"
+
+# Usage: an option that does not apply, and what is no operation or field.
+expect 2 0 streams sort
+expect 2 0 streams scan --keep 10
+expect 2 0 streams compact --type f32
+expect 2 0 surface cube
+expect 2 0 surface --input volume.nrrd
+expect 2 0 bench
+expect 1 0 files --command "$work/nothing"
+
+# Rows that are not run are named; JSON is whole.
+expect 0 0 streams --count 1000 --seconds 0.000001 --backend cpu
+grep -q '^not run (the seconds were over): copy; .*; histogram; expand$' out || fail "rows that were not run"
+"$bench" collide --seconds 0.000001 --json --backend cpu >out 2>err || fail "a run whose seconds were over"
+tr -d ' \n' <out | grep -q '"rows":\[\],"not_run":\["buildatree",.*"onetorusanditself"\]}$' || fail "JSON"
+
+# An interrupted run keeps its rows. They appear as they are made.
+for command in "streams --count 100000 --repeats 1000" "files --size 24 --repeats 5"; do
+    "$bench" $command --backend cpu --threads 1 >out 2>err &
+    pid=$!
+    tries=0
+    until grep -qE '^(copy|surface, f32 to PLY) ' out; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { kill $pid; fail "no row of $command appears"; }
+        sleep 0.1
+    done
+    # A shell's child in the background ignores SIGINT until it asks for it, as trommel-bench does.
+    kill -INT $pid
+    got=0
+    wait $pid || got=$?
+    [ $got = 130 ] || fail "$command interrupted: exits with $got, needs 130"
+    grep -q '^not run (interrupted): ' out || fail "$command interrupted: rows that were not run"
+    [ -z "$(ls -d trommel-bench-* 2>/dev/null)" ] || fail "files leaves its folder"
+    checks=$((checks + 1))
+done
+
+# A peer's times stand beside.
+printf 'scan 10000 0 5.5\nunknown line\nsubdivide-first 16384 0 2\n' >peers.txt
+expect 0 1 streams scan --count 10000 --repeats 1 --backend cpu --peers peers.txt
+grep -q '^scan .* 5\.5 ' out || fail "a peer's time"
+expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu --peers peers.txt
+grep -q '^topology and positions .* 2  ' out || fail "a peer's time"
+
+# The command says where it went.
+got=0
+"$folder/trommel" bench surface >out 2>err || got=$?
+[ $got = 2 ] && grep -q 'trommel-bench' err || fail "trommel bench"
+
+# The same program twice writes the same; one that spoils a file, or fails, is found.
+if [ "${3:-}" = compare ]; then
+    unset TML_DATA
+    "$source/scripts/compare-outputs" "$folder/trommel" "$folder/trommel" >out 2>err || fail "compare-outputs"
+    tail -n 1 out | grep -qE '^[45][0-9][0-9] passed, 0 failed$' || fail "compare-outputs counts too few"
+    cat >spoils <<END
+#!/bin/sh
+"$folder/trommel" "\$@" || exit \$?
+case " \$* " in
+*" --flip "*) [ ! -e out.glb ] || echo >>out.glb ;;
+*u2.npy*" --sum "*) exit 3 ;;
+*i2.npy*" --sum "*) echo '  "sum": 0' ;;
+esac
+END
+    cat >prints <<END
+#!/bin/sh
+case " \$* " in *" --sum "*) "$folder/trommel" "\$@" | sed 's/"max": /&1/' ;; *) "$folder/trommel" "\$@" ;; esac
+END
+    chmod +x spoils prints
+    for case in "spoils:--flip:1:old/out.glb and new/out.glb differ" "spoils:--sum:1:exits with 3, was 0" \
+        'prints:--sum:9:< *"max": '; do
+        IFS=: read -r program only count text <<END
+$case
+END
+        if TML_COMPARE_ONLY=$only "$source/scripts/compare-outputs" "$folder/trommel" ./$program >out 2>err; then
+            fail "compare-outputs does not find what $program does"
+        fi
+        grep -q "$text" out || fail "compare-outputs does not say: $text"
+        tail -n 1 out | grep -q " passed, $count failed$" || fail "compare-outputs finds not $count"
+        checks=$((checks + 3))
+    done
+fi
+echo "$checks checks"
