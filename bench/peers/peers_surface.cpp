@@ -1,6 +1,6 @@
-// Surfaces beside VTK's Flying Edges: the same volume in memory, the same threads, runs in turn. Both
-// allocate their mesh within the time and free it again; neither computes normals. VTK gets the
-// fastest of its threading backends.
+// Surfaces beside VTK's Flying Edges: the same volume in memory, the same threads, runs in turn. Both allocate
+// their mesh within the time and free it again; first with normals from central differences, then without. VTK
+// gets the fastest of its threading backends.
 //
 //     peers_surface [--size N] [--threads N]... [--repeats N] [FIELD]...
 #include <cstdio>
@@ -29,14 +29,14 @@ struct flying_edges {
     vtkNew<vtkFlyingEdges3D> filter;
     vtkIdType vertices = 0, triangles = 0;
 
-    flying_edges(float *data, uint64_t size, double iso)
+    flying_edges(float *data, uint64_t size, double iso, bool has_normals)
     {
         samples->SetArray(data, static_cast<vtkIdType>(size * size * size), 1);
         int side = static_cast<int>(size);
         image->SetDimensions(side, side, side);
         image->GetPointData()->SetScalars(samples);
         filter->SetInputData(image);
-        filter->ComputeNormalsOff();
+        filter->SetComputeNormals(has_normals);
         filter->ComputeGradientsOff();
         filter->ComputeScalarsOff();
         filter->SetValue(0, iso);
@@ -51,6 +51,22 @@ struct flying_edges {
         self->vertices = mesh->GetNumberOfPoints();
         self->triangles = mesh->GetNumberOfPolys();
         mesh->Initialize();
+        return true;
+    }
+};
+
+// The library's, into a mesh of its own.
+struct our_surface {
+    tml_context *tml;
+    tml_surface_desc desc;
+
+    static bool run(void *user)
+    {
+        auto *self = static_cast<our_surface *>(user);
+        tml_surface_result result;
+        if (tml_surface(self->tml, &self->desc, &result))
+            return false;
+        tml_surface_free(self->tml, &result);
         return true;
     }
 };
@@ -82,7 +98,8 @@ static int fail(tml_context *tml, const char *what)
     return 1;
 }
 
-static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t repeats)
+static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t repeats,
+                   bool has_normals)
 {
     tml_open_desc open_desc{};
     open_desc.engine = TML_ENGINE_CPU;
@@ -108,16 +125,19 @@ static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t 
     desc.count = size * size * size;
     desc.grid = grid;
     desc.iso = iso;
+    desc.normals = has_normals ? TML_NORMALS_CENTRAL : TML_NORMALS_NONE;
     bench_op op;
     if (bench_op_create(tml, &desc, &op) || bench_op_check(&op))
         return fail(tml, bench_field_name(field));
 
-    flying_edges edges(data, size, iso);
+    flying_edges edges(data, size, iso, has_normals);
     std::string backend = fastest_backend(edges, threads);
     vtkSMPTools::SetBackend(backend.c_str());
     vtkSMPTools::Initialize(static_cast<int>(threads));
 
-    bench_job jobs[] = {{"trommel", bench_op_run, &op},
+    our_surface ours{tml, op.surface};
+    ours.desc.vertices = ours.desc.vertex_normals = ours.desc.indices = tml_buffer{0, 0};
+    bench_job jobs[] = {{"trommel", our_surface::run, &ours},
                         {"vtkFlyingEdges3D", flying_edges::run, &edges}};
     bench_pace pace{};
     pace.repeats = repeats;
@@ -125,7 +145,8 @@ static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t 
         return fail(tml, bench_field_name(field));
     bool is_same = static_cast<uint64_t>(edges.vertices) == op.vertex_count &&
                    static_cast<uint64_t>(edges.triangles) == op.result_count;
-    std::printf("%-15s %7u %12.2f %12.2f %7.1fx  %11llu %s  %s\n", bench_field_name(field), threads,
+    std::printf("%-15s %-8s %7u %12.2f %12.2f %7.1fx  %11llu %s  %s\n", bench_field_name(field),
+                has_normals ? "central" : "none", threads,
                 jobs[0].time.median_s * 1e3, jobs[1].time.median_s * 1e3,
                 jobs[1].time.median_s / jobs[0].time.median_s,
                 static_cast<unsigned long long>(op.result_count), is_same ? "=" : "differs",
@@ -159,13 +180,14 @@ int main(int argc, char **argv)
     if (chosen.empty())
         chosen = {BENCH_MARSCHNER_LOBB, BENCH_GYROID, BENCH_METABALLS, BENCH_NOISE};
 
-    std::printf("surface, %llu^3 f32, no normals, medians in ms; %s\n\n",
+    std::printf("surface, %llu^3 f32, medians in ms; %s\n\n",
                 static_cast<unsigned long long>(size), vtkVersion::GetVTKSourceVersion());
-    std::printf("%-15s %7s %12s %12s %8s  %11s\n", "field", "threads", "trommel", "FlyingEdges", "ratio",
+    std::printf("%-15s %-8s %7s %12s %12s %8s  %11s\n", "field", "normals", "threads", "trommel", "FlyingEdges", "ratio",
                 "triangles");
     for (bench_field field : chosen)
         for (uint32_t count : threads)
-            if (compare(field, size, count, repeats))
-                return 1;
+            for (bool has_normals : {true, false})
+                if (compare(field, size, count, repeats, has_normals))
+                    return 1;
     return 0;
 }
