@@ -18,6 +18,7 @@
 #include "slabs.h"
 #include "stream_kernels.h"
 #include "summary.h"
+#include "text.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -40,8 +41,9 @@ typedef struct surface_args {
     simplify_goal simplify;
     uint32_t points_kind; /* tml_field_kind */
     uint32_t kernel;      /* tml_field_kernel */
-    double radius;
+    double radius, cell;
     uint64_t resolution;
+    double bounds[2][3]; /* both 0: the points' own */
     picture_options picture;
     float color[3];
     uint64_t slab_layers;
@@ -79,12 +81,83 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
+/* "A:B:N": N values from A to B, evenly spaced. */
+static bool parse_steps(const char *text, opt_numbers *list)
+{
+    double ends[3];
+    if (!strchr(text, ':')) {
+        if (list->count == OPT_MAX_NUMBERS)
+            return false;
+        return opt_number(text, &list->values[list->count++]);
+    }
+    if (opt_numbers_split(text, ':', ends, 3) != 3 || ends[2] != floor(ends[2]) || ends[2] < 2 ||
+        ends[2] > OPT_MAX_NUMBERS - list->count)
+        return false;
+    for (uint32_t i = 0, last = (uint32_t)ends[2] - 1; i <= last; i++) {
+        double t = (double)i / last;
+        list->values[list->count++] = i == last ? ends[1] : ends[0] + t * (ends[1] - ends[0]);
+    }
+    return true;
+}
+
+static const char *parse_isovalues(const char *text, void *member)
+{
+    static const char expected[] =
+        "numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N "
+        "evenly spaced ones from A to B, such as 0.1:0.5:5";
+    opt_numbers *list = member;
+    char item[OPT_TEXT_SIZE];
+    list->count = 0;
+    for (const char *at = text;;) {
+        size_t length = strcspn(at, ",");
+        if (length >= sizeof item)
+            return expected;
+        memcpy(item, at, length);
+        item[length] = '\0';
+        if (!parse_steps(item, list))
+            return expected;
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    for (uint32_t i = 0; i < list->count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (list->values[i] == list->values[k])
+                return expected;
+    return NULL;
+}
+
+/* "-1:1,0:2.5,:" : lengths in the points' units; an empty end is the points' own. */
+static const char *parse_bounds(const char *text, void *member)
+{
+    static const char expected[] = "three ranges of coordinates such as -1:1,0:2.5,:";
+    double(*bounds)[3] = member;
+    char end[64];
+    for (int i = 0; i < 6; i++) {
+        size_t length = strcspn(text, ":,");
+        if (length >= sizeof end || text[length] != ":,:,:"[i])
+            return expected;
+        memcpy(end, text, length);
+        end[length] = '\0';
+        double *value = &bounds[i % 2][i / 2];
+        *value = i % 2 ? INFINITY : -INFINITY;
+        if (length && !opt_number(end, value))
+            return expected;
+        text += length + 1;
+    }
+    for (int a = 0; a < 3; a++)
+        if (!(bounds[0][a] < bounds[1][a]))
+            return "three ranges of coordinates, the smaller first, such as -1:1,0:2.5,:";
+    return NULL;
+}
+
 static const opt surface_options[] = {
     {OPT_SECTION, .help = "Which surface"},
-    {OPT_NUMBERS, "iso", .brief = "isovalues; by default one is chosen", .argument = "V[,V...]",
-     .offset = offsetof(surface_args, iso),
-     .help = "isovalues in the file's physical units; inside is at or above "
-             "(default: Otsu's method for volumes, half a lone point's height for points)"},
+    {OPT_CUSTOM, "iso", .brief = "isovalues; by default one is chosen", .argument = "V[,V...]",
+     .parse = parse_isovalues, .offset = offsetof(surface_args, iso),
+     .help =
+         "isovalues in the file's physical units, A:B:N for N evenly spaced ones; inside is at "
+         "or above (default: Otsu's method for volumes, half a lone point's height for points)"},
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
      .parse = parse_labels, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
@@ -112,7 +185,7 @@ static const opt surface_options[] = {
      .help = "the mesh: .ply .stl .obj .glb .vtp"},
     {OPT_OUTPUT, "png", .brief = "a picture of it", .argument = "FILE",
      .offset = offsetof(surface_args, png), .endings = ".png", .help = "a picture of it"},
-    {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*",
+    {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*|iso=*:*",
      .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
@@ -160,13 +233,23 @@ static const opt surface_options[] = {
     {OPT_NUMBER, "radius", .brief = "of points: reach of each", .argument = "R", .least = 0,
      .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
+    {OPT_NUMBER, "cell", .excludes = "resolution",
+     .brief = "of points: spacing of the field's samples", .argument = "L", .least = 0,
+     .most = INFINITY, .offset = offsetof(surface_args, cell),
+     .help = "spacing of the field's samples in the points' units, on a lattice through 0 that all "
+             "frames of a sequence share, so that what stands still does not flicker; a half to an "
+             "eighth of the radius (default: from --resolution)"},
+    {OPT_CUSTOM, "bounds", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_bounds,
+     .offset = offsetof(surface_args, bounds),
+     .help = "the field's box in the points' units; an empty end is the points' own; --caps closes "
+             "what it cuts"},
     {OPT_COUNT, "resolution", .brief = "of points: samples along the field's longest side",
      .argument = "N", .least = 2, .most = 16384, .fallback = "128",
      .offset = offsetof(surface_args, resolution),
      .help = "samples along the field's longest side"},
 
     PICTURE_OPTIONS(surface_args),
-    {OPT_CUSTOM, "color", .excludes = "attribute|iso=*,*|labels=all|labels=*,*",
+    {OPT_CUSTOM, "color", .excludes = "attribute|iso=*,*|iso=*:*|labels=all|labels=*,*",
      .argument = "RRGGBB", .parse = picture_parse_color, .fallback = "d9c7a8",
      .offset = offsetof(surface_args, color),
      .help = "of the surface; several parts and attributes bring their own"},
@@ -192,6 +275,7 @@ typedef struct run {
     slabs slabs;
     bool in_slabs, may_be_slabs;
     bool is_frame; /* of a sequence, in which a surface may well be empty */
+    bool is_first;
 } run;
 
 /* A mask volume as bytes that are 0 or not. */
@@ -312,14 +396,29 @@ static int prepare_volume(run *r)
     return code == CLI_OK ? make_attribute(r) : code;
 }
 
+/* The lattice goes through the file's 0, wherever its points are counted from. */
+static void choose_grid(const surface_args *a, const tml_points *p, tml_field_desc *field)
+{
+    if (!(a->cell > 0))
+        field->resolution = (uint32_t)a->resolution;
+    for (int axis = 0; axis < 3; axis++) {
+        double lower = a->bounds[0][axis], upper = a->bounds[1][axis];
+        bool is_given = lower != 0 || upper != 0;
+        field->grid.spacing[axis] = a->cell;
+        field->grid.origin[axis] = -p->origin[axis];
+        field->lower[axis] = is_given ? lower - p->origin[axis] : 0;
+        field->upper[axis] = is_given ? upper - p->origin[axis] : 0;
+    }
+}
+
 static int prepare_points(run *r)
 {
     const surface_args *a = r->args;
     const tml_points *p = &r->in.points;
     tml_field_desc field = {.radius = a->radius,
                             .kind = (tml_field_kind)a->points_kind,
-                            .kernel = (tml_field_kernel)a->kernel,
-                            .resolution = (uint32_t)a->resolution};
+                            .kernel = (tml_field_kernel)a->kernel};
+    choose_grid(a, p, &field);
     tml_status status = cli_lend_input(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions,
                                        "points", &r->field.points);
     field.points = r->field.points;
@@ -333,6 +432,11 @@ static int prepare_points(run *r)
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     report_add_stage(&r->summary.report, "spacing", cli_now() - start);
+    if (r->is_first && r->is_frame && a->cell > 0 && a->radius == 0 && !p->radii)
+        tml_log(r->tml, TML_LOG_WARNING,
+                "each frame gets a radius of its own, this one %g; to keep the surface steady, "
+                "give all the same --radius",
+                r->field.radius);
     r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
     if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
         r->summary.origin = "the spheres' surface";
@@ -694,6 +798,29 @@ static int run_volume_slabs(run *r)
     return extract_slabs(r, r->desc.position_origin);
 }
 
+/* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in slabs, or the message
+ * tells the size. */
+static int choose_field_slabs(run *r, bool *in_slabs)
+{
+    const surface_args *a = r->args;
+    const uint64_t *dims = r->field.grid.dims;
+    uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
+    double bytes =
+        0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] * (double)r->desc.isovalue_count;
+    char needed[TEXT_SIZE], taken[TEXT_SIZE];
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    *in_slabs = device.engine == TML_ENGINE_CPU && limit && bytes > (double)limit;
+    const char *obstacle = *in_slabs ? what_needs_all(r, r->in.path) : NULL;
+    if (!obstacle)
+        return CLI_OK;
+    return cli_error("a field of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, %g apart, needs "
+                     "%s of memory, more than %s; give a larger --cell, narrower --bounds or more "
+                     "--memory, or %s, so that it goes in slabs",
+                     dims[0], dims[1], dims[2], r->field.grid.spacing[0],
+                     text_bytes(needed, (uint64_t)bytes), text_bytes(taken, limit), obstacle);
+}
+
 /* Points in slabs, where that is asked for: their field is evaluated as it is needed. */
 static int run_point_slabs(run *r)
 {
@@ -736,8 +863,11 @@ static int run_file(run *r, char *path)
         tml_surface_free(r->tml, &r->result);
     }
     int code = load_input(r, path);
-    if (code == CLI_OK &&
-        (ranks_count() > 1 || (r->in.is_points && (r->args->slab_layers || r->args->index))))
+    bool in_slabs =
+        ranks_count() > 1 || (r->in.is_points && (r->args->slab_layers || r->args->index));
+    if (code == CLI_OK && r->in.is_points && !in_slabs)
+        code = choose_field_slabs(r, &in_slabs);
+    if (code == CLI_OK && in_slabs)
         return run_point_slabs(r);
     if (code == CLI_OK)
         code = extract(r);
@@ -822,11 +952,10 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     static char paths[FRAME_FILES][FRAME_PATH];
     job *j = user;
     surface_args args = *j->args;
-    (void)index;
     int code = number_files(&args, f->number, paths);
     if (code != CLI_OK || skips(j, &args, f))
         return code;
-    run r = {.args = &args, .is_frame = j->is_sequence};
+    run r = {.args = &args, .is_frame = j->is_sequence, .is_first = index == 0};
     code = choose_slabs(&r, f->path);
     if (code == CLI_OK)
         code = open_context(j, f->path,
@@ -885,14 +1014,14 @@ const cli_command cmd_surface = {
              "Outputs are written beside their targets and renamed when complete.\n\n"
              "Several inputs, or one named with %04d, are frames of a sequence, each a surface of "
              "its own with its number in the outputs' names (and in those of --mask, --attribute "
-             "and --index, where they have %04d). Give --iso, and of points --radius: otherwise "
-             "each frame chooses its own. A frame without a surface becomes an empty mesh; one "
-             "that fails ends the run, and --resume goes on.",
+             "and --index, where they have %04d). Give --iso, and of points --cell and --radius: "
+             "otherwise each frame chooses its own. A frame without a surface becomes an empty "
+             "mesh; one that fails ends the run, and --resume goes on.",
          .examples = "  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png\n"
                      "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
                      "  trommel surface particles.vtk --resolution 256 -o water.ply\n"
                      "  trommel surface atlas.nrrd --labels all -o organs.vtp\n"
-                     "  trommel surface frame_%04d.ply --radius 0.1 -o water_%04d.ply --resume\n",
+                     "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply --resume\n",
          .options = surface_options,
          .shared = cli_shared_options,
          .least_operands = 1,

@@ -854,6 +854,77 @@ TEST(surface_from_points)
     CHECK(!exists("none.ply"));
 }
 
+/* A point's coordinates times cell are whole numbers, but for one: its edge's. */
+static bool is_on_lattice(const double at[3], double cell)
+{
+    int whole = 0;
+    for (int axis = 0; axis < 3; axis++)
+        whole += fabs(at[axis] / cell - round(at[axis] / cell)) < 1e-4;
+    return whole >= 2;
+}
+
+/* Frames whose points are counted from different origins have one lattice, that of the file's 0. */
+TEST(cells_of_a_sequence_are_one_lattice)
+{
+    static char text[OUTPUT_SIZE];
+    for (int frame = 0; frame < 3; frame++) {
+        char name[32], *to = text;
+        for (int i = 0; i < 60; i++)
+            to += snprintf(to, 100, "%.3f %.3f %.3f\n", 1e6 + 100 * frame + 0.37 * i,
+                           2e6 + 0.1 + 0.3 * (i % 7), 50 + 0.013 * frame + 0.2 * (i % 3));
+        snprintf(name, sizeof name, "p%d.xyz", frame);
+        write_text(name, text);
+    }
+    EXPECT(0, "surface %s --cell 0.25 --radius 0.7 -o %s", in_folder("p%d.xyz"),
+           in_folder("p%d.obj"));
+    CHECK(err[0] == '\0');
+    for (int frame = 0; frame < 3; frame++) {
+        char name[32];
+        int vertices = 0, off = 0;
+        double at[3];
+        snprintf(name, sizeof name, "p%d.obj", frame);
+        test_read_text(in_folder(name), text, OUTPUT_SIZE);
+        for (const char *line = text; line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            if (sscanf(line, "v %lf %lf %lf", &at[0], &at[1], &at[2]) != 3)
+                continue;
+            vertices++;
+            off += !is_on_lattice(at, 0.25);
+        }
+        CHECK(vertices > 200);
+        CHECK_EQ_I64(off, 0);
+    }
+    /* Frames that choose their radius are told so. */
+    EXPECT(0, "surface %s --cell 0.25 -o %s", in_folder("p%d.xyz"), in_folder("p%d.obj"));
+    CHECK(strstr(err, "same --radius") != NULL);
+}
+
+TEST(points_in_bounds)
+{
+    const char *points = test_data("dam_break_4732.vtk");
+    EXPECT(0, "surface %s --cell 0.05 --json -o %s", points, in_folder("all.ply"));
+    double all = json_get("triangles");
+    EXPECT(0, "surface %s --cell 0.05 --bounds :0.1,:,: --caps --json -o %s", points,
+           in_folder("cut.ply"));
+    CHECK(json_get("triangles") > 0.02 * all && json_get("triangles") < 0.98 * all);
+    EXPECT(0, "info %s --json", in_folder("cut.ply"));
+    CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    EXPECT(1, "surface %s --cell 1e-7 -o %s", points, in_folder("none.ply"));
+    CHECK(strstr(err, "samples, more than 2^40") != NULL);
+    EXPECT(1, "surface %s --cell 0.002 --memory 1M -o %s --png %s", points, in_folder("none.ply"),
+           in_folder("none.png"));
+    CHECK(strstr(err, "needs") && strstr(err, "more than 1.0 MiB") && strstr(err, "leave out --png"));
+    make_ball();
+    EXPECT(2, "surface %s --cell 1 -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("none.ply"));
+    EXPECT(2, "surface %s --iso 90 --bounds 0:1,:,: -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("none.ply"));
+    CHECK(strstr(err, "are for points") != NULL && !exists("none.ply"));
+    EXPECT(0, "surface %s --iso 10:250:4 --json -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("four.ply"));
+    CHECK(strstr(out, "\"value\": 90") && strstr(out, "\"value\": 170"));
+}
+
 TEST(picture_alone)
 {
     make_ball();
