@@ -10,7 +10,8 @@
 
 #define CLI_PROGRAM "trommel"
 
-enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_CANCELLED = 130 };
+/* FOUND: done, and what --fail-if names was found. */
+enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_FOUND = 3, CLI_CANCELLED = 130 };
 
 /* Options of every command. Each command's argument struct starts with one of these. */
 typedef struct cli_common {

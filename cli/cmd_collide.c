@@ -28,9 +28,12 @@ typedef struct collide_args {
     double scale;
     bool self, distance, first, count, skip_broken;
     class_set classes;
-    uint32_t fit; /* of the picture */
+    uint32_t fit;     /* of the picture */
+    uint32_t fail_if; /* fail_condition */
     picture_options picture;
 } collide_args;
+
+typedef enum fail_condition { FAIL_NEVER, FAIL_CONTACT, FAIL_NONE } fail_condition;
 
 static const char *parse_classes(const char *text, void *member)
 {
@@ -86,6 +89,11 @@ static const opt collide_options[] = {
      .brief = "the smallest distance of A and B instead",
      .offset = offsetof(collide_args, distance),
      .help = "the smallest distance of A and B instead, and where it is"},
+    {OPT_CHOICE, "fail-if", .brief = "exit with 3 if they meet, or do not",
+     .choices = "never|contact|none", .fallback = "never",
+     .offset = offsetof(collide_args, fail_if),
+     .help = "exit with 3, outputs written, where there is contact in some pose, or none in any; "
+             "--classes chooses what counts, and --first is quickest"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
      .help =
          "leave out triangles with coordinates that are too large, instead of refusing the mesh"},
@@ -825,6 +833,17 @@ static cli_work estimate(const collide_args *a, char **operands)
                       .bytes = bytes};
 }
 
+/* The exit status of a run that went well. */
+static int verdict(const run *r)
+{
+    bool is_contact = r->hits.count > 0;
+    for (uint32_t p = 0; p < shown_poses(r) && r->args->distance; p++)
+        is_contact |= r->distances[p].distance == 0;
+    bool is_bad = r->args->fail_if == FAIL_CONTACT ? is_contact
+                                                   : r->args->fail_if == FAIL_NONE && !is_contact;
+    return is_bad ? CLI_FOUND : CLI_OK;
+}
+
 static int collide_run(void *args, char **operands, uint32_t operand_count)
 {
     const collide_args *a = args;
@@ -853,6 +872,8 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     progress_clear();
     if (code == CLI_OK)
         tell(&r);
+    if (code == CLI_OK)
+        code = verdict(&r);
     tml_collide_free(r.tml, &r.hits);
     tml_free(r.tml, r.distances, r.distances_size);
     tml_free(r.tml, r.poses, r.poses_size);
@@ -882,7 +903,8 @@ const cli_command cmd_collide = {
                      "contact.png\n"
                      "  trommel collide part.stl --self -o pairs.csv --segments lines.obj\n"
                      "  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv\n"
-                     "  trommel collide a.ply b.ply --distance\n",
+                     "  trommel collide a.ply b.ply --distance\n"
+                     "  trommel collide part.stl housing.stl --first --fail-if contact -q\n",
          .options = collide_options,
          .shared = cli_shared_options,
          .least_operands = 1,

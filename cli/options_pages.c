@@ -132,7 +132,8 @@ void opt_print_man(const opt_command *program, const opt_command *const *command
     else
         print_man_program(out, program, commands);
     fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nIt failed; a message says why.\n.TP\n"
-          ".B 2\nThe command line is wrong.\n.TP\n.B 130\nCancelled by Ctrl\\-C.\n.SH SEE ALSO\n",
+          ".B 2\nThe command line is wrong.\n.TP\n.B 3\nDone, and what \\-\\-fail\\-if names was "
+          "found.\n.TP\n.B 130\nCancelled by Ctrl\\-C.\n.SH SEE ALSO\n",
           out);
     const char *separator = ""; /* between references */
     if (command) {

@@ -231,3 +231,22 @@ $ trommel collide a.obj b.obj --segments b.obj
 trommel: collide: --segments: b.obj is an input, which would be lost; name another one
 Try 'trommel collide --help'.
 [2]
+## For scripts: what was found is the exit status, whatever is asked for.
+$ trommel collide a.obj b.obj --fail-if contact -q
+[3]
+$ trommel collide a.obj b.obj --first --fail-if contact -q
+[3]
+$ trommel collide a.obj b.obj --count --fail-if contact -q
+[3]
+$ trommel collide a.obj b.obj --distance --fail-if contact -q
+[3]
+$ trommel collide a.obj b.obj --fail-if none -q
+$ trommel collide a.obj b.obj --translate 5,1,0 --fail-if contact -q
+$ trommel collide a.obj b.obj --translate 5,1,0 --fail-if none -q
+[3]
+$ trommel collide a.obj b.obj --translate 5,1,0 --distance --fail-if none -q
+[3]
+$ trommel collide a.obj b.obj --fail-if contact --classes coplanar -q
+$ trommel collide a.obj nowhere.obj --fail-if contact
+trommel: collide: nowhere.obj: cannot be opened: No such file or directory
+[1]
