@@ -50,6 +50,12 @@ static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
         for (int i = 0; i < 3; i++)
             field->grid.spacing[i] = fabs(wild_float());
     field->resolution = (uint32_t)mostly(8 + below(16));
+    if (take() >= 224)
+        for (int i = 0; i < 3; i++) {
+            field->lower[i] = wild_float();
+            field->upper[i] = wild_float();
+            field->grid.origin[i] = wild_float();
+        }
     double iso;
     if (!CALL(tml_field_resolve, tml, field, resolved, &iso))
         return false;
@@ -71,6 +77,17 @@ void desc_field(void)
         return;
     for (uint64_t i = 0; i < count; i++)
         DEMAND(isfinite(((const float *)elements_of(out))[i]));
+    if (take_bool()) {
+        uint64_t points, positions = below(20);
+        tml_buffer_describe(tml, field.points, NULL, &points);
+        tml_type type = below(2) ? TML_VEC(TML_F32, 3) : TML_F32;
+        tml_field_mean_desc mean = {.field = &resolved};
+        mean.positions = make(TML_VEC(TML_F32, 3), positions, CONTENTS_ANY, 0);
+        mean.position_origin[0] = mostly_float(0);
+        mean.attributes[below(TML_FIELD_MAX_ATTRIBUTES)] = (tml_field_attribute){
+            make(type, points, CONTENTS_FINITE, 0), make_out(type, positions)};
+        (void)CALL(tml_field_mean, tml, &mean);
+    }
     if (take_bool()) { /* nearly resolved */
         resolved.radius = mostly_float(resolved.radius);
         for (int i = 0; i < 3; i++) {

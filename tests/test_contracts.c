@@ -360,6 +360,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_field_resolve, (tml, &points, NULL, NULL), "resolved")                                   \
     X(tml_field, (NULL, &points, buffer), "tml")                                                   \
     X(tml_field, (tml, NULL, buffer), "desc")                                                      \
+    X(tml_field_mean, (NULL, &field_mean), "tml")                                                  \
+    X(tml_field_mean, (tml, NULL), "desc")                                                         \
     X(tml_surface, (NULL, &surface, &mesh), "tml")                                                 \
     X(tml_surface, (tml, NULL, &mesh), "desc")                                                     \
     X(tml_surface, (tml, &surface, NULL), "out")                                                   \
@@ -508,6 +510,7 @@ TEST(null_is_refused_by_every_call)
     const tml_reduce_segments_desc reduce_segments = {0};
     const tml_scan_segments_desc scan_segments = {0};
     const tml_field_desc points = {.radius = 1};
+    const tml_field_mean_desc field_mean = {.field = &points};
     tml_field_desc field_resolved;
     const tml_surface_desc surface = {.iso = 1};
     const tml_surface_slabs_desc slabs = {.surface = NULL};

@@ -580,6 +580,19 @@ static void run_field(fault_run *r)
     }
 }
 
+static void run_field_mean(fault_run *r)
+{
+    tml_field_desc field = {
+        .points = points_of(r), .radii = radii_of(r), .grid.dims = {24, 22, 21}};
+    tml_field_mean_desc desc = {.field = &field, .positions = points_of(r)};
+    desc.attributes[0] = (tml_field_attribute){radii_of(r), fault_buffer(r, TML_F32, POINTS, NULL)};
+    desc.attributes[1] =
+        (tml_field_attribute){field.points, fault_buffer(r, vec3_type, POINTS, NULL)};
+    FAULT_DO(r, tml_field_mean(r->tml, &desc));
+    fault_take(r, desc.attributes[0].out, POINTS);
+    fault_take(r, desc.attributes[1].out, POINTS);
+}
+
 static void run_surface_of_field(fault_run *r)
 {
     tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
@@ -1159,6 +1172,7 @@ static const fault_scenario scenarios[] = {
     {"surface_slabs", run_surface_slabs, ON_CPU | ON_VULKAN, false},
     {"surface_cells", run_surface_cells, ON_ALL, false},
     {"mesh", run_mesh, ON_ALL, false},
+    {"field_mean", run_field_mean, ON_ALL, false},
     {"field", run_field, ON_ALL, false},
     {"image", run_image, ON_ALL, false},
     {"mips", run_mips, ON_ALL, false},

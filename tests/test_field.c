@@ -806,6 +806,252 @@ TEST(bounds_are_kept)
     tml_close(tml);
 }
 
+/* ---- means ----------------------------------------------------------------------------------- */
+
+enum { MEAN_POSITIONS = 300 };
+
+/* The kernel-weighted mean of the values at a position, and the error that it may have: of each weight that of a
+ * sample's share, of the position that of its floats. */
+static void reference_mean(const tml_field_desc *desc, const point_cloud *cloud, const double at[3],
+                           const float *values, uint32_t width, double out[4], double bound[4])
+{
+    const double ulp = 0x1p-24;
+    bool distance = desc->kind == TML_FIELD_DISTANCE;
+    double step = 0.0, weights[MAX_POINTS], errors[MAX_POINTS], total = 0.0;
+    for (int a = 0; a < 3; a++) {
+        const double *d = desc->grid.direction;
+        double length =
+            desc->grid.spacing[a] * sqrt(d[a] * d[a] + d[3 + a] * d[3 + a] + d[6 + a] * d[6 + a]);
+        step = fmax(step, length);
+    }
+    for (uint64_t i = 0; i < cloud->count; i++) {
+        const float *p = cloud->points + 3 * i;
+        double radius = tml_buffer_is_none(desc->radii) ? desc->radius : (double)cloud->radii[i];
+        weights[i] = errors[i] = 0.0;
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]) || !(radius > 0.0))
+            continue;
+        double squared = 0.0;
+        for (int a = 0; a < 3; a++)
+            squared += ((double)p[a] - at[a]) * ((double)p[a] - at[a]);
+        double reach = (distance ? radius + desc->margin : radius) + step;
+        weights[i] = reference_weight(distance ? TML_FIELD_WENDLAND_C2 : desc->kernel,
+                                      sqrt(squared) / reach);
+        errors[i] = sqrt(squared) < 1.001 * reach ? ulp * (64.0 + 1024.0 * step / reach) : 0.0;
+        total += weights[i];
+    }
+    for (uint32_t c = 0; c < width; c++) {
+        double sum = 0.0, magnitude = 0.0, error = 0.0;
+        for (uint64_t i = 0; i < cloud->count; i++)
+            sum += weights[i] * (double)values[width * i + c];
+        out[c] = total > 0.0 ? sum / total : 0.0;
+        for (uint64_t i = 0; i < cloud->count; i++) {
+            magnitude += weights[i] * fabs((double)values[width * i + c]);
+            error += errors[i] * fabs((double)values[width * i + c] - out[c]);
+        }
+        bound[c] = total > 0.0 ? (error + 1e-5 * magnitude) / total : 0.0;
+    }
+}
+
+/* The means at positions, on a context; position_origin is the grid's. */
+static void means_on(tml_context *tml, const tml_field_desc *known, const point_cloud *cloud,
+                     const float *positions, float *const values[4], float *const out[4])
+{
+    tml_field_desc field = *known;
+    field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
+    if (!tml_buffer_is_none(known->radii))
+        field.radii = buffer_of(tml, TML_F32, cloud->count, cloud->radii);
+    tml_field_mean_desc desc = {.field = &field,
+                                .positions =
+                                    buffer_of(tml, TML_VEC(TML_F32, 3), MEAN_POSITIONS, positions)};
+    memcpy(desc.position_origin, known->grid.origin, sizeof desc.position_origin);
+    for (uint32_t w = 0; w < 4; w++) {
+        tml_type type = w ? TML_VEC(TML_F32, w + 1) : TML_F32;
+        desc.attributes[2 * w].values = buffer_of(tml, type, cloud->count, values[w]);
+        desc.attributes[2 * w].out = buffer_of(tml, type, MEAN_POSITIONS, NULL);
+    }
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    for (uint32_t w = 0; w < 4; w++) {
+        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[2 * w].out, out[w]));
+        tml_buffer_destroy(tml, desc.attributes[2 * w].out);
+        tml_buffer_destroy(tml, desc.attributes[2 * w].values);
+    }
+    tml_buffer_destroy(tml, desc.positions);
+    tml_buffer_destroy(tml, field.points);
+    tml_buffer_destroy(tml, field.radii);
+}
+
+/* Positions within the grid, so far from its border that no point beyond has a weight there; false: there are none. */
+static bool make_positions(const tml_field_desc *desc, float *positions)
+{
+    double inverse[9], step = 0.0;
+    uint64_t state = 17;
+    CHECK(field_invert(desc->grid.direction, inverse));
+    for (int a = 0; a < 3; a++) {
+        const double *d = desc->grid.direction;
+        step = fmax(step, desc->grid.spacing[a] *
+                              sqrt(d[a] * d[a] + d[3 + a] * d[3 + a] + d[6 + a] * d[6 + a]));
+    }
+    for (int i = 0; i < MEAN_POSITIONS; i++) {
+        double index[3], world[3];
+        for (int a = 0; a < 3; a++) {
+            const double *row = inverse + 3 * a;
+            double border = 0.01 + step / desc->grid.spacing[a] *
+                                       sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+            double room = (double)(desc->grid.dims[a] - 1) - 2.0 * border;
+            if (room < 0.0)
+                return false;
+            index[a] = border + room * uniform(&state);
+        }
+        to_world(&desc->grid, index, world);
+        for (int a = 0; a < 3; a++)
+            positions[3 * i + a] = (float)(world[a] - desc->grid.origin[a]);
+    }
+    return true;
+}
+
+static void check_means(const tml_field_desc *desc, const point_cloud *cloud,
+                        const float *positions, float *const values[4], float *const out[4],
+                        const char *name)
+{
+    uint64_t wrong = 0;
+    for (int i = 0; i < MEAN_POSITIONS; i++)
+        for (uint32_t w = 0; w < 4; w++) {
+            double at[3], expected[4], bound[4];
+            for (int a = 0; a < 3; a++)
+                at[a] = (double)positions[3 * i + a] + desc->grid.origin[a];
+            reference_mean(desc, cloud, at, values[w], w + 1, expected, bound);
+            for (uint32_t c = 0; c <= w; c++) {
+                double found = (double)out[w][(w + 1) * (uint32_t)i + c];
+                if (!(fabs(found - expected[c]) <= bound[c]) && wrong++ < 2)
+                    test_fail(__FILE__, __LINE__, "%s: mean %d of width %u is %.9g, not %.9g (%g)",
+                              name, i, w + 1, found, expected[c], bound[c]);
+            }
+        }
+    CHECK_EQ_U64(wrong, 0);
+}
+
+static void means_of_case(const field_case *test, tml_field_kind kind, tml_field_kernel kernel)
+{
+    static point_cloud cloud;
+    static float positions[3 * MEAN_POSITIONS], values[4][4 * MAX_POINTS];
+    static float out[4][4 * MEAN_POSITIONS], again[4][4 * MEAN_POSITIONS];
+    float *const all_values[4] = {values[0], values[1], values[2], values[3]};
+    float *const all_out[4] = {out[0], out[1], out[2], out[3]};
+    float *const all_again[4] = {again[0], again[1], again[2], again[3]};
+    uint64_t state = 99;
+    tml_field_desc desc = {.kind = kind, .kernel = kernel, .radius = test->radius};
+    memcpy(desc.grid.dims, test->dims, sizeof test->dims);
+    memcpy(desc.grid.spacing, test->spacing, sizeof test->spacing);
+    memcpy(desc.grid.origin, test->origin, sizeof test->origin);
+    memcpy(desc.grid.direction, test->direction, sizeof desc.grid.direction);
+    if (!make_positions(&desc, positions))
+        return;
+    make_cloud(&cloud, &desc.grid, test->points, test->radius, test->spread > 0 ? test->spread : 1);
+    for (uint64_t i = 0; i < 4 * MAX_POINTS; i++)
+        for (int w = 0; w < 4; w++)
+            values[w][i] = (float)(10.0 * uniform(&state) - 3.0);
+    tml_context *tml = open_cpu(1), *tml2 = open_cpu(2);
+    tml_field_desc given = desc;
+    given.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+    if (test->spread > 0)
+        given.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
+    CHECK_OK(tml, tml_field_resolve(tml, &given, &desc, NULL));
+    means_on(tml, &desc, &cloud, positions, all_values, all_out);
+    check_means(&desc, &cloud, positions, all_values, all_out, test->name);
+    means_on(tml2, &desc, &cloud, positions, all_values, all_again);
+    CHECK(memcmp(out, again, sizeof out) == 0);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d)) {
+            means_on(device_context(d), &desc, &cloud, positions, all_values, all_again);
+            check_means(&desc, &cloud, positions, all_values, all_again, test->name);
+        }
+    tml_close(tml2);
+    tml_close(tml);
+}
+
+TEST(means_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        means_of_case(&cases[i], i % 4 == 3 ? TML_FIELD_DISTANCE : TML_FIELD_KERNEL_SUM,
+                      (tml_field_kernel)(i % 3));
+}
+
+/* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
+ */
+TEST(every_vertex_has_a_mean)
+{
+    static float values[FLUID];
+    make_drop(drop);
+    for (int i = 0; i < FLUID; i++)
+        values[i] = 7.0f;
+    tml_context *tml = open_cpu(2);
+    for (int kind = 0; kind < 2; kind++)
+        for (int coarse = 0; coarse < 2; coarse++) {
+            double cell = coarse ? 0.3 : 0.07;
+            tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
+                                    .kind = (tml_field_kind)kind,
+                                    .radius = 0.2,
+                                    .grid = {.spacing = {cell, cell, cell}}};
+            tml_surface_result mesh = {0};
+            CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+            tml_surface_desc desc = {.field = &field, .iso = kind ? 0.0 : 0.01};
+            CHECK_OK(tml, tml_surface(tml, &desc, &mesh));
+            CHECK(mesh.vertex_count > 50);
+            tml_buffer in = buffer_of(tml, TML_F32, FLUID, values);
+            tml_buffer out = buffer_of(tml, TML_F32, mesh.vertex_count, NULL);
+            CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
+                                                                     .positions = mesh.vertices,
+                                                                     .attributes = {{in, out}}}));
+            void *memory;
+            CHECK_OK(tml, tml_buffer_map(tml, out, &memory));
+            uint64_t wrong = 0;
+            for (uint64_t v = 0; v < mesh.vertex_count; v++)
+                wrong += !(fabs((double)((const float *)memory)[v] - 7.0) < 1e-4);
+            CHECK_EQ_U64(wrong, 0);
+            tml_buffer_unmap(tml, out);
+            tml_surface_free(tml, &mesh);
+        }
+    tml_close(tml);
+}
+
+TEST(bad_mean_descs_are_refused)
+{
+    const float points[9] = {1, 2, 3, 4, 5, 6, 2, 2, 2}, far[3] = {100, 100, 100};
+    tml_context *tml = open_cpu(1);
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 3, points),
+                            .radius = 1,
+                            .grid = {.dims = {8, 8, 8}}};
+    tml_buffer three = buffer_of(tml, TML_F32, 3, points), two = buffer_of(tml, TML_F32, 2, points),
+               wide = buffer_of(tml, TML_VEC(TML_F32, 2), 3, points),
+               whole = buffer_of(tml, TML_U32, 3, points), out = buffer_of(tml, TML_F32, 1, NULL);
+    const tml_field_mean_desc good = {.field = &field,
+                                      .positions = buffer_of(tml, TML_VEC(TML_F32, 3), 1, far),
+                                      .attributes = {{three, out}}};
+    tml_field_mean_desc desc = good;
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    float value = -1.0f;
+    CHECK_OK(tml, tml_buffer_read(tml, out, &value));
+    CHECK_NEAR((double)value, 0.0, 0.0); /* nothing near */
+    const tml_field_attribute bad[] = {{two, out},    {wide, out},     {whole, out},
+                                       {{0, 0}, out}, {three, {0, 0}}, {three, whole}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(bad); i++) {
+        desc.attributes[0] = bad[i];
+        tml_status status = tml_field_mean(tml, &desc);
+        CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_INVALID_HANDLE);
+        CHECK(strstr(tml_last_error(tml), "desc.attributes[0]") != NULL);
+    }
+    desc = good;
+    desc.field = NULL;
+    CHECK_STATUS(tml_field_mean(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    desc = good;
+    desc.position_origin[1] = NAN;
+    CHECK_STATUS(tml_field_mean(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    desc = good;
+    desc.positions = three;
+    CHECK_STATUS(tml_field_mean(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    tml_close(tml);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void check_refused(tml_context *tml, const tml_field_desc *desc, const char *word)
@@ -933,6 +1179,20 @@ TEST(every_failed_allocation_is_reported)
         status = tml_field(tml, &desc, out);
         CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
         CHECK_EQ_I64(limit.live, live);
+    }
+    CHECK_OK(tml, status);
+    limit.left = 1000;
+    const tml_field_mean_desc mean = {
+        .field = &desc,
+        .positions = desc.points,
+        .attributes = {{buffer_of(tml, TML_F32, 3, points), buffer_of(tml, TML_F32, 3, NULL)}}};
+    live = limit.live;
+    status = TML_ERROR_OUT_OF_MEMORY;
+    for (int n = 0; status == TML_ERROR_OUT_OF_MEMORY && n < 100; n++) {
+        limit.left = n;
+        status = tml_field_mean(tml, &mean);
+        CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
+        CHECK(status == TML_OK || limit.live == live);
     }
     CHECK_OK(tml, status);
     limit.left = 1000;

@@ -87,6 +87,34 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);
 
+/* ---- what points carry ----------------------------------------------------------------------- */
+
+/* Values of the points, and room for their means: f32, f32x2, f32x3 or f32x4, both alike. */
+typedef struct tml_field_attribute {
+    tml_buffer values; /* one a point of the field */
+    tml_buffer out;    /* one a position, or more */
+} tml_field_attribute;
+
+enum { TML_FIELD_MAX_ATTRIBUTES = 8 };
+
+typedef struct tml_field_mean_desc {
+    const tml_field_desc *field;
+    tml_buffer positions;      /* f32x3: a surface's vertices, or any others */
+    double position_origin[3]; /* added to positions, as subtracted by tml_surface_desc's */
+    tml_field_attribute attributes[TML_FIELD_MAX_ATTRIBUTES]; /* unused ones zeroed */
+} tml_field_mean_desc;
+
+/* Velocity, colour or whatever the points carry, at positions: the mean of the values of the points
+ * near, each of the weight of the field's kernel there (of a DISTANCE: WENDLAND_C2), over the
+ * point's reach and one step of the grid more, so that every vertex of the field's surface has some
+ * point near. 0 where there is none. Points whose reach, without that step, meets no sample of the
+ * grid do not count. Each weight is as exact as a point's share of a sample is (above), so a mean
+ * is less sure where only the rims of kernels reach; it is the same bit for bit for any
+ * number of threads. Reads points, radii and values (waits), and enqueues. Memory: 24 bytes a point
+ * and the largest of the values again. CPU, Vulkan, OpenGL ES 3 and WebGL 2; the float tier:
+ * UNSUPPORTED, as are more than 2^30 points. Errors: as tml_field. */
+TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc);
+
 #ifdef __cplusplus
 }
 #endif

@@ -55,6 +55,7 @@ struct field_plan {
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     uint64_t point_count;
     field_point *points;
+    uint64_t *order; /* of each, its number in the desc; NULL: not kept */
     /* Copies in device memory, for engines other than the CPU. */
     struct {
         tml_buffer points; /* records of 16 bytes */
@@ -93,6 +94,10 @@ void field_level_reach(const field_level *level, int axis, uint64_t first, uint6
 /* Is every sample of layers [z_first, z_first + z_count) background? Conservative: false if bins
  * near the slab have points, even if none reaches it. */
 bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count);
+
+/* As field_plan_create, with order. */
+tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
+                                     field_plan **out);
 
 /* Evaluates a slab on this thread alone, without a context. src/field/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);

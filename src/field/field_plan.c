@@ -218,8 +218,10 @@ static void bucket_task(void *argument, uint32_t bucket)
         __builtin_prefetch(job->points + 3 * ahead);
         if (job->radii)
             __builtin_prefetch(job->radii + ahead);
-        plan->points[starts[job->entries[k] >> ENTRY_BIN_SHIFT]++] =
-            point_of(job, number_of(job->entries[k]));
+        uint64_t place = starts[job->entries[k] >> ENTRY_BIN_SHIFT]++;
+        plan->points[place] = point_of(job, number_of(job->entries[k]));
+        if (plan->order)
+            plan->order[place] = number_of(job->entries[k]);
     }
     memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* each is the next one's first */
     starts[0] = first;
@@ -339,7 +341,7 @@ static void plan_buckets(plan_job *job)
 }
 
 /* Sorts the points of job into bins. Needs the frame and the levels. */
-static tml_status plan_sort(tml_context *tml, plan_job *job)
+static tml_status plan_sort(tml_context *tml, plan_job *job, bool keeps_order)
 {
     field_plan *plan = job->plan;
     plan_buckets(job);
@@ -370,7 +372,9 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     tml_free(tml, job->keys, keys_size);
     if (status == TML_OK) {
         plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
-        if (!plan->points && plan->point_count)
+        if (keeps_order)
+            plan->order = tml_alloc_array(tml, plan->point_count, sizeof *plan->order);
+        if ((!plan->points || (keeps_order && !plan->order)) && plan->point_count)
             status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
     }
     if (status == TML_OK)
@@ -447,7 +451,8 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
+static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, bool keeps_order,
+                              field_plan **out)
 {
     *out = NULL;
     field_plan *plan = tml_alloc(tml, sizeof *plan);
@@ -473,7 +478,7 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
         job.count = input.count;
         job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
         plan_levels(tml, &job);
-        status = plan_sort(tml, &job);
+        status = plan_sort(tml, &job, keeps_order);
         field_unmap(tml, resolved);
     }
     if (status == TML_OK && !tml->engine->is_host)
@@ -486,6 +491,17 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
     return TML_OK;
 }
 
+tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
+{
+    return plan_create(tml, resolved, false, out);
+}
+
+tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
+                                     field_plan **out)
+{
+    return plan_create(tml, resolved, true, out);
+}
+
 void field_plan_destroy(tml_context *tml, field_plan *plan)
 {
     if (!plan)
@@ -495,6 +511,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
     tml_buffer_destroy(tml, plan->device.levels);
     tml_buffer_destroy(tml, plan->device.bricks);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
+    tml_free(tml, plan->order, plan->point_count * sizeof *plan->order);
     tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);
 }

@@ -8,6 +8,7 @@
 #include "kernels/kernel.h"
 
 #include "kernels/field.k.h"
+#include "kernels/field_args.k.h"
 
 #include "kernels/kernel_end.h"
 

@@ -1,6 +1,7 @@
 /* What the field's shaders share: bricks, and the bins that their support touches. */
 #include "kernel.glsl"
 #include "kernels/field.k.h"
+#include "kernels/field_args.k.h"
 #include "common.glsl"
 #include "field/gpu/field_bins.glsl"
 
