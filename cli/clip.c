@@ -143,7 +143,7 @@ tml_status clip_make(tml_context *tml, const tml_mesh *mesh, clip_plane planes[C
                      clip_mesh *out)
 {
     uint64_t whole = 0, crossing = 0, v[3];
-    cutting to;
+    cutting to = {0};
     *out = (clip_mesh){.mesh = *mesh};
     for (uint64_t t = 0; t < mesh->triangle_count; t++) {
         int place = raster_corners(mesh, t, v) ? place_of(mesh, v, planes) : -1;

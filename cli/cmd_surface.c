@@ -811,7 +811,7 @@ static int choose_field_slabs(run *r, bool *in_slabs)
     tml_device_info device;
     tml_context_describe(r->tml, &device);
     *in_slabs = device.engine == TML_ENGINE_CPU && limit && bytes > (double)limit;
-    const char *obstacle = *in_slabs ? what_needs_all(r, r->in.path) : NULL;
+    const char *obstacle = *in_slabs ? what_needs_all(r) : NULL;
     if (!obstacle)
         return CLI_OK;
     return cli_error("a field of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, %g apart, needs "

@@ -531,6 +531,89 @@ TEST(ply_comes_back_through_the_points_reader)
     tml_close(tml);
 }
 
+/* A triangle with every kind of attribute. */
+static const float tip_velocity[9] = {1, 2, 3, -4, 5, 6, 7, 8, -9},
+                   tip_color[9] = {0, 0.5f, 1, 2, -1, NAN, 0.25f, 1, 0.0f},
+                   tip_heat[3] = {10, 20, 30}, tip_pair[6] = {1, 2, 3, 4, 5, 6};
+static const tml_mesh_attribute tip_attributes[] = {{"velocity", 3, tip_velocity},
+                                                    {"color", 3, tip_color},
+                                                    {"heat < 9", 1, tip_heat},
+                                                    {"uv", 2, tip_pair}};
+static const float tip_positions[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+static const uint32_t tip_indices[3] = {0, 1, 2};
+static const tml_mesh tip = {.positions = tip_positions,
+                             .indices = tip_indices,
+                             .vertex_count = 3,
+                             .triangle_count = 1,
+                             .attributes = tip_attributes,
+                             .attribute_count = 4};
+
+TEST(attributes_are_written)
+{
+    static const uint8_t bytes_of_color[9] = {0, 128, 255, 255, 0, 0, 64, 255, 0};
+    tml_context *tml = open_context();
+    const char *path = test_path(folder(), "tip.ply");
+    CHECK_OK(tml, tml_mesh_save(tml, path, &tip));
+    bytes file = read_file(path);
+    const char *end = strstr((const char *)file.data, "end_header\n");
+    CHECK(end && strstr((const char *)file.data,
+                        "z\nproperty float velocity_x\nproperty float velocity_y\n"
+                        "property float velocity_z\nproperty uchar red\nproperty uchar green\n"
+                        "property uchar blue\nproperty float heat_<_9\nproperty float uv_x\n"
+                        "property float uv_y\nelement face 1\n"));
+    const uint8_t *at = (const uint8_t *)end + strlen("end_header\n");
+    CHECK_EQ_U64(file.data + file.size - at, 3 * (12 + 12 + 3 + 4 + 8) + 13);
+    for (uint64_t v = 0; v < 3; v++, at += 39)
+        CHECK(same_floats(at + 12, tip_velocity + 3 * v, 3) &&
+              memcmp(at + 24, bytes_of_color + 3 * v, 3) == 0 &&
+              same_floats(at + 27, tip_heat + v, 1) && same_floats(at + 31, tip_pair + 2 * v, 2));
+    free(file.data);
+
+    path = test_path(folder(), "tip.vtp");
+    CHECK_OK(tml, tml_mesh_save(tml, path, &tip));
+    file = read_file(path);
+    const char *xml = (const char *)file.data, *start = strstr(xml, "\"raw\">\n_");
+    CHECK(strstr(xml, "\"UInt8\" Name=\"color\" NumberOfComponents=\"3\""));
+    CHECK(strstr(xml, "\"Float32\" Name=\"heat &lt; 9\" NumberOfComponents=\"1\""));
+    at = (const uint8_t *)start + strlen("\"raw\">\n_") + 8 + 36;
+    CHECK(load_u64(at) == 36 && same_floats(at + 8, tip_velocity, 9));
+    CHECK(load_u64(at + 44) == 9 && memcmp(at + 52, bytes_of_color, 9) == 0);
+    CHECK(load_u64(at + 61) == 12 && same_floats(at + 69, tip_heat, 3));
+    free(file.data);
+
+    path = test_path(folder(), "tip.glb");
+    CHECK_OK(tml, tml_mesh_save(tml, path, &tip));
+    file = read_file(path);
+    uint32_t json_size = load_u32(file.data + 12);
+    const char *json = (const char *)file.data + 20;
+    CHECK(strstr(json, "\"POSITION\":0,\"_VELOCITY\":1,\"COLOR_0\":2,\"_HEAT___9\":3,\"_UV\":4}"));
+    at = file.data + 28 + json_size + 36;
+    CHECK(same_floats(at, tip_velocity, 9) && same_floats(at + 72, tip_heat, 3));
+    const float half = load_f32(at + 40); /* 0.5 of sRGB */
+    CHECK_NEAR((double)half, 0.21404114, 1e-6);
+    CHECK(load_f32(at + 36) == 0.0f && load_f32(at + 44) == 1.0f && load_f32(at + 48) == 1.0f &&
+          load_f32(at + 56) == 0.0f);
+    free(file.data);
+    for (int f = 0; f < 2; f++)
+        CHECK_OK(tml, tml_mesh_save(tml, test_path(folder(), f ? "tip.stl" : "tip.obj"), &tip));
+
+    static const tml_mesh_attribute bad[][2] = {
+        {{"a", 1, tip_heat}, {"a", 1, tip_heat}},  {{"a", 1, tip_heat}, {"", 1, tip_heat}},
+        {{"a", 1, tip_heat}, {NULL, 1, tip_heat}}, {{"a", 1, tip_heat}, {"b", 0, tip_heat}},
+        {{"a", 1, tip_heat}, {"b", 5, tip_heat}},  {{"a", 1, tip_heat}, {"b", 1, NULL}}};
+    tml_mesh wrong = tip;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        wrong.attributes = bad[i];
+        wrong.attribute_count = 2;
+        CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), "attributes[1]") != NULL);
+    }
+    wrong.attribute_count = 9;
+    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_ERROR_INVALID_ARGUMENT);
+    files_in_folder(true);
+    tml_close(tml);
+}
+
 /* ---- numbers as text ------------------------------------------------------------------------- */
 
 /* Digits from the first that is not 0 to the last that is not 0. */

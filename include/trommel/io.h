@@ -279,6 +279,15 @@ typedef enum tml_up {
     TML_UP_MINUS_X
 } tml_up;
 
+/* What each vertex carries beside its normal: a velocity, a colour. */
+typedef struct tml_mesh_attribute {
+    const char *name;    /* 1 to 63 bytes */
+    uint32_t components; /* 1 to 4 */
+    const float *data;   /* vertex_count x components */
+} tml_mesh_attribute;
+
+enum { TML_MESH_MAX_ATTRIBUTES = 8 };
+
 /* A mesh in host memory; the writer only reads it. */
 typedef struct tml_mesh {
     const float *positions; /* vertex_count x 3, relative to origin */
@@ -297,6 +306,10 @@ typedef struct tml_mesh {
     const uint32_t *uv_indices;
     uint64_t uv_count;
     tml_up up;
+    /* Of names that differ. One called "color", of 3 or 4 components, is a colour: 0 to 1, coded as
+     * sRGB, as in pictures. */
+    const tml_mesh_attribute *attributes;
+    uint32_t attribute_count; /* at most TML_MESH_MAX_ATTRIBUTES */
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
@@ -305,7 +318,10 @@ typedef struct tml_mesh {
  * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. GLB is
  * y-up: where up is another axis, its node has the matrix that turns it there, and its vertices are
  * as they were. The other formats do not say what is up, and nothing is turned. Of the
- * formats only OBJ is given uvs. An empty mesh makes a valid, empty file. Errors: FILE_ACCESS (disk
+ * formats only OBJ is given uvs. Attributes go to PLY, GLB and VTP. PLY: floats NAME, or NAME_x to
+ * NAME_w; a colour becomes bytes red, green, blue, alpha. GLB: _NAME, its letters large; a colour
+ * becomes COLOR_0, linear as glTF wants it. VTP: arrays, of bytes for a colour. An empty mesh makes
+ * a valid, empty file. Errors: FILE_ACCESS (disk
  * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts that the format
  * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,

@@ -11,12 +11,18 @@
 #include "io/mesh_format.h"
 #include "io/number_format.h"
 
+#include "kernels/kernel.h"
+
+#include "kernels/image.k.h"
+
+#include "kernels/kernel_end.h"
+
 enum {
     GLB_CHUNK_HEADER = 8,
     GLB_START = 12 + GLB_CHUNK_HEADER, /* the file's header, and that of the JSON */
-    GLB_JSON_MAX = 4096,
+    GLB_JSON_MAX = 4096 + TML_MESH_MAX_ATTRIBUTES * 512,
     GLB_TEXT_MAX = 512,
-    GLB_VIEWS_MAX = 4,
+    GLB_VIEWS_MAX = 4 + TML_MESH_MAX_ATTRIBUTES,
     /* Numbers that glTF writes down. */
     GLTF_FLOAT = 5126,
     GLTF_UNSIGNED_INT = 5125,
@@ -35,6 +41,7 @@ typedef struct glb_view {
     uint64_t count; /* of that type */
     int component;
     int target;
+    uint32_t attribute; /* whose rows they are, if fill is fill_attribute */
 } glb_view;
 
 typedef struct glb_file {
@@ -127,6 +134,44 @@ static void add_view(glb_file *file, const char *json_name, const glb_view *view
     file->views[file->view_count++] = *view;
 }
 
+/* Colours are linear in glTF. */
+static size_t fill_attribute(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    const tml_mesh_attribute *a = mesh->attributes;
+    bool is_color = tml_mesh_is_color(a);
+    for (uint64_t i = 0; i < count * a->components; i++) {
+        float value = a->data[first * a->components + i];
+        if (is_color) /* NaN is 0; alpha is linear anyway */
+            value = !(value > 0.0f) ? 0.0f : value < 1.0f ? value : 1.0f;
+        if (is_color && i % a->components < 3)
+            value = image_srgb_decode(value);
+        io_store_f32le(out + 4 * i, value);
+    }
+    return 4 * count * a->components;
+}
+
+/* COLOR_0, or "_" and the name in large letters, digits and "_". */
+static void add_attributes(glb_file *file, const tml_mesh *mesh, glb_view view)
+{
+    static const char *const types[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
+    view.fill = fill_attribute;
+    for (uint32_t i = 0; i < mesh->attribute_count; i++) {
+        const tml_mesh_attribute *a = &mesh->attributes[i];
+        char name[66] = "_";
+        for (size_t k = 0; a->name[k] && k < 64; k++) {
+            char c = a->name[k];
+            bool is_small = c >= 'a' && c <= 'z';
+            bool is_kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            name[k + 1] = (char)(is_small ? c - 'a' + 'A' : is_kept ? c : '_');
+        }
+        view.attribute = i;
+        view.row_size = 4 * (size_t)a->components;
+        view.type = types[a->components - 1];
+        tml_layout_print(file->layout, ",");
+        add_view(file, tml_mesh_is_color(a) ? "COLOR_0" : name, &view);
+    }
+}
+
 static void add_mesh(glb_file *file, const tml_mesh *mesh)
 {
     glb_view view = {.kind = MESH_VERTICES,
@@ -151,6 +196,7 @@ static void add_mesh(glb_file *file, const tml_mesh *mesh)
         tml_layout_print(file->layout, ",");
         add_view(file, "_VALUE", &view);
     }
+    add_attributes(file, mesh, view);
     tml_layout_print(file->layout, "},");
     if (mesh->indices) {
         view = (glb_view){.kind = MESH_TRIANGLES,
@@ -175,8 +221,10 @@ static uint64_t buffer_size(const tml_mesh *mesh)
 {
     if (mesh->triangle_count == 0)
         return 0;
-    return mesh->vertex_count * (12 + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0)) +
-           (mesh->indices ? 12 * mesh->triangle_count : 0);
+    uint64_t row = 12 + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0);
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        row += 4 * mesh->attributes[i].components;
+    return mesh->vertex_count * row + (mesh->indices ? 12 * mesh->triangle_count : 0);
 }
 
 /* Describes the views' bytes. */
@@ -243,7 +291,10 @@ tml_status tml_glb_describe(tml_context *tml, const char *path, const tml_mesh *
         tml_layout_bytes(out, chunk, sizeof chunk);
     for (uint32_t i = 0; i < file.view_count; i++) {
         const glb_view *view = &file.views[i];
-        tml_layout_rows(out, mesh, view->kind, view->row_size, view->fill);
+        if (view->fill == fill_attribute)
+            tml_layout_attribute(out, mesh, view->attribute, view->row_size, view->fill);
+        else
+            tml_layout_rows(out, mesh, view->kind, view->row_size, view->fill);
     }
     memcpy(start, "glTF", 4);
     io_store_u32le(start + 4, 2);

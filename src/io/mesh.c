@@ -129,6 +129,28 @@ size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count
     return fill_floats(mesh->values + first, count, out);
 }
 
+bool tml_mesh_is_color(const tml_mesh_attribute *attribute)
+{
+    return strcmp(attribute->name, "color") == 0 && attribute->components >= 3;
+}
+
+size_t tml_mesh_attribute_size(const tml_mesh_attribute *attribute)
+{
+    return attribute->components * (tml_mesh_is_color(attribute) ? 1 : sizeof(float));
+}
+
+size_t tml_mesh_fill_attribute(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    const tml_mesh_attribute *attribute = mesh->attributes;
+    const float *from = attribute->data + first * attribute->components;
+    count *= attribute->components;
+    if (!tml_mesh_is_color(attribute))
+        return fill_floats(from, count, out);
+    for (uint64_t i = 0; i < count; i++) /* NaN is 0 */
+        out[i] = from[i] >= 1.0f ? 255 : from[i] > 0.0f ? (uint8_t)(255.0f * from[i] + 0.5f) : 0;
+    return count;
+}
+
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 static void add_text(mesh_layout *layout, size_t size)
@@ -161,8 +183,15 @@ void tml_layout_rows(mesh_layout *layout, const tml_mesh *mesh, mesh_rows rows, 
                      mesh_fill fill)
 {
     const uint64_t size = row_count(mesh, rows) * row_size;
-    layout->chunks[layout->chunk_count++] = (mesh_chunk){fill, rows, row_size, size};
+    layout->chunks[layout->chunk_count++] = (mesh_chunk){fill, rows, row_size, size, 0};
     layout->size += size;
+}
+
+void tml_layout_attribute(mesh_layout *layout, const tml_mesh *mesh, uint32_t number,
+                          size_t row_size, mesh_fill fill)
+{
+    tml_layout_rows(layout, mesh, MESH_VERTICES, row_size, fill);
+    layout->chunks[layout->chunk_count - 1].attribute = number;
 }
 
 mesh_box tml_mesh_box_empty(void)
@@ -216,7 +245,8 @@ tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format 
     for (uint32_t i = 0; i < layout.chunk_count && status == TML_OK; i++) {
         const mesh_chunk *chunk = &layout.chunks[i];
         if (chunk->fill) {
-            status = tml_mesh_write_rows(&writer, relief, mesh, chunk->rows, chunk->row_size,
+            tml_mesh with = mesh_with_attribute(mesh, chunk->attribute);
+            status = tml_mesh_write_rows(&writer, relief, &with, chunk->rows, chunk->row_size,
                                          chunk->fill);
             continue;
         }
@@ -291,6 +321,31 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
     return TML_OK;
 }
 
+static tml_status check_attributes(tml_context *tml, const tml_mesh *mesh)
+{
+    if (mesh->attribute_count > TML_MESH_MAX_ATTRIBUTES ||
+        (mesh->attribute_count && !mesh->attributes))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh.attribute_count is %u, needs at most %d, and attributes",
+                         mesh->attribute_count, TML_MESH_MAX_ATTRIBUTES);
+    for (uint32_t i = 0; i < mesh->attribute_count; i++) {
+        const tml_mesh_attribute *a = &mesh->attributes[i];
+        size_t length = a->name ? strlen(a->name) : 0;
+        bool is_good = length > 0 && length < 64 && a->components >= 1 && a->components <= 4 &&
+                       (a->data || mesh->vertex_count == 0);
+        for (uint32_t k = 0; k < i && is_good; k++)
+            is_good = strcmp(a->name, mesh->attributes[k].name) != 0;
+        if (!is_good)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             MESH_CALL
+                             ": mesh.attributes[%u] is \"%.64s\" of %u components, needs a "
+                             "name of 1 to 63 bytes that no other has, 1 to 4 "
+                             "components, and data",
+                             i, a->name ? a->name : "", a->components);
+    }
+    return TML_OK;
+}
+
 enum { CHECK_BLOCK = 1 << 18, CHECK_BLOCKS = MESH_RELIEF / (CHECK_BLOCK * sizeof(uint64_t)) };
 
 typedef struct index_job {
@@ -358,7 +413,8 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",
                          (unsigned long long)largest, (unsigned long long)mesh->vertex_count);
-    return check_uvs(tml, mesh);
+    tml_status status = check_attributes(tml, mesh);
+    return status == TML_OK ? check_uvs(tml, mesh) : status;
 }
 
 tml_status tml_mesh_format_of(tml_context *tml, const char *path, const mesh_format **out)

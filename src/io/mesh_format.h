@@ -60,10 +60,14 @@ typedef struct mesh_chunk {
     mesh_fill fill; /* NULL: text */
     mesh_rows rows;
     size_t row_size;
-    uint64_t size; /* bytes */
+    uint64_t size;      /* bytes */
+    uint32_t attribute; /* that fill takes for the mesh's first */
 } mesh_chunk;
 
-enum { MESH_TEXT_MAX = 5120, MESH_CHUNKS_MAX = 12 };
+enum {
+    MESH_TEXT_MAX = 5120 + TML_MESH_MAX_ATTRIBUTES * 1024,
+    MESH_CHUNKS_MAX = 12 + 2 * TML_MESH_MAX_ATTRIBUTES
+};
 
 /* A file, stretch after stretch. */
 typedef struct mesh_layout {
@@ -80,6 +84,8 @@ void tml_layout_bytes(mesh_layout *layout, const void *bytes, size_t size);
 void tml_layout_print(mesh_layout *layout, const char *format, ...) TML_FORMAT(2, 3);
 void tml_layout_rows(mesh_layout *layout, const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                      mesh_fill fill);
+void tml_layout_attribute(mesh_layout *layout, const tml_mesh *mesh, uint32_t number,
+                          size_t row_size, mesh_fill fill);
 
 /* Of the positions of a mesh. */
 typedef struct mesh_box {
@@ -138,9 +144,8 @@ TML_MUST_CHECK tml_status tml_mesh_put_rows(io_writer *writer, const mesh_layout
 
 /* The box of no positions; adding a mesh's. Errors: INVALID_ARGUMENT (a position is not finite). */
 mesh_box tml_mesh_box_empty(void);
-TML_MUST_CHECK tml_status tml_mesh_box_add(tml_context *tml, const char *path,
-                                           const tml_mesh *mesh, const mesh_relief *relief,
-                                           mesh_box *box);
+TML_MUST_CHECK tml_status tml_mesh_box_add(tml_context *tml, const char *path, const tml_mesh *mesh,
+                                           const mesh_relief *relief, mesh_box *box);
 
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
@@ -161,6 +166,19 @@ size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t co
 size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+
+/* Is it a colour? Then its rows in PLY and VTP are bytes. */
+bool tml_mesh_is_color(const tml_mesh_attribute *attribute);
+size_t tml_mesh_attribute_size(const tml_mesh_attribute *attribute);
+/* Rows of the first attribute: floats, or a colour's bytes. */
+size_t tml_mesh_fill_attribute(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+/* A mesh whose first attribute is that one, for functions that fill rows. */
+static inline tml_mesh mesh_with_attribute(const tml_mesh *mesh, uint32_t number)
+{
+    tml_mesh with = *mesh;
+    with.attributes = mesh->attributes ? mesh->attributes + number : NULL;
+    return with;
+}
 
 /* Copies text as one line of printable ASCII, the one thing that all formats take as it is; the
  * rest becomes '?'. */

@@ -569,12 +569,16 @@ tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Vertices: x y z (double where there is an origin), normal, value. The value's name becomes one
+/* Vertices: x y z (double where there is an origin), normal, value, attributes. Names become one
  * word. Faces: a byte 3 and three indices of 32 bits, by preference signed, which is what most
  * files have. */
 static size_t vertex_size(const tml_mesh *mesh)
 {
-    return (mesh_has_origin(mesh) ? 24 : 12) + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0);
+    size_t size =
+        (mesh_has_origin(mesh) ? 24 : 12) + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0);
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        size += tml_mesh_attribute_size(&mesh->attributes[i]);
+    return size;
 }
 
 static size_t fill_vertices(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
@@ -588,6 +592,10 @@ static size_t fill_vertices(const tml_mesh *mesh, uint64_t first, uint64_t count
             at += tml_mesh_fill_normals(mesh, i, 1, at);
         if (mesh->values)
             at += tml_mesh_fill_values(mesh, i, 1, at);
+        for (uint32_t k = 0; k < mesh->attribute_count; k++) {
+            tml_mesh with = mesh_with_attribute(mesh, k);
+            at += tml_mesh_fill_attribute(&with, i, 1, at);
+        }
     }
     return (size_t)(at - out);
 }
@@ -604,6 +612,29 @@ static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, u
     return PLY_FACE_SIZE * count;
 }
 
+/* A name as one word of the header. */
+static void format_name(const char *text, char *out, size_t size)
+{
+    tml_mesh_line(out, size, text);
+    for (char *at = out; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+}
+
+static void describe_attribute(mesh_layout *out, const tml_mesh_attribute *a)
+{
+    static const char *const colors[] = {"red", "green", "blue", "alpha"};
+    char name[64];
+    format_name(a->name, name, sizeof name);
+    for (uint32_t c = 0; c < a->components; c++) {
+        if (tml_mesh_is_color(a))
+            tml_layout_print(out, "property uchar %s\n", colors[c]);
+        else if (a->components == 1)
+            tml_layout_print(out, "property float %s\n", name);
+        else
+            tml_layout_print(out, "property float %s_%c\n", name, "xyzw"[c]);
+    }
+}
+
 tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
                             const mesh_box *box, mesh_layout *out)
 {
@@ -615,9 +646,7 @@ tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *
                          path, (unsigned long long)mesh->vertex_count);
     char comment[256], name[32];
     tml_mesh_line(comment, sizeof comment, mesh->comment);
-    tml_mesh_line(name, sizeof name, mesh_value_name(mesh));
-    for (char *at = name; *at; at++)
-        *at = *at == ' ' ? '_' : *at;
+    format_name(mesh_value_name(mesh), name, sizeof name);
     const char *real = mesh_has_origin(mesh) ? "double" : "float";
     tml_layout_print(out,
                      "ply\nformat binary_little_endian 1.0\ncomment Trommel %s\n"
@@ -627,6 +656,8 @@ tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *
         tml_layout_print(out, "property float nx\nproperty float ny\nproperty float nz\n");
     if (mesh->values)
         tml_layout_print(out, "property float %s\n", name);
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        describe_attribute(out, &mesh->attributes[i]);
     tml_layout_print(out, "element face %llu\nproperty list uchar %s vertex_indices\nend_header\n",
                      (unsigned long long)mesh->triangle_count,
                      mesh->vertex_count > INT32_MAX ? "uint" : "int");

@@ -5,7 +5,7 @@
 
 #include "io/mesh_format.h"
 
-enum { VTP_TEXT_MAX = 256, VTP_ARRAYS_MAX = 5 };
+enum { VTP_TEXT_MAX = 256, VTP_ARRAYS_MAX = 5 + TML_MESH_MAX_ATTRIBUTES };
 
 static size_t fill_connectivity(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
@@ -47,6 +47,7 @@ typedef struct vtp_array {
     mesh_rows rows;
     size_t row_size;
     mesh_fill fill;
+    uint32_t attribute; /* whose rows they are, if fill is tml_mesh_fill_attribute */
 } vtp_array;
 
 /* The file's text, and the arrays behind it. */
@@ -68,6 +69,18 @@ static void add_array(vtp_file *file, const char *type, const char *name, int co
     file->offset += 8 + array->count * array->row_size;
 }
 
+static void add_attributes(vtp_file *file, const tml_mesh *mesh)
+{
+    for (uint32_t i = 0; i < mesh->attribute_count; i++) {
+        const tml_mesh_attribute *a = &mesh->attributes[i];
+        char name[VTP_TEXT_MAX];
+        escape(name, a->name);
+        add_array(file, tml_mesh_is_color(a) ? "UInt8" : "Float32", name, (int)a->components,
+                  &(vtp_array){mesh->vertex_count, MESH_VERTICES, tml_mesh_attribute_size(a),
+                               tml_mesh_fill_attribute, i});
+    }
+}
+
 static void describe_xml(vtp_file *file, const tml_mesh *mesh)
 {
     uint64_t vertices = mesh->vertex_count, triangles = mesh->triangle_count;
@@ -85,10 +98,10 @@ static void describe_xml(vtp_file *file, const tml_mesh *mesh)
                      comment, vertices, triangles);
     if (placed)
         add_array(file, "Float64", "Points", 3,
-                  &(vtp_array){vertices, MESH_VERTICES, 24, tml_mesh_fill_placed});
+                  &(vtp_array){vertices, MESH_VERTICES, 24, tml_mesh_fill_placed, 0});
     else
         add_array(file, "Float32", "Points", 3,
-                  &(vtp_array){vertices, MESH_VERTICES, 12, tml_mesh_fill_positions});
+                  &(vtp_array){vertices, MESH_VERTICES, 12, tml_mesh_fill_positions, 0});
     tml_layout_print(file->layout, "</Points>\n<PointData");
     if (mesh->normals)
         tml_layout_print(file->layout, " Normals=\"Normals\"");
@@ -97,15 +110,16 @@ static void describe_xml(vtp_file *file, const tml_mesh *mesh)
     tml_layout_print(file->layout, ">\n");
     if (mesh->normals)
         add_array(file, "Float32", "Normals", 3,
-                  &(vtp_array){vertices, MESH_VERTICES, 12, tml_mesh_fill_normals});
+                  &(vtp_array){vertices, MESH_VERTICES, 12, tml_mesh_fill_normals, 0});
     if (mesh->values)
         add_array(file, "Float32", name, 1,
-                  &(vtp_array){vertices, MESH_VERTICES, 4, tml_mesh_fill_values});
+                  &(vtp_array){vertices, MESH_VERTICES, 4, tml_mesh_fill_values, 0});
+    add_attributes(file, mesh);
     tml_layout_print(file->layout, "</PointData>\n<Polys>\n");
     add_array(file, "Int64", "connectivity", 1,
-              &(vtp_array){triangles, mesh_face_rows(mesh), 24, fill_connectivity});
+              &(vtp_array){triangles, mesh_face_rows(mesh), 24, fill_connectivity, 0});
     add_array(file, "Int64", "offsets", 1,
-              &(vtp_array){triangles, MESH_TRIANGLE_NUMBERS, 8, fill_offsets});
+              &(vtp_array){triangles, MESH_TRIANGLE_NUMBERS, 8, fill_offsets, 0});
     tml_layout_print(file->layout,
                      "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
 }
@@ -121,7 +135,10 @@ tml_status tml_vtp_describe(tml_context *tml, const char *path, const tml_mesh *
         uint8_t size[8];
         io_store_u64le(size, array->count * array->row_size);
         tml_layout_bytes(out, size, sizeof size);
-        tml_layout_rows(out, mesh, array->rows, array->row_size, array->fill);
+        if (array->fill == tml_mesh_fill_attribute)
+            tml_layout_attribute(out, mesh, array->attribute, array->row_size, array->fill);
+        else
+            tml_layout_rows(out, mesh, array->rows, array->row_size, array->fill);
     }
     tml_layout_print(out, "\n</AppendedData>\n</VTKFile>\n");
     return TML_OK;
