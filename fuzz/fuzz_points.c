@@ -1,10 +1,35 @@
 /* Any bytes, read as points of each format: no crash, no hang, no memory beyond what the bytes hold. */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "io/lzf.h"
 #include "io/points_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The same points with the attributes that they have. */
+static void read_attributes(const io_file *file, const tml_points *without)
+{
+    enum { MOST = POINT_FLOATS_MAX / 4 }; /* of four numbers each */
+    const char *names[MOST];
+    uint32_t count = without->attribute_count < MOST ? without->attribute_count : MOST;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = without->attributes[i].name;
+    tml_points points;
+    if (tml_points_read_attributes(file, names, count, &points) == TML_OK) {
+        if (points.count != without->count || points.attribute_count != without->attribute_count)
+            abort();
+        for (uint32_t i = 0; i < count && points.count; i++) { /* the first of a name */
+            const tml_point_attribute *a = &points.attributes[i];
+            bool is_first = true;
+            for (uint32_t k = 0; k < i; k++)
+                is_first = is_first && strcasecmp(a->name, points.attributes[k].name) != 0;
+            if (is_first && !a->values)
+                abort();
+        }
+    }
+    tml_points_free(file->tml, &points);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint64_t i = 0; i < 3 * points.count; i++)
             if (!(points.positions[i] - points.positions[i] == 0.0f)) /* NaN or infinite */
                 abort();
+        read_attributes(&file, &points);
     } else if (!tml_last_error(tml)[0]) {
         abort();
     }

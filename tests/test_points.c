@@ -1,6 +1,7 @@
 /* Point files: real files against values that other programs read from them (numpy, VTK), every
  * encoding of each format against one cloud that the test writes itself, and damaged files. */
 #include <stdarg.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "io/lzf.h"
@@ -806,6 +807,208 @@ TEST(failed_allocations_are_reported_and_leak_nothing)
     }
     free(file.data);
     free(packed.data);
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static tml_status parse_attributes(tml_context *tml, const bytes *file, const char *const *names,
+                                   uint32_t count, tml_points *out)
+{
+    io_file memory;
+    void *copy = malloc(file->size ? file->size : 1);
+    memcpy(copy, file->data, file->size);
+    tml_io_open_memory(tml, "tml_points_load_attributes", "test", copy, file->size, &memory);
+    tml_status status = tml_points_read_attributes(&memory, names, count, out);
+    tml_io_close(&memory);
+    free(copy);
+    return status;
+}
+
+/* Reads the attribute name of text, and compares: components values of each point in expected. */
+static void check_attribute(const char *text, const char *name, uint32_t components, uint64_t count,
+                            const float *expected)
+{
+    tml_context *tml = open_context();
+    bytes file = {0};
+    tml_points points;
+    put_text(&file, "%s", text);
+    if (!CHECK_OK(tml, parse_attributes(tml, &file, &name, 1, &points)))
+        printf("    of \"%s\"\n", name);
+    CHECK_EQ_U64(points.count, count);
+    const float *found = NULL;
+    for (uint32_t a = 0; a < points.attribute_count; a++) {
+        bool is_it = strcasecmp(points.attributes[a].name, name) == 0;
+        CHECK(is_it == (points.attributes[a].values != NULL));
+        if (is_it && CHECK_EQ_U64(points.attributes[a].components, components))
+            found = points.attributes[a].values;
+    }
+    if (CHECK(found != NULL))
+        for (uint64_t i = 0; i < count * components; i++)
+            CHECK_NEAR((double)found[i], (double)expected[i], 1e-6);
+    tml_points_free(tml, &points);
+    free(file.data);
+    tml_close(tml);
+}
+
+TEST(attributes_of_every_format)
+{
+    static const char ply[] =
+        "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+        "property float z\nproperty float vx\nproperty float vy\nproperty float vz\n"
+        "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty float heat\n"
+        "property float f_0\nproperty float f_1\nproperty float f_2\nproperty float nx\n"
+        "property float ny\nend_header\n"
+        "0 0 0 1 2 3 255 0 51 7 9 8 7 1 2\nnan 0 0 9 9 9 9 9 9 9 9 9 9 9 9\n"
+        "1 1 1 -1 -2 -3 0 102 255 8 6 5 4 3 4\n";
+    check_attribute(ply, "velocity", 3, 2, (const float[]){1, 2, 3, -1, -2, -3});
+    check_attribute(ply, "COLOR", 3, 2, (const float[]){1, 0, 0.2f, 0, 0.4f, 1});
+    check_attribute(ply, "heat", 1, 2, (const float[]){7, 8});
+    check_attribute(ply, "f", 3, 2, (const float[]){9, 8, 7, 6, 5, 4});
+    check_attribute(ply, "nx", 1, 2, (const float[]){1, 3});
+
+    /* 0x00ff8000 = 16744448 as an integer; the float of those bits. */
+    check_attribute("# .PCD v0.7\nVERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z\n"
+                    "SIZE 4 4 4 4 4 4 4\nTYPE F F F U F F F\nCOUNT 1 1 1 1 1 1 1\nWIDTH 1\n"
+                    "HEIGHT 1\nPOINTS 1\nDATA ascii\n1 2 3 16744448 0 0 1\n",
+                    "color", 3, 1, (const float[]){1, 128 / 255.0f, 0});
+    check_attribute("# .PCD v0.7\nVERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z\n"
+                    "SIZE 4 4 4 4 4 4 4\nTYPE F F F F F F F\nCOUNT 1 1 1 1 1 1 1\nWIDTH 1\n"
+                    "HEIGHT 1\nPOINTS 1\nDATA ascii\n1 2 3 2.3463969e-38 0 0 1\n",
+                    "color", 3, 1, (const float[]){1, 128 / 255.0f, 0});
+    check_attribute("# .PCD v0.7\nVERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z\n"
+                    "SIZE 4 4 4 4 4 4 4\nTYPE F F F U F F F\nCOUNT 1 1 1 1 1 1 1\nWIDTH 1\n"
+                    "HEIGHT 1\nPOINTS 1\nDATA ascii\n1 2 3 16744448 0 0.5 1\n",
+                    "normal", 3, 1, (const float[]){0, 0.5f, 1});
+
+    check_attribute("x,y,z,R,G,B,t\n0,0,0,255,0,51,1\n1,1,1,0,102,255,2\n", "color", 3, 2,
+                    (const float[]){1, 0, 0.2f, 0, 0.4f, 1});
+    check_attribute("x y z r g b\n0 0 0 1 0 0.5\n", "color", 3, 1, (const float[]){1, 0, 0.5f});
+    check_attribute("x y z Red Green Blue\n0 0 0 65535 0 257\n", "color", 3, 1,
+                    (const float[]){1, 0, 257 / 65535.0f});
+    check_attribute("0 0 0 5\n1 1 1 6\n", "column 4", 1, 2, (const float[]){5, 6});
+
+    static const char vtk[] =
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 2 float\n0 0 0 1 1 1\n"
+        "POINT_DATA 2\nSCALARS heat float 1\nLOOKUP_TABLE default\n3 4\n"
+        "VECTORS flow float\n1 2 3 4 5 6\nCOLOR_SCALARS tint 3\n0.5 1 0 0 0.25 1\n"
+        "FIELD more 2\nrgba 4 2 unsigned_char\n255 0 51 255 0 102 255 51\nwide 5 2 float\n"
+        "1 2 3 4 5 6 7 8 9 10\n";
+    check_attribute(vtk, "heat", 1, 2, (const float[]){3, 4});
+    check_attribute(vtk, "flow", 3, 2, (const float[]){1, 2, 3, 4, 5, 6});
+    char plain[sizeof vtk];
+    memcpy(plain, vtk, sizeof vtk);
+    *strstr(plain, "FIELD") = '\0';
+    check_attribute(plain, "color", 3, 2, (const float[]){0.5f, 1, 0, 0, 0.25f, 1});
+    snprintf(strstr(plain, "COLOR_SCALARS"), 200, "%s", strstr(vtk, "FIELD"));
+    check_attribute(plain, "color", 4, 2, (const float[]){1, 0, 0.2f, 1, 0, 0.4f, 1, 0.2f});
+}
+
+TEST(attributes_of_binary_vtk)
+{
+    tml_context *tml = open_context();
+    bytes file = {0};
+    put_text(&file, "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET POLYDATA\nPOINTS 2 float\n");
+    for (int i = 0; i < 6; i++)
+        put_number(&file, i, TML_F32, true);
+    put_text(&file, "\nPOINT_DATA 2\nVECTORS flow double\n");
+    for (int i = 0; i < 6; i++)
+        put_number(&file, 10 + i, TML_F64, true);
+    put_text(&file, "\nCOLOR_SCALARS tint 4\n");
+    for (int i = 0; i < 8; i++)
+        put_number(&file, 30 * i, TML_U8, true);
+    put_text(&file, "\n");
+    static const char *const names[] = {"color", "flow"};
+    tml_points points;
+    if (CHECK_OK(tml, parse_attributes(tml, &file, names, 2, &points)) &&
+        CHECK_EQ_U64(points.attribute_count, 2)) {
+        for (int i = 0; i < 6; i++)
+            CHECK_NEAR((double)points.attributes[0].values[i], 10 + i, 0);
+        for (int i = 0; i < 8; i++)
+            CHECK_NEAR((double)points.attributes[1].values[i], 30 * i / 255.0, 1e-6);
+    }
+    tml_points_free(tml, &points);
+    /* Every prefix is refused or has what it says. */
+    for (size_t size = 0; size < file.size; size++) {
+        bytes prefix = {file.data, size, 0};
+        if (parse_attributes(tml, &prefix, names, 2, &points) == TML_OK)
+            CHECK_EQ_U64(points.count, 2);
+        tml_points_free(tml, &points);
+    }
+    free(file.data);
+    tml_close(tml);
+}
+
+TEST(colors_of_every_las_format)
+{
+    static const int places[] = {0, 0, 20, 28, 0, 28, 0, 30, 30, 0, 30};
+    static const char *const names[] = {"Intensity", "color"};
+    enum { COUNT = 97 };
+    tml_context *tml = open_context();
+    for (int format = 0; format <= 10; format++) {
+        bytes file = {0};
+        tml_points points;
+        make_las(&file, COUNT, 4, format);
+        size_t first = 375 + 54 + 10 + 54, row = (file.size - first) / COUNT;
+        for (size_t i = 0; i < COUNT && places[format]; i++)
+            for (size_t c = 0; c < 3; c++)
+                set_number(&file, first + row * i + (size_t)places[format] + 2 * c,
+                           (double)(100 * i + c), TML_U16);
+        tml_status status = parse_attributes(tml, &file, names, places[format] ? 2 : 1, &points);
+        if (CHECK_OK(tml, status) && CHECK_EQ_U64(points.attribute_count, places[format] ? 2 : 1))
+            for (uint64_t i = 0; i < COUNT; i++) {
+                CHECK(points.attributes[0].values[i] == points.values[i]);
+                for (uint64_t c = 0; c < 3 && places[format]; c++)
+                    CHECK_NEAR((double)points.attributes[1].values[3 * i + c],
+                               (double)(100 * i + c) / 65535.0, 1e-6);
+            }
+        tml_points_free(tml, &points);
+        if (!places[format]) {
+            CHECK_STATUS(parse_attributes(tml, &file, names, 2, &points),
+                         TML_ERROR_INVALID_ARGUMENT);
+            CHECK(strstr(tml_last_error(tml), "\"color\"; they have intensity") != NULL);
+        }
+        free(file.data);
+    }
+    tml_close(tml);
+}
+
+/* Across the sink's blocks, and where memory ends. */
+TEST(attributes_go_through_blocks)
+{
+    static const char *const names[] = {"a", "b"};
+    enum { COUNT = 65536 + 7 };
+    bytes file = {0};
+    put_text(&file,
+             "ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\n"
+             "property float y\nproperty float z\nproperty int a\nproperty float b0\n"
+             "property float b1\nproperty float b2\nend_header\n",
+             COUNT);
+    for (int i = 0; i < COUNT; i++)
+        for (int c = 0; c < 7; c++)
+            put_number(&file, c == 3 ? i : c * i, c == 3 ? TML_I32 : TML_F32, false);
+    tml_status status = TML_ERROR_OUT_OF_MEMORY;
+    for (int64_t nth = 0; nth < 100 && status != TML_OK; nth++) {
+        failing_allocator state = {.until_failure = INT64_MAX};
+        tml_context *tml = NULL;
+        tml_open_desc desc = {.threads = 1, .allocator = {failing_alloc, failing_free, &state}};
+        if (!CHECK_OK(NULL, tml_open(&desc, &tml)))
+            break;
+        int64_t alive = state.alive;
+        state.until_failure = nth;
+        tml_points points;
+        status = parse_attributes(tml, &file, names, 2, &points);
+        if (status != TML_OK)
+            CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY);
+        for (uint64_t i = 0; i < points.count && status == TML_OK; i++)
+            CHECK(points.attributes[0].values[i] == (float)i &&
+                  points.attributes[1].values[3 * i] == (float)(4 * i) &&
+                  points.attributes[1].values[3 * i + 2] == (float)(6 * i));
+        tml_points_free(tml, &points);
+        CHECK_EQ_I64(state.alive, alive);
+        tml_close(tml);
+    }
+    CHECK_OK(NULL, status);
+    free(file.data);
 }
 
 static bool cancel_in_points(void *user, const char *stage, double fraction)

@@ -238,6 +238,13 @@ TML_API TML_MUST_CHECK tml_status tml_array_stream_finish(tml_array_stream *stre
 
 /* ---- points --------------------------------------------------------------------------------- */
 
+/* What a file's points carry beside position and radius. */
+typedef struct tml_point_attribute {
+    char name[32];
+    uint32_t components; /* 1 to 4 */
+    float *values;       /* count x components; NULL: not asked for */
+} tml_point_attribute;
+
 /* Points in host memory. Positions are relative to origin, so that map coordinates of seven digits
  * keep their millimetres in 32-bit floats. */
 typedef struct tml_points {
@@ -249,6 +256,8 @@ typedef struct tml_points {
     char format[16]; /* "PLY", "XYZ", "PCD", "LAS", "VTK" */
     char value_name[32];
     uint64_t dropped; /* points left out because a coordinate is NaN or infinite */
+    tml_point_attribute *attributes; /* up to 64 that the file has */
+    uint32_t attribute_count;
 } tml_points;
 
 /* Reads PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary, binary_compressed),
@@ -256,6 +265,16 @@ typedef struct tml_points {
  * content. Errors: as tml_volume_load. */
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   tml_points *out);
+/* The same with the values of attributes, by their names in any case; at most 32 numbers a point.
+ * PLY, PCD, XYZ: each column but position and radius has its name; three in a row that end in x, y, z
+ * or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny, nz: "normal"). VTK: point
+ * data arrays of up to four components. LAS: "intensity", and "color" where the format has it.
+ * Colours (red green blue, r g b, PCD's packed rgb, COLOR_SCALARS) are "color" and 0 to 1: bytes are
+ * divided by 255, other numbers by 65535 or 255 if any is above 255 or 1. Errors: also
+ * INVALID_ARGUMENT (the points have no such attribute; the message lists those they have). */
+TML_API TML_MUST_CHECK tml_status tml_points_load_attributes(tml_context *tml, const char *path,
+                                                             const char *const *names,
+                                                             uint32_t name_count, tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
 /* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not
  * 0, radius and the value, where there are some. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in

@@ -24,6 +24,9 @@ enum {
     RECORD_INTENSITY = 12,
 };
 
+/* Where a record of each format has its colour, three 16-bit numbers; 0: nowhere. */
+static const uint8_t record_color[] = {0, 0, 20, 28, 0, 28, 0, 30, 30, 0, 30};
+
 /* Bytes of a record of each format, before any extra bytes. */
 static const uint16_t record_minimum[] = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};
 
@@ -49,6 +52,19 @@ static bool has_laszip_record(const uint8_t *data, size_t size, size_t at, uint3
     return false;
 }
 
+/* Sets what is asked for of the next point. */
+static void set_attributes(point_sink *sink, const uint8_t *record)
+{
+    for (uint32_t i = 0; i < sink->attribute_count; i++) {
+        const point_attribute *a = &sink->attributes[i];
+        double numbers[4];
+        for (uint32_t c = 0; c < a->components; c++)
+            numbers[c] = io_load_u16(record + a->columns[0] + 2 * (ptrdiff_t)c, false);
+        if (a->place >= 0)
+            tml_points_set(sink, a, numbers);
+    }
+}
+
 /* All points, whose records are known to be there. */
 static tml_status push_records(point_sink *sink, const uint8_t *data, const uint8_t *record,
                                size_t record_size, uint64_t count)
@@ -66,6 +82,7 @@ static tml_status push_records(point_sink *sink, const uint8_t *data, const uint
         for (int axis = 0; axis < 3; axis++)
             position[axis] =
                 (double)(int32_t)io_load_u32(record + 4 * axis, false) * scale[axis] + shift[axis];
+        set_attributes(sink, record);
         tml_status status =
             tml_points_push(sink, position, 0.0, io_load_u16(record + RECORD_INTENSITY, false));
         if (status != TML_OK)
@@ -117,5 +134,9 @@ tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t siz
             "is truncated",
             (unsigned long long)count, record_size, (size - offset) / record_size);
 
-    return push_records(sink, data, data + offset, record_size, count);
+    tml_points_list(sink, "intensity", 1, RECORD_INTENSITY, TML_U16);
+    if (record_color[format])
+        tml_points_list(sink, "color", 3, record_color[format], TML_U16);
+    tml_status status = tml_points_choose(sink);
+    return status == TML_OK ? push_records(sink, data, data + offset, record_size, count) : status;
 }

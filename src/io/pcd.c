@@ -293,7 +293,8 @@ tml_status tml_points_read_pcd(point_sink *sink, const uint8_t *data, size_t siz
     point_columns columns = POINT_COLUMNS_NONE;
     for (uint32_t i = 0; i < header.field_count; i++)
         if (header.fields[i].elements == 1)
-            tml_points_column(sink, &columns, (int32_t)i, header.fields[i].name);
+            tml_points_column(sink, &columns, (int32_t)i, header.fields[i].name,
+                              header.fields[i].type);
     status = tml_points_columns_done(sink, &columns);
     if (status != TML_OK)
         return status;

@@ -225,7 +225,8 @@ static tml_status read_vertices(point_sink *sink, io_text *text, const ply_heade
     for (uint32_t i = 0; i < vertex->property_count; i++)
         if (header->properties[vertex->first + i].list_count == TML_TYPE_NONE)
             tml_points_column(sink, &columns, (int32_t)i,
-                              header->properties[vertex->first + i].name);
+                              header->properties[vertex->first + i].name,
+                              header->properties[vertex->first + i].type);
     tml_status status = tml_points_columns_done(sink, &columns);
     sink->expected = vertex->count;
     double values[PLY_PROPERTIES_MAX];
@@ -298,7 +299,7 @@ static ply_columns find_columns(ply_mesh *mesh, const ply_element *vertex)
         else if (uv >= 0)
             columns.uv[uv % 2] = (int32_t)i;
         else
-            tml_points_column(&names, &others, (int32_t)i, property->name);
+            tml_points_column(&names, &others, (int32_t)i, property->name, property->type);
     }
     memcpy(columns.position, others.position, sizeof columns.position);
     columns.value = others.value;

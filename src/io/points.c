@@ -19,14 +19,20 @@ struct point_block {
     double positions[BLOCK_POINTS][3];
     float radii[BLOCK_POINTS];
     float values[BLOCK_POINTS];
+    float floats[]; /* sink.float_count a point */
 };
+
+static size_t block_size(const point_sink *sink)
+{
+    return sizeof(point_block) + BLOCK_POINTS * sink->float_count * sizeof(float);
+}
 
 static tml_status sink_grow(point_sink *sink)
 {
     double fraction = sink->expected ? (double)sink->count / (double)sink->expected : 0.0;
     if (!tml_progress(sink->file->tml, "points", fraction < 1.0 ? fraction : 1.0))
         return tml_io_error(sink->file, TML_ERROR_CANCELLED, "cancelled");
-    point_block *block = tml_alloc(sink->file->tml, sizeof *block);
+    point_block *block = tml_alloc(sink->file->tml, block_size(sink));
     if (!block)
         return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
                             (unsigned long long)(sink->count + BLOCK_POINTS));
@@ -73,6 +79,8 @@ tml_status tml_points_push(point_sink *sink, const double position[3], double ra
         block->radii[i] = (float)radius;
     if (sink->has_values)
         block->values[i] = (float)value;
+    memcpy(block->floats + (size_t)i * sink->float_count, sink->floats,
+           sink->float_count * sizeof(float));
     sink->count++;
     return TML_OK;
 }
@@ -81,7 +89,7 @@ static void sink_drop_first(point_sink *sink)
 {
     point_block *block = sink->first;
     sink->first = block->next;
-    tml_free(sink->file->tml, block, sizeof *block);
+    tml_free(sink->file->tml, block, block_size(sink));
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -94,7 +102,8 @@ static const char *const skipped_columns[] = {
     "_",
 };
 
-void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name)
+void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name,
+                       tml_type type)
 {
     static const char *const axes[] = {"x", "y", "z"};
     for (int axis = 0; axis < 3; axis++) {
@@ -108,6 +117,7 @@ void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, 
         columns->radius = index;
         return;
     }
+    tml_points_list(sink, name, 1, index, type);
     for (size_t i = 0; i < sizeof skipped_columns / sizeof skipped_columns[0]; i++)
         if (strcasecmp(name, skipped_columns[i]) == 0)
             return;
@@ -125,13 +135,21 @@ tml_status tml_points_columns_done(point_sink *sink, const point_columns *column
                                 "the points have no \"%c\"; needs x, y and z", "xyz"[axis]);
     sink->has_radii = columns->radius >= 0;
     sink->has_values = columns->value >= 0;
-    return TML_OK;
+    return tml_points_choose(sink);
 }
 
 tml_status tml_points_push_row(point_sink *sink, const point_columns *columns, const double *values)
 {
     const double position[3] = {values[columns->position[0]], values[columns->position[1]],
                                 values[columns->position[2]]};
+    for (uint32_t i = 0; i < sink->attribute_count; i++) {
+        const point_attribute *a = &sink->attributes[i];
+        double numbers[4];
+        for (uint32_t c = 0; c < a->components && a->place >= 0; c++)
+            numbers[c] = values[a->columns[c]];
+        if (a->place >= 0)
+            tml_points_set(sink, a, numbers);
+    }
     return tml_points_push(sink, position, columns->radius < 0 ? 0.0 : values[columns->radius],
                            columns->value < 0 ? 0.0 : values[columns->value]);
 }
@@ -178,6 +196,48 @@ bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, dou
 
 /* ---- the finish ------------------------------------------------------------------------------ */
 
+static tml_status no_memory(const point_sink *sink)
+{
+    return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
+                        (unsigned long long)sink->count);
+}
+
+/* The list of attributes, with room for the values of those that are asked for. */
+static bool make_attributes(const point_sink *sink, tml_points *points)
+{
+    tml_context *tml = sink->file->tml;
+    if (sink->attribute_count == 0)
+        return true;
+    points->attributes = tml_alloc(tml, sink->attribute_count * sizeof *points->attributes);
+    if (!points->attributes)
+        return false;
+    points->attribute_count = sink->attribute_count;
+    bool is_good = true;
+    for (uint32_t i = 0; i < sink->attribute_count; i++) {
+        const point_attribute *from = &sink->attributes[i];
+        tml_point_attribute *to = &points->attributes[i];
+        *to = (tml_point_attribute){.components = from->components};
+        memcpy(to->name, from->name, sizeof to->name);
+        if (from->place >= 0)
+            to->values = tml_alloc(tml, sink->count * from->components * sizeof(float));
+        is_good &= to->values || from->place < 0 || sink->count == 0;
+    }
+    return is_good;
+}
+
+static void take_floats(const point_sink *sink, const point_block *block, uint64_t done,
+                        const tml_points *points)
+{
+    for (uint32_t a = 0; a < points->attribute_count; a++) {
+        const point_attribute *from = &sink->attributes[a];
+        float *to = points->attributes[a].values;
+        for (uint32_t i = 0; i < block->count && to; i++)
+            memcpy(to + (done + i) * from->components,
+                   block->floats + (size_t)i * sink->float_count + from->place,
+                   from->components * sizeof(float));
+    }
+}
+
 /* Moves the blocks into arrays, giving each back as soon as it is copied: memory never holds the
  * points twice. */
 static tml_status sink_finish(point_sink *sink, tml_points *out)
@@ -189,11 +249,11 @@ static tml_status sink_finish(point_sink *sink, tml_points *out)
     points.positions = tml_alloc(sink->file->tml, 3 * size);
     points.radii = sink->has_radii ? tml_alloc(sink->file->tml, size) : NULL;
     points.values = sink->has_values ? tml_alloc(sink->file->tml, size) : NULL;
-    if (sink->count > 0 && (!points.positions || (sink->has_radii && !points.radii) ||
-                            (sink->has_values && !points.values))) {
+    bool is_good = make_attributes(sink, &points);
+    if (!is_good || (sink->count > 0 && (!points.positions || (sink->has_radii && !points.radii) ||
+                                         (sink->has_values && !points.values)))) {
         tml_points_free(sink->file->tml, &points);
-        return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
-                            (unsigned long long)sink->count);
+        return no_memory(sink);
     }
     uint64_t done = 0;
     while (sink->first) {
@@ -206,9 +266,14 @@ static tml_status sink_finish(point_sink *sink, tml_points *out)
             memcpy(points.radii + done, block->radii, block->count * sizeof(float));
         if (points.values)
             memcpy(points.values + done, block->values, block->count * sizeof(float));
+        take_floats(sink, block, done, &points);
         done += block->count;
         sink_drop_first(sink);
     }
+    for (uint32_t a = 0; a < points.attribute_count; a++)
+        if (points.attributes[a].values && sink->attributes[a].is_color &&
+            !(sink->attributes[a].scale > 0.0))
+            tml_points_scale_colors(&sink->attributes[a], points.attributes[a].values, sink->count);
     *out = points;
     return TML_OK;
 }
@@ -299,10 +364,11 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-tml_status tml_points_read(const io_file *file, tml_points *out)
+tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
+                                      uint32_t name_count, tml_points *out)
 {
     *out = (tml_points){0};
-    point_sink sink = {.file = file};
+    point_sink sink = {.file = file, .wanted = names, .wanted_count = name_count};
     const points_format *format = NULL;
     io_block block = {0};
     tml_status status = tml_io_read_all(file, &block);
@@ -321,16 +387,28 @@ tml_status tml_points_read(const io_file *file, tml_points *out)
     return status;
 }
 
-tml_status tml_points_load(tml_context *tml, const char *path, tml_points *out)
+static tml_status load(tml_context *tml, const char *call, const char *path,
+                       const char *const *names, uint32_t name_count, tml_points *out)
 {
     io_file file;
     *out = (tml_points){0};
-    tml_status status = tml_io_open(tml, "tml_points_load", path, &file);
+    tml_status status = tml_io_open(tml, call, path, &file);
     if (status != TML_OK)
         return status;
-    status = tml_points_read(&file, out);
+    status = tml_points_read_attributes(&file, names, name_count, out);
     tml_io_close(&file);
     return status;
+}
+
+tml_status tml_points_load(tml_context *tml, const char *path, tml_points *out)
+{
+    return load(tml, "tml_points_load", path, NULL, 0, out);
+}
+
+tml_status tml_points_load_attributes(tml_context *tml, const char *path, const char *const *names,
+                                      uint32_t name_count, tml_points *out)
+{
+    return load(tml, "tml_points_load_attributes", path, names, name_count, out);
 }
 
 const char *tml_points_format(tml_context *tml, const char *path)
@@ -356,5 +434,8 @@ void tml_points_free(tml_context *tml, tml_points *points)
     tml_free(tml, points->positions, 3 * size);
     tml_free(tml, points->radii, size);
     tml_free(tml, points->values, size);
+    for (uint32_t a = 0; a < points->attribute_count; a++)
+        tml_free(tml, points->attributes[a].values, size * points->attributes[a].components);
+    tml_free(tml, points->attributes, points->attribute_count * sizeof *points->attributes);
     *points = (tml_points){0};
 }

@@ -8,6 +8,19 @@
 
 typedef struct point_block point_block;
 
+/* Attributes that are listed, and numbers a point that are kept of them. */
+enum { POINT_ATTRIBUTES_MAX = 64, POINT_FLOATS_MAX = 32 };
+
+typedef struct point_attribute {
+    char name[32];
+    uint32_t components; /* 1 to 4 */
+    int32_t columns[4];  /* of the file's table, one a component */
+    bool is_color;
+    double scale;             /* of a colour, to 0 to 1; 0: as its largest value says, at the end */
+    bool is_packed, is_float; /* a colour's bytes in one number, of that kind */
+    int32_t place;            /* in point_sink.floats; -1: not asked for */
+} point_attribute;
+
 typedef struct point_sink {
     const io_file *file; /* for messages */
     uint64_t expected;   /* about how many points will come; for progress only */
@@ -17,7 +30,13 @@ typedef struct point_sink {
     point_block *first, *last;
     uint64_t count, dropped;
     double lower[3], upper[3];
-    bool inexact; /* some coordinate is not a float */
+    bool inexact;              /* some coordinate is not a float */
+    const char *const *wanted; /* names of attributes */
+    uint32_t wanted_count;
+    point_attribute attributes[POINT_ATTRIBUTES_MAX]; /* those that the file has */
+    uint32_t attribute_count;
+    float floats[POINT_FLOATS_MAX]; /* of the next point: what is asked for */
+    uint32_t float_count;
 } point_sink;
 
 /* Adds a point, or drops it when a coordinate is NaN, infinite or beyond float. radius and value
@@ -32,16 +51,30 @@ typedef struct point_columns {
 
 #define POINT_COLUMNS_NONE ((point_columns){{-1, -1, -1}, -1, -1})
 
-/* Looks at column number index of the table: x, y, z, radius or pscale by name. The first that is
+/* Looks at column number index of the table, of that type (TML_TYPE_NONE: text): x, y, z, radius or
+ * pscale by name. All others are listed as attributes. The first that is
  * none of these and not known for something else (normals, colours, ids) becomes the value. Call it
  * for each column, in order. */
-void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name);
-/* Sets what the sink holds from the columns. Fails unless x, y and z are there. */
+void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name,
+                       tml_type type);
+/* Sets what the sink holds from the columns, and chooses the attributes (tml_points_choose). Fails unless x, y and z
+ * are there. */
 TML_MUST_CHECK tml_status tml_points_columns_done(point_sink *sink, const point_columns *columns);
 
 /* Pushes one row of the table, values[i] being column i. */
 TML_MUST_CHECK tml_status tml_points_push_row(point_sink *sink, const point_columns *columns,
                                               const double *values);
+
+/* Lists an attribute, whose components are those of column number column, one after another. */
+void tml_points_list(point_sink *sink, const char *name, uint32_t components, int32_t column,
+                     tml_type type);
+/* After all are listed: joins columns, as vx, vy, vz to velocity, and chooses those that are asked for. Errors:
+ * INVALID_ARGUMENT (there is none of such a name), UNSUPPORTED. */
+TML_MUST_CHECK tml_status tml_points_choose(point_sink *sink);
+/* Sets the floats of the next point: an attribute's numbers, as many as components, or the one that is packed. */
+void tml_points_set(point_sink *sink, const point_attribute *attribute, const double *numbers);
+/* Makes colours whose scale is not known 0 to 1: from 65535, 255 or 1 on. */
+void tml_points_scale_colors(const point_attribute *attribute, float *values, uint64_t count);
 
 /* The number of a scalar type at an address of any alignment. */
 double tml_points_number(const void *at, tml_type type, bool big_endian);
@@ -64,8 +97,13 @@ tml_status tml_points_read_pcd(point_sink *sink, const uint8_t *data, size_t siz
 tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t size);
 
-/* tml_points_load for an open file, which may be a block of memory. The path's ending chooses
- * between formats that contents alone do not tell apart. */
-TML_MUST_CHECK tml_status tml_points_read(const io_file *file, tml_points *out);
+/* tml_points_load_attributes for an open file, which may be a block of memory. The path's ending
+ * chooses between formats that contents alone do not tell apart. */
+TML_MUST_CHECK tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
+                                                     uint32_t name_count, tml_points *out);
+static inline TML_MUST_CHECK tml_status tml_points_read(const io_file *file, tml_points *out)
+{
+    return tml_points_read_attributes(file, NULL, 0, out);
+}
 
 #endif

@@ -243,9 +243,11 @@ static bool read_colours(vtk_legacy *vtk, io_text *words, bool is_table)
     uint64_t number;
     if (!tml_io_word(words, &name) || !next_u64(words, &number))
         return false;
-    return take_array(vtk, (vtk_array){.type = TML_U8,
-                                       .rows = is_table ? number : vtk->rows,
-                                       .columns = is_table ? 4 : number});
+    vtk_array array = {
+        .type = TML_U8, .rows = is_table ? number : vtk->rows, .columns = is_table ? 4 : number};
+    if (!is_table && vtk->place == VTK_POINT_DATA)
+        array.place = VTK_POINT_COLORS;
+    return take_array(vtk, array);
 }
 
 static bool read_three(io_text *words, double out[3])

@@ -13,6 +13,7 @@ typedef enum vtk_place {
     VTK_POSITIONS,
     VTK_POINT_DATA,
     VTK_CELL_DATA,
+    VTK_POINT_COLORS, /* bytes in binary files, fractions in text */
 } vtk_place;
 
 typedef struct vtk_array {

@@ -1,5 +1,6 @@
 /* Legacy VTK files with points: POLYDATA, UNSTRUCTURED_GRID and STRUCTURED_GRID. Of the point data,
- * arrays of one component named radius or pscale give the radii and the first other one the values. */
+ * arrays of one component named radius or pscale give the radii and the first other one the values;
+ * those of up to four components are attributes, and so are the colours. */
 #include <strings.h>
 
 #include "io/points_internal.h"
@@ -19,7 +20,31 @@ typedef struct vtk_points {
     point_columns columns; /* 0, 1, 2: positions; from 3 on the arrays seen, in order */
     int32_t column_count;
     vtk_values positions, radii, values;
+    vtk_values arrays[3 + POINT_ATTRIBUTES_MAX]; /* by column */
 } vtk_points;
+
+static void take_column(vtk_points *points, const vtk_array *array, vtk_values values)
+{
+    int32_t column = points->column_count;
+    char name[sizeof points->sink->value_name];
+    tml_io_copy(name, sizeof name, (io_span){array->name, strlen(array->name)});
+    bool is_color = array->place == VTK_POINT_COLORS && array->columns >= 3;
+    if ((array->place != VTK_POINT_DATA && !is_color) || array->columns < 1 || array->columns > 4)
+        return;
+    points->arrays[column] = values;
+    points->column_count++;
+    if (is_color)
+        tml_points_list(points->sink, "color", (uint32_t)array->columns, column,
+                        points->encoding == POINTS_TEXT ? TML_F32 : TML_U8);
+    else if (array->columns > 1)
+        tml_points_list(points->sink, name, (uint32_t)array->columns, column, array->type);
+    else
+        tml_points_column(points->sink, &points->columns, column, name, array->type);
+    if (points->columns.radius == column)
+        points->radii = values;
+    if (points->columns.value == column)
+        points->values = values;
+}
 
 static void take_array(void *user, const vtk_array *array)
 {
@@ -33,22 +58,32 @@ static void take_array(void *user, const vtk_array *array)
         points->has_points = true;
         points->count = array->rows;
         points->positions = values;
-    } else if (array->place == VTK_POINT_DATA && array->columns == 1 &&
-               array->rows == points->count && !array->is_bit) {
-        int32_t column = points->column_count++;
-        char name[sizeof points->sink->value_name];
-        tml_io_copy(name, sizeof name, (io_span){array->name, strlen(array->name)});
-        tml_points_column(points->sink, &points->columns, column, name);
-        if (points->columns.radius == column)
-            points->radii = values;
-        if (points->columns.value == column)
-            points->values = values;
+    } else if (array->rows == points->count && !array->is_bit &&
+               points->column_count < 3 + POINT_ATTRIBUTES_MAX) {
+        take_column(points, array, values);
     }
 }
 
 static bool next_number(const vtk_points *points, vtk_values *values, double *out)
 {
     return tml_points_next(&values->text, points->encoding, values->type, out);
+}
+
+/* Reads what is asked for of the next point. */
+static bool next_attributes(vtk_points *points)
+{
+    point_sink *sink = points->sink;
+    bool is_good = true;
+    for (uint32_t i = 0; i < sink->attribute_count; i++) {
+        const point_attribute *a = &sink->attributes[i];
+        double numbers[4] = {0};
+        if (a->place < 0)
+            continue;
+        for (uint32_t c = 0; c < (a->is_packed ? 1 : a->components) && is_good; c++)
+            is_good = next_number(points, &points->arrays[a->columns[c]], &numbers[c]);
+        tml_points_set(sink, a, numbers);
+    }
+    return is_good;
 }
 
 static tml_status push_points(vtk_points *points)
@@ -61,7 +96,8 @@ static tml_status push_points(vtk_points *points)
             !next_number(points, &points->positions, &position[1]) ||
             !next_number(points, &points->positions, &position[2]) ||
             (points->sink->has_radii && !next_number(points, &points->radii, &radius)) ||
-            (points->sink->has_values && !next_number(points, &points->values, &value)))
+            (points->sink->has_values && !next_number(points, &points->values, &value)) ||
+            !next_attributes(points))
             return tml_io_error(points->sink->file, TML_ERROR_FILE_FORMAT,
                                 "point %llu of %llu holds what is no number", (unsigned long long)i,
                                 (unsigned long long)points->count);

@@ -22,6 +22,7 @@ typedef struct xyz_reader {
     bool is_chemical; /* symbols before x, frames of count rows */
     uint64_t count;   /* rows that the count line promises */
     uint64_t rows;
+    bool is_wanted[XYZ_FIELDS_MAX]; /* columns */
 } xyz_reader;
 
 /* ---- lines and fields ------------------------------------------------------------------------ */
@@ -101,7 +102,7 @@ static void take_names(xyz_reader *reader, const io_span *fields, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         char name[32];
         tml_io_copy(name, sizeof name, fields[i]);
-        tml_points_column(reader->sink, &reader->columns, (int32_t)i, name);
+        tml_points_column(reader->sink, &reader->columns, (int32_t)i, name, TML_TYPE_NONE);
     }
 }
 
@@ -195,24 +196,37 @@ static tml_status read_head(xyz_reader *reader, io_span *line)
         reader->columns.value = (int32_t)fourth;
         snprintf(reader->sink->value_name, sizeof reader->sink->value_name, "column %u",
                  fourth + 1);
+        tml_points_list(reader->sink, reader->sink->value_name, 1, (int32_t)fourth, TML_TYPE_NONE);
     }
     return TML_OK;
 }
 
 /* ---- the points ------------------------------------------------------------------------------ */
 
-static tml_status read_row(xyz_reader *reader, io_span line)
+/* Marks the columns that are looked at. */
+static void find_wanted(xyz_reader *reader)
 {
     const point_columns *columns = &reader->columns;
+    const int32_t wanted[] = {columns->position[0], columns->position[1], columns->position[2],
+                              columns->radius, columns->value};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (wanted[i] >= 0)
+            reader->is_wanted[wanted[i]] = true;
+    for (uint32_t i = 0; i < reader->sink->attribute_count; i++) {
+        const point_attribute *a = &reader->sink->attributes[i];
+        for (uint32_t c = 0; c < a->components && a->place >= 0; c++)
+            reader->is_wanted[a->columns[c]] = true;
+    }
+}
+
+static tml_status read_row(xyz_reader *reader, io_span line)
+{
     io_span fields[XYZ_FIELDS_MAX];
     double values[XYZ_FIELDS_MAX];
     uint32_t count = split(line, reader->separator, fields);
-    const int32_t wanted[] = {columns->position[0], columns->position[1], columns->position[2],
-                              columns->radius, columns->value};
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        if (wanted[i] < 0)
+    for (uint32_t column = 0; column < XYZ_FIELDS_MAX; column++) {
+        if (!reader->is_wanted[column])
             continue;
-        uint32_t column = (uint32_t)wanted[i];
         if (column >= count)
             return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                                 "line %llu has %u columns, needs at least %u",
@@ -225,7 +239,7 @@ static tml_status read_row(xyz_reader *reader, io_span line)
                                 fields[column].text);
     }
     reader->rows++;
-    return tml_points_push_row(reader->sink, columns, values);
+    return tml_points_push_row(reader->sink, &reader->columns, values);
 }
 
 tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t size)
@@ -244,6 +258,7 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
         status = tml_points_columns_done(sink, &reader.columns);
     if (status != TML_OK)
         return status;
+    find_wanted(&reader);
     sink->expected = reader.has_count ? reader.count : size / (line.size + 1);
 
     bool has_row = line.size > 0;
