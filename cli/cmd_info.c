@@ -216,6 +216,15 @@ static void tell_points(const input *in, const points_facts *f)
     field_text("value_name", "values", has_values ? "%s" : NULL, p->values ? p->value_name : NULL);
     field_number("value_min", NULL, has_values ? ", %.6g" : NULL, f->value_lower);
     field_number("value_max", NULL, has_values ? " to %.6g" : NULL, f->value_upper);
+    field_open("attributes", '[');
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        const tml_point_attribute *a = &p->attributes[i];
+        field_open(NULL, '{');
+        field_text("name", i ? NULL : "attributes", i ? ", %s" : "%s", a->name);
+        field_count("components", NULL, a->components > 1 ? " (%s)" : NULL, a->components);
+        field_close('{');
+    }
+    field_close('[');
 }
 
 static int describe_points(tml_context *tml, const input *in)

@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "cli.h"
 #include "fields.h"
+#include "files.h"
 #include "frames.h"
 #include "input.h"
 #include "picture_buffer.h"
@@ -192,9 +193,11 @@ static const opt surface_options[] = {
     {OPT_CHOICE, "normals", .brief = "how normals are computed",
      .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
-    {OPT_INPUT, "attribute", .applies = OPT_VOLUME, .needs = "output|png", .argument = "FILE",
-     .offset = offsetof(surface_args, attribute),
-     .help = "a volume of the same size whose values are put on the vertices"},
+    {OPT_INPUT, "attribute", .applies = OPT_VOLUME | OPT_POINTS, .needs = "output|png",
+     .argument = "FILE|NAME[,NAME...]", .offset = offsetof(surface_args, attribute),
+     .help =
+         "a volume of the same size whose values are put on the vertices; of points the names of "
+         "what they carry, as info lists them, such as velocity,color: its mean by the kernel"},
     {OPT_FLAG, "soup", .needs = "output|png", .offset = offsetof(surface_args, soup),
      .help = "three vertices for each triangle, no indices"},
     {OPT_FLAG, "indices64", .needs = "output", .excludes = "soup",
@@ -263,6 +266,10 @@ typedef struct run {
     const surface_args *args;
     input in;
     tml_volume mask, attribute;
+    /* What the points carry, and its means at the vertices. */
+    tml_buffer carried[INPUT_MAX_ATTRIBUTES], means[INPUT_MAX_ATTRIBUTES];
+    tml_mesh_attribute attributes[INPUT_MAX_ATTRIBUTES];
+    uint32_t attribute_count;
     void *mask_bytes; /* the mask where its file has no bytes; mask_size of them */
     size_t mask_size;
     tml_surface_desc desc;
@@ -415,6 +422,8 @@ static int prepare_points(run *r)
 {
     const surface_args *a = r->args;
     const tml_points *p = &r->in.points;
+    if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
+        return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
     tml_field_desc field = {.radius = a->radius,
                             .kind = (tml_field_kind)a->points_kind,
                             .kernel = (tml_field_kernel)a->kernel};
@@ -456,7 +465,9 @@ static int prepare_points(run *r)
 static int load_input(run *r, const char *path)
 {
     double start = cli_now();
-    int code = input_load(r->tml, path, &r->args->input, &r->args->common, false, &r->in);
+    input_options options = r->args->input;
+    options.attributes = r->args->attribute;
+    int code = input_load(r->tml, path, &options, &r->args->common, false, &r->in);
     r->summary.in = &r->in;
     report_add_stage(&r->summary.report, "load", cli_now() - start);
     if (code != CLI_OK)
@@ -544,6 +555,37 @@ static int extract(run *r)
     return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
 }
 
+/* The means at the vertices of what the points carry. */
+static int find_means(run *r)
+{
+    const tml_points *p = &r->in.points;
+    tml_field_mean_desc desc = {.field = &r->field, .positions = r->result.vertices};
+    tml_status status = TML_OK;
+    double start = cli_now();
+    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
+    for (uint32_t i = 0; i < p->attribute_count && status == TML_OK; i++) {
+        const tml_point_attribute *from = &p->attributes[i];
+        tml_type type = from->components > 1 ? TML_VEC(TML_F32, from->components) : TML_F32;
+        uint32_t n = r->attribute_count;
+        if (!from->values)
+            continue;
+        r->attributes[n] = (tml_mesh_attribute){.name = from->name, .components = from->components};
+        r->attribute_count++;
+        status = cli_lend_input(r->tml, type, p->count, from->values, from->name, &r->carried[n]);
+        if (status == TML_OK)
+            status = tml_buffer_create(
+                r->tml,
+                &(tml_buffer_desc){.type = type, .count = r->result.vertex_count, .label = "means"},
+                &r->means[n]);
+        desc.attributes[n] = (tml_field_attribute){r->carried[n], r->means[n]};
+    }
+    if (status == TML_OK && r->attribute_count) {
+        status = tml_field_mean(r->tml, &desc);
+        report_add_stage(&r->summary.report, "attributes", cli_now() - start);
+    }
+    return cli_fail(r->tml, status);
+}
+
 static int count_components(run *r)
 {
     tml_mesh_stats stats;
@@ -580,7 +622,13 @@ static int map_mesh(run *r)
         status = map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE, r->result.vertex_normals,
                             &normals);
     if (status == TML_OK)
-        status = map_if_any(r->tml, r->args->attribute != NULL, r->result.vertex_values, &values);
+        status = map_if_any(r->tml, r->args->attribute && !r->in.is_points, r->result.vertex_values,
+                            &values);
+    for (uint32_t i = 0; i < r->attribute_count && status == TML_OK; i++) {
+        void *means;
+        status = map_if_any(r->tml, true, r->means[i], &means);
+        r->attributes[i].data = means;
+    }
     if (status == TML_OK)
         status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
     if (status != TML_OK)
@@ -597,7 +645,9 @@ static int map_mesh(run *r)
                          .triangle_count = r->result.triangle_count,
                          .indices64 = r->args->indices64,
                          .comment = "made by " CLI_PROGRAM,
-                         .up = picture_up(r->args->picture.up, "")};
+                         .up = picture_up(r->args->picture.up, ""),
+                         .attributes = r->attributes,
+                         .attribute_count = r->attribute_count};
     memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
     return CLI_OK;
 }
@@ -609,6 +659,9 @@ static void unmap_mesh(run *r)
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (!tml_buffer_is_none(buffers[i]))
             tml_buffer_unmap(r->tml, buffers[i]);
+    for (uint32_t i = 0; i < r->attribute_count; i++)
+        if (!tml_buffer_is_none(r->means[i]))
+            tml_buffer_unmap(r->tml, r->means[i]);
 }
 
 static int save_mesh(run *r)
@@ -622,6 +675,60 @@ static int save_mesh(run *r)
     return cli_fail(r->tml, status);
 }
 
+/* Sizes of vectors, or numbers, one a vertex. */
+static void fill_sizes(const tml_mesh_attribute *a, uint64_t count, float *out)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        double squares = 0;
+        for (uint32_t c = 0; c < a->components; c++)
+            squares += pow((double)a->data[i * a->components + c], 2);
+        out[i] = a->components == 1 ? a->data[i] : (float)sqrt(squares);
+    }
+}
+
+/* Triangles have the mean colour of their corners. */
+static void fill_colors(const tml_mesh *mesh, const tml_mesh_attribute *a, uint8_t *out)
+{
+    const uint32_t *narrow = mesh->indices;
+    const uint64_t *wide = mesh->indices;
+    for (uint64_t t = 0; t < mesh->triangle_count; t++)
+        for (uint64_t c = 0; c < 3; c++) {
+            float sum = 0;
+            for (uint64_t k = 3 * t; k < 3 * t + 3; k++) {
+                uint64_t v = !mesh->indices ? k : mesh->indices64 ? wide[k] : narrow[k];
+                sum += a->data[v * a->components + c];
+            }
+            out[3 * t + c] = (uint8_t)(fminf(fmaxf(sum / 3, 0), 1) * 255 + 0.5f);
+        }
+}
+
+/* The picture of a mesh with attributes: its colours, or else the size of the first. */
+static tml_status draw_attributes(run *r, render_desc *desc)
+{
+    const surface_args *a = r->args;
+    const tml_mesh_attribute *shown = &r->attributes[0];
+    tml_mesh mesh = r->mesh;
+    bool is_color = false;
+    for (uint32_t i = 0; i < r->attribute_count && !is_color; i++) {
+        is_color = strcmp(r->attributes[i].name, "color") == 0 && r->attributes[i].components >= 3;
+        shown = is_color ? &r->attributes[i] : shown;
+    }
+    size_t size = is_color ? 3 * mesh.triangle_count : mesh.vertex_count * sizeof(float);
+    void *memory = tml_alloc(r->tml, size + 1);
+    if (!memory)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    if (is_color)
+        fill_colors(&mesh, shown, memory);
+    else
+        fill_sizes(shown, mesh.vertex_count, memory);
+    desc->triangle_colors = is_color ? memory : NULL;
+    mesh.values = is_color ? NULL : memory;
+    desc->color_by_value = !is_color;
+    tml_status status = picture_save(r->tml, &mesh, desc, &a->picture, a->png);
+    tml_free(r->tml, memory, size + 1);
+    return status;
+}
+
 static int save_picture(run *r)
 {
     const surface_args *a = r->args;
@@ -632,7 +739,9 @@ static int save_picture(run *r)
                         .part_count = r->result.part_count,
                         .color_by_value = r->mesh.values != NULL};
     memcpy(desc.color, a->color, sizeof desc.color);
-    tml_status status = picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
+    tml_status status = r->attribute_count
+                            ? draw_attributes(r, &desc)
+                            : picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
     report_add_stage(&r->summary.report, "picture", cli_now() - start);
     report_add_output(&r->summary.report, a->png);
     return cli_fail(r->tml, status);
@@ -688,8 +797,9 @@ static const char *what_needs_all(const run *r)
                ? "leave out --soup, or --largest and --drop-degenerate"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
            : r->in.is_points && a->common.backend > TML_ENGINE_CPU ? "use --backend cpu for points"
-           : r->in.is_points && a->index ? "leave out --index, which is for volumes"
-                                         : NULL;
+           : r->in.is_points && a->index     ? "leave out --index, which is for volumes"
+           : r->in.is_points && a->attribute ? "leave out --attribute, for points"
+                                             : NULL;
 }
 
 static int refuse_slabs(const run *r, const char *obstacle)
@@ -843,6 +953,10 @@ static void release(run *r)
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);
     tml_buffer_destroy(r->tml, r->desc.attribute);
+    for (uint32_t i = 0; i < r->attribute_count; i++) {
+        tml_buffer_destroy(r->tml, r->carried[i]);
+        tml_buffer_destroy(r->tml, r->means[i]);
+    }
     tml_buffer_destroy(r->tml, r->field.points);
     tml_buffer_destroy(r->tml, r->field.radii);
     tml_volume_free(r->tml, &r->mask);
@@ -871,6 +985,8 @@ static int run_file(run *r, char *path)
         return run_point_slabs(r);
     if (code == CLI_OK)
         code = extract(r);
+    if (code == CLI_OK)
+        code = find_means(r);
     if (code == CLI_OK)
         code = count_components(r);
     return code == CLI_OK ? write_outputs(r) : code;
@@ -1019,9 +1135,10 @@ const cli_command cmd_surface = {
              "mesh; one that fails ends the run, and --resume goes on.",
          .examples = "  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png\n"
                      "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
-                     "  trommel surface particles.vtk --resolution 256 -o water.ply\n"
+                     "  trommel surface particles.vtk --attribute velocity -o water.vtp\n"
                      "  trommel surface atlas.nrrd --labels all -o organs.vtp\n"
-                     "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply --resume\n",
+                     "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply "
+                     "--resume\n",
          .options = surface_options,
          .shared = cli_shared_options,
          .least_operands = 1,

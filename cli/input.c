@@ -146,11 +146,31 @@ int input_check_options(tml_context *tml, const char *path, const input_options 
 
 int input_check_points(const char *path, const tml_points *p, const cli_common *common)
 {
-    uint64_t size = p->count * (3 + (p->radii != NULL) + (p->values != NULL)) * sizeof(float);
+    uint64_t numbers = 3 + (p->radii != NULL) + (p->values != NULL);
+    for (uint32_t i = 0; i < p->attribute_count; i++)
+        numbers += p->attributes[i].values ? p->attributes[i].components : 0;
+    uint64_t size = p->count * numbers * sizeof(float);
     if (!common->memory || size <= common->memory)
         return CLI_OK;
     return cli_error("%s: needs %" PRIu64 " bytes, --memory is %" PRIu64, path, size,
                      common->memory);
+}
+
+/* Points with the attributes that the options name. */
+static tml_status load_points(tml_context *tml, const char *path, const input_options *options,
+                              tml_points *out)
+{
+    char words[512];
+    const char *names[INPUT_MAX_ATTRIBUTES];
+    uint32_t count = 0;
+    snprintf(words, sizeof words, "%s", options->attributes ? options->attributes : "");
+    for (char *word = strtok(words, ","); word; word = strtok(NULL, ",")) {
+        if (count == INPUT_MAX_ATTRIBUTES)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "--attribute: more than %d names",
+                             INPUT_MAX_ATTRIBUTES);
+        names[count++] = word;
+    }
+    return tml_points_load_attributes(tml, path, names, count, out);
 }
 
 int input_load(tml_context *tml, const char *path, const input_options *options,
@@ -163,7 +183,8 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
         return cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
     out->is_points = true;
     const char *format = tml_points_format(tml, path);
-    tml_status status = format ? tml_points_load(tml, path, &out->points) : TML_ERROR_FILE_FORMAT;
+    tml_status status =
+        format ? load_points(tml, path, options, &out->points) : TML_ERROR_FILE_FORMAT;
     /* Any text passes for XYZ until it is read. */
     bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
     if (status == TML_OK)

@@ -14,7 +14,10 @@ typedef struct input_options {
     uint64_t skip;
     double spacing[3];
     uint64_t frame;
+    const char *attributes; /* of points: names with commas between; NULL: none */
 } input_options;
+
+enum { INPUT_MAX_ATTRIBUTES = 8 };
 
 #define INPUT_TYPES "u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64"
 

@@ -899,6 +899,50 @@ TEST(cells_of_a_sequence_are_one_lattice)
     CHECK(strstr(err, "same --radius") != NULL);
 }
 
+/* What points carry comes to the vertices, in files and pictures. */
+TEST(points_carry_attributes)
+{
+    static char text[OUTPUT_SIZE];
+    char *to = text;
+    to += snprintf(to, 100, "x y z vx vy vz r g b heat\n");
+    for (int i = 0; i < 125; i++)
+        to += snprintf(to, 100, "%d %d %d 1 2 %d 255 0 51 %d\n", i % 5, i / 5 % 5, i / 25, i % 5,
+                       i / 25);
+    write_text("carry.xyz", text);
+    EXPECT(0, "info %s", in_folder("carry.xyz"));
+    CHECK(strstr(out, "velocity (3), color (3), heat\n") != NULL);
+    EXPECT(0, "surface %s --cell 0.5 --radius 2 --attribute color,velocity,heat -o %s --png %s",
+           in_folder("carry.xyz"), in_folder("carry.ply"), in_folder("carry.png"));
+    CHECK(exists("carry.png"));
+    test_read_text(in_folder("carry.ply"), text, OUTPUT_SIZE);
+    const char *at = strstr(text, "end_header\n");
+    CHECK(at && strstr(text, "float nz\nproperty float velocity_x\nproperty float velocity_y\n"
+                             "property float velocity_z\nproperty uchar red\nproperty uchar green\n"
+                             "property uchar blue\nproperty float heat\n"));
+    /* Rows of 43 bytes: position, normal, velocity, colour, heat. */
+    double vertices = 0;
+    CHECK(sscanf(strstr(text, "element vertex"), "element vertex %lf", &vertices) == 1);
+    at += strlen("end_header\n");
+    for (int i = 0; i < (int)vertices && i < 100; i++, at += 43) {
+        float row[9], heat;
+        memcpy(row, at, sizeof row);
+        memcpy(&heat, at + 39, sizeof heat);
+        CHECK_NEAR((double)row[6], 1, 1e-4);
+        CHECK_NEAR((double)row[7], 2, 1e-4);
+        CHECK(row[8] >= -1e-4f && row[8] <= 4.0001f && heat >= -1e-4f && heat <= 4.0001f);
+        CHECK(memcmp(at + 36, "\xff\0\x33", 3) == 0);
+    }
+    EXPECT(0, "surface %s --cell 0.5 --radius 2 --attribute velocity --soup -o %s --png %s",
+           in_folder("carry.xyz"), in_folder("carry.glb"), in_folder("carry.png"));
+    EXPECT(1, "surface %s --attribute pressure -o %s", in_folder("carry.xyz"),
+           in_folder("none.ply"));
+    CHECK(strstr(err, "no attribute \"pressure\"; they have velocity, color, heat") != NULL);
+    EXPECT(2, "surface %s --attribute heat -o %s", in_folder("carry.xyz"), in_folder("none.stl"));
+    EXPECT(2, "surface %s --attribute heat -o %s --slabs 4", in_folder("carry.xyz"),
+           in_folder("none.ply"));
+    CHECK(!exists("none.ply") && !exists("none.stl"));
+}
+
 TEST(points_in_bounds)
 {
     const char *points = test_data("dam_break_4732.vtk");
@@ -919,7 +963,7 @@ TEST(points_in_bounds)
            in_folder("none.ply"));
     EXPECT(2, "surface %s --iso 90 --bounds 0:1,:,: -o %s", in_folder("ball_32x32x32_uint8.raw"),
            in_folder("none.ply"));
-    CHECK(strstr(err, "are for points") != NULL && !exists("none.ply"));
+    CHECK(strstr(err, "--bounds is for points") != NULL && !exists("none.ply"));
     EXPECT(0, "surface %s --iso 10:250:4 --json -o %s", in_folder("ball_32x32x32_uint8.raw"),
            in_folder("four.ply"));
     CHECK(strstr(out, "\"value\": 90") && strstr(out, "\"value\": 170"));

@@ -88,6 +88,7 @@ Makes the mesh of an isosurface from a volume or from points.
       --simplify RATIO|N    to a share of the triangles, or to N of them
       --dims X,Y,Z          samples along x, y and z of a headerless file
       --radius R            of points: reach of each
+      --cell L              of points: spacing of the field's samples
       --resolution N        of points: samples along the field's longest side
       --help                all options, with defaults and ranges
 $ trommel surface --help
@@ -104,14 +105,15 @@ Outputs are written beside their targets and renamed when complete.
 
 Several inputs, or one named with %04d, are frames of a sequence, each a surface of
 its own with its number in the outputs' names (and in those of --mask, --attribute
-and --index, where they have %04d). Give --iso, and of points --radius: otherwise
-each frame chooses its own. A frame without a surface becomes an empty mesh; one
-that fails ends the run, and --resume goes on.
+and --index, where they have %04d). Give --iso, and of points --cell and --radius:
+otherwise each frame chooses its own. A frame without a surface becomes an empty
+mesh; one that fails ends the run, and --resume goes on.
 
 Which surface:
-      --iso V[,V...]        isovalues in the file's physical units; inside is at or
-                            above (default: Otsu's method for volumes, half a lone
-                            point's height for points; not with --labels)
+      --iso V[,V...]        isovalues in the file's physical units, A:B:N for N
+                            evenly spaced ones; inside is at or above (default:
+                            Otsu's method for volumes, half a lone point's height
+                            for points; not with --labels)
       --labels all|N[,N...]
                             surfaces of these stored values of an integer volume
                             instead, a part each (for volumes; not with --iso,
@@ -134,12 +136,16 @@ Output:
       --png FILE            a picture of it
       --debug-cells FILE    a picture of the triangles of each cell, slice beside
                             slice: 0 to 5 are black, blue, green, yellow, orange,
-                            red (for volumes; not with --labels, --iso *,*)
+                            red (for volumes; not with --labels, --iso *,*, --iso
+                            *:*)
       --normals none|forward|central|sobel
                             how normals follow from the samples (default: central)
-      --attribute FILE      a volume of the same size whose values are put on the
-                            vertices (for volumes; needs --output or --png; not with
-                            --color)
+      --attribute FILE|NAME[,NAME...]
+                            a volume of the same size whose values are put on the
+                            vertices; of points the names of what they carry, as
+                            info lists them, such as velocity,color: its mean by the
+                            kernel (for volumes or points; needs --output or --png;
+                            not with --color)
       --soup                three vertices for each triangle, no indices (needs
                             --output or --png; not with --indices64, --simplify)
       --indices64           64-bit indices, for more than 2^32 vertices (needs
@@ -192,8 +198,16 @@ Field (for points):
                             shape of the kernel (default: wendland)
       --radius R            reach of a point; 0: the file's, or from the points'
                             median spacing (0 or more; default: 0)
-      --resolution N        samples along the field's longest side (2 to 16384;
-                            default: 128)
+      --cell L              spacing of the field's samples in the points' units, on
+                            a lattice through 0 that all frames of a sequence share,
+                            so that what stands still does not flicker; a half to an
+                            eighth of the radius (default: from --resolution; not
+                            with --resolution; 0 or more)
+      --bounds X0:X1,Y0:Y1,Z0:Z1
+                            the field's box in the points' units; an empty end is
+                            the points' own; --caps closes what it cuts
+      --resolution N        samples along the field's longest side (not with --cell;
+                            2 to 16384; default: 128)
 
 Picture (needs --png):
       --size WxH            in pixels (default: 1200x900)
@@ -204,8 +218,8 @@ Picture (needs --png):
                             which is y-up; auto: y for OBJ and glTF, z for all
                             others (needs --png or --output *.glb; default: auto)
       --color RRGGBB        of the surface; several parts and attributes bring their
-                            own (not with --attribute, --iso *,*, --labels all,
-                            --labels *,*; default: d9c7a8)
+                            own (not with --attribute, --iso *,*, --iso *:*,
+                            --labels all, --labels *,*; default: d9c7a8)
 
 Device and limits:
       --backend auto|cpu|vulkan|gl
@@ -236,9 +250,9 @@ Messages:
 Examples:
   trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png
   trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb
-  trommel surface particles.vtk --resolution 256 -o water.ply
+  trommel surface particles.vtk --attribute velocity -o water.vtp
   trommel surface atlas.nrrd --labels all -o organs.vtp
-  trommel surface frame_%04d.ply --radius 0.1 -o water_%04d.ply --resume
+  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply --resume
 $ trommel index -h
 Usage: trommel index [OPTION...] IN
 
@@ -313,6 +327,7 @@ Finds which triangles of two meshes meet, exactly.
       --pose FILE           many poses of B, a matrix each
       --self                which triangles of A meet each other
       --distance            the smallest distance of A and B instead
+      --fail-if never|contact|none  exit with 3 if they meet, or do not
   -o, --output FILE         the pairs: .csv .json .npy
       --png FILE            a picture of the triangles that meet
       --help                all options, with defaults and ranges
@@ -357,6 +372,10 @@ What to find:
       --distance            the smallest distance of A and B instead, and where it
                             is (not with --self, --first, --count, --classes,
                             --segments, --output *.npy)
+      --fail-if never|contact|none
+                            exit with 3, outputs written, where there is contact in
+                            some pose, or none in any; --classes chooses what
+                            counts, and --first is quickest (default: never)
       --skip-broken         leave out triangles with coordinates that are too large,
                             instead of refusing the mesh
 
@@ -409,6 +428,7 @@ Examples:
   trommel collide part.stl --self -o pairs.csv --segments lines.obj
   trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv
   trommel collide a.ply b.ply --distance
+  trommel collide part.stl housing.stl --first --fail-if contact -q
 $ trommel subdivide -h
 Usage: trommel subdivide [OPTION...] IN
 
@@ -417,6 +437,7 @@ Makes smooth surfaces from coarse meshes, everywhere alike or where needed.
       --levels N            divide every triangle into four N times
       --edge L              until no edge is longer than L
       --pixels P            until no edge is longer than P pixels for --camera
+      --budget N            make no more than N triangles
       --limit               put the vertices on the limit surface
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
       --png FILE            a picture of it, a colour for each level
@@ -453,13 +474,18 @@ How fine:
                             --angle, --limit; 1e-30 to 1e+30)
       --depth N             divide no triangle more often than that (needs --edge,
                             --pixels, --angle or --distance; 1 to 12; default: 8)
-      --budget N            make no more triangles: the largest errors go first; 0:
-                            any number (needs --edge, --pixels, --angle or
-                            --distance; 0 to 4294967295; default: 0)
-      --camera X,Y,Z,TX,TY,TZ[,FOV]
+      --budget N            make no more triangles: alone the deepest level that
+                            fits, with --levels at most that one, elsewhere the
+                            largest errors go first; 0: any number (0 to 4294967295;
+                            default: 0)
+      --camera X,Y,Z,TX,TY,TZ[,FOV]|FILE
                             where the eye is, where it looks, and the angle from
-                            bottom to top in degrees (45); --up is up (needs
-                            --pixels)
+                            bottom to top in degrees; --up is up. Or a text of 16
+                            numbers, the matrix from the camera to the world, as for
+                            'draw' (needs --pixels)
+      --fov DEGREES         angle from the picture's bottom to its top, where
+                            --camera has none (needs --camera; 0.1 to 170; default:
+                            45)
       --viewport WxH        size of the camera's picture (needs --pixels; default:
                             1920x1080)
 
@@ -1247,6 +1273,9 @@ It failed; a message says why.
 .TP
 .B 2
 The command line is wrong.
+.TP
+.B 3
+Done, and what \-\-fail\-if names was found.
 .TP
 .B 130
 Cancelled by Ctrl\-C.

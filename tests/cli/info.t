@@ -57,6 +57,7 @@ dam_break_4732.vtk: points, VTK
   bounds     x -1.51526892 to 1.51521325, y -0.015251494 to 1.01684713, z -1.51508963 to 1.51522827
   spacing    0.0645138, the median distance to the sixth-nearest neighbour
   radius     none in the file; 0.129028 suggested
+  attributes id, velocity (3)
 $ trommel info data/dam_break_4732.vtk --json
 {
   "trommel": "0.1.0",
@@ -74,7 +75,17 @@ $ trommel info data/dam_break_4732.vtk --json
   "has_radii": false,
   "value_name": null,
   "value_min": null,
-  "value_max": null
+  "value_max": null,
+  "attributes": [
+    {
+      "name": "id",
+      "components": 1
+    },
+    {
+      "name": "velocity",
+      "components": 3
+    }
+  ]
 }
 $ trommel info data/points/bunny397.pcd
 bunny397.pcd: points, PCD

@@ -44,19 +44,19 @@ trommel: surface: --png: x.jpg does not end in .png
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 12abc
-trommel: surface: --iso: "12abc" is not accepted; give numbers separated by commas: V[,V...]
+trommel: surface: --iso: "12abc" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso nan
-trommel: surface: --iso: "nan" is not accepted; give numbers separated by commas: V[,V...]
+trommel: surface: --iso: "nan" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 1,,2
-trommel: surface: --iso: "1,,2" is not accepted; give numbers separated by commas: V[,V...]
+trommel: surface: --iso: "1,,2" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 1e999
-trommel: surface: --iso: "1e999" is not accepted; give numbers separated by commas: V[,V...]
+trommel: surface: --iso: "1e999" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso
@@ -188,9 +188,8 @@ trommel: subdivide: --camera needs --pixels
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --budget 9
-trommel: subdivide: --budget needs --edge, --pixels, --angle or --distance
-Try 'trommel subdivide --help'.
-[2]
+trommel: subdivide: a: cannot be opened: No such file or directory
+[1]
 $ trommel subdivide a -o x.ply --edge 1 --limit
 trommel: subdivide: --limit and --edge exclude each other; leave one of them out
 Try 'trommel subdivide --help'.
@@ -523,4 +522,40 @@ trommel 0.1.0
 $ trommel --completion tcsh
 trommel: --completion: "tcsh" is not accepted; give bash|zsh|fish
 Try 'trommel --help'.
+[2]
+$ trommel surface a -o x.ply --iso 5,1:9:3
+trommel: surface: --iso: "5,1:9:3" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+Try 'trommel surface --help'.
+[2]
+$ trommel surface a -o x.ply --iso 0:1:1
+trommel: surface: --iso: "0:1:1" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+Try 'trommel surface --help'.
+[2]
+$ trommel surface a -o x.ply --cell 1 --resolution 64
+trommel: surface: --cell and --resolution exclude each other; leave one of them out
+Try 'trommel surface --help'.
+[2]
+$ trommel surface a -o x.ply --cell -1
+trommel: surface: --cell: "-1" is not accepted; give a number such as 0.5 or 1e-3, 0 or more
+Try 'trommel surface --help'.
+[2]
+$ trommel surface a -o x.ply --bounds 0:1,0:1
+trommel: surface: --bounds: "0:1,0:1" is not accepted; give three ranges of coordinates such as -1:1,0:2.5,:
+Try 'trommel surface --help'.
+[2]
+$ trommel surface a -o x.ply --bounds :,2:1,:
+trommel: surface: --bounds: ":,2:1,:" is not accepted; give three ranges of coordinates, the smaller first, such as -1:1,0:2.5,:
+Try 'trommel surface --help'.
+[2]
+$ trommel subdivide a -o x.ply --pixels 2 --camera 1,2,3
+trommel: subdivide: --camera: "1,2,3" is not accepted; give 6 or 7 numbers X,Y,Z,TX,TY,TZ[,FOV], or the name of a file of 16
+Try 'trommel subdivide --help'.
+[2]
+$ trommel subdivide a -o x.ply --fov 30
+trommel: subdivide: --fov needs --camera
+Try 'trommel subdivide --help'.
+[2]
+$ trommel collide a b --fail-if touching
+trommel: collide: --fail-if: "touching" is not accepted; give never|contact|none
+Try 'trommel collide --help'.
 [2]
