@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "camera.h"
 #include "cli.h"
 #include "color.h"
 #include "fields.h"
@@ -26,11 +27,19 @@ typedef struct crease_option {
     double angle; /* degrees */
 } crease_option;
 
+/* Eye, target and angle, or a file. */
+typedef struct camera_option {
+    double numbers[7];
+    uint32_t count;
+    const char *path; /* NULL: numbers */
+} camera_option;
+
 typedef struct subdivide_args {
     cli_common common;
     const char *output, *png;
     opt_numbers levels, edge, pixels, angle, distance; /* one number, or none: not given */
-    opt_numbers camera;
+    camera_option camera;
+    double fov;
     uint32_t viewport[2];
     uint64_t depth, budget;
     crease_option creases;
@@ -54,6 +63,19 @@ static const char *parse_creases(const char *text, void *member)
         creases->angle > 0 && creases->angle < 180)
         return NULL;
     return "file, none, or angle:D with D between 0 and 180 degrees";
+}
+
+/* What is no list of numbers is a file's name. */
+static const char *parse_camera(const char *text, void *member)
+{
+    camera_option *camera = member;
+    *camera = (camera_option){0};
+    camera->count = opt_numbers_split(text, ',', camera->numbers, 7);
+    if (text[0] && !camera->count && !strchr(text, ','))
+        camera->path = text;
+    return camera->path || camera->count >= 6
+               ? NULL
+               : "6 or 7 numbers X,Y,Z,TX,TY,TZ[,FOV], or the name of a file of 16";
 }
 
 #define ADAPTIVE   "edge|pixels|angle|distance"
@@ -82,13 +104,19 @@ static const opt subdivide_options[] = {
     {OPT_COUNT, "depth", .argument = "N", .least = 1, .most = TML_SUBDIVIDE_MAX_LEVELS,
      .fallback = "8", .offset = offsetof(subdivide_args, depth), .needs = ADAPTIVE,
      .help = "divide no triangle more often than that"},
-    {OPT_COUNT, "budget", .argument = "N", .least = 0, .most = UINT32_MAX, .fallback = "0",
-     .offset = offsetof(subdivide_args, budget), .needs = ADAPTIVE,
-     .help = "make no more triangles: the largest errors go first; 0: any number"},
-    {OPT_NUMBERS, "camera", .needs = "pixels", .argument = "X,Y,Z,TX,TY,TZ[,FOV]", .count_least = 6,
-     .count_most = 7, .offset = offsetof(subdivide_args, camera),
-     .help = "where the eye is, where it looks, and the angle from bottom to top "
-             "in degrees (45); --up is up"},
+    {OPT_COUNT, "budget", .brief = "make no more than N triangles", .argument = "N", .least = 0,
+     .most = UINT32_MAX, .fallback = "0", .offset = offsetof(subdivide_args, budget),
+     .help =
+         "make no more triangles: alone the deepest level that fits, with --levels at most that "
+         "one, elsewhere the largest errors go first; 0: any number"},
+    {OPT_CUSTOM, "camera", .needs = "pixels", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE",
+     .parse = parse_camera, .offset = offsetof(subdivide_args, camera),
+     .help =
+         "where the eye is, where it looks, and the angle from bottom to top in degrees; --up is "
+         "up. Or a text of 16 numbers, the matrix from the camera to the world, as for 'draw'"},
+    {OPT_NUMBER, "fov", .needs = "camera", .argument = "DEGREES", .least = 0.1, .most = 170,
+     .fallback = "45", .offset = offsetof(subdivide_args, fov),
+     .help = "angle from the picture's bottom to its top, where --camera has none"},
     {OPT_CUSTOM, "viewport", .needs = "pixels", .argument = "WxH", .parse = picture_parse_size,
      .fallback = "1920x1080", .offset = offsetof(subdivide_args, viewport),
      .help = "size of the camera's picture"},
@@ -352,35 +380,50 @@ static bool normalize(double v[3])
     return length > 0;
 }
 
-/* World to clip space, for positions relative to the mesh's origin. */
-static int aim_camera(const run *r, tml_subdivide_camera *camera)
+/* The camera of the numbers, for positions relative to the mesh's origin. */
+static int place_camera(const run *r, render_camera *out)
 {
     static const int up_axis[] = {2, 1, 0, 2, 1, 0};
     const subdivide_args *a = r->args;
-    const double *eye = a->camera.values, *target = eye + 3;
-    const double *origin = r->in.file.mesh.origin;
-    double fov = a->camera.count > 6 ? eye[6] : 45;
-    double forward[3], right[3], upward[3], up[3] = {0, 0, 0};
-    if (!(fov > 0 && fov < 180))
-        return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
+    const double *eye = a->camera.numbers, *target = eye + 3;
+    double forward[3], up[3] = {0, 0, 0};
     tml_up axis = picture_up(a->picture.up, r->in.file.format);
     up[up_axis[axis - TML_UP_Z]] = axis >= TML_UP_MINUS_Z ? -1 : 1;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         forward[i] = target[i] - eye[i];
-    cross(forward, up, right);
-    if (!normalize(forward) || !normalize(right))
+        out->eye[i] = eye[i] - r->in.file.mesh.origin[i];
+    }
+    cross(forward, up, out->axes[0]);
+    if (!normalize(forward) || !normalize(out->axes[0]))
         return cli_usage("--camera looks nowhere, or straight along --up");
-    cross(right, forward, upward);
+    cross(out->axes[0], forward, out->axes[1]);
+    for (int i = 0; i < 3; i++)
+        out->axes[2][i] = -forward[i];
+    return CLI_OK;
+}
+
+/* World to clip space. */
+static int aim_camera(const run *r, tml_subdivide_camera *camera)
+{
+    const subdivide_args *a = r->args;
+    render_camera from;
+    double fov = a->camera.count > 6 ? a->camera.numbers[6] : a->fov;
+    int code = a->camera.path ? camera_load(a->camera.path, r->in.file.mesh.origin, &from)
+                              : place_camera(r, &from);
+    if (code != CLI_OK)
+        return code;
+    if (!(fov > 0 && fov < 180))
+        return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
     *camera = (tml_subdivide_camera){.width = a->viewport[0], .height = a->viewport[1]};
     double focal = 1 / tan(fov * 0.017453292519943295 / 2);
     double aspect = (double)camera->width / camera->height;
-    const double *rows[4] = {right, upward, forward, forward};
-    const double scales[4] = {focal / aspect, focal, 1, 1};
+    const double *rows[4] = {from.axes[0], from.axes[1], from.axes[2], from.axes[2]};
+    const double scales[4] = {focal / aspect, focal, -1, -1};
     for (int row = 0; row < 4; row++) {
         double shift = 0;
         for (int i = 0; i < 3; i++) {
             camera->matrix[4 * row + i] = (float)(scales[row] * rows[row][i]);
-            shift -= scales[row] * rows[row][i] * (eye[i] - origin[i]);
+            shift -= scales[row] * rows[row][i] * from.eye[i];
         }
         camera->matrix[4 * row + 3] = (float)shift;
     }
@@ -389,13 +432,33 @@ static int aim_camera(const run *r, tml_subdivide_camera *camera)
 
 /* ---- subdividing ----------------------------------------------------------------------------- */
 
+/* The level that is asked for, or the deepest whose triangles the budget holds. */
+static int choose_level(const run *r, uint32_t *out)
+{
+    const subdivide_args *a = r->args;
+    uint64_t triangles = r->info.triangle_count;
+    uint32_t most = a->levels.count ? (uint32_t)a->levels.values[0]
+                    : a->budget     ? TML_SUBDIVIDE_MAX_LEVELS
+                                    : 2;
+    *out = most;
+    if (!a->budget)
+        return CLI_OK;
+    if (triangles > a->budget)
+        return cli_error("--budget is %" PRIu64 ", needs %" PRIu64
+                         " at least, the triangles of the mesh",
+                         a->budget, triangles);
+    for (*out = 0; *out < most && triangles && triangles <= a->budget / 4; ++*out)
+        triangles *= 4;
+    return CLI_OK;
+}
+
 static int subdivide_uniformly(run *r)
 {
     const subdivide_args *a = r->args;
-    tml_subdivide_uniform_desc desc = {.levels =
-                                           a->levels.count ? (uint32_t)a->levels.values[0] : 2,
-                                       .limit = a->limit,
-                                       .normals = a->normals};
+    tml_subdivide_uniform_desc desc = {.limit = a->limit, .normals = a->normals};
+    int code = choose_level(r, &desc.levels);
+    if (code != CLI_OK)
+        return code;
     tml_status status = tml_subdivide_uniform(r->subdivider, &desc, &r->result);
     if (status == TML_OK)
         status = tml_sync(r->tml);

@@ -90,6 +90,11 @@ static bool exists(const char *name)
     return access(in_folder(name), F_OK) == 0;
 }
 
+static bool same_files(const char *a, const char *b)
+{
+    return CHECK(test_same_files(in_folder(a), in_folder(b)));
+}
+
 static off_t size_of(const char *name)
 {
     struct stat file;
@@ -730,6 +735,29 @@ TEST(subdivide_divides_where_it_is_needed)
     CHECK(strstr(out, "of what was allowed"));
     EXPECT(0, "subdivide %s --distance 0.001 --budget 500 --json -o %s", path, in_folder("b.ply"));
     CHECK(strstr(out, "\"is_within_budget\": false"));
+    /* Alone, a budget is for the deepest level: 12 triangles, 48, 192, 768. */
+    static const struct {
+        const char *options;
+        double triangles;
+    } budgets[] = {
+        {"--budget 767", 192},           {"--budget 768", 768},           {"--budget 12", 12},
+        {"--budget 767 --levels 1", 48}, {"--budget 100 --levels 5", 48}, {"--budget 0", 192}};
+    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++) {
+        EXPECT(0, "subdivide %s %s -q -o %s", path, budgets[i].options, in_folder("b.ply"));
+        EXPECT(0, "info %s --json", in_folder("b.ply"));
+        CHECK_NEAR(json_get("faces"), budgets[i].triangles, 0);
+    }
+    EXPECT(1, "subdivide %s --budget 11 -o %s", path, in_folder("none.ply"));
+    CHECK(strstr(err, "--budget is 11, needs 12 at least") != NULL);
+    /* A camera from a file sees what one of numbers does. */
+    EXPECT(0, "subdivide %s --pixels 60 --camera 0.5,0.5,4,0.5,0.5,0.5,30 -q -o %s", path,
+           in_folder("numbers.ply"));
+    EXPECT(0, "subdivide %s --pixels 60 --fov 30 --camera %s -q -o %s", path,
+           write_text("pose.txt", "1 0 0 0.5\n0 1 0 0.5\n0 0 1 4\n0 0 0 1\n"),
+           in_folder("file.ply"));
+    same_files("numbers.ply", "file.ply");
+    EXPECT(1, "subdivide %s --pixels 60 --camera %s -o %s", path, in_folder("gone.txt"),
+           in_folder("none.ply"));
     EXPECT(1, "subdivide %s --levels 1 -o %s",
            write_text("three.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 -1 0\n"
                                    "f 1 2 3\nf 1 2 4\nf 2 1 5\n"),
@@ -1051,11 +1079,6 @@ TEST(an_interrupt_leaves_no_half_file)
 }
 
 /* ---- volumes larger than memory -------------------------------------------------------------- */
-
-static bool same_files(const char *a, const char *b)
-{
-    return CHECK(test_same_files(in_folder(a), in_folder(b)));
-}
 
 /* What the summary counts, as JSON. */
 static char *counts_of_summary(void)

@@ -171,3 +171,24 @@ trommel: subdivide: missing.obj: cannot be opened: No such file or directory
 $ ls x*
 ls: cannot access 'x*': No such file or directory
 [2]
+## A budget alone is for the deepest level: 4, 16, 64 triangles.
+$ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' >tetra.obj
+$ trommel subdivide tetra.obj --budget 255 -o b.ply -q && trommel info b.ply | grep faces
+  faces      64
+$ trommel subdivide tetra.obj --budget 256 -o b.ply -q && trommel info b.ply | grep faces
+  faces      256
+$ trommel subdivide tetra.obj --budget 4 -o b.ply -q && trommel info b.ply | grep faces
+  faces      4
+$ trommel subdivide tetra.obj --budget 255 --levels 1 -o b.ply -q && trommel info b.ply | grep faces
+  faces      16
+$ trommel subdivide tetra.obj --budget 3 -o none.ply
+trommel: subdivide: --budget is 3, needs 4 at least, the triangles of the mesh
+[1]
+## A camera from a file sees what one of numbers does.
+$ printf '1 0 0 0.5\n0 1 0 0.5\n0 0 1 4\n0 0 0 1\n' >pose.txt
+$ trommel subdivide tetra.obj --pixels 60 --camera 0.5,0.5,4,0.5,0.5,0.5,30 -q -o numbers.ply
+$ trommel subdivide tetra.obj --pixels 60 --fov 30 --camera pose.txt -q -o file.ply
+$ cmp numbers.ply file.ply
+$ trommel subdivide tetra.obj --pixels 60 --camera gone.txt -o none.ply
+trommel: subdivide: gone.txt: cannot be read; --camera needs a text of 16 numbers
+[1]
