@@ -1,8 +1,9 @@
 #!/bin/sh
 # test_transcripts.sh SOURCE [--update] [NAME...]: sessions with the program (its path in TML_CLI), tests/cli/NAME.t. A
 # line "$ COMMAND" is run by the shell, in a folder of the transcript's own that has data and seeds in it; below it stand
-# what it printed and, in brackets, its exit status if that is not 0. What differs from run to run is "#". "## " begins a
-# comment. --update writes what is printed now; look at the difference before you commit it.
+# what it printed and, in brackets, its exit status if that is not 0. What differs from run to run is "#", and the stages
+# of a time are "...". "## " begins a comment. --update writes what is printed now; look at the difference before you
+# commit it.
 set -u
 source=$(realpath "$1")
 shift
@@ -25,7 +26,7 @@ session() {
         cat "$work/errors" "$work/printed"
         [ $status = 0 ] || echo "[$status]"
     done | sed -E -e "s,$work,WORK,g" \
-        -e '/^  time /s/[0-9.]+ m?s/# s/g' -e '/^  (speed|memory) /s/[0-9.]+ ([KMG]iB|bytes)/#/' \
+        -e 's/^(  time +)[0-9.]+ m?s:.*/\1# s: .../' -e '/^  (speed|memory) /s/[0-9.]+ ([KMG]iB|bytes)/#/' \
         -e 's/("(seconds|surface_seconds|peak_memory_bytes|input_bytes_per_second)": )[0-9.e+-]+/\1#/' \
         -e 's/ +[0-9.]+ m?s  ([^ ]+)$/ # s  \1/'
 }

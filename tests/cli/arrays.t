@@ -16,7 +16,7 @@ $ trommel compact in.npy --min 1 --max 3 -o kept.npy
 in.npy
   input      5 of u8
   kept       3 (60 %)
-  time       # s: load # s, compact # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     kept.npy, 131 bytes
@@ -56,7 +56,7 @@ $ trommel scan in.npy -o sums.npy
 in.npy
   input      5 of u8
   sums       of u64
-  time       # s: load # s, scan # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     sums.npy, 168 bytes
@@ -149,7 +149,7 @@ $ trommel compact none.npy --nonzero -o kept.npy
 none.npy
   input      0 of u8
   kept       0 (0 %)
-  time       # s: load # s, compact # s
+  time       # s: ...
   memory     # at most
   output     kept.npy, 128 bytes
 $ trommel compact in.npy --min 1 -o in.npy

@@ -10,7 +10,7 @@ a.obj and b.obj
   B          3 vertices, 1 triangle, OBJ
   pairs      1: 1 crossing
   tested     1 pairs of triangles, 0 pairs exactly
-  time       # s: load # s, trees # s, collide # s, save # s
+  time       # s: ...
   memory     # at most
   output     pairs.csv, 60 bytes
   output     lines.obj, 32 bytes
@@ -27,7 +27,7 @@ a.obj and b.obj
   B          3 vertices, 1 triangle, OBJ
   pairs      0; they do not meet
   tested     0 pairs exactly
-  time       # s: load # s, trees # s, collide # s
+  time       # s: ...
   memory     # at most
 $ trommel collide a.obj b.obj | grep pairs
   pairs      1: 1 touching
@@ -44,14 +44,14 @@ quad.obj and b.obj
   B          3 vertices, 1 triangle, OBJ
   pairs      2: 2 touching
   tested     2 pairs of triangles, 2 pairs exactly
-  time       # s: load # s, trees # s, collide # s
+  time       # s: ...
   memory     # at most
 $ trommel collide pair.obj --self -o self.json; cat self.json
 pair.obj with itself
   A          6 vertices, 2 triangles, OBJ
   pairs      1: 1 crossing
   tested     1 pairs of triangles, 0 pairs exactly
-  time       # s: load # s, trees # s, collide # s, save # s
+  time       # s: ...
   memory     # at most
   output     self.json, 104 bytes
 {
@@ -75,7 +75,7 @@ a.obj and b.obj
   pairs      1: 1 crossing
   contact    in 1 of 2 poses
   tested     1 pairs of triangles, 0 pairs exactly
-  time       # s: load # s, trees # s, collide # s, save # s
+  time       # s: ...
   memory     # at most
   output     counts.csv, 19 bytes
 $ cat counts.csv
@@ -148,7 +148,7 @@ a.obj and b.obj
   distance   1
   on A       4, 0, 0 (triangle 0)
   on B       5, 0, 0 (triangle 0)
-  time       # s: load # s, trees # s, distance # s, save # s
+  time       # s: ...
   memory     # at most
   output     far.csv, 56 bytes
 pose,distance,a,b,ax,ay,az,bx,by,bz

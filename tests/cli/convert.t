@@ -2,7 +2,7 @@ $ printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n' >quad.obj
 $ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd
 fuel_crop.nii.gz
   input      64 x 33 x 32 of u8, NIfTI-1
-  time       # s: load # s, save # s
+  time       # s: ...
   memory     # at most
   output     fuel.nrrd, 66 KiB
 $ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd --json
@@ -36,13 +36,13 @@ $ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd --json
 $ trommel convert data/points/points_cloudcompare.xyz -o points.ply
 points_cloudcompare.xyz
   input      101 points, XYZ
-  time       # s: load # s, save # s
+  time       # s: ...
   memory     # at most
   output     points.ply, 2.9 KiB
 $ trommel convert quad.obj -o quad.glb --up y
 quad.obj
   input      4 vertices, 2 triangles, OBJ
-  time       # s: load # s, save # s
+  time       # s: ...
   memory     # at most
   output     quad.glb, 1008 bytes
 $ trommel convert quad.obj -o quad.glb --json
@@ -76,7 +76,7 @@ $ trommel convert quad.obj -o quad.glb --json
 $ trommel convert data/pictures/old-rle_551x276.hdr -o old.pfm
 old-rle_551x276.hdr
   input      551 x 276, 3 x f32, Radiance
-  time       # s: load # s, save # s
+  time       # s: ...
   memory     # at most
   output     old.pfm, 1.7 MiB
 $ trommel convert data/volumes/fuel_crop.nii.gz -o x.ply
@@ -151,7 +151,7 @@ standard input: mesh, STL
 $ trommel convert quad.obj -o -.ply >quad.ply
 quad.obj
   input      4 vertices, 2 triangles, OBJ
-  time       # s: load # s, save # s
+  time       # s: ...
   memory     # at most
   output     standard output, 275 bytes
 $ trommel collide - - <quad.obj

@@ -3,7 +3,7 @@ $ printf '1 0 0 0.5 0 1 0 0.5 0 0 1 3 0 0 0 1\n' >camera.txt
 $ trommel draw quad.obj -o quad.png --size 64x48
 quad.obj
   input      4 vertices, 2 triangles, OBJ; 1 face cut into triangles
-  time       # s: load # s, picture # s
+  time       # s: ...
   memory     # at most
   output     quad.png, 2.2 KiB
 $ trommel draw quad.obj -o quad.png --size 64x48 --camera camera.txt --background none --json

@@ -10,7 +10,7 @@ a.pfm
   exposure   x 0.045, -4.474 stops: the average of +2.000 stops becomes 0.18
   EV100      5.000, if a luminance of 1 is 1 cd/m2
   histogram  |                                @       @                       | -16 to +16 stops
-  time       # s: load # s, measure # s
+  time       # s: ...
   memory     # at most
 $ trommel exposure a.pfm --backend cpu --clip 5,95 --ev +1 -o a.png --histogram plot.png
 trommel: exposure: --histogram: plot.png does not end in .svg
@@ -26,7 +26,7 @@ a.pfm
   exposure   x 0.17088, -2.549 stops: the average of +0.075 stops becomes 0.18
   EV100      3.075, if a luminance of 1 is 1 cd/m2
   histogram  |                                @       @                       | -16 to +16 stops
-  time       # s: load # s, measure # s
+  time       # s: ...
   memory     # at most
 $ trommel exposure a.pfm --backend cpu --json
 {
@@ -95,7 +95,7 @@ nan.pfm
   luminance  no pixel is finite
   exposure   x 1, +0.000 stops: no pixel has a logarithm to be exposed by
   histogram  |                                                                | -16 to +16 stops
-  time       # s: load # s, measure # s
+  time       # s: ...
   memory     # at most
 $ trommel exposure data/pictures/basn2c16.png --backend cpu --linear --meter spot -o spot.pfm
 basn2c16.png
@@ -107,7 +107,7 @@ basn2c16.png
   exposure   x 0.38733, -1.368 stops: the average of -1.106 stops becomes 0.18
   EV100      1.894, if a luminance of 1 is 1 cd/m2
   histogram  |                             @#                                 | -16 to +16 stops
-  time       # s: load # s, measure # s, tone map # s, save # s
+  time       # s: ...
   memory     # at most
   output     spot.pfm, 12 KiB
 ## A sequence, to which the exposure adapts.

@@ -3,7 +3,7 @@ fuel_crop.nii.gz
   input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
   bricks     72 of 64 x 4 x 4 samples
   samples    0 to 255
-  time       # s: bricks # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     fuel.tmx, 628 bytes

@@ -7,7 +7,7 @@ basn2c16.png
   level 3    grey_3.png, 4 x 4, 3 x u16 linear, 138 bytes
   level 4    grey_4.png, 2 x 2, 3 x u16 linear, 108 bytes
   level 5    grey_5.png, 1 x 1, 3 x u16 linear, 88 bytes
-  time       # s: load # s, mips # s, save # s
+  time       # s: ...
   memory     # at most
 $ trommel mips data/pictures/basn2c16.png --levels 2 --linear -o grey --json
 {
@@ -69,7 +69,7 @@ nan.pfm
   picture    2 x 2, 1 x f32, PFM
   level 0    nan_0.hdr, 2 x 2, 1 x f32, 61 bytes
   level 1    nan_1.hdr, 1 x 1, 1 x f32, 49 bytes
-  time       # s: load # s, mips # s, save # s
+  time       # s: ...
   memory     # at most
 $ trommel mips nan.pfm -o nan --linear
 trommel: mips: --linear is for pictures of integers; nan.pfm holds a picture of floats

@@ -7,7 +7,7 @@ cube.obj
   edges      18, 0 on the boundary, 0 sharp; valence to 5
   mesh       98 vertices, 192 triangles
   levels     2: 192
-  time       # s: load # s, topology # s, subdivide # s, save # s
+  time       # s: ...
   memory     # at most
   output     smooth.ply, 3.8 KiB
 $ trommel subdivide cube.obj --levels 3 --limit --normals --creases angle:60 -o smooth.ply --json
@@ -69,7 +69,7 @@ cube.obj
   mesh       98 vertices, 192 triangles
   levels     2: 192
   error      0.7308 of what was allowed
-  time       # s: load # s, topology # s, subdivide # s, save # s
+  time       # s: ...
   memory     # at most
   output     fine.obj, 5.2 KiB
 $ trommel subdivide cube.obj --pixels 40 --camera 4,-5,3,0.5,0.5,0.5 --depth 2 -o view.ply
@@ -79,7 +79,7 @@ cube.obj
   mesh       98 vertices, 192 triangles
   levels     1: 4, 2: 188
   error      1.008 of what was allowed; --depth 2 allows no finer triangles
-  time       # s: load # s, topology # s, subdivide # s, save # s
+  time       # s: ...
   memory     # at most
   output     view.ply, 3.8 KiB
 $ trommel subdivide cube.obj --distance 0.001 --budget 500 -o fine.ply --json
@@ -144,7 +144,7 @@ torn.obj
   mended     0 triangles removed, 0 reversed, 4 vertices split
   mesh       45 vertices, 48 triangles
   levels     2: 48
-  time       # s: load # s, topology # s, subdivide # s, save # s
+  time       # s: ...
   memory     # at most
   output     mended.ply, 1.3 KiB
 $ trommel subdivide torn.obj -o x.ply

@@ -5,7 +5,7 @@ fuel_crop.nii.gz
   isovalue   30
   cells      62,496, 3,423 of them crossed
   mesh       3,416 vertices, 6,770 triangles, 10 components
-  time       # s: load # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     fuel.ply, 166 KiB
@@ -17,7 +17,7 @@ fuel_crop.nii.gz
   mesh       5,952 vertices, 11,876 triangles, 11 components
           30 3,448 vertices, 6,856 triangles
           60 2,504 vertices, 5,020 triangles
-  time       # s: load # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     fuel.stl, 580 KiB
@@ -27,7 +27,7 @@ fuel_crop.nii.gz
   isovalue   63.5 (Otsu's method)
   cells      62,496, 2,399 of them crossed
   mesh       2,422 vertices, 4,834 triangles, 1 component
-  time       # s: load # s, isovalue # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, picture # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     fuel.png, 3.5 KiB
@@ -119,7 +119,7 @@ brain1_label.nrrd
   mesh       5,094 vertices, 10,188 triangles, 2 components
            1 5,094 vertices, 10,188 triangles
            3 0 vertices, 0 triangles
-  time       # s: load # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  time       # s: ...
   speed      #/s in
   memory     # at most
   output     brain.vtp, 439 KiB
@@ -159,7 +159,7 @@ $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --jso
   ],
   "stages": [
     {
-      "name": "load",
+      "name": "wait for samples",
       "seconds": #
     },
     {
@@ -179,15 +179,15 @@ $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --jso
       "seconds": #
     },
     {
-      "name": "other",
-      "seconds": #
-    },
-    {
       "name": "components",
       "seconds": #
     },
     {
-      "name": "save",
+      "name": "pieces",
+      "seconds": #
+    },
+    {
+      "name": "other",
       "seconds": #
     }
   ],
@@ -200,7 +200,7 @@ $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --jso
     }
   ],
   "surface_seconds": #,
-  "scratch_bytes": 17024
+  "scratch_bytes": 315392
 }
 ## Points, whose field is told.
 $ trommel surface data/dam_break_4732.vtk --resolution 64 -o water.ply
@@ -210,7 +210,7 @@ dam_break_4732.vtk
   isovalue   0.5 (half a lone point's height)
   cells      115,101, 8,990 of them crossed
   mesh       8,992 vertices, 17,976 triangles, 2 components
-  time       # s: load # s, spacing # s, field # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  time       # s: ...
   memory     # at most
   output     water.ply, 439 KiB
 $ trommel surface data/dam_break_4732.vtk --field distance --radius 0.05 --resolution 64 -o water.ply
@@ -219,7 +219,7 @@ dam_break_4732.vtk
   isovalue   0 (the spheres' surface)
   cells      103,194, 9,815 of them crossed
   mesh       10,012 vertices, 20,068 triangles, 6 components
-  time       # s: load # s, spacing # s, field # s, sign bits # s, counts # s, vertices # s, triangles # s, other # s, components # s, save # s
+  time       # s: ...
   memory     # at most
   output     water.ply, 490 KiB
 ## In slabs, where whatever needs all of it is refused.
