@@ -249,7 +249,7 @@ tml_context *cli_open(const cli_common *common, const cli_work *work)
     tml_open_desc desc = {
         .engine = engine,
         .device = device,
-        .threads = (uint32_t)common->threads,
+        .threads = common->threads ? (uint32_t)common->threads : ranks_threads(),
         .log = take_message,
         .progress = progress_show,
 #ifdef TML_VULKAN

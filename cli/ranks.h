@@ -1,6 +1,6 @@
-/* The processes that run a command together: those of an MPI job, or this one alone. The commands ask here, and
- * nothing else in the program knows what a job is: ranks_one.c says that there is one process,
- * mpi/ranks_mpi.c asks MPI, and the build puts one of them in. */
+/* The processes that run a command together: those of an MPI job, or this one alone. The commands
+ * ask here, and nothing else in the program knows what a job is: ranks_one.c says that there is
+ * one process, mpi/ranks_mpi.c asks MPI, and the build puts one of them in. */
 #ifndef CLI_RANKS_H
 #define CLI_RANKS_H
 
@@ -14,6 +14,9 @@ int ranks_end(int code);
 uint32_t ranks_count(void);
 uint32_t ranks_mine(void); /* this process: from 0 */
 uint32_t ranks_here(void); /* this process among those of its machine: from 0 */
+/* Threads for this process: its share of the machine's processors; 0: as the library chooses.
+ * Warns once where the launcher gave it fewer. */
+uint32_t ranks_threads(void);
 /* For what they do together; NULL: this process is alone. */
 const tml_team *ranks_team(void);
 

@@ -27,6 +27,11 @@ uint32_t ranks_here(void)
     return 0;
 }
 
+uint32_t ranks_threads(void)
+{
+    return 0;
+}
+
 const tml_team *ranks_team(void)
 {
     return NULL;

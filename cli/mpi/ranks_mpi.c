@@ -10,9 +10,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../cli.h"
@@ -24,10 +26,12 @@ static const uint64_t piece_most = (uint64_t)1 << 30;
 
 static struct {
     int rank, count, here;
-    bool is_apart;    /* ranks_apart */
-    bool has_failed;  /* some process: seen in enter */
-    bool was_told;    /* by a message of this rank */
-    bool has_message; /* of this process's own failure */
+    uint32_t threads, fair; /* its share of the processors; that of those which the machine has */
+    bool is_apart;          /* ranks_apart */
+    bool has_failed;        /* some process: seen in enter */
+    bool has_warned;        /* ranks_threads */
+    bool was_told;          /* by a message of this rank */
+    bool has_message;       /* of this process's own failure */
     char message[MESSAGE_SIZE];
     MPI_Request *told; /* to each rank, that this one failed */
     char told_byte;
@@ -38,13 +42,31 @@ static struct {
 
 /* ---- failure --------------------------------------------------------------------------------- */
 
-/* Do all still work? False ends what they do together. */
+/* MPI's own waiting keeps a processor busy, which those who still work could use. Looks some times at once, then
+ * between sleeps. */
+static void sleep_until_done(MPI_Request *request)
+{
+    enum { LOOKS = 64, SHORTEST = 20 * 1000, LONGEST = 1000 * 1000 }; /* nanoseconds */
+    int is_done = 0;
+    struct timespec pause = {.tv_nsec = SHORTEST};
+    for (int i = 0; i < LOOKS && !is_done; i++)
+        MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
+    while (!is_done) {
+        nanosleep(&pause, NULL);
+        pause.tv_nsec = 2 * pause.tv_nsec < LONGEST ? 2 * pause.tv_nsec : LONGEST;
+        MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Do all still work? Whoever is early waits here, and not in what follows. False ends what they do together. */
 static bool enter(bool is_well)
 {
     int failed = !is_well, any = 0;
     if (job.has_failed)
         return false;
-    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Request request;
+    MPI_Iallreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+    sleep_until_done(&request);
     job.has_failed = any != 0;
     return !job.has_failed;
 }
@@ -234,6 +256,24 @@ static tml_team team = {.scan = scan,
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
+/* A process's share of the processors that those of its machine may use together; a launcher may have bound it to
+ * fewer. */
+static void choose_threads(MPI_Comm machine)
+{
+    cpu_set_t mine, all;
+    int count;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    CPU_ZERO(&mine);
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        CPU_ZERO(&mine);
+    MPI_Comm_size(machine, &count);
+    MPI_Allreduce(&mine, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, machine);
+    int own = CPU_COUNT(&mine), share = CPU_COUNT(&all) / count;
+    share = share > 0 ? share : 1;
+    job.threads = (uint32_t)(own < share ? own : share);
+    job.fair = online / count > 0 ? (uint32_t)(online / count) : 1;
+}
+
 void ranks_begin(int *argc, char ***argv)
 {
     int level;
@@ -243,6 +283,7 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Comm machine;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, job.rank, MPI_INFO_NULL, &machine);
     MPI_Comm_rank(machine, &job.here);
+    choose_threads(machine);
     MPI_Comm_free(&machine);
     team.rank = (uint32_t)job.rank;
     team.count = (uint32_t)job.count;
@@ -268,6 +309,16 @@ uint32_t ranks_mine(void)
 uint32_t ranks_here(void)
 {
     return (uint32_t)job.here;
+}
+
+uint32_t ranks_threads(void)
+{
+    if (job.threads && job.threads < job.fair && job.rank == 0 && !job.has_warned)
+        cli_warn("the launcher bound each process here to %" PRIu32 " of its %" PRIu32
+                 " processors (mpirun: --bind-to none)",
+                 job.threads, job.fair);
+    job.has_warned = true;
+    return job.threads;
 }
 
 const tml_team *ranks_team(void)
