@@ -50,9 +50,11 @@ static void gather_block(void *argument, uint32_t block)
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(piece, arrays);
     for (int a = 0; a < SOUP_ARRAYS; a++) {
+        if (!arrays[a])
+            continue;
         uint64_t n = components[a];
         float *to = (float *)carry->soup[a].memory + 3 * n * (job->place + first);
-        for (uint64_t i = 3 * first; arrays[a] && i < 3 * end; i++, to += n) {
+        for (uint64_t i = 3 * first; i < 3 * end; i++, to += n) {
             uint64_t vertex = job->triangles[i];
             const float *from =
                 vertex >= piece->vertex_first
