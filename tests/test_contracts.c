@@ -368,6 +368,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_surface_slabs, (NULL, &slabs, &mesh), "tml")                                             \
     X(tml_surface_slabs, (tml, NULL, &mesh), "desc")                                               \
     X(tml_surface_slabs, (tml, &slabs, NULL), "out")                                               \
+    X(tml_surface_join, (NULL, &seam, NULL, 0, &count), "tml")                                     \
+    X(tml_surface_join, (tml, NULL, NULL, 0, &count), "seam")                                      \
+    X(tml_surface_join, (tml, &seam, NULL, 0, NULL), "components")                                 \
     X(tml_surface_index, (NULL, &bricks, &out), "tml")                                             \
     X(tml_surface_index, (tml, NULL, &out), "desc")                                                \
     X(tml_surface_index, (tml, &bricks, NULL), "out")                                              \
@@ -514,6 +517,7 @@ TEST(null_is_refused_by_every_call)
     tml_field_desc field_resolved;
     const tml_surface_desc surface = {.iso = 1};
     const tml_surface_slabs_desc slabs = {.surface = NULL};
+    tml_surface_seam seam = {0};
     const tml_surface_index_desc bricks = {.volume = none};
     const tml_surface_desc of_nothing = {.iso = 1};
     const tml_surface_enqueue_desc enqueued = {.surface = &of_nothing};
