@@ -862,11 +862,15 @@ static void prefer_slabs(run *r)
 static int extract_slabs(run *r, const double origin[3])
 {
     const surface_args *a = r->args;
-    /* The other half of --memory is for files, threads and the program. More than MEMORY makes nothing faster. */
-    enum { MEMORY = 64 << 20 };
+    /* The other half of --memory is for files, threads and the program. A slab has work for every thread; more memory
+     * makes nothing faster. */
+    const uint64_t least = 64 << 20, a_thread = 16 << 20;
     uint64_t memory = a->common.memory / 2;
-    if (r->may_be_slabs && (memory == 0 || memory > MEMORY))
-        memory = MEMORY;
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    uint64_t enough = device.threads * a_thread > least ? device.threads * a_thread : least;
+    if (r->may_be_slabs && (memory == 0 || memory > enough))
+        memory = enough;
     slabs_options options = {.memory = memory,
                              .layers = a->slab_layers,
                              .index = a->index,
