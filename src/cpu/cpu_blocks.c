@@ -215,8 +215,8 @@ void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, s
     for (size_t i = 0; i < count; i++)                                                             \
     memcpy(out + i * (size), in + index[i] * (size), size)
 
-static void gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,
-                   unsigned char *out)
+void cpu_gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,
+                unsigned char *out)
 {
     switch (size) { /* a copy of constant size is one or two moves */
     case 1:
@@ -258,7 +258,7 @@ void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_in
             block.in[p] = column->memory;
         if (column->is_words || !column->memory)
             continue;
-        gather(column->memory, column->element_size, index, count, space->gathered[a]);
+        cpu_gather(column->memory, column->element_size, index, count, space->gathered[a]);
         block.in[p] = widened(column, space->gathered[a], count, space->call.widened[a]);
     }
     call->kernel->run(&block);

@@ -202,42 +202,9 @@ static void store_keys(const sort_job *job, uint64_t first, size_t count, const 
                  cpu_worth_streaming(job->length * size));
 }
 
-#define GATHER(bytes)                                                                              \
-    for (size_t i = 0; i < count; i++, out += (bytes))                                             \
-    memcpy(out, gather->in + tags[i] * (bytes), bytes)
-
-static void store_gathered(const sort_gather *gather, uint64_t first, size_t count,
-                           const uint64_t *tags)
-{
-    unsigned char *out = gather->out + first * gather->size;
-    switch (gather->size) {
-    case 1:
-        GATHER(1);
-        break;
-    case 2:
-        GATHER(2);
-        break;
-    case 4:
-        GATHER(4);
-        break;
-    case 8:
-        GATHER(8);
-        break;
-    case 12:
-        GATHER(12);
-        break;
-    case 16:
-        GATHER(16);
-        break;
-    default:
-        GATHER(gather->size);
-        break;
-    }
-}
-
 static void store_tags(const sort_job *job, uint64_t first, size_t count, const void *records)
 {
-    uint64_t tags[BLOCK];
+    tml_index tags[BLOCK];
     for (size_t i = 0; i < count; i++)
         tags[i] = job->record_size == 8 ? (uint32_t)((const uint64_t *)records)[i]
                                         : ((const sort_pair *)records)[i].tag;
@@ -247,8 +214,10 @@ static void store_tags(const sort_job *job, uint64_t first, size_t count, const 
     if (!tml_buffer_is_none(job->indices))
         for (size_t i = 0; i < count; i++)
             cpu_store_u64(job->tml, job->indices, first + i, tags[i]);
-    for (uint32_t g = 0; g < job->gather_count; g++)
-        store_gathered(&job->gathers[g], first, count, tags);
+    for (uint32_t g = 0; g < job->gather_count; g++) {
+        const sort_gather *gather = &job->gathers[g];
+        cpu_gather(gather->in, gather->size, tags, count, gather->out + first * gather->size);
+    }
 }
 
 /* Writes sorted records to the outputs, from element first on. */
