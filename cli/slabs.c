@@ -490,6 +490,36 @@ static void make_corners(tml_surface_slabs_desc *desc, tml_surface_desc *surface
     mesh->normals = mesh->values = false;
 }
 
+/* Extracts the slabs of this process and finishes the file. corners: the counts of the mesh whose corners the pieces
+ * are; NULL: they are the mesh. */
+static int write_slabs(tml_context *tml, slabs *s, const tml_surface_slabs_desc *desc, bool is_soup,
+                       const tml_surface_result *corners)
+{
+    tml_surface_result *result = s->result;
+    const bool has_team = ranks_team() != NULL;
+    tml_status status = TML_OK;
+    if (!has_team || desc->layer_count)
+        status = tml_surface_slabs(tml, desc, result);
+    if (has_team && status == TML_OK && desc->components)
+        status = join_components(tml, result);
+    if (has_team && status == TML_OK)
+        status = join_results(tml, is_soup, result);
+    for (uint32_t p = 0; corners && status == TML_OK && p < result->part_count; p++)
+        result->parts[p] = corners->parts[p];
+    if (corners)
+        result->vertex_count = corners->vertex_count;
+    s->is_empty = status == TML_OK && result->triangle_count == 0 && !s->options->may_be_empty;
+    if (s->is_empty) /* no file of nothing */
+        (void)!tml_mesh_stream_finish(s->out, TML_ERROR_CANCELLED);
+    else
+        status = tml_mesh_stream_finish(s->out, status);
+    int code = explain(tml, s, status);
+    if (s->is_empty && s->options->is_asked)
+        code = cli_error("the surface is empty, nothing was written; choose other "
+                         "values (" CLI_PROGRAM " info shows what the file holds)");
+    return code;
+}
+
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
@@ -542,28 +572,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         make_corners(&desc, &in_slabs, &mesh);
     if (code == CLI_OK)
         code = cli_fail(tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
-    if (code == CLI_OK) {
-        tml_status status = TML_OK;
-        if (!team || share.count)
-            status = tml_surface_slabs(tml, &desc, result);
-        if (team && status == TML_OK && desc.components)
-            status = join_components(tml, result);
-        if (team && status == TML_OK)
-            status = join_results(tml, mesh.soup, result);
-        for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
-            result->parts[p] = counted.parts[p]; /* and not the soup's */
-        result->vertex_count = has_corners ? counted.vertex_count : result->vertex_count;
-        bool is_empty = status == TML_OK && result->triangle_count == 0 && !options->may_be_empty;
-        if (is_empty) /* no file of nothing */
-            (void)!tml_mesh_stream_finish(s->out, TML_ERROR_CANCELLED);
-        else
-            status = tml_mesh_stream_finish(s->out, status);
-        code = explain(tml, s, status);
-        s->is_empty = is_empty;
-        if (is_empty && options->is_asked)
-            code = cli_error("the surface is empty, nothing was written; choose other "
-                             "values (" CLI_PROGRAM " info shows what the file holds)");
-    }
+    if (code == CLI_OK)
+        code = write_slabs(tml, s, &desc, mesh.soup, has_corners ? &counted : NULL);
     s->bricks = NULL;
     tml_surface_free(tml, &counted);
     tml_bricks_free(tml, &bricks);
