@@ -131,11 +131,11 @@ void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Computes one tap's weights and adds them to the sums. */
-CPU_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t size, float *restrict sums,
-                          float *restrict weights)
+/* Computes one tap's weights of new texels [first, end) and adds them to the sums. */
+CPU_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end,
+                          float *restrict sums, float *restrict weights)
 {
-    for (uint32_t i = 0; i < size; i++) {
+    for (uint32_t i = first; i < end; i++) {
         uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* wraps to a large number below 0 */
         float weight = image_either(j < old_size, image_kaiser(i, j, old_size), 0.0f);
         weights[i] = weight;
@@ -144,8 +144,9 @@ CPU_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t size, float 
 }
 
 CPU_INSTANTIATE(CPU_FLAT void, weigh_tap,
-                (uint32_t tap, uint32_t old_size, uint32_t size, float *sums, float *weights),
-                weigh_tap(tap, old_size, size, sums, weights))
+                (uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end, float *sums,
+                 float *weights),
+                weigh_tap(tap, old_size, first, end, sums, weights))
 
 /* The new texels around the middle that have its weights, if none of these is 0. Of an even size
  * that is all but a few at each end. weights: of taps, not yet repeated. */
@@ -169,28 +170,40 @@ static void find_alike(cpu_kaiser *out)
     out->alike_end = (uint32_t)end;
 }
 
+/* An even size has the same weights everywhere but within FILTER_REACH texels of its ends: they are
+ * computed once. */
 void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out)
 {
-    typedef void (*weigh_tap_fn)(uint32_t tap, uint32_t old_size, uint32_t size, float *sums,
-                                 float *weights);
+    enum { FILTER_REACH = IMAGE_KAISER_TAPS };
+    typedef void (*weigh_tap_fn)(uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end,
+                                 float *sums, float *weights);
     static const weigh_tap_fn weigh_tap_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_tap);
-    size_t size = TML_MAX_OF(old_size / 2, 1u);
-    float *weights = out->weights, *sums = weights + IMAGE_KAISER_TAPS * size * repeats;
-    out->size = (uint32_t)size;
+    uint32_t size = TML_MAX_OF(old_size / 2, 1u);
+    bool repeat_middle = old_size % 2 == 0 && size > 2 * FILTER_REACH;
+    uint32_t middle = repeat_middle ? FILTER_REACH : size, right = size - middle;
+    float *weights = out->weights, *sums = weights + (size_t)IMAGE_KAISER_TAPS * size * repeats;
+    out->size = size;
     out->first = IMAGE_KAISER_TAPS;
     out->end = 0;
     memset(sums, 0, size * sizeof *sums);
     for (uint32_t tap = 0; tap < IMAGE_KAISER_TAPS; tap++) {
-        weigh_tap_for[level](tap, old_size, out->size, sums, weights + tap * size);
-        for (size_t i = 0; i < size && out->end <= tap; i++)
-            if (weights[tap * size + i] != 0.0f)
+        float *here = weights + (size_t)tap * size;
+        weigh_tap_for[level](tap, old_size, 0, middle, sums, here);
+        weigh_tap_for[level](tap, old_size, TML_MAX_OF(right, middle), size, sums, here);
+        for (uint32_t i = middle; i < right; i++)
+            here[i] = here[middle - 1];
+        for (uint32_t i = 0; i < size && out->end <= tap; i++)
+            if (here[i] != 0.0f)
                 out->end = tap + 1;
         out->first = TML_MIN_OF(out->first, out->end == tap + 1 ? tap : IMAGE_KAISER_TAPS);
     }
-    for (size_t i = 0; i < IMAGE_KAISER_TAPS * size; i++)
-        weights[i] /= sums[i % size];
+    for (uint32_t i = middle; i < right; i++)
+        sums[i] = sums[middle - 1];
+    for (uint32_t tap = 0; tap < IMAGE_KAISER_TAPS; tap++)
+        for (uint32_t i = 0; i < size; i++)
+            weights[(size_t)tap * size + i] /= sums[i];
     find_alike(out);
-    for (size_t i = IMAGE_KAISER_TAPS * size;
+    for (size_t i = (size_t)IMAGE_KAISER_TAPS * size;
          i-- > 0 && repeats > 1;) { /* backwards, since it spreads in place */
         float weight = weights[i];
         for (uint32_t c = 0; c < repeats; c++)
@@ -246,6 +259,23 @@ CPU_INLINE void add_row(bool is_first, float weight, const float *restrict in, s
         sums[i] = is_first ? weight * in[i] : sums[i] + weight * in[i];
 }
 
+/* Floats [first, first + count) of weighted rows, one at least, summed in order. */
+CPU_INLINE void add_all_rows(uint32_t row_count, const float *weights, const float *const *rows,
+                             size_t first, size_t count, float *restrict sums)
+{
+    uint32_t k = 0;
+    for (; k + 6 <= row_count; k += 6)
+        if (k == 0)
+            add_rows(true, weights, rows, first, count, sums);
+        else
+            add_rows(false, weights + k, rows + k, first, count, sums);
+    for (; k < row_count; k++)
+        if (k == 0)
+            add_row(true, weights[0], rows[0] + first, count, sums);
+        else
+            add_row(false, weights[k], rows[k] + first, count, sums);
+}
+
 /* Splits count pairs of texels. */
 CPU_INLINE void split_row(size_t channels, const float *restrict row, size_t count,
                           float *restrict even, float *restrict odd)
@@ -267,17 +297,7 @@ CPU_INLINE void weigh_rows(size_t channels, uint32_t row_count, const float *con
         size_t count = TML_MIN_OF(pairs_most, pairs - first), at = 2 * channels * first;
         bool has_last = first + count == pairs && count < pairs_most && texels % 2 == 1;
         size_t size = channels * (2 * count + has_last);
-        uint32_t k = 0;
-        for (; k + 6 <= row_count; k += 6)
-            if (k == 0)
-                add_rows(true, weights, rows, at, size, sums);
-            else
-                add_rows(false, weights + k, rows + k, at, size, sums);
-        for (; k < row_count; k++)
-            if (k == 0)
-                add_row(true, weights[0], rows[0] + at, size, sums);
-            else
-                add_row(false, weights[k], rows[k] + at, size, sums);
+        add_all_rows(row_count, weights, rows, at, size, sums);
         split_row(channels, sums, count, even + channels * first, odd + channels * first);
         if (has_last)
             memcpy(even + channels * pairs, sums + 2 * channels * count, channels * sizeof *even);
@@ -298,83 +318,79 @@ void cpu_weigh_rows(tml_simd level, uint32_t channels, uint32_t row_count, const
     weigh_rows_for[level](channels, row_count, rows, weights, texels, even, odd);
 }
 
-/* A tap's old texel of new texel 0; those of the next new texels follow it. */
-CPU_INLINE const float *tapped_texels(uint32_t tap, uint32_t channels, const float *even,
-                                      const float *odd)
+/* New texels [first, first + count) of a row, as floats of even and odd. */
+typedef struct kaiser_part {
+    const cpu_kaiser *kaiser;
+    size_t first; /* float of the row */
+    const float *even, *odd;
+} kaiser_part;
+
+/* A tap's old texel of the part's first new texel; those of the next new texels follow it. */
+CPU_INLINE const float *tapped_texels(const kaiser_part *part, uint32_t tap, uint32_t channels)
 {
-    ptrdiff_t shift = (ptrdiff_t)(tap / 2) - IMAGE_KAISER_BEFORE / 2;
-    return (tap % 2 ? odd : even) + shift * (ptrdiff_t)channels;
+    return (tap % 2 ? part->odd : part->even) + (size_t)(tap / 2) * channels;
 }
 
-/* Floats [first, first + count) of a new row, whose weights may differ from texel to texel. */
-CPU_INLINE void weigh_some(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
-                           const float *odd, size_t first, size_t count, float *out)
+/* Floats [at, at + count) of the part, whose weights may differ from texel to texel. */
+CPU_INLINE void weigh_some(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
+                           float *out)
 {
+    const cpu_kaiser *kaiser = part->kaiser;
     const size_t room = (size_t)kaiser->size * channels;
+    const float *weights = kaiser->weights + part->first + at;
     uint32_t tap = kaiser->first;
-    memset(out + first, 0, count * sizeof *out);
+    memset(out + at, 0, count * sizeof *out);
     for (; tap + 4 <= kaiser->end; tap += 4)
-        add_taps(kaiser->weights + tap * room + first, room,
-                 tapped_texels(tap, channels, even, odd) + first,
-                 tapped_texels(tap + 1, channels, even, odd) + first, channels, count, out + first);
+        add_taps(weights + tap * room, room, tapped_texels(part, tap, channels) + at,
+                 tapped_texels(part, tap + 1, channels) + at, channels, count, out + at);
     for (; tap < kaiser->end; tap++)
-        add_tap(kaiser->weights + tap * room + first,
-                tapped_texels(tap, channels, even, odd) + first, count, out + first);
+        add_tap(weights + tap * room, tapped_texels(part, tap, channels) + at, count, out + at);
 }
 
 /* The same where all have the same weights, none of them 0. */
-CPU_INLINE void weigh_alike(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
-                            const float *odd, size_t first, size_t count, float *out)
+CPU_INLINE void weigh_alike(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
+                            float *out)
 {
+    const cpu_kaiser *kaiser = part->kaiser;
     const float *rows[IMAGE_KAISER_TAPS];
     float weights[IMAGE_KAISER_TAPS];
-    uint32_t taps = kaiser->end - kaiser->first, k = 0;
-    for (uint32_t tap = 0; tap < taps; tap++) {
-        rows[tap] = tapped_texels(kaiser->first + tap, channels, even, odd);
-        weights[tap] =
-            kaiser->weights[((size_t)(kaiser->first + tap) * kaiser->size + kaiser->alike_first) *
+    uint32_t taps = kaiser->end - kaiser->first;
+    for (uint32_t k = 0; k < taps; k++) {
+        rows[k] = tapped_texels(part, kaiser->first + k, channels);
+        weights[k] =
+            kaiser->weights[((size_t)(kaiser->first + k) * kaiser->size + kaiser->alike_first) *
                             channels];
     }
-    for (; k + 6 <= taps; k += 6)
-        if (k == 0)
-            add_rows(true, weights, rows, first, count, out + first);
-        else
-            add_rows(false, weights + k, rows + k, first, count, out + first);
-    for (; k < taps; k++)
-        if (k == 0)
-            add_row(true, weights[0], rows[0] + first, count, out + first);
-        else
-            add_row(false, weights[k], rows[k] + first, count, out + first);
+    add_all_rows(taps, weights, rows, at, count, out + at);
 }
 
-CPU_INLINE void weigh_columns(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
-                              const float *odd, float *out)
+CPU_INLINE void weigh_columns(uint32_t channels, const kaiser_part *part, size_t count, float *out)
 {
-    const size_t alike_first = (size_t)kaiser->alike_first * channels;
-    const size_t alike_end = (size_t)kaiser->alike_end * channels;
-    const size_t count = (size_t)kaiser->size * channels;
-    for (size_t first = 0, end; first < count; first = end) {
+    const size_t alike_first = (size_t)part->kaiser->alike_first * channels;
+    const size_t alike_end = (size_t)part->kaiser->alike_end * channels;
+    for (size_t at = 0, end; at < count; at = end) {
+        size_t first = part->first + at;
         bool is_alike = first >= alike_first && first < alike_end;
-        end = is_alike ? alike_end : first < alike_first ? alike_first : count;
-        end = TML_MIN_OF(end, first + CHUNK);
+        end = is_alike ? alike_end : first < alike_first ? alike_first : SIZE_MAX;
+        end = TML_MIN_OF(end - part->first, TML_MIN_OF(at + CHUNK, count));
         if (is_alike)
-            weigh_alike(channels, kaiser, even, odd, first, end - first, out);
+            weigh_alike(part, channels, at, end - at, out);
         else
-            weigh_some(channels, kaiser, even, odd, first, end - first, out);
+            weigh_some(part, channels, at, end - at, out);
     }
 }
 
 CPU_INSTANTIATE(void, weigh_columns,
-                (uint32_t channels, const cpu_kaiser *kaiser, const float *even, const float *odd,
-                 float *out),
-                weigh_columns(channels, kaiser, even, odd, out))
+                (uint32_t channels, const kaiser_part *part, size_t count, float *out),
+                weigh_columns(channels, part, count, out))
 
-void cpu_weigh_columns(tml_simd level, uint32_t channels, const cpu_kaiser *kaiser,
-                       const float *even, const float *odd, float *out)
+void cpu_weigh_columns(tml_simd level, uint32_t channels, const cpu_kaiser *kaiser, uint32_t first,
+                       uint32_t count, const float *even, const float *odd, float *out)
 {
-    typedef void (*weigh_columns_fn)(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
-                                     const float *odd, float *out);
+    typedef void (*weigh_columns_fn)(uint32_t channels, const kaiser_part *part, size_t count,
+                                     float *out);
     static const weigh_columns_fn weigh_columns_for[TML_SIMD_LEVELS] =
         CPU_EACH_LEVEL(weigh_columns);
-    weigh_columns_for[level](channels, kaiser, even, odd, out);
+    const kaiser_part part = {kaiser, (size_t)first * channels, even, odd};
+    weigh_columns_for[level](channels, &part, (size_t)count * channels, out);
 }

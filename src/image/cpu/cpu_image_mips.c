@@ -1,19 +1,23 @@
 /* Mip chains on the CPU. Levels are made in runs of up to RUN_LEVELS. Only a run's last level is
- * kept in floats as a whole, for the next run. Strips of rows are made in parallel. A row of a
- * strip is made as soon as the rows of the level above that it needs are made, and still in cache.
- * A row that two strips need is computed by both and written by the first. No result depends on
- * this division. */
+ * kept in floats as a whole, for the next run. Strips of rows are made in parallel, of KAISER strips of
+ * blocks of columns. A row of a strip is made as soon as the rows of the level above that it needs are
+ * made, and still in cache. A row that two strips need is computed by both and written by the first. No
+ * result depends on this division. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
 enum {
-    RUN_LEVELS = 3, /* of AREA; a run of KAISER has one level, since a row needs many rows */
-    STRIP_ROWS = 8, /* rows of a run's last level */
-    STRIP_ROWS_KAISER = 32,
+    RUN_LEVELS = 3,     /* of AREA; a run of KAISER has one level, since a row needs many rows */
+    STRIP_ROWS = 8,     /* rows of a run's last level */
     RING_ROWS = 3,      /* rows of a level that are kept: a row of the next level needs up to 3 */
-    ROW_GAP = 80,       /* floats after a row: rows whole pages apart map to the same cache sets */
     BLOCK_TEXELS = 256, /* texels of a new row that are made together */
+    KAISER_ROWS = 128,  /* of a tile at most; twice as many are read, and more above and below */
+    KAISER_ROWS_LEAST = 16,
+    KAISER_TEXELS = 512, /* of a tile's row: the rows above it stay in the second-level cache */
+    ROWS_AHEAD = 4,      /* rows that are fetched while earlier ones are summed */
+    KAISER_APART = KAISER_TEXELS + CPU_KAISER_MARGIN, /* its even or odd texels */
+    KAISER_ABOVE = 2 * KAISER_APART + 16,             /* a power of two would share cache sets */
 };
 
 /* A level of a run. */
@@ -31,8 +35,8 @@ typedef struct mips_job {
     cpu_image source; /* the level above the run: the picture, or floats */
     mips_level levels[RUN_LEVELS];
     uint32_t level_count;
-    cpu_image floats; /* the run's last level, for the next run */
-    uint64_t strip_rows;
+    cpu_image floats;            /* the run's last level, for the next run */
+    uint64_t strip_rows, blocks; /* KAISER: tiles side by side */
     cpu_tickets tickets;
     unsigned char *spaces; /* space_size bytes a worker */
     size_t space_size;
@@ -52,7 +56,9 @@ typedef struct mips_strip {
     mips_space space;
     uint32_t next[RUN_LEVELS];  /* the next row to make (KAISER: to decode), of each level */
     uint32_t owned[RUN_LEVELS]; /* one past the last row that this strip writes */
-    const float *above[IMAGE_KAISER_TAPS]; /* KAISER: the latest rows above */
+    /* KAISER: the tile's texels, those above them, and the latest rows of these */
+    uint32_t x, count, left, right;
+    const float *above[IMAGE_KAISER_TAPS];
 } mips_strip;
 
 /* ---- AREA ------------------------------------------------------------------------------------ */
@@ -145,12 +151,15 @@ static void make_strip(mips_strip *strip, uint64_t tile)
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Memory for decoding row y of the level above. */
-static float *decoded_row(const mips_strip *strip, uint32_t y)
+/* The tile's part of row y above, which takes another page than the row before it, so that no processor
+ * foresees it. A prefetch beyond the picture does not fault. */
+static void prefetch_row(const mips_strip *strip, uint64_t y)
 {
-    const mips_job *job = strip->job;
-    size_t row = (size_t)job->levels[0].old_width * job->plan->in.channels + ROW_GAP;
-    return strip->space.rows + y % IMAGE_KAISER_TAPS * row;
+    const cpu_image *source = &strip->job->source;
+    uintptr_t row = (uintptr_t)source->pixels + y * source->row_size;
+    for (size_t at = strip->left * source->pixel_size; at < strip->right * source->pixel_size;
+         at += 64)
+        __builtin_prefetch((const void *)(row + at));
 }
 
 /* Collects the rows above that row y is made of, and their weights. Returns their number. */
@@ -159,16 +168,21 @@ static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMA
 {
     const mips_job *job = strip->job;
     const mips_level *level = &job->levels[0];
-    uint32_t count = 0;
+    uint32_t count = 0, column = y;
+    if (y >= level->down.alike_first && y < level->down.alike_end)
+        column = level->down.alike_first; /* stays in cache */
     for (uint32_t tap = level->down.first; tap < level->down.end; tap++) {
         uint32_t j = 2 * y + tap - IMAGE_KAISER_BEFORE;
-        weights[count] = level->down.weights[(size_t)tap * level->height + y];
+        weights[count] = level->down.weights[(size_t)tap * level->height + column];
         if (weights[count] == 0.0f)
             continue; /* outside of the level or of the filter */
         for (; strip->next[0] <= j; strip->next[0]++) {
             uint32_t next = strip->next[0];
+            size_t row = next % IMAGE_KAISER_TAPS * KAISER_ABOVE * (size_t)job->plan->in.channels;
             strip->above[next % IMAGE_KAISER_TAPS] =
-                cpu_image_floats(&job->source, next, 0, level->old_width, decoded_row(strip, next));
+                cpu_image_floats(&job->source, next, strip->left, strip->right - strip->left,
+                                 strip->space.rows + row);
+            prefetch_row(strip, (uint64_t)next + ROWS_AHEAD);
         }
         rows[count++] = strip->above[j % IMAGE_KAISER_TAPS];
     }
@@ -184,22 +198,33 @@ static void make_kaiser_row(mips_strip *strip, uint32_t y)
     const float *rows[IMAGE_KAISER_TAPS];
     float weights[IMAGE_KAISER_TAPS];
     uint32_t count = gather_rows(strip, y, rows, weights);
-    cpu_weigh_rows(job->simd, channels, count, rows, weights, level->old_width, space->even,
-                   space->odd);
-    cpu_weigh_columns(job->simd, channels, &level->across, space->even, space->odd,
-                      space->shortened);
-    cpu_image_encode(&level->out, y, 0, level->width, space->shortened);
+    /* even and odd begin IMAGE_KAISER_BEFORE texels before the tile's, perhaps outside of the level */
+    size_t skip = (strip->left + IMAGE_KAISER_BEFORE) / 2 - strip->x;
+    cpu_weigh_rows(job->simd, channels, count, rows, weights, strip->right - strip->left,
+                   space->even + skip * channels, space->odd + skip * channels);
+    cpu_weigh_columns(job->simd, channels, &level->across, strip->x, strip->count, space->even,
+                      space->odd, space->shortened);
+    cpu_image_encode(&level->out, y, strip->x, strip->count, space->shortened);
     if (job->floats.pixels)
-        cpu_image_encode(&job->floats, y, 0, level->width, space->shortened);
+        cpu_image_encode(&job->floats, y, strip->x, strip->count, space->shortened);
 }
 
-static void make_kaiser_strip(mips_strip *strip, uint64_t tile)
+static void make_kaiser_tile(mips_strip *strip, uint64_t tile)
 {
     const mips_job *job = strip->job;
-    uint64_t first = tile * job->strip_rows, end = first + job->strip_rows;
-    uint64_t above = 2 * first + job->levels[0].down.first;
+    const mips_level *level = &job->levels[0];
+    size_t apart = (size_t)KAISER_APART * job->plan->in.channels;
+    uint64_t first = tile / job->blocks * job->strip_rows, end = first + job->strip_rows;
+    uint64_t above = 2 * first + level->down.first;
+    strip->x = (uint32_t)(tile % job->blocks * KAISER_TEXELS);
+    strip->count = TML_MIN_OF(level->width - strip->x, (uint32_t)KAISER_TEXELS);
+    strip->left = 2 * strip->x < IMAGE_KAISER_BEFORE ? 0 : 2 * strip->x - IMAGE_KAISER_BEFORE;
+    strip->right = TML_MIN_OF(
+        2 * (strip->x + strip->count + CPU_KAISER_MARGIN) - IMAGE_KAISER_BEFORE, level->old_width);
     strip->next[0] = (uint32_t)(above < IMAGE_KAISER_BEFORE ? 0 : above - IMAGE_KAISER_BEFORE);
-    for (uint64_t y = first; y < TML_MIN_OF(end, (uint64_t)job->levels[0].height); y++)
+    memset(strip->space.even, 0, apart * sizeof(float));
+    memset(strip->space.odd, 0, apart * sizeof(float));
+    for (uint64_t y = first; y < TML_MIN_OF(end, (uint64_t)level->height); y++)
         make_kaiser_row(strip, (uint32_t)y);
 }
 
@@ -210,15 +235,12 @@ static size_t lay_out_space(const image_mips_plan *plan, void *memory, mips_spac
 {
     cpu_arena arena = {.memory = memory};
     size_t texel = plan->in.channels * sizeof(float);
-    uint64_t width = plan->in.width, half = TML_MAX_OF(width / 2, (uint64_t)1);
+    uint64_t width = plan->in.width;
     if (plan->filter == IMAGE_MIP_KAISER) {
-        uint64_t apart = half + 1 + 2 * CPU_KAISER_MARGIN;
-        bool in_floats = plan->in.type == TML_F32;
-        out->rows =
-            cpu_arena_take(&arena, in_floats ? 0 : (width + ROW_GAP) * IMAGE_KAISER_TAPS, texel);
-        out->even = cpu_arena_take(&arena, apart, texel);
-        out->odd = cpu_arena_take(&arena, apart, texel);
-        out->shortened = cpu_arena_take(&arena, half, texel);
+        out->rows = cpu_arena_take(&arena, (size_t)KAISER_ABOVE * IMAGE_KAISER_TAPS, texel);
+        out->even = cpu_arena_take(&arena, KAISER_APART, texel);
+        out->odd = cpu_arena_take(&arena, KAISER_APART, texel);
+        out->shortened = cpu_arena_take(&arena, KAISER_TEXELS, texel);
         return arena.size;
     }
     for (uint32_t k = 0; k < RUN_LEVELS; k++)
@@ -236,18 +258,10 @@ static void mips_worker(void *argument, uint32_t index)
     mips_strip strip = {.job = job};
     bool is_kaiser = job->plan->filter == IMAGE_MIP_KAISER;
     lay_out_space(job->plan, job->spaces + index * job->space_size, &strip.space);
-    if (is_kaiser) {
-        size_t margin = CPU_KAISER_MARGIN * job->plan->in.channels;
-        size_t texels = job->levels[0].width + 1 + 2 * CPU_KAISER_MARGIN;
-        memset(strip.space.even, 0, texels * job->plan->in.channels * sizeof(float));
-        memset(strip.space.odd, 0, texels * job->plan->in.channels * sizeof(float));
-        strip.space.even += margin;
-        strip.space.odd += margin;
-    }
     uint64_t tile;
     while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
         if (is_kaiser)
-            make_kaiser_strip(&strip, tile);
+            make_kaiser_tile(&strip, tile);
         else
             make_strip(&strip, tile);
     }
@@ -345,9 +359,14 @@ static void run_levels(mips_job *job, uint32_t first, mips_scratch *parts)
     }
     bool is_end = first + job->level_count == plan->levels;
     job->floats = level_of(is_end ? NULL : parts->floats[0], last->width, channels);
-    job->strip_rows = is_kaiser ? STRIP_ROWS_KAISER : STRIP_ROWS;
-    uint64_t strips = TML_CEIL_DIV(last->height, job->strip_rows);
-    cpu_run_tiles(job->tml, &job->tickets, strips, mips_worker, job);
+    job->blocks = is_kaiser ? TML_CEIL_DIV(last->width, (uint32_t)KAISER_TEXELS) : 1;
+    job->strip_rows = is_kaiser ? KAISER_ROWS : STRIP_ROWS;
+    while (is_kaiser && job->strip_rows > KAISER_ROWS_LEAST &&
+           TML_CEIL_DIV(last->height, job->strip_rows) * job->blocks <
+               4 * tml_concurrency(job->tml))
+        job->strip_rows /= 2;
+    uint64_t tiles = TML_CEIL_DIV(last->height, job->strip_rows) * job->blocks;
+    cpu_run_tiles(job->tml, &job->tickets, tiles, mips_worker, job);
     job->source = job->floats;
     parts->floats[0] = parts->floats[1];
     parts->floats[1] = (float *)job->floats.pixels;
