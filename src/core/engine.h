@@ -19,13 +19,20 @@ typedef enum tml_op {
     TML_OP_SCAN,            /* tml_scan_desc */
     TML_OP_COMPACT,         /* tml_compact_desc */
     TML_OP_PARTITION,       /* tml_partition_desc */
-    TML_OP_SORT,            /* tml_sort_desc */
+    TML_OP_SORT,            /* tml_sort_resolved */
     TML_OP_EXPAND,          /* tml_expand_desc */
     TML_OP_UNIQUE,          /* tml_unique_desc */
     TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */
     TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
     TML_OP_COUNT
 } tml_op;
+
+/* bit_count of desc is not 0. Keys compare as the codes of kernels/sort.k.h, which has the formula. */
+typedef struct tml_sort_resolved {
+    tml_sort_desc desc;
+    uint64_t flip;
+    uint64_t real_flip; /* of keys whose highest bit is set */
+} tml_sort_resolved;
 
 /* Result k of a resolved tml_reduce_desc: 0 is its fold and out, k > 0 is also[k - 1]. Used entries come first. */
 static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)

@@ -6,17 +6,18 @@
  * After: McIlroy, Bostic, McIlroy: Engineering Radix Sort. 1993; Wassenberg, Sanders: Engineering a
  * Multi-core Radix Sort. 2011 (write combining). */
 #include "cpu/cpu_sort.h"
-#include "core/scalars.h"
 
 #include <string.h>
+
+#include "kernels/kernel.h"
+#include "kernels/kernel_end.h"
+#include "kernels/sort.k.h"
 
 enum {
     BLOCK = 1024, /* records loaded or stored at a time: they stay in the first-level cache */
     CHUNK_LEAST = 64 * 1024,  /* elements that are worth a worker */
     LOCAL_BYTES = 256 * 1024, /* records that stay in the second-level cache, twice */
 };
-
-TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 
 /* One worker's memory. */
 typedef struct sort_space {
@@ -42,8 +43,7 @@ typedef struct sort_job {
     /* keys */
     const unsigned char *keys;
     size_t key_size;
-    uint64_t flip,
-        real_flip; /* code = key ^ flip, and ^ real_flip where the key's sign bit is set */
+    uint64_t flip, real_flip;
     unsigned char *sorted;
     /* tags: values of value_size bytes, or indices (value_size 0) */
     bool has_tag;
@@ -79,21 +79,20 @@ static bool is_stopped(sort_job *job)
 /* ---- records from the source and to the outputs ---------------------------------------------- */
 
 /* Loads count codes as RECORDs, shifted up by shift. UINT has the key's size. */
+#define LOAD_CODE(UINT, code)                                                                      \
+    UINT code;                                                                                     \
+    memcpy(&code, job->keys + (first + i) * sizeof code, sizeof code);                             \
+    code = (UINT)SORT_CODE(code, (UINT)SORT_SIGN(code, 8 * sizeof code), (UINT)job->flip,          \
+                           (UINT)job->real_flip);
 #define LOAD_CODES(UINT, RECORD, shift)                                                            \
     for (size_t i = 0; i < count; i++) {                                                           \
-        UINT key;                                                                                  \
-        memcpy(&key, job->keys + (first + i) * sizeof key, sizeof key);                            \
-        UINT sign = (UINT)(0 - (uint64_t)(key >> (8 * sizeof key - 1)));                           \
-        UINT code = (UINT)(key ^ (UINT)job->flip ^ (sign & (UINT)job->real_flip));                 \
+        LOAD_CODE(UINT, code)                                                                      \
         ((RECORD *)out)[i] = (RECORD)code << (shift);                                              \
     }
 #define LOAD_PAIRS(UINT)                                                                           \
     for (size_t i = 0; i < count; i++) {                                                           \
-        UINT key;                                                                                  \
-        memcpy(&key, job->keys + (first + i) * sizeof key, sizeof key);                            \
-        UINT sign = (UINT)(0 - (uint64_t)(key >> (8 * sizeof key - 1)));                           \
-        ((sort_pair *)out)[i].code =                                                               \
-            (UINT)(key ^ (UINT)job->flip ^ (sign & (UINT)job->real_flip));                         \
+        LOAD_CODE(UINT, code)                                                                      \
+        ((sort_pair *)out)[i].code = code;                                                         \
     }
 
 static void load_codes(const sort_job *job, uint64_t first, size_t count, void *out)
@@ -188,15 +187,12 @@ static void store_keys(const sort_job *job, uint64_t first, size_t count, const 
     uint64_t keys[BLOCK];
     unsigned char *key = (unsigned char *)keys;
     size_t size = job->key_size;
-    uint64_t top = (uint64_t)1 << (8 * size - 1);
     for (size_t i = 0; i < count; i++, key += size) {
         uint64_t code = job->record_size == 4   ? ((const uint32_t *)records)[i]
                         : job->record_size == 8 ? ((const uint64_t *)records)[i] >> job->code_shift
                                                 : ((const sort_pair *)records)[i].code;
-        uint64_t plain = code ^ job->flip;
-        /* real_flip leaves the sign bit as it was */
-        plain ^= plain & top ? job->real_flip : 0;
-        put(key, plain, size);
+        uint64_t sign = SORT_SIGN(code ^ job->flip, 8 * size);
+        put(key, SORT_CODE(code, sign, job->flip, job->real_flip), size);
     }
     cpu_copy_out(job->sorted + first * size, keys, count * size,
                  cpu_worth_streaming(job->length * size));
@@ -449,18 +445,14 @@ static void copy_worker(void *argument, uint32_t worker)
 
 /* ---- the operation ---------------------------------------------------------------------------- */
 
-static void bind_keys(sort_job *job, const tml_sort_desc *desc)
+static void bind_keys(sort_job *job, const tml_sort_resolved *resolved)
 {
-    const tml_slot *keys = tml_slot_of(job->tml, desc->keys);
-    uint64_t top = (uint64_t)1 << (8 * keys->element_size - 1);
-    tml_scalar_kind kind = tml_scalar_kind_of(keys->type);
+    const tml_slot *keys = tml_slot_of(job->tml, resolved->desc.keys);
     job->keys = keys->memory;
     job->key_size = keys->element_size;
-    job->flip = kind == SCALAR_UNSIGNED ? 0 : top;
-    job->real_flip = kind == SCALAR_FLOAT ? top - 1 : 0;
-    if (desc->descending)
-        job->flip ^= top | (top - 1);
-    job->sorted = cpu_memory(job->tml, desc->sorted);
+    job->flip = resolved->flip;
+    job->real_flip = resolved->real_flip;
+    job->sorted = cpu_memory(job->tml, resolved->desc.sorted);
 }
 
 /* Chooses the record, and binds what moves. */
@@ -499,11 +491,13 @@ static void bind_tags(sort_job *job, const tml_sort_desc *desc, cpu_arena *arena
     }
 }
 
-static void lay_out(tml_context *tml, const tml_sort_desc *desc, cpu_arena *arena, sort_job *job)
+static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_arena *arena,
+                    sort_job *job)
 {
+    const tml_sort_desc *desc = &resolved->desc;
     uint64_t bound = desc->length.count;
     *job = (sort_job){.tml = tml};
-    bind_keys(job, desc);
+    bind_keys(job, resolved);
     bind_tags(job, desc, arena);
     job->chunks = cpu_workers(tml, TML_CEIL_DIV(bound, CHUNK_LEAST));
     for (int side = 0; side < 2; side++)
@@ -540,11 +534,12 @@ static void find_bits(sort_job *job, unsigned *low, unsigned *high)
 
 static tml_status sort_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
-    const tml_sort_desc *desc = argument;
+    const tml_sort_resolved *resolved = argument;
+    const tml_sort_desc *desc = &resolved->desc;
     cpu_arena arena = {scratch, 0};
     sort_job job;
     (void)size;
-    lay_out(tml, desc, &arena, &job);
+    lay_out(tml, resolved, &arena, &job);
     job.length = cpu_length(tml, &desc->length);
     if (job.length == 0)
         return TML_OK;

@@ -1,6 +1,6 @@
 /* The CPU's sort, shared by cpu_sort.c and the loops that cpu_sort_records.h makes for each record.
  *
- * A key becomes a code: an unsigned integer that orders as the keys do, inverted where the largest comes
+ * A key becomes a code (kernels/sort.k.h), which orders as an unsigned integer, inverted where the largest comes
  * first. A record is a code alone or a code and a tag, which is the element's index in the source or, where
  * one small payload is all that moves, the payload itself. Records of 8 bytes with a tag have the code in
  * the upper half. */

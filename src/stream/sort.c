@@ -6,6 +6,8 @@
 
 static const char call[] = "tml_sort";
 
+TML_SCALAR_LIST(SCALAR_IS_KNOWN)
+
 /* Replaces first_bit and bit_count of 0 by the key's bits. */
 static tml_status resolve_bits(tml_context *tml, tml_sort_desc *d)
 {
@@ -51,8 +53,21 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 
-static tml_status resolve(tml_context *tml, tml_sort_desc *d)
+/* Negative floats order by the inverted bits. */
+static void resolve_codes(tml_context *tml, tml_sort_resolved *r)
 {
+    const tml_slot *keys = tml_slot_of(tml, r->desc.keys);
+    uint64_t top = (uint64_t)1 << (8 * keys->element_size - 1);
+    tml_scalar_kind kind = tml_scalar_kind_of(keys->type);
+    r->flip = kind == SCALAR_UNSIGNED ? 0 : top;
+    r->real_flip = kind == SCALAR_FLOAT ? top - 1 : 0;
+    if (r->desc.descending)
+        r->flip ^= top | (top - 1);
+}
+
+static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
+{
+    tml_sort_desc *d = &r->desc;
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
     uint64_t count = d->length.count;
     if (!status)
@@ -68,14 +83,18 @@ static tml_status resolve(tml_context *tml, tml_sort_desc *d)
     if (!status)
         status = stream_check_indices(tml, call, "desc.indices", d->indices, count,
                                       count ? count - 1 : 0);
-    return status ? status : check_overlaps(tml, d);
+    if (!status)
+        status = check_overlaps(tml, d);
+    if (!status)
+        resolve_codes(tml, r);
+    return status;
 }
 
 static tml_status sort(tml_context *tml, const tml_sort_desc *desc)
 {
-    tml_sort_desc d = *desc;
-    tml_status status = resolve(tml, &d);
-    return status ? status : stream_run(tml, call, TML_OP_SORT, &d, d.scratch);
+    tml_sort_resolved resolved = {.desc = *desc};
+    tml_status status = resolve(tml, &resolved);
+    return status ? status : stream_run(tml, call, TML_OP_SORT, &resolved, desc->scratch);
 }
 
 tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
@@ -86,8 +105,8 @@ tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
 
 static size_t sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
 {
-    tml_sort_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_SORT, &d) : 0;
+    tml_sort_resolved resolved = {.desc = *desc};
+    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, TML_OP_SORT, &resolved) : 0;
 }
 
 size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
