@@ -1,4 +1,4 @@
-/* Cameras from files. */
+/* Cameras that are given: by numbers, or a file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,23 @@
 
 #include "camera.h"
 #include "cli.h"
+
+const char *camera_parse(const char *text, void *member)
+{
+    camera_options *camera = member;
+    camera->path = NULL;
+    camera->count = opt_numbers_split(text, ',', camera->numbers, 7);
+    if (text[0] && !camera->count && !strchr(text, ','))
+        camera->path = text;
+    return camera->path || camera->count >= 6
+               ? NULL
+               : "6 or 7 numbers X,Y,Z,TX,TY,TZ[,FOV], or the name of a file of 16";
+}
+
+bool camera_is_given(const camera_options *options)
+{
+    return options->path || options->count;
+}
 
 /* Reads 16 numbers with blanks, commas or brackets between them. */
 static int read_matrix(const char *path, double m[16])
@@ -38,7 +55,7 @@ static int read_matrix(const char *path, double m[16])
 }
 
 /* Columns of m are the camera's axes, of any one length, and its place. */
-static int find_camera(const char *path, const double m[16], const double origin[3],
+static int take_matrix(const char *path, const double m[16], const double origin[3],
                        render_camera *out)
 {
     double length = 0;
@@ -71,9 +88,48 @@ static int find_camera(const char *path, const double m[16], const double origin
         path);
 }
 
-int camera_load(const char *path, const double origin[3], render_camera *out)
+static void cross(const double a[3], const double b[3], double out[3])
 {
-    double m[16];
-    int code = read_matrix(path, m);
-    return code == CLI_OK ? find_camera(path, m, origin, out) : code;
+    for (int i = 0; i < 3; i++)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static bool normalize(double v[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int i = 0; i < 3; i++)
+        v[i] /= length;
+    return length > 0;
+}
+
+static int place_camera(const double numbers[6], tml_up up, const double origin[3],
+                        render_camera *out)
+{
+    static const int up_axis[] = {2, 1, 0, 2, 1, 0};
+    double forward[3], upwards[3] = {0, 0, 0};
+    upwards[up_axis[up - TML_UP_Z]] = up >= TML_UP_MINUS_Z ? -1 : 1;
+    for (int i = 0; i < 3; i++) {
+        forward[i] = numbers[3 + i] - numbers[i];
+        out->eye[i] = numbers[i] - origin[i];
+    }
+    cross(forward, upwards, out->axes[0]);
+    if (!normalize(forward) || !normalize(out->axes[0]))
+        return cli_usage("--camera looks nowhere, or straight along --up");
+    cross(out->axes[0], forward, out->axes[1]);
+    for (int i = 0; i < 3; i++)
+        out->axes[2][i] = -forward[i];
+    return CLI_OK;
+}
+
+int camera_find(const camera_options *options, tml_up up, const double origin[3],
+                render_camera *out)
+{
+    double m[16], fov = options->count > 6 ? options->numbers[6] : options->fov;
+    if (!(fov > 0 && fov < 180))
+        return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
+    out->angle = fov * 0.017453292519943295;
+    if (!options->path)
+        return place_camera(options->numbers, up, origin, out);
+    int code = read_matrix(options->path, m);
+    return code == CLI_OK ? take_matrix(options->path, m, origin, out) : code;
 }

@@ -1,11 +1,38 @@
-/* Cameras from files. */
+/* Cameras that are given, instead of those that pictures choose. */
 #ifndef CLI_CAMERA_H
 #define CLI_CAMERA_H
 
+#include "options.h"
 #include "render.h"
 
-/* Reads axes and eye, for positions relative to origin, from a text of 16 numbers: the matrix from the camera to the
- * world, row by row. Prints what is wrong and returns an exit code. */
-int camera_load(const char *path, const double origin[3], render_camera *out);
+/* Eye, target and angle, or a file. */
+typedef struct camera_options {
+    double numbers[7];
+    uint32_t count;
+    const char *path; /* NULL: numbers */
+    double fov;       /* degrees, where numbers have none */
+} camera_options;
+
+/* The rows of an option table for the member camera of args; more members of --camera's row follow args. */
+/* clang-format off */
+#define CAMERA_OPTIONS(args, ...)                                                                  \
+    {OPT_CUSTOM, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE", __VA_ARGS__,                   \
+     .parse = camera_parse, .offset = offsetof(args, camera),                                      \
+     .help = "a camera instead of --view: where the eye is, where it looks, and the angle from "   \
+             "bottom to top in degrees; --up is up. Or a text of 16 numbers, the matrix from the " \
+             "camera to the world, row by row; it looks along its -z, its y is up, as in glTF, "   \
+             "Blender and NeRF's transforms"},                                                     \
+    {OPT_NUMBER, "fov", .needs = "camera", .argument = "DEGREES", .least = 0.1, .most = 170,       \
+     .fallback = "45", .offset = offsetof(args, camera.fov),                                       \
+     .help = "angle from the picture's bottom to its top, where --camera has none"}
+/* clang-format on */
+
+const char *camera_parse(const char *text, void *member);
+bool camera_is_given(const camera_options *options);
+
+/* Axes, eye and angle for positions relative to origin. A file is a text of 16 numbers: the matrix from the camera to
+ * the world, row by row. Prints what is wrong and returns an exit code. */
+int camera_find(const camera_options *options, tml_up up, const double origin[3],
+                render_camera *out);
 
 #endif

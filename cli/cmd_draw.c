@@ -22,8 +22,7 @@ typedef struct draw_args {
     picture_options picture;
     float color[3];
     background background;
-    const char *camera;
-    double angle;
+    camera_options camera;
     const char *output;
 } draw_args;
 
@@ -47,20 +46,14 @@ static const opt draw_options[] = {
     {OPT_CUSTOM, "size", .brief = "in pixels (1200x900)", .argument = "WxH",
      .parse = picture_parse_size, .fallback = "1200x900",
      .offset = offsetof(draw_args, picture.size), .help = "in pixels"},
-    {OPT_NUMBERS, "view", .excludes = "camera", .brief = "from where, in degrees (30,20)",
-     .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20", .count_least = 2,
-     .count_most = 2, .offset = offsetof(draw_args, picture.view),
+    {OPT_NUMBERS, "view", .brief = "from where, in degrees (30,20)", .argument = "AZ,EL",
+     .least = -360, .most = 360, .fallback = "30,20", .count_least = 2, .count_most = 2,
+     .offset = offsetof(draw_args, picture.view),
      .help = "turn about the vertical and height of the viewer, in degrees"},
     {OPT_CHOICE, "up", .brief = "the axis that points up", .choices = PICTURE_UPS,
      .fallback = "auto", .offset = offsetof(draw_args, picture.up),
      .help = "the axis that points up; auto: y for OBJ and glTF, z for all others"},
-    {OPT_INPUT, "camera", .argument = "FILE", .offset = offsetof(draw_args, camera),
-     .help = "a camera instead of --view: a text of 16 numbers, the matrix from the camera to the "
-             "world, row by row. The camera looks along its -z, its y is up, as in glTF, Blender "
-             "and NeRF's transforms"},
-    {OPT_NUMBER, "fov", .needs = "camera", .argument = "DEGREES", .least = 0.1, .most = 170,
-     .fallback = "45", .offset = offsetof(draw_args, angle),
-     .help = "angle from the picture's bottom to its top"},
+    CAMERA_OPTIONS(draw_args, .excludes = "view"),
     {OPT_CUSTOM, "color", .brief = "of the surface (d9c7a8)", .argument = "RRGGBB",
      .parse = picture_parse_color, .fallback = "d9c7a8", .offset = offsetof(draw_args, color),
      .help = "of the surface"},
@@ -121,16 +114,16 @@ static int draw(run *r)
     memcpy(desc.background_color, a->background.color, sizeof desc.background_color);
     clip_mesh clipped = {.mesh = r->in.file.mesh};
     tml_status status = TML_OK;
+    const tml_up up = picture_up(a->picture.up, r->in.file.format);
     double start = cli_now();
-    if (a->camera) {
-        int code = camera_load(a->camera, r->in.file.mesh.origin, &r->camera);
+    if (camera_is_given(&a->camera)) {
+        int code = camera_find(&a->camera, up, r->in.file.mesh.origin, &r->camera);
         if (code != CLI_OK)
             return code;
-        r->camera.angle = a->angle * 0.017453292519943295;
         desc.camera = &r->camera;
         status = clip_to_camera(r, &clipped);
     }
-    clipped.mesh.up = picture_up(a->picture.up, r->in.file.format);
+    clipped.mesh.up = up;
     if (status == TML_OK)
         status = picture_save(r->tml, &clipped.mesh, &desc, &a->picture, a->output);
     clip_free(r->tml, &clipped);

@@ -27,20 +27,11 @@ typedef struct crease_option {
     double angle; /* degrees */
 } crease_option;
 
-/* Eye, target and angle, or a file. */
-typedef struct camera_option {
-    double numbers[7];
-    uint32_t count;
-    const char *path; /* NULL: numbers */
-} camera_option;
-
 typedef struct subdivide_args {
     cli_common common;
     const char *output, *png;
     opt_numbers levels, edge, pixels, angle, distance; /* one number, or none: not given */
-    camera_option camera;
-    double fov;
-    uint32_t viewport[2];
+    camera_options camera;
     uint64_t depth, budget;
     crease_option creases;
     double sharpness;
@@ -65,19 +56,6 @@ static const char *parse_creases(const char *text, void *member)
     return "file, none, or angle:D with D between 0 and 180 degrees";
 }
 
-/* What is no list of numbers is a file's name. */
-static const char *parse_camera(const char *text, void *member)
-{
-    camera_option *camera = member;
-    *camera = (camera_option){0};
-    camera->count = opt_numbers_split(text, ',', camera->numbers, 7);
-    if (text[0] && !camera->count && !strchr(text, ','))
-        camera->path = text;
-    return camera->path || camera->count >= 6
-               ? NULL
-               : "6 or 7 numbers X,Y,Z,TX,TY,TZ[,FOV], or the name of a file of 16";
-}
-
 #define ADAPTIVE   "edge|pixels|angle|distance"
 #define ONE_NUMBER .count_least = 1, .count_most = 1
 
@@ -91,10 +69,12 @@ static const opt subdivide_options[] = {
      .brief = "until no edge is longer than L", .argument = "L", ONE_NUMBER, .least = 1e-30,
      .most = 1e30, .offset = offsetof(subdivide_args, edge),
      .help = "until no edge is longer, in the mesh's units"},
-    {OPT_NUMBERS, "pixels", .needs = "camera", .excludes = "angle|distance",
-     .brief = "until no edge is longer than P pixels for --camera", .argument = "P", ONE_NUMBER,
+    {OPT_NUMBERS, "pixels", .excludes = "angle|distance",
+     .brief = "until no edge is longer than P pixels in the picture", .argument = "P", ONE_NUMBER,
      .least = 1e-3, .most = 1e6, .offset = offsetof(subdivide_args, pixels),
-     .help = "until no edge is longer in the camera's picture; what it does not see stays coarse"},
+     .help =
+         "until no edge is longer in the picture of --size that --view shows, or --camera; what "
+         "it does not show stays coarse"},
     {OPT_NUMBERS, "angle", .excludes = "distance", .argument = "D", ONE_NUMBER, .least = 1e-3,
      .most = 180, .offset = offsetof(subdivide_args, angle),
      .help = "until the surface turns by no more degrees along or across an edge"},
@@ -109,17 +89,7 @@ static const opt subdivide_options[] = {
      .help =
          "make no more triangles: alone the deepest level that fits, with --levels at most that "
          "one, elsewhere the largest errors go first; 0: any number"},
-    {OPT_CUSTOM, "camera", .needs = "pixels", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE",
-     .parse = parse_camera, .offset = offsetof(subdivide_args, camera),
-     .help =
-         "where the eye is, where it looks, and the angle from bottom to top in degrees; --up is "
-         "up. Or a text of 16 numbers, the matrix from the camera to the world, as for 'draw'"},
-    {OPT_NUMBER, "fov", .needs = "camera", .argument = "DEGREES", .least = 0.1, .most = 170,
-     .fallback = "45", .offset = offsetof(subdivide_args, fov),
-     .help = "angle from the picture's bottom to its top, where --camera has none"},
-    {OPT_CUSTOM, "viewport", .needs = "pixels", .argument = "WxH", .parse = picture_parse_size,
-     .fallback = "1920x1080", .offset = offsetof(subdivide_args, viewport),
-     .help = "size of the camera's picture"},
+    CAMERA_OPTIONS(subdivide_args, .needs = "pixels"),
 
     {OPT_SECTION, .help = "The surface"},
     {OPT_FLAG, "limit", .excludes = ADAPTIVE, .brief = "put the vertices on the limit surface",
@@ -183,6 +153,8 @@ typedef struct run {
     tml_mesh mesh; /* over the result's buffers, mapped */
     const uint32_t *origins;
     uint64_t level_counts[TML_SUBDIVIDE_MAX_LEVELS + 1]; /* triangles */
+    render_desc picture;
+    render_camera camera; /* the picture's, where --pixels is by it */
     report times;
 } run;
 
@@ -366,64 +338,33 @@ static int prepare(run *r)
 
 /* ---- the camera ------------------------------------------------------------------------------ */
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static bool normalize(double v[3])
-{
-    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (int i = 0; i < 3; i++)
-        v[i] /= length;
-    return length > 0;
-}
-
-/* The camera of the numbers, for positions relative to the mesh's origin. */
-static int place_camera(const run *r, render_camera *out)
-{
-    static const int up_axis[] = {2, 1, 0, 2, 1, 0};
-    const subdivide_args *a = r->args;
-    const double *eye = a->camera.numbers, *target = eye + 3;
-    double forward[3], up[3] = {0, 0, 0};
-    tml_up axis = picture_up(a->picture.up, r->in.file.format);
-    up[up_axis[axis - TML_UP_Z]] = axis >= TML_UP_MINUS_Z ? -1 : 1;
-    for (int i = 0; i < 3; i++) {
-        forward[i] = target[i] - eye[i];
-        out->eye[i] = eye[i] - r->in.file.mesh.origin[i];
-    }
-    cross(forward, up, out->axes[0]);
-    if (!normalize(forward) || !normalize(out->axes[0]))
-        return cli_usage("--camera looks nowhere, or straight along --up");
-    cross(out->axes[0], forward, out->axes[1]);
-    for (int i = 0; i < 3; i++)
-        out->axes[2][i] = -forward[i];
-    return CLI_OK;
-}
-
-/* World to clip space. */
-static int aim_camera(const run *r, tml_subdivide_camera *camera)
+/* World to clip space. The picture's own camera is that for the coarse mesh, within whose hull the surface lies. */
+static int aim_camera(run *r, tml_subdivide_camera *camera)
 {
     const subdivide_args *a = r->args;
-    render_camera from;
-    double fov = a->camera.count > 6 ? a->camera.numbers[6] : a->fov;
-    int code = a->camera.path ? camera_load(a->camera.path, r->in.file.mesh.origin, &from)
-                              : place_camera(r, &from);
+    const uint32_t *size = a->picture.size;
+    tml_mesh coarse = r->in.file.mesh;
+    render_camera given, *from = camera_is_given(&a->camera) ? &given : &r->camera;
+    coarse.up = picture_up(a->picture.up, r->in.file.format);
+    int code = CLI_OK;
+    if (from == &given)
+        code = camera_find(&a->camera, coarse.up, coarse.origin, from);
+    else if (picture_find_camera(r->tml, &coarse, &r->picture, &a->picture, from))
+        r->picture.camera = from;
+    else
+        code = cli_error("%s: has no vertex that is finite, needs one to look at", r->in.path);
     if (code != CLI_OK)
         return code;
-    if (!(fov > 0 && fov < 180))
-        return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
-    *camera = (tml_subdivide_camera){.width = a->viewport[0], .height = a->viewport[1]};
-    double focal = 1 / tan(fov * 0.017453292519943295 / 2);
+    *camera = (tml_subdivide_camera){.width = size[0], .height = size[1]};
+    double focal = 1 / tan(from->angle / 2);
     double aspect = (double)camera->width / camera->height;
-    const double *rows[4] = {from.axes[0], from.axes[1], from.axes[2], from.axes[2]};
+    const double *rows[4] = {from->axes[0], from->axes[1], from->axes[2], from->axes[2]};
     const double scales[4] = {focal / aspect, focal, -1, -1};
     for (int row = 0; row < 4; row++) {
         double shift = 0;
         for (int i = 0; i < 3; i++) {
             camera->matrix[4 * row + i] = (float)(scales[row] * rows[row][i]);
-            shift -= scales[row] * rows[row][i] * from.eye[i];
+            shift -= scales[row] * rows[row][i] * from->eye[i];
         }
         camera->matrix[4 * row + 3] = (float)shift;
     }
@@ -591,8 +532,10 @@ static int save_picture(run *r)
                          r->mesh.triangle_count);
     for (uint64_t t = 0; t < r->mesh.triangle_count; t++)
         level_color(r->origins ? r->origins[2 * t + 1] : r->result.depth, colors + 3 * t);
-    render_desc desc = {.triangle_colors = colors, .wire = 1.0f};
-    tml_status status = picture_save(r->tml, &r->mesh, &desc, &r->args->picture, r->args->png);
+    r->picture.triangle_colors = colors;
+    r->picture.wire = 1.0f;
+    tml_status status =
+        picture_save(r->tml, &r->mesh, &r->picture, &r->args->picture, r->args->png);
     tml_free(r->tml, colors, size);
     report_add_stage(&r->times, "picture", cli_now() - start);
     report_add_output(&r->times, r->args->png);
@@ -715,10 +658,12 @@ const cli_command cmd_subdivide = {
              "number of triangles around a vertex.\n\n"
              "With --edge, --pixels, --angle or --distance only what is too coarse is divided; "
              "vertices lie on the limit surface, there are no cracks, and the mesh is closed "
-             "where the input is.",
+             "where the input is. With --pixels, --png is the very picture whose pixels were "
+             "counted, unless --camera says where from.",
          .examples = "  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals\n"
                      "  trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 "
                      "--png bolt.png\n"
+                     "  trommel subdivide hero.obj --pixels 4 --view 60,10 --png view.png\n"
                      "  trommel subdivide hero.obj -o view.obj --pixels 4 --camera "
                      "2,-6,3,0,0,1\n",
          .options = subdivide_options,

@@ -39,8 +39,9 @@ tml_up picture_up(uint32_t up, const char *format)
     return up ? (tml_up)up : is_y_up ? TML_UP_Y : TML_UP_Z;
 }
 
-tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
-                        const picture_options *options, const char *path)
+/* The size and direction that are asked for, and the frame, where desc has neither that nor a camera. */
+static void place(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
+                  const picture_options *options)
 {
     desc->width = options->size[0];
     desc->height = options->size[1];
@@ -52,6 +53,19 @@ tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *des
         is_framed |= desc->frame_lower[axis] < desc->frame_upper[axis];
     if (!is_framed && !desc->camera)
         picture_frame_crop(tml, mesh, desc);
+}
+
+bool picture_find_camera(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
+                         const picture_options *options, render_camera *out)
+{
+    place(tml, mesh, desc, options);
+    return render_find_camera(tml, mesh, desc, out);
+}
+
+tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
+                        const picture_options *options, const char *path)
+{
+    place(tml, mesh, desc, options);
     size_t size = (size_t)4 * desc->width * desc->height;
     uint8_t *rgba = tml_alloc(tml, size);
     if (!rgba)

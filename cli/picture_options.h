@@ -16,14 +16,14 @@ typedef struct picture_options {
 /* The rows of an option table for the member picture of args. */
 /* clang-format off */
 #define PICTURE_OPTIONS(args)                                                                      \
-    {OPT_SECTION, .help = "Picture", .needs = "png"},                                              \
+    {OPT_SECTION, .help = "Picture", .needs = "png|pixels"},                                       \
     {OPT_CUSTOM, "size", .argument = "WxH", .parse = picture_parse_size, .fallback = "1200x900",   \
      .offset = offsetof(args, picture.size), .help = "in pixels"},                                 \
     {OPT_NUMBERS, "view", .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20",    \
      .count_least = 2, .count_most = 2, .offset = offsetof(args, picture.view),                    \
      .help = "turn about the vertical and height of the viewer, in degrees"},                      \
     {OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto",                                 \
-     .needs = "png|camera|output=*.glb", .offset = offsetof(args, picture.up),                     \
+     .needs = "png|pixels|output=*.glb", .offset = offsetof(args, picture.up),                     \
      .help = "the axis that points up, in a picture and in a GLB, which is y-up; auto: y for OBJ " \
              "and glTF, z for all others"}
 /* clang-format on */
@@ -34,6 +34,11 @@ const char *picture_parse_color(const char *text, void *member);
 
 /* What is up in an input of a format: as an option with PICTURE_UPS says, or as is usual there. */
 tml_up picture_up(uint32_t up, const char *format);
+
+/* The camera that the picture of a mesh will have, with desc's size, direction and frame; false where the mesh has
+ * nothing to see. */
+bool picture_find_camera(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
+                         const picture_options *options, render_camera *out);
 
 /* Draws mesh as desc and options say (they give desc's size and direction, mesh.up its up), into
  * a PNG at path. Where desc has neither frame nor camera, crumbs are left out (picture_frame.h). */

@@ -297,6 +297,23 @@ static bool fit_views(scene *s)
     return true;
 }
 
+bool render_find_camera(tml_context *tml, const tml_mesh *mesh, const render_desc *desc,
+                        render_camera *out)
+{
+    scene s = {.tml = tml, .mesh = mesh, .desc = desc};
+    if (!fit_views(&s))
+        return false;
+    const view *camera = &s.camera;
+    memcpy(out->axes, camera->axes, sizeof out->axes);
+    out->angle = 2 * atan(camera->height / 2.0 / camera->scale);
+    for (int i = 0; i < 3; i++) {
+        out->eye[i] = 0;
+        for (int axis = 0; axis < 3; axis++)
+            out->eye[i] += camera->axes[axis][i] * camera->offset[axis];
+    }
+    return true;
+}
+
 void render_project(const view *v, const double p[3], double *x, double *y, double *depth)
 {
     double c[3];

@@ -56,6 +56,10 @@ typedef struct render_desc {
 
 enum { RENDER_MAX_SIDE = 8192 };
 
+/* The camera that desc's picture of mesh has; false when the mesh has no vertex. */
+bool render_find_camera(tml_context *tml, const tml_mesh *mesh, const render_desc *desc,
+                        render_camera *out);
+
 /* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first; opaque but with
  * RENDER_CLEAR). Needs 12 bytes a vertex (24 without normals), about 6 bytes a triangle that is
  * not between the samples, and about 120 bytes a pixel (190 with lit triangles). A mesh with

@@ -585,6 +585,37 @@ TEST(a_given_camera_sees_what_perspective_says)
     free_ball(&b);
 }
 
+/* The camera that is found for a picture, given to it, makes the same picture: of all, and of a frame beside its middle. */
+TEST(a_picture_s_own_camera_sees_the_same)
+{
+    static uint8_t own[4 * WIDTH * HEIGHT], given[4 * WIDTH * HEIGHT];
+    ball b = make_ball(60);
+    tml_context *tml;
+    CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml) == TML_OK);
+    for (int framed = 0; framed < 2; framed++) {
+        render_camera camera;
+        render_desc desc = blue;
+        desc.azimuth = 200;
+        desc.elevation = -35;
+        for (int i = 0; i < 3 * framed; i++) {
+            desc.frame_lower[i] = 0.1 * i;
+            desc.frame_upper[i] = 0.5;
+        }
+        CHECK(render_find_camera(tml, &b.mesh, &desc, &camera));
+        render(2, &b.mesh, &desc, own);
+        desc.camera = &camera;
+        render(2, &b.mesh, &desc, given);
+        uint32_t differ = 0; /* by more than what a depth of other units rounds to */
+        for (int i = 0; i < 4 * WIDTH * HEIGHT; i++)
+            differ += abs(own[i] - given[i]) > 2;
+        CHECK(differ < 4 * WIDTH * HEIGHT / 1000);
+    }
+    tml_mesh nothing = {.positions = NULL};
+    CHECK(!render_find_camera(tml, &nothing, &blue, &(render_camera){.angle = 0}));
+    tml_close(tml);
+    free_ball(&b);
+}
+
 static double area_of(const tml_mesh *mesh)
 {
     double sum = 0;

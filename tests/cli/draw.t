@@ -44,7 +44,7 @@ trommel: draw: --fov needs --camera
 Try 'trommel draw --help'.
 [2]
 $ trommel draw quad.obj -o x.png --camera camera.txt --view 3,4
-trommel: draw: --view and --camera exclude each other; leave one of them out
+trommel: draw: --camera and --view exclude each other; leave one of them out
 Try 'trommel draw --help'.
 [2]
 $ trommel draw quad.obj -o x.png --camera quad.obj

@@ -436,7 +436,7 @@ Makes smooth surfaces from coarse meshes, everywhere alike or where needed.
 
       --levels N            divide every triangle into four N times
       --edge L              until no edge is longer than L
-      --pixels P            until no edge is longer than P pixels for --camera
+      --pixels P            until no edge is longer than P pixels in the picture
       --budget N            make no more than N triangles
       --limit               put the vertices on the limit surface
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
@@ -453,7 +453,8 @@ of triangles around a vertex.
 
 With --edge, --pixels, --angle or --distance only what is too coarse is divided;
 vertices lie on the limit surface, there are no cracks, and the mesh is closed where
-the input is.
+the input is. With --pixels, --png is the very picture whose pixels were counted,
+unless --camera says where from.
 
 How fine:
       --levels N            divide every triangle into four N times (default: 2,
@@ -462,10 +463,10 @@ How fine:
       --edge L              until no edge is longer, in the mesh's units (not with
                             --levels, --pixels, --angle, --distance, --limit; 1e-30
                             to 1e+30)
-      --pixels P            until no edge is longer in the camera's picture; what it
-                            does not see stays coarse (needs --camera; not with
-                            --levels, --edge, --angle, --distance, --limit; 0.001 to
-                            1000000)
+      --pixels P            until no edge is longer in the picture of --size that
+                            --view shows, or --camera; what it does not show stays
+                            coarse (not with --levels, --edge, --angle, --distance,
+                            --limit; 0.001 to 1000000)
       --angle D             until the surface turns by no more degrees along or
                             across an edge (not with --levels, --edge, --pixels,
                             --distance, --limit; 0.001 to 180)
@@ -479,15 +480,15 @@ How fine:
                             largest errors go first; 0: any number (0 to 4294967295;
                             default: 0)
       --camera X,Y,Z,TX,TY,TZ[,FOV]|FILE
-                            where the eye is, where it looks, and the angle from
-                            bottom to top in degrees; --up is up. Or a text of 16
-                            numbers, the matrix from the camera to the world, as for
-                            'draw' (needs --pixels)
+                            a camera instead of --view: where the eye is, where it
+                            looks, and the angle from bottom to top in degrees; --up
+                            is up. Or a text of 16 numbers, the matrix from the
+                            camera to the world, row by row; it looks along its -z,
+                            its y is up, as in glTF, Blender and NeRF's transforms
+                            (needs --pixels)
       --fov DEGREES         angle from the picture's bottom to its top, where
                             --camera has none (needs --camera; 0.1 to 170; default:
                             45)
-      --viewport WxH        size of the camera's picture (needs --pixels; default:
-                            1920x1080)
 
 The surface:
       --limit               put the vertices where infinitely many levels would;
@@ -523,14 +524,14 @@ Output:
                             need .obj
       --png FILE            a picture of its triangles, a colour for each level
 
-Picture (needs --png):
+Picture (needs --png or --pixels):
       --size WxH            in pixels (default: 1200x900)
       --view AZ,EL          turn about the vertical and height of the viewer, in
                             degrees (-360 to 360; default: 30,20)
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up, in a picture and in a GLB,
                             which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png, --camera or --output *.glb;
+                            others (needs --png, --pixels or --output *.glb;
                             default: auto)
 
 Device and limits:
@@ -562,6 +563,7 @@ Messages:
 Examples:
   trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals
   trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 --png bolt.png
+  trommel subdivide hero.obj --pixels 4 --view 60,10 --png view.png
   trommel subdivide hero.obj -o view.obj --pixels 4 --camera 2,-6,3,0,0,1
 $ trommel exposure -h
 Usage: trommel exposure [OPTION...] IN...
@@ -847,12 +849,16 @@ Picture:
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up; auto: y for OBJ and glTF, z for
                             all others (default: auto)
-      --camera FILE         a camera instead of --view: a text of 16 numbers, the
-                            matrix from the camera to the world, row by row. The
-                            camera looks along its -z, its y is up, as in glTF,
-                            Blender and NeRF's transforms (not with --view)
-      --fov DEGREES         angle from the picture's bottom to its top (needs
-                            --camera; 0.1 to 170; default: 45)
+      --camera X,Y,Z,TX,TY,TZ[,FOV]|FILE
+                            a camera instead of --view: where the eye is, where it
+                            looks, and the angle from bottom to top in degrees; --up
+                            is up. Or a text of 16 numbers, the matrix from the
+                            camera to the world, row by row; it looks along its -z,
+                            its y is up, as in glTF, Blender and NeRF's transforms
+                            (not with --view)
+      --fov DEGREES         angle from the picture's bottom to its top, where
+                            --camera has none (needs --camera; 0.1 to 170; default:
+                            45)
       --color RRGGBB        of the surface (default: d9c7a8)
       --background studio|none|RRGGBB
                             studio: light grey and the mesh's shadow; none:

@@ -72,7 +72,7 @@ cube.obj
   time       # s: ...
   memory     # at most
   output     fine.obj, 5.2 KiB
-$ trommel subdivide cube.obj --pixels 40 --camera 4,-5,3,0.5,0.5,0.5 --depth 2 -o view.ply
+$ trommel subdivide cube.obj --pixels 40 --camera 4,-5,3,0.5,0.5,0.5 --size 1920x1080 --depth 2 -o view.ply
 cube.obj
   input      8 vertices, 12 triangles, OBJ; 6 faces cut into triangles
   edges      18, 0 on the boundary, 0 sharp; valence to 5
@@ -184,6 +184,11 @@ $ trommel subdivide tetra.obj --budget 255 --levels 1 -o b.ply -q && trommel inf
 $ trommel subdivide tetra.obj --budget 3 -o none.ply
 trommel: subdivide: --budget is 3, needs 4 at least, the triangles of the mesh
 [1]
+## Pixels are the picture's own where no camera is given.
+$ trommel subdivide tetra.obj --pixels 60 --view 0,0 --size 640x480 -q -o view.ply && trommel info view.ply | grep faces
+  faces      36
+$ trommel subdivide tetra.obj --pixels 60 --view 0,0 --size 1280x960 -q -o view.ply && trommel info view.ply | grep faces
+  faces      216
 ## A camera from a file sees what one of numbers does.
 $ printf '1 0 0 0.5\n0 1 0 0.5\n0 0 1 4\n0 0 0 1\n' >pose.txt
 $ trommel subdivide tetra.obj --pixels 60 --camera 0.5,0.5,4,0.5,0.5,0.5,30 -q -o numbers.ply

@@ -179,10 +179,6 @@ $ trommel subdivide a -o x.ply --levels 1 --edge 2
 trommel: subdivide: --levels and --edge exclude each other; leave one of them out
 Try 'trommel subdivide --help'.
 [2]
-$ trommel subdivide a -o x.ply --pixels 2
-trommel: subdivide: --pixels needs --camera
-Try 'trommel subdivide --help'.
-[2]
 $ trommel subdivide a -o x.ply --camera 1,2,3,4,5,6
 trommel: subdivide: --camera needs --pixels
 Try 'trommel subdivide --help'.
@@ -339,15 +335,15 @@ trommel: subdivide: --seams needs --output *.obj
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --up y
-trommel: subdivide: --up needs --png, --camera or --output *.glb
+trommel: subdivide: --up needs --png, --pixels or --output *.glb
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --depth 3
 trommel: subdivide: --depth needs --edge, --pixels, --angle or --distance
 Try 'trommel subdivide --help'.
 [2]
-$ trommel subdivide a -o x.ply --viewport 64x48
-trommel: subdivide: --viewport needs --pixels
+$ trommel subdivide a -o x.ply --size 64x48
+trommel: subdivide: --size needs --png or --pixels
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x%d.ply
