@@ -555,29 +555,44 @@ static int extract(run *r)
     return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
 }
 
-/* The means at the vertices of what the points carry. */
-static int find_means(run *r)
+static tml_type attribute_type(uint32_t components)
+{
+    return components > 1 ? TML_VEC(TML_F32, components) : TML_F32;
+}
+
+/* What the points carry. */
+static tml_status lend_carried(run *r)
 {
     const tml_points *p = &r->in.points;
-    tml_field_mean_desc desc = {.field = &r->field, .positions = r->result.vertices};
     tml_status status = TML_OK;
-    double start = cli_now();
-    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
     for (uint32_t i = 0; i < p->attribute_count && status == TML_OK; i++) {
         const tml_point_attribute *from = &p->attributes[i];
-        tml_type type = from->components > 1 ? TML_VEC(TML_F32, from->components) : TML_F32;
         uint32_t n = r->attribute_count;
         if (!from->values)
             continue;
         r->attributes[n] = (tml_mesh_attribute){.name = from->name, .components = from->components};
         r->attribute_count++;
-        status = cli_lend_input(r->tml, type, p->count, from->values, from->name, &r->carried[n]);
-        if (status == TML_OK)
-            status = tml_buffer_create(
-                r->tml,
-                &(tml_buffer_desc){.type = type, .count = r->result.vertex_count, .label = "means"},
-                &r->means[n]);
-        desc.attributes[n] = (tml_field_attribute){r->carried[n], r->means[n]};
+        status = cli_lend_input(r->tml, attribute_type(from->components), p->count, from->values,
+                                from->name, &r->carried[n]);
+    }
+    return status;
+}
+
+/* Its means at the vertices. */
+static int find_means(run *r)
+{
+    tml_field_mean_desc desc = {.field = &r->field, .positions = r->result.vertices};
+    double start = cli_now();
+    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
+    tml_status status = lend_carried(r);
+    for (uint32_t i = 0; i < r->attribute_count && status == TML_OK; i++) {
+        status = tml_buffer_create(
+            r->tml,
+            &(tml_buffer_desc){.type = attribute_type(r->attributes[i].components),
+                               .count = r->result.vertex_count,
+                               .label = "means"},
+            &r->means[i]);
+        desc.attributes[i] = (tml_field_attribute){r->carried[i], r->means[i]};
     }
     if (status == TML_OK && r->attribute_count) {
         status = tml_field_mean(r->tml, &desc);
@@ -797,9 +812,8 @@ static const char *what_needs_all(const run *r)
                ? "leave out --soup, or --largest and --drop-degenerate"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
            : r->in.is_points && a->common.backend > TML_ENGINE_CPU ? "use --backend cpu for points"
-           : r->in.is_points && a->index     ? "leave out --index, which is for volumes"
-           : r->in.is_points && a->attribute ? "leave out --attribute, for points"
-                                             : NULL;
+           : r->in.is_points && a->index ? "leave out --index, which is for volumes"
+                                         : NULL;
 }
 
 static int refuse_slabs(const run *r, const char *obstacle)
@@ -881,7 +895,10 @@ static int extract_slabs(run *r, const double origin[3])
                              .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,
                              .is_asked = !r->may_be_slabs,
-                             .components = !a->soup && (!a->common.quiet || a->common.json)};
+                             .components = !a->soup && (!a->common.quiet || a->common.json),
+                             .attributes = r->attributes,
+                             .carried = r->carried,
+                             .attribute_count = r->attribute_count};
     memcpy(options.origin, origin, sizeof options.origin);
     double start = cli_now();
     int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
@@ -946,7 +963,8 @@ static int run_point_slabs(run *r)
     slabs_of_field(&r->field.grid, &r->slabs);
     choose_surface(r);
     r->summary.result = &r->result;
-    return extract_slabs(r, r->in.points.origin);
+    tml_status status = lend_carried(r);
+    return status == TML_OK ? extract_slabs(r, r->in.points.origin) : cli_fail(r->tml, status);
 }
 
 static void release(run *r)

@@ -152,6 +152,13 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
                      .indices64 = piece->indices64,
                      .vertex_count = piece->vertex_count,
                      .triangle_count = piece->triangle_count};
+    tml_mesh_attribute attributes[INPUT_MAX_ATTRIBUTES];
+    mesh.attributes = attributes;
+    mesh.attribute_count = s->options->attribute_count;
+    for (uint32_t i = 0; i < mesh.attribute_count; i++) {
+        attributes[i] = s->options->attributes[i];
+        attributes[i].data = piece->field_values[i];
+    }
     if (piece->values) {
         tml_status status = scale_values(s, piece->values, piece->vertex_count);
         if (status != TML_OK)
@@ -520,6 +527,25 @@ static int write_slabs(tml_context *tml, slabs *s, const tml_surface_slabs_desc 
     return code;
 }
 
+static tml_mesh_stream_desc describe_mesh(slabs *s, const tml_surface_desc *surface, bool edits,
+                                          bool indices64)
+{
+    const slabs_options *options = s->options;
+    tml_mesh_stream_desc mesh = {.attributes = options->attributes,
+                                 .attribute_count = options->attribute_count,
+                                 .normals = surface->normals != TML_NORMALS_NONE,
+                                 .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
+                                 .soup = surface->soup,
+                                 .team = ranks_team(),
+                                 .indices64 = indices64,
+                                 .comment = "made by " CLI_PROGRAM,
+                                 .up = options->up,
+                                 .edit = edits ? edit_mesh : NULL,
+                                 .user = s};
+    memcpy(mesh.origin, options->origin, sizeof mesh.origin);
+    return mesh;
+}
+
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
@@ -541,7 +567,6 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     tml_bricks bricks = {0};
     int code = options->index ? use_index(tml, s, options, &bricks, &in_slabs) : CLI_OK;
     const layer_share share = choose_share(s, surface, &bricks);
-    const tml_team *team = ranks_team();
     desc.layer_first = share.first;
     desc.layer_count = share.count;
     if (code == CLI_OK && tml_buffer_is_none(in_slabs.volume) && !surface->field) {
@@ -550,17 +575,10 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         desc.attribute_type = s->streams[TML_SURFACE_ATTRIBUTE] ? s->info[2].type : TML_TYPE_NONE;
         desc.map = slabs_can_map(s) ? map_layers : NULL;
     }
-    tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
-                                 .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
-                                 .soup = in_slabs.soup,
-                                 .team = team,
-                                 .indices64 = in_slabs.indices64,
-                                 .comment = "made by " CLI_PROGRAM,
-                                 .up = options->up,
-                                 .edit = edits ? edit_mesh : NULL,
-                                 .user = s};
-    memcpy(mesh.origin, options->origin, sizeof mesh.origin);
-    if (team) /* a soup is made at the end, when all vertices are at hand */
+    for (uint32_t i = 0; i < options->attribute_count; i++)
+        desc.field_values[i] = options->carried[i];
+    tml_mesh_stream_desc mesh = describe_mesh(s, surface, edits, in_slabs.indices64);
+    if (mesh.team) /* a soup is made at the end, when all vertices are at hand */
         in_slabs.soup = false;
     tml_surface_result counted = {0};
     if (code == CLI_OK)

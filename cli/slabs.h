@@ -54,7 +54,11 @@ typedef struct slabs_options {
     /* By the user, or by memory that is short. Else messages are those of a volume at once, and that
      * there is no surface is left to the caller, by slabs.is_empty. */
     bool is_asked;
-    bool components;   /* counts them */
+    bool components; /* counts them */
+    /* Of points: what they carry, one buffer each, and its names; the mesh has its means. */
+    const tml_mesh_attribute *attributes;
+    const tml_buffer *carried;
+    uint32_t attribute_count;
 } slabs_options;
 
 /* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of several processes (ranks.h), each

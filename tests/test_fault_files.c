@@ -350,14 +350,17 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 /* Two parts, whose pieces come by turns. */
 static void run_mesh_stream(fault_run *r)
 {
-    const tml_mesh piece = strip_mesh(STRIP_VERTICES / 4);
-    tml_surface_part counts[2] = {{.vertex_count = 2 * piece.vertex_count,
-                                   .triangle_count = 2 * piece.triangle_count},
-                                  {.vertex_count = piece.vertex_count,
-                                   .triangle_count = piece.triangle_count}};
+    tml_mesh piece = strip_mesh(STRIP_VERTICES / 4);
+    const tml_mesh_attribute velocity = {"velocity", 3, strip.normals[0]};
+    piece.attributes = &velocity;
+    piece.attribute_count = 1;
+    tml_surface_part counts[2] = {
+        {.vertex_count = 2 * piece.vertex_count, .triangle_count = 2 * piece.triangle_count},
+        {.vertex_count = piece.vertex_count, .triangle_count = piece.triangle_count}};
     for (int i = 0; i < 2 * MESH_NAMES && r->status == TML_OK; i++) {
         const char *name = mesh_names[i % MESH_NAMES], *path = place_of(name);
-        tml_mesh_stream_desc desc = {.normals = true, .values = true};
+        tml_mesh_stream_desc desc = {
+            .normals = true, .values = true, .attributes = &velocity, .attribute_count = 1};
         if (i == 0) {
             desc.edit = edit_mesh;
             desc.user = r->tml;

@@ -651,6 +651,9 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
         fault_hash(s->run, piece->normals, piece->vertex_count * 3 * sizeof(float));
     if (piece->indices)
         fault_hash(s->run, piece->indices, piece->triangle_count * 3 * sizeof(uint32_t));
+    for (int i = 0; i < 2 && piece->field_values[i]; i++) /* positions, radii */
+        fault_hash(s->run, piece->field_values[i],
+                   piece->vertex_count * (i ? 1 : 3) * sizeof(float));
     return TML_OK;
 }
 
@@ -677,6 +680,23 @@ static void run_surface_slabs(fault_run *r)
         fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
         tml_surface_free(r->tml, &mesh);
     }
+}
+
+static void run_slabs_of_field(fault_run *r)
+{
+    static slabs s;
+    const tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
+    tml_surface_desc surface = {.field = &field, .iso = 0.6, .soup = true};
+    s.run = r;
+    tml_surface_slabs_desc desc = {.surface = &surface,
+                                   .write = write_piece,
+                                   .user = &s,
+                                   .slab_layers = 8,
+                                   .field_values = {field.points, radii_of(r)}};
+    tml_surface_result mesh = {0};
+    FAULT_DO(r, tml_surface_slabs(r->tml, &desc, &mesh));
+    fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
+    tml_surface_free(r->tml, &mesh);
 }
 
 static void run_surface_cells(fault_run *r)
@@ -1170,6 +1190,7 @@ static const fault_scenario scenarios[] = {
     {"surface_of_field", run_surface_of_field, ON_ALL, false},
     {"surface_enqueue", run_surface_enqueue, ON_ALL, false},
     {"surface_slabs", run_surface_slabs, ON_CPU | ON_VULKAN, false},
+    {"slabs_of_field", run_slabs_of_field, ON_CPU, false},
     {"surface_cells", run_surface_cells, ON_ALL, false},
     {"mesh", run_mesh, ON_ALL, false},
     {"field_mean", run_field_mean, ON_ALL, false},

@@ -1014,6 +1014,107 @@ TEST(every_vertex_has_a_mean)
     tml_close(tml);
 }
 
+/* ---- means in slabs -------------------------------------------------------------------------- */
+
+enum { CARRIED = 4 };
+
+/* What the pieces of a stream have, one after another. */
+typedef struct pieces {
+    float *positions, *means[CARRIED];
+    uint64_t count;
+} pieces;
+
+static tml_status take_piece(void *user, const tml_surface_piece *piece)
+{
+    pieces *p = user;
+    size_t more = (size_t)piece->vertex_count;
+    for (int i = -1; i < CARRIED; i++) { /* the i-th has i + 1 components */
+        size_t width = i < 0 ? 3 : (size_t)i + 1;
+        float **to = i < 0 ? &p->positions : &p->means[i];
+        const float *from = i < 0 ? piece->positions : piece->field_values[2 * i];
+        *to = realloc(*to, (p->count + more) * width * sizeof **to + 1);
+        CHECK(from || !more);
+        memcpy(*to + p->count * width, from, more * width * sizeof **to);
+        CHECK(i < 0 || piece->field_values[2 * i + 1] == NULL);
+    }
+    p->count += more;
+    return TML_OK;
+}
+
+/* Equal to the whole's, bit for bit. */
+static void check_pieces(tml_context *tml, const tml_surface_desc *surface,
+                         const tml_buffer *carried, const pieces *found)
+{
+    tml_surface_result whole = {0};
+    void *memory;
+    CHECK_OK(tml, tml_surface(tml, surface, &whole));
+    tml_field_mean_desc desc = {.field = surface->field, .positions = whole.vertices};
+    memcpy(desc.position_origin, surface->position_origin, sizeof desc.position_origin);
+    if (!CHECK_EQ_U64(found->count, whole.vertex_count))
+        return;
+    CHECK_OK(tml, tml_buffer_map(tml, whole.vertices, &memory));
+    CHECK(memcmp(memory, found->positions, whole.vertex_count * 12) == 0);
+    tml_buffer_unmap(tml, whole.vertices);
+    for (uint32_t i = 0; i < CARRIED; i++) {
+        tml_type type = i ? TML_VEC(TML_F32, i + 1) : TML_F32;
+        desc.attributes[0] =
+            (tml_field_attribute){carried[i], buffer_of(tml, type, whole.vertex_count, NULL)};
+        CHECK_OK(tml, tml_field_mean(tml, &desc));
+        CHECK_OK(tml, tml_buffer_map(tml, desc.attributes[0].out, &memory));
+        CHECK(memcmp(memory, found->means[i], whole.vertex_count * (i + 1) * sizeof(float)) == 0);
+        tml_buffer_unmap(tml, desc.attributes[0].out);
+        tml_buffer_destroy(tml, desc.attributes[0].out);
+    }
+    tml_surface_free(tml, &whole);
+}
+
+TEST(means_in_slabs_are_those_at_once)
+{
+    static float values[4 * FLUID];
+    make_drop(drop);
+    for (int i = 0; i < 4 * FLUID; i++)
+        values[i] = (float)(i * 7919 % 1009) / 100.0f - 3.0f;
+    tml_context *tml = open_cpu(3);
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
+                            .radius = 0.2,
+                            .grid = {.spacing = {0.1, 0.1, 0.1}}};
+    tml_buffer carried[CARRIED];
+    for (uint32_t i = 0; i < CARRIED; i++)
+        carried[i] = buffer_of(tml, i ? TML_VEC(TML_F32, i + 1) : TML_F32, FLUID, values);
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    const uint64_t layers[] = {1, 7, 8, 9, 0};
+    for (int i = 0; i < 2 * 5; i++) {
+        pieces found = {0};
+        tml_surface_result counts = {0};
+        const double isovalues[] = {0.3, 0.9};
+        tml_surface_desc surface = {.field = &field,
+                                    .isovalues = isovalues,
+                                    .isovalue_count = 1,
+                                    .soup = i >= 5,
+                                    .position_origin = {0.5, -100, 0}};
+        tml_surface_slabs_desc desc = {
+            .surface = &surface,
+            .write = take_piece,
+            .user = &found,
+            .field_values =
+                {carried[0], {0, 0}, carried[1], {0, 0}, carried[2], {0, 0}, carried[3]},
+            .slab_layers = layers[i % 5]};
+        CHECK_OK(tml, tml_surface_slabs(tml, &desc, &counts));
+        CHECK(found.count > 500);
+        check_pieces(tml, &surface, carried, &found);
+        tml_surface_free(tml, &counts);
+        desc.field_values[1] = buffer_of(tml, TML_F32, FLUID - 1, values);
+        CHECK_STATUS(tml_surface_slabs(tml, &desc, &counts), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), "tml_surface_slabs: desc.field_values[1]") != NULL);
+        surface.field = NULL;
+        CHECK_STATUS(tml_surface_slabs(tml, &desc, &counts), TML_ERROR_INVALID_ARGUMENT);
+        for (int a = 0; a < CARRIED; a++)
+            free(found.means[a]);
+        free(found.positions);
+    }
+    tml_close(tml);
+}
+
 TEST(bad_mean_descs_are_refused)
 {
     const float points[9] = {1, 2, 3, 4, 5, 6, 2, 2, 2}, far[3] = {100, 100, 100};

@@ -257,7 +257,7 @@ TEST(examine_refuses_bad_meshes)
 /* A random mesh with many degenerate triangles and components, in parts. */
 typedef struct sample_mesh {
     mesh_arrays arrays;
-    float *positions, *normals, *values;
+    float *positions, *normals, *values, *carried;
     void *indices;
     tml_surface_part parts[8];
 } sample_mesh;
@@ -269,6 +269,7 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
     m->positions = malloc((3 * total + 1) * sizeof(float));
     m->normals = malloc((3 * total + 1) * sizeof(float));
     m->values = malloc((total + 1) * sizeof(float));
+    m->carried = malloc((2 * total + 1) * sizeof(float));
     for (uint64_t v = 0; v < total; v++) {
         for (uint64_t k = 0; k < 3; k++) {
             m->positions[3 * v + k] = (float)random_below(3);
@@ -276,7 +277,8 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
                 m->positions[3 * v + k] = -0.0f;
             m->normals[3 * v + k] = (float)(3 * v + k);
         }
-        m->values[v] = (float)v;
+        m->values[v] = m->carried[2 * v] = (float)v;
+        m->carried[2 * v + 1] = -(float)v;
     }
     m->indices = malloc(3 * part_count * triangles * 8 + 1);
     for (uint32_t p = 0; p < part_count; p++) {
@@ -292,6 +294,7 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
     m->arrays = (mesh_arrays){.positions = m->positions,
                               .normals = m->normals,
                               .values = m->values,
+                              .attributes[1] = {m->carried, 2},
                               .indices = m->indices,
                               .indices64 = indices64,
                               .vertex_count = total,
@@ -306,6 +309,7 @@ static void free_sample(sample_mesh *m)
     free(m->positions);
     free(m->normals);
     free(m->values);
+    free(m->carried);
     free(m->indices);
     free(m);
 }
@@ -404,6 +408,7 @@ static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, i
         is_same &= memcmp(m->positions + 3 * number[v], original->positions + 3 * v, 12) == 0;
         is_same &= memcmp(m->normals + 3 * number[v], original->normals + 3 * v, 12) == 0;
         is_same &= m->values[number[v]] == original->values[v];
+        is_same &= memcmp(m->carried + 2 * number[v], original->carried + 2 * v, 8) == 0;
     }
     CHECK(is_same);
     CHECK_EQ_U64(m->arrays.vertex_count, next);

@@ -109,7 +109,18 @@ TEST(points_become_a_field_in_shares)
 {
     alike_of(test_data("dam_break_4732.vtk"), 2, "%s --resolution 60 --normals sobel", "ply");
     alike_of(test_data("dam_break_4732.vtk"), 4, "%s --resolution 60 --caps --flip", "stl");
-    char line[1024];
+    char carry[8000], line[1024], *to = carry;
+    to += snprintf(to, 100, "x y z vx vy vz r g b heat\n");
+    for (int i = 0; i < 125; i++)
+        to += snprintf(to, 100, "%d %d %d 1 %d 2 255 %d 51 %d\n", i % 5, i / 5 % 5, i / 25, i % 7,
+                       i, i % 11);
+    write_file("carry.xyz", carry, (size_t)(to - carry));
+    static const char *const ways[][2] = {{"ply", ""}, {"vtp", "--soup"}, {"glb", "--largest"}};
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "%%s --cell 0.5 --attribute velocity,color,heat %s",
+                 ways[i][1]);
+        alike_of(in_folder("carry.xyz"), 2 + i, line, ways[i][0]);
+    }
     snprintf(line, sizeof line, "surface %s --index x.tmx -o %s", test_data("dam_break_4732.vtk"),
              in_folder("new.ply"));
     CHECK_EQ_U64(run(2, line), 2);

@@ -350,6 +350,12 @@ static tml_status add_pieces(tml_mesh_stream *stream, const tml_mesh *whole, boo
             piece.normals = whole->normals ? whole->normals + 3 * v[p] : NULL;
             piece.values = whole->values ? whole->values + v[p] : NULL;
             piece.indices = whole->indices64 ? (const void *)wide : narrow;
+            tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
+            for (uint32_t k = 0; k < whole->attribute_count; k++) {
+                attributes[k] = whole->attributes[k];
+                attributes[k].data += v[p] * attributes[k].components;
+            }
+            piece.attributes = attributes;
             piece.vertex_count = nv;
             piece.triangle_count = nt;
             status = tml_mesh_stream_add(stream, parts ? p : 0, &piece);
@@ -366,7 +372,10 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     tml_context *tml = open_watched(&watch);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"};
     mesh_make(&m);
-    for (int i = 0; i < 5 * 32; i++) {
+    const tml_mesh_attribute attributes[] = {
+        {"velocity", 3, m.positions}, {"mass", 1, m.values}, {"color", 3, m.normals}};
+    for (int i = 0; i < 5 * 64; i++) {
+        const uint32_t attribute_count = i / 5 & 32 ? 3 : 0;
         bool has_normals = i / 5 & 1, has_values = i / 5 & 2, wide = i / 5 & 4, parts = i / 5 & 8;
         bool has_counts = i / 5 & 16;
         bool in_place = has_counts && (i % 5 == 0 || i % 5 == 2 || i % 5 == 3);
@@ -383,8 +392,12 @@ TEST(pieces_make_the_file_that_the_whole_makes)
                          .triangle_count = TRIANGLES,
                          .origin = {wide ? 1e6 : 0, 0, 0.1 * wide},
                          .value_name = "density",
-                         .comment = "made by a test"};
+                         .comment = "made by a test",
+                         .attributes = attributes,
+                         .attribute_count = attribute_count};
         const tml_mesh_stream_desc desc = {.normals = has_normals,
+                                           .attributes = attributes,
+                                           .attribute_count = attribute_count,
                                            .values = has_values,
                                            .indices64 = wide,
                                            .origin = {mesh.origin[0], 0, mesh.origin[2]},
@@ -433,6 +446,25 @@ TEST(meshes_that_fail_leave_nothing)
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_ERROR_CANCELLED), TML_ERROR_CANCELLED);
+    /* Attributes: promised and not there, of other components, without data, not promised; none of a name twice. */
+    static const tml_mesh_attribute three = {"a", 3, m.normals}, two = {"a", 2, m.normals},
+                                    without = {"a", 3, NULL},
+                                    twice[] = {{"a", 3, NULL}, {"a", 3, NULL}};
+    for (uint32_t i = 0; i < 4; i++) {
+        const tml_mesh_stream_desc promised = {.attributes = &without, .attribute_count = i < 3};
+        const tml_mesh_attribute *const given[] = {NULL, &two, &without, &three};
+        tml_mesh piece = mesh;
+        piece.attributes = given[i];
+        piece.attribute_count = i > 0;
+        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &promised, &stream))) {
+            CHECK_STATUS(tml_mesh_stream_add(stream, 0, &piece), TML_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
+        }
+    }
+    CHECK_STATUS(tml_mesh_stream_open(
+                     tml, in_folder("a.ply"),
+                     &(tml_mesh_stream_desc){.attributes = twice, .attribute_count = 2}, &stream),
+                 TML_ERROR_INVALID_ARGUMENT);
     /* In place: an index past the end, part 1, more than promised, less than promised. */
     const tml_surface_part places[] = {{.vertex_count = 100, .triangle_count = 10},
                                        {.vertex_count = VERTICES, .triangle_count = 10},

@@ -255,7 +255,7 @@ typedef struct tml_points {
     double origin[3];
     char format[16]; /* "PLY", "XYZ", "PCD", "LAS", "VTK" */
     char value_name[32];
-    uint64_t dropped; /* points left out because a coordinate is NaN or infinite */
+    uint64_t dropped;                /* points left out because a coordinate is NaN or infinite */
     tml_point_attribute *attributes; /* up to 64 that the file has */
     uint32_t attribute_count;
 } tml_points;
@@ -434,8 +434,11 @@ TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 typedef struct tml_mesh_stream tml_mesh_stream;
 typedef struct tml_mesh_stream_desc {
     bool normals, values; /* each piece has them */
-    bool soup;            /* pieces have no indices */
-    bool indices64;       /* of each piece's indices */
+    /* Names and components of what each piece has, too, in this order; copied, without data. */
+    const tml_mesh_attribute *attributes;
+    uint32_t attribute_count;
+    bool soup;      /* pieces have no indices */
+    bool indices64; /* of each piece's indices */
     double origin[3];
     const char *value_name; /* as in tml_mesh; copied, like comment */
     const char *comment;

@@ -178,7 +178,9 @@ typedef struct tml_surface_piece {
     const float *positions; /* vertex_count x 3 */
     const float *normals;   /* the same, or NULL */
     const float *values;    /* vertex_count, or NULL */
-    const void *indices;    /* triangle_count x 3, u32 or u64: numbers within the part, which may be
+    /* Means of desc.field_values, vertex_count each, in its places; NULL where that has none. */
+    const float *field_values[TML_FIELD_MAX_ATTRIBUTES];
+    const void *indices; /* triangle_count x 3, u32 or u64: numbers within the part, which may be
                              * those of the next piece's first layer; NULL: soup */
     bool indices64;
 } tml_surface_piece;
@@ -194,6 +196,10 @@ typedef struct tml_surface_slabs_desc {
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */
     tml_type attribute_type; /* ... and an attribute of this type; TML_TYPE_NONE: none */
+    /* Of a field, what its points carry, as tml_field_attribute's values (unused ones zeroed): the
+     * pieces have the means at their vertices, the same bit for bit that tml_field_mean makes.
+     * Takes 8 bytes a point and the values again, beside memory. */
+    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES];
 
     /* Puts layers [first, first + count) of a source, dims[0] x dims[1] samples each, at out. Each
      * layer is asked for once, in ascending order, one more than is worked on below and two above.
@@ -321,7 +327,11 @@ typedef struct tml_mesh_arrays {
     float *positions; /* vertex_count x 3 */
     float *normals;   /* vertex_count x 3, or NULL */
     float *values;    /* vertex_count, or NULL */
-    void *indices;    /* triangle_count x 3, u32 or u64 */
+    struct {
+        float *data; /* vertex_count x components, or NULL */
+        uint32_t components;
+    } attributes[TML_FIELD_MAX_ATTRIBUTES]; /* unused ones zeroed */
+    void *indices;                          /* triangle_count x 3, u32 or u64 */
     bool indices64;
     uint64_t vertex_count;
     uint64_t triangle_count;

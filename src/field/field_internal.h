@@ -95,10 +95,6 @@ void field_level_reach(const field_level *level, int axis, uint64_t first, uint6
  * near the slab have points, even if none reaches it. */
 bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count);
 
-/* As field_plan_create, with order. */
-tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
-                                     field_plan **out);
-
 /* Evaluates a slab on this thread alone, without a context. src/field/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
 

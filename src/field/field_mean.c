@@ -51,13 +51,26 @@ static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML
 /* The kernel counts the words of the values in 32 bits. */
 static const uint64_t most_points = (uint64_t)1 << 30;
 
+struct field_means {
+    const field_plan *plan;
+    uint64_t point_count;     /* of the desc */
+    tml_buffer words, points; /* the plan's, as the kernels read them */
+    tml_buffer sorted[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t count;
+};
+
 typedef struct mean_job {
     tml_context *tml;
     const tml_field_mean_desc *desc;
-    field_plan *plan;
     uint64_t point_count, position_count;
-    tml_buffer words, points;
 } mean_job;
+
+static tml_status too_many_points(tml_context *tml, const char *name_of_call, uint64_t count)
+{
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     "%s: the field has %llu points, needs at most 2^30", name_of_call,
+                     (unsigned long long)count);
+}
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -107,9 +120,7 @@ static tml_status check_desc(mean_job *job)
         if (is_used(&desc->attributes[i]))
             status = check_attribute(job, i);
     if (status == TML_OK && job->point_count > most_points)
-        status = tml_error(job->tml, TML_ERROR_UNSUPPORTED,
-                           "%s: desc.field.points has %llu points, needs at most 2^30", call,
-                           (unsigned long long)job->point_count);
+        status = too_many_points(job->tml, call, job->point_count);
     return status;
 }
 
@@ -123,9 +134,9 @@ static void put_floats(uint32_t *to, const double *from, int count)
     }
 }
 
-static void fill_head(const mean_job *job, const tml_field_desc *field, uint32_t *words)
+static void fill_head(const field_plan *plan, const tml_field_desc *field, const double origin[3],
+                      uint32_t *words)
 {
-    const field_plan *plan = job->plan;
     double matrix[9], inverse[9], shift[3], step = 0.0;
     for (int a = 0; a < 3; a++) {
         double squared = 0.0;
@@ -134,7 +145,7 @@ static void fill_head(const mean_job *job, const tml_field_desc *field, uint32_t
             squared += matrix[3 * row + a] * matrix[3 * row + a];
         }
         step = fmax(step, sqrt(squared));
-        shift[a] = job->desc->position_origin[a] - field->grid.origin[a];
+        shift[a] = origin[a] - field->grid.origin[a];
     }
     field_invert(matrix, inverse); /* checked before */
     const double frame[6] = {plan->frame.xx, plan->frame.xy, plan->frame.xz,
@@ -164,103 +175,155 @@ static tml_status no_memory(tml_context *tml, uint64_t size)
                      (unsigned long long)size);
 }
 
-static tml_status make_buffer(mean_job *job, tml_type type, uint64_t count, const void *data,
+static tml_status make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
                               const char *label, tml_buffer *out)
 {
     return tml_buffer_create(
-        job->tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label},
-        out);
+        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
 }
 
-static tml_status upload_plan(mean_job *job, const tml_field_desc *field)
+static tml_status upload_plan(tml_context *tml, const tml_field_desc *field, const double origin[3],
+                              field_means *means)
 {
-    const field_plan *plan = job->plan;
+    const field_plan *plan = means->plan;
     uint64_t head = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * (uint64_t)plan->level_count;
     uint64_t count = head + plan->bin_count + 1;
-    uint32_t *words = tml_alloc_array(job->tml, count, sizeof *words);
+    uint32_t *words = tml_alloc_array(tml, count, sizeof *words);
     if (!words)
-        return no_memory(job->tml, count * sizeof *words);
-    fill_head(job, field, words);
+        return no_memory(tml, count * sizeof *words);
+    fill_head(plan, field, origin, words);
     for (uint64_t b = 0; b <= plan->bin_count; b++)
         words[head + b] = (uint32_t)plan->starts[b];
-    tml_status status = make_buffer(job, TML_U32, count, words, "field mean's plan", &job->words);
-    tml_free(job->tml, words, count * sizeof *words);
-    if (status == TML_OK && job->tml->engine->is_host)
-        status = make_buffer(job, TML_RECORD(sizeof *plan->points), plan->point_count, plan->points,
-                             "field mean's points", &job->points);
+    tml_status status = make_buffer(tml, TML_U32, count, words, "field mean's plan", &means->words);
+    tml_free(tml, words, count * sizeof *words);
+    if (status == TML_OK && tml->engine->is_host)
+        status = make_buffer(tml, TML_RECORD(sizeof *plan->points), plan->point_count, plan->points,
+                             "field mean's points", &means->points);
     else if (status == TML_OK)
-        job->points = plan->device.points;
+        means->points = plan->device.points;
     return status;
+}
+
+tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
+                              const field_plan *plan, const double origin[3], field_means **out)
+{
+#ifdef TML_VULKAN
+    if (tml->engine->learn)
+        tml->engine->learn(tml, field_own_kernels);
+#endif
+    *out = tml_alloc(tml, sizeof **out);
+    if (!*out)
+        return no_memory(tml, sizeof **out);
+    **out = (field_means){.plan = plan};
+    tml_buffer_describe(tml, resolved->points, NULL, &(*out)->point_count);
+    return upload_plan(tml, resolved, origin, *out);
+}
+
+void field_means_destroy(tml_context *tml, field_means *means)
+{
+    if (!means)
+        return;
+    for (uint32_t i = 0; i < means->count; i++)
+        tml_buffer_destroy(tml, means->sorted[i]);
+    tml_buffer_destroy(tml, means->words);
+    if (tml->engine->is_host)
+        tml_buffer_destroy(tml, means->points);
+    tml_free(tml, means, sizeof *means);
 }
 
 /* ---- the means ------------------------------------------------------------------------------- */
 
 /* An attribute's values in the order of the plan's points. */
-static tml_status sort_values(mean_job *job, tml_buffer values, tml_buffer *out)
+static tml_status sort_values(tml_context *tml, const field_plan *plan, tml_buffer values,
+                              tml_buffer *out)
 {
     tml_type type = TML_F32;
     void *from;
-    tml_buffer_describe(job->tml, values, &type, NULL);
-    tml_status status = tml_buffer_map(job->tml, values, &from);
+    tml_buffer_describe(tml, values, &type, NULL);
+    tml_status status = tml_buffer_map(tml, values, &from);
     if (status != TML_OK)
         return status;
-    uint64_t count = job->plan->point_count;
+    uint64_t count = plan->point_count;
     size_t width = tml_type_size(type) / sizeof(float);
-    float *sorted = tml_alloc_array(job->tml, count, width * sizeof *sorted);
+    float *sorted = tml_alloc_array(tml, count, width * sizeof *sorted);
     for (uint64_t i = 0; i < count && sorted; i++)
-        memcpy(sorted + width * i, (const float *)from + width * job->plan->order[i],
+        memcpy(sorted + width * i, (const float *)from + width * plan->order[i],
                width * sizeof *sorted);
-    tml_buffer_unmap(job->tml, values);
+    tml_buffer_unmap(tml, values);
     if (!sorted && count)
-        return no_memory(job->tml, count * width * sizeof *sorted);
-    status = make_buffer(job, type, count, sorted, "field mean's values", out);
-    tml_free(job->tml, sorted, count * width * sizeof *sorted);
+        return no_memory(tml, count * width * sizeof *sorted);
+    status = make_buffer(tml, type, count, sorted, "field mean's values", out);
+    tml_free(tml, sorted, count * width * sizeof *sorted);
     return status;
 }
 
-static tml_status run_attribute(mean_job *job, const tml_field_attribute *a)
+static tml_status map_values(tml_context *tml, const field_means *means, tml_buffer sorted,
+                             tml_buffer positions, tml_buffer out)
 {
     static const tml_kernel *const kernels[] = {TML_USE(field_mean_1), TML_USE(field_mean_2),
                                                 TML_USE(field_mean_3), TML_USE(field_mean_4)};
-    tml_buffer sorted = {0};
     tml_type type = TML_F32;
-    tml_status status = sort_values(job, a->values, &sorted);
-    tml_buffer_describe(job->tml, a->values, &type, NULL);
+    uint64_t count = 0;
+    tml_buffer_describe(tml, sorted, &type, NULL);
+    tml_buffer_describe(tml, positions, NULL, &count);
+    return tml_map(tml, &(tml_map_desc){.kernel = kernels[tml_type_size(type) / sizeof(float) - 1],
+                                        .in = {positions, means->words, means->points, sorted},
+                                        .length = {.count = count},
+                                        .out = out});
+}
+
+tml_status field_means_add(tml_context *tml, field_means *means, const char *name_of_call,
+                           const char *name, tml_buffer values)
+{
+    tml_status status =
+        tml_check_buffer_anywhere(tml, name_of_call, name, values, value_types, means->point_count);
+    if (status == TML_OK && means->point_count > most_points)
+        status = too_many_points(tml, name_of_call, means->point_count);
+    if (status != TML_OK)
+        return status;
+    return sort_values(tml, means->plan, values, &means->sorted[means->count++]);
+}
+
+tml_status field_means_at(tml_context *tml, const field_means *means, uint32_t number,
+                          tml_buffer positions, tml_buffer out)
+{
+    return map_values(tml, means, means->sorted[number], positions, out);
+}
+
+static tml_status run_attribute(const mean_job *job, const field_means *means,
+                                const tml_field_attribute *a)
+{
+    tml_buffer sorted = {0};
+    tml_status status = sort_values(job->tml, means->plan, a->values, &sorted);
     if (status == TML_OK)
-        status = tml_map(
-            job->tml, &(tml_map_desc){.kernel = kernels[tml_type_size(type) / sizeof(float) - 1],
-                                      .in = {job->desc->positions, job->words, job->points, sorted},
-                                      .length = {.count = job->position_count},
-                                      .out = a->out});
+        status = map_values(job->tml, means, sorted, job->desc->positions, a->out);
     tml_buffer_destroy(job->tml, sorted);
     return status;
 }
 
 static tml_status run_means(mean_job *job)
 {
-#ifdef TML_VULKAN
-    if (job->tml->engine->learn)
-        job->tml->engine->learn(job->tml, field_own_kernels);
-#endif
+    tml_context *tml = job->tml;
+    const tml_field_mean_desc *desc = job->desc;
     tml_field_desc field;
-    if (!job->desc->field)
-        return tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
+    field_plan *plan = NULL;
+    field_means *means = NULL;
+    if (!desc->field)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.field is NULL, needs the desc of the points' field", call);
-    tml_status status = tml_field_resolve(job->tml, job->desc->field, &field, NULL);
+    tml_status status = tml_field_resolve(tml, desc->field, &field, NULL);
     if (status == TML_OK)
         status = check_desc(job);
     if (status != TML_OK || job->position_count == 0)
         return status;
-    status = field_plan_create_ordered(job->tml, &field, &job->plan);
+    status = field_plan_create_ordered(tml, &field, &plan);
     if (status == TML_OK)
-        status = upload_plan(job, &field);
+        status = field_means_create(tml, &field, plan, desc->position_origin, &means);
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
-        if (is_used(&job->desc->attributes[i]))
-            status = run_attribute(job, &job->desc->attributes[i]);
-    tml_buffer_destroy(job->tml, job->words);
-    if (job->tml->engine->is_host)
-        tml_buffer_destroy(job->tml, job->points);
-    field_plan_destroy(job->tml, job->plan);
+        if (is_used(&desc->attributes[i]))
+            status = run_attribute(job, means, &desc->attributes[i]);
+    field_means_destroy(tml, means);
+    field_plan_destroy(tml, plan);
     return status;
 }
 

@@ -15,6 +15,9 @@ typedef struct field_plan field_plan;
 /* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out);
+/* The same, for field_means, too. */
+tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
+                                     field_plan **out);
 void field_plan_destroy(tml_context *tml, field_plan *plan);
 
 /* Evaluates layers [z_first, z_first + z_count) into out (z_count * dims[1] * dims[0] floats, x
@@ -25,5 +28,20 @@ void field_plan_destroy(tml_context *tml, field_plan *plan);
  * draws and dispatches. */
 tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first, uint64_t z_count,
                       void *out);
+
+/* Means of what a resolved desc's points carry, as tml_field_mean has them, for positions that come piece by piece. */
+typedef struct field_means field_means;
+
+/* plan: the desc's, ordered; outlives them. origin is added to positions. Waits. Errors: OUT_OF_MEMORY. */
+tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
+                              const field_plan *plan, const double origin[3], field_means **out);
+/* Takes the values of the points, one array more; they are read and copied. Errors: INVALID_ARGUMENT, by the names of the
+ * call and the buffer; OUT_OF_MEMORY. */
+tml_status field_means_add(tml_context *tml, field_means *means, const char *call, const char *name,
+                           tml_buffer values);
+/* The means of the number-th array that was added, into out, one a position. */
+tml_status field_means_at(tml_context *tml, const field_means *means, uint32_t number,
+                          tml_buffer positions, tml_buffer out);
+void field_means_destroy(tml_context *tml, field_means *means);
 
 #endif

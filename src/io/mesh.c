@@ -278,7 +278,8 @@ tml_status tml_mesh_put_rows(io_writer *writer, const mesh_layout *layout, const
         const uint64_t place = chunk->rows == MESH_VERTICES ? vertex_first : triangle_first;
         const uint64_t first = chunk->rows == MESH_TRIANGLE_NUMBERS ? place : 0;
         const bool is_raised = chunk->rows == MESH_TRIANGLES && piece->indices && base;
-        const rows_source source = {piece, chunk->fill, base};
+        const tml_mesh with = mesh_with_attribute(piece, chunk->attribute);
+        const rows_source source = {&with, chunk->fill, base};
         const uint64_t count = chunk->fill ? row_count(piece, chunk->rows) : 0;
         if (count && tml_io_seek(writer, offset + place * chunk->row_size))
             tml_io_write_rows(writer, first, count, chunk->row_size,
@@ -321,7 +322,7 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
     return TML_OK;
 }
 
-static tml_status check_attributes(tml_context *tml, const tml_mesh *mesh)
+tml_status tml_mesh_check_attributes(tml_context *tml, const tml_mesh *mesh)
 {
     if (mesh->attribute_count > TML_MESH_MAX_ATTRIBUTES ||
         (mesh->attribute_count && !mesh->attributes))
@@ -413,7 +414,7 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",
                          (unsigned long long)largest, (unsigned long long)mesh->vertex_count);
-    tml_status status = check_attributes(tml, mesh);
+    tml_status status = tml_mesh_check_attributes(tml, mesh);
     return status == TML_OK ? check_uvs(tml, mesh) : status;
 }
 

@@ -168,6 +168,8 @@ size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t coun
 size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
 /* Is it a colour? Then its rows in PLY and VTP are bytes. */
+/* Are the attributes what tml_mesh says of them? */
+TML_MUST_CHECK tml_status tml_mesh_check_attributes(tml_context *tml, const tml_mesh *mesh);
 bool tml_mesh_is_color(const tml_mesh_attribute *attribute);
 size_t tml_mesh_attribute_size(const tml_mesh_attribute *attribute);
 /* Rows of the first attribute: floats, or a colour's bytes. */

@@ -5,7 +5,15 @@
 
 #include "io/mesh_format.h"
 
-enum { POSITIONS, NORMALS, VALUES, INDICES, ARRAYS };
+/* The arrays of vertices, then that of triangles. */
+enum {
+    POSITIONS,
+    NORMALS,
+    VALUES,
+    ATTRIBUTES,
+    INDICES = ATTRIBUTES + TML_MESH_MAX_ATTRIBUTES,
+    ARRAYS
+};
 enum { MESH_COPY = 1 << 20 };
 
 typedef struct spool {
@@ -41,12 +49,14 @@ struct tml_mesh_stream {
     const tml_team *team;
     bool team_soup; /* pieces have indices; the file is to be a soup */
     char value_name[64], comment[256];
+    char attribute_names[TML_MESH_MAX_ATTRIBUTES][64];
+    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
     spool spools[ARRAYS];
     segment *segments;
     uint64_t segment_count, segment_room;
-    bool in_place;     /* the file is written as pieces come; no spools */
-    io_writer writer;  /* of it */
-    tml_mesh whole;    /* its counts; arrays that are not NULL come */
+    bool in_place;    /* the file is written as pieces come; no spools */
+    io_writer writer; /* of it */
+    tml_mesh whole;   /* its counts; arrays that are not NULL come */
     mesh_layout layout;
     mesh_box box;
     mesh_place *places; /* of each part */

@@ -16,6 +16,8 @@
 enum { NAME_TRIES = 100, NAME_SHOWN = 200, SEGMENTS_FIRST = 64 };
 
 static const char call[] = "tml_mesh_stream";
+_Static_assert((int)TML_FIELD_MAX_ATTRIBUTES >= (int)TML_MESH_MAX_ATTRIBUTES,
+               "tml_mesh_arrays has room for a mesh's");
 
 /* ---- spools --------------------------------------------------------------------------------- */
 
@@ -130,6 +132,8 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     whole->positions = promised;
     whole->normals = desc->normals ? promised : NULL;
     whole->values = desc->values ? promised : NULL;
+    for (uint32_t i = 0; i < desc->attribute_count; i++)
+        stream->attributes[i].data = promised;
     whole->indices = desc->soup ? NULL : promised;
     stream->places = tml_alloc(stream->tml, desc->part_count * sizeof *stream->places);
     if (!stream->places)
@@ -154,6 +158,25 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     stream->writer.progress.next = UINT64_MAX; /* the progress is that of making the pieces */
     status = tml_mesh_put_text(&stream->writer, layout);
     return status == TML_OK ? TML_OK : tml_io_finish(&stream->writer, status);
+}
+
+/* sizes: of each one's rows. */
+static tml_status take_attributes(tml_mesh_stream *stream, const tml_mesh_stream_desc *desc,
+                                  size_t *sizes)
+{
+    tml_mesh *mesh = &stream->mesh;
+    mesh->attributes = desc->attributes;
+    mesh->attribute_count = desc->attribute_count;
+    tml_status status = tml_mesh_check_attributes(stream->tml, mesh);
+    mesh->attributes = stream->attributes;
+    for (uint32_t i = 0; i < desc->attribute_count && status == TML_OK; i++) {
+        snprintf(stream->attribute_names[i], sizeof stream->attribute_names[i], "%s",
+                 desc->attributes[i].name);
+        stream->attributes[i] =
+            (tml_mesh_attribute){stream->attribute_names[i], desc->attributes[i].components, NULL};
+        sizes[i] = desc->attributes[i].components * sizeof(float);
+    }
+    return status;
 }
 
 tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
@@ -199,14 +222,16 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     mesh->value_name = desc->value_name ? stream->value_name : NULL;
     mesh->comment = desc->comment ? stream->comment : NULL;
 
-    const size_t sizes[ARRAYS] = {3 * sizeof(float), desc->normals ? 3 * sizeof(float) : 0,
-                                  desc->values ? sizeof(float) : 0,
-                                  stream->soup      ? 0
-                                  : desc->indices64 ? 3 * sizeof(uint64_t)
-                                                    : 3 * sizeof(uint32_t)};
+    size_t sizes[ARRAYS] = {[POSITIONS] = 3 * sizeof(float),
+                            [NORMALS] = desc->normals ? 3 * sizeof(float) : 0,
+                            [VALUES] = desc->values ? sizeof(float) : 0,
+                            [INDICES] = stream->soup      ? 0
+                                        : desc->indices64 ? 3 * sizeof(uint64_t)
+                                                          : 3 * sizeof(uint32_t)};
+    status = take_attributes(stream, desc, &sizes[ATTRIBUTES]);
     for (int i = 0; i < ARRAYS; i++)
         stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
-    if (stream->in_place)
+    if (status == TML_OK && stream->in_place)
         status = create_whole(stream, desc);
     for (int i = 0; i < ARRAYS && status == TML_OK && !stream->in_place; i++)
         if (sizes[i])
@@ -238,21 +263,38 @@ tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece)
     return TML_OK;
 }
 
+static const void *array_of(const tml_mesh *piece, int array)
+{
+    return array == POSITIONS ? (const void *)piece->positions
+           : array == NORMALS ? piece->normals
+           : array == VALUES  ? piece->values
+           : array == INDICES ? piece->indices
+           : (uint32_t)(array - ATTRIBUTES) < piece->attribute_count && piece->attributes
+               ? piece->attributes[array - ATTRIBUTES].data
+               : NULL;
+}
+
 static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
 {
-    const struct {
-        const char *name;
-        const void *array;
-        uint64_t count;
-    } arrays[ARRAYS] = {{"positions", piece->positions, piece->vertex_count},
-                        {"normals", piece->normals, piece->vertex_count},
-                        {"values", piece->values, piece->vertex_count},
-                        {"indices", piece->indices, piece->triangle_count}};
+    static const char *const names[ARRAYS] = {[POSITIONS] = "positions",
+                                              [NORMALS] = "normals",
+                                              [VALUES] = "values",
+                                              [INDICES] = "indices"};
+    const uint32_t attributes = stream->mesh.attribute_count;
     for (int i = 0; i < ARRAYS; i++)
-        if (stream->spools[i].row_size && arrays[i].count && !arrays[i].array)
+        if (stream->spools[i].row_size &&
+            (i == INDICES ? piece->triangle_count : piece->vertex_count) && !array_of(piece, i))
             return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: piece.%s is NULL, which the stream's desc promised", call,
-                             arrays[i].name);
+                             names[i] ? names[i] : "attributes[].data");
+    bool is_alike = piece->attribute_count == attributes;
+    for (uint32_t i = 0; i < attributes && is_alike && piece->vertex_count; i++)
+        is_alike = piece->attributes[i].components == stream->attributes[i].components;
+    if (!is_alike && (piece->vertex_count || piece->attribute_count))
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: piece.attribute_count is %" PRIu32 ", needs the desc's %" PRIu32
+                         " attributes, of the same components",
+                         call, piece->attribute_count, attributes);
     if (stream->soup && piece->vertex_count != 3 * piece->triangle_count)
         return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: piece.vertex_count is %" PRIu64 ", a soup of %" PRIu64
@@ -280,6 +322,11 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
     rows.normals = whole->normals ? piece->normals : NULL;
     rows.values = whole->values ? piece->values : NULL;
     rows.indices = whole->indices ? piece->indices : NULL;
+    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
+    memcpy(attributes, stream->attributes, sizeof attributes);
+    for (uint32_t i = 0; i < rows.attribute_count && piece->vertex_count; i++)
+        attributes[i].data = piece->attributes[i].data;
+    rows.attributes = attributes;
     rows.triangle_count = piece->triangle_count;
     rows.vertex_count = place->vertex_count; /* indices may reach later pieces */
     tml_status status = TML_OK;
@@ -300,7 +347,6 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
 tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
 {
     tml_mesh *mesh = &stream->mesh;
-    const void *arrays[ARRAYS] = {piece->positions, piece->normals, piece->values, piece->indices};
     const segment added = {part, mesh->vertex_count, piece->vertex_count, mesh->triangle_count,
                            piece->triangle_count};
     tml_status status = stream->status;
@@ -313,7 +359,7 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
         spool *to = &stream->spools[i];
         uint64_t rows = i == INDICES ? piece->triangle_count : piece->vertex_count;
         if (to->row_size)
-            status = tml_spool_append(stream, to, arrays[i], rows * to->row_size);
+            status = tml_spool_append(stream, to, array_of(piece, i), rows * to->row_size);
     }
     mesh->vertex_count += piece->vertex_count;
     mesh->triangle_count += piece->triangle_count;
@@ -416,8 +462,8 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
 
 tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
 {
-    const float **const reals[] = {&stream->mesh.positions, &stream->mesh.normals,
-                                   &stream->mesh.values};
+    const float **const reals[ATTRIBUTES] = {&stream->mesh.positions, &stream->mesh.normals,
+                                             &stream->mesh.values};
     static const float nothing[3];
     for (int i = 0; i < ARRAYS; i++) {
         spool *s = &stream->spools[i];
@@ -435,6 +481,8 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
         }
         if (i == INDICES)
             stream->mesh.indices = memory;
+        else if (i >= ATTRIBUTES)
+            stream->attributes[i - ATTRIBUTES].data = memory;
         else
             *reals[i] = memory;
     }
@@ -484,6 +532,10 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
                               .triangle_count = mesh->triangle_count,
                               .parts = parts,
                               .part_count = (uint32_t)count};
+    for (uint32_t i = 0; i < mesh->attribute_count; i++) {
+        arrays.attributes[i].data = stream->spools[ATTRIBUTES + i].mapped;
+        arrays.attributes[i].components = mesh->attributes[i].components;
+    }
     tml_status status = stream->edit(stream->user, &arrays);
     mesh->vertex_count = arrays.vertex_count;
     mesh->triangle_count = arrays.triangle_count;

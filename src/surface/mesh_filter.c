@@ -298,6 +298,9 @@ static tml_status compact_vertices(const filter *f)
     keep_rows(mesh->positions, 3 * sizeof(float), used, count);
     keep_rows(mesh->normals, 3 * sizeof(float), used, count);
     keep_rows(mesh->values, sizeof(float), used, count);
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        keep_rows(mesh->attributes[i].data, mesh->attributes[i].components * sizeof(float), used,
+                  count);
     tml_free(tml, number, size);
     return TML_OK;
 }

@@ -7,8 +7,6 @@
 
 #include "core/core_internal.h"
 
-static const uint64_t components[SOUP_ARRAYS] = {3, 3, 1};
-
 enum { BLOCK = 1 << 14 }; /* triangles of a task */
 
 static tml_status array_grow(tml_context *tml, soup_array *array, uint64_t size)
@@ -31,6 +29,8 @@ static void piece_arrays(const tml_surface_piece *piece, const float *out[SOUP_A
     out[0] = piece->positions;
     out[1] = piece->normals;
     out[2] = piece->values;
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        out[3 + i] = piece->field_values[i];
 }
 
 typedef struct soup_job {
@@ -52,7 +52,7 @@ static void gather_block(void *argument, uint32_t block)
     for (int a = 0; a < SOUP_ARRAYS; a++) {
         if (!arrays[a])
             continue;
-        uint64_t n = components[a];
+        uint64_t n = carry->components[a];
         float *to = (float *)carry->soup[a].memory + 3 * n * (job->place + first);
         for (uint64_t i = 3 * first; i < 3 * end; i++, to += n) {
             uint64_t vertex = job->triangles[i];
@@ -115,12 +115,12 @@ static tml_status keep(tml_context *tml, soup_carry *carry, const tml_surface_pi
     carry->triangle_count = 0; /* stays 0 on failure */
     tml_status status = array_grow(tml, &carry->waiting[SOUP_ARRAYS], 3 * count * sizeof *corners);
     for (int a = 0; a < SOUP_ARRAYS && status == TML_OK; a++) {
-        uint64_t size = (piece->vertex_count - skipped) * components[a] * sizeof(float);
+        uint64_t size = (piece->vertex_count - skipped) * carry->components[a] * sizeof(float);
         if (!arrays[a] || size == 0)
             continue;
         status = array_grow(tml, &carry->waiting[a], size);
         if (status == TML_OK)
-            memcpy(carry->waiting[a].memory, arrays[a] + skipped * components[a], size);
+            memcpy(carry->waiting[a].memory, arrays[a] + skipped * carry->components[a], size);
     }
     if (status != TML_OK)
         return status;
@@ -143,7 +143,8 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
     tml_status status = TML_OK;
     for (int a = 0; a < SOUP_ARRAYS && status == TML_OK; a++)
         if (arrays[a])
-            status = array_grow(tml, &carry->soup[a], 3 * count * components[a] * sizeof(float));
+            status =
+                array_grow(tml, &carry->soup[a], 3 * count * carry->components[a] * sizeof(float));
     if (status != TML_OK)
         return status;
     gather_corners(tml, carry, piece, carry->triangles, waited, 0);
@@ -156,6 +157,8 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
     out->positions = carry->soup[0].memory;
     out->normals = arrays[1] ? carry->soup[1].memory : NULL;
     out->values = arrays[2] ? carry->soup[2].memory : NULL;
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        out->field_values[i] = arrays[3 + i] ? carry->soup[3 + i].memory : NULL;
     out->indices = NULL;
     carry->done += count;
     return keep(tml, carry, piece, complete);

@@ -5,15 +5,16 @@
 
 #include <trommel/surface.h>
 
-enum { SOUP_ARRAYS = 3 }; /* positions, normals, values */
+enum { SOUP_ARRAYS = 3 + TML_FIELD_MAX_ATTRIBUTES }; /* positions, normals, values, field_values */
 
 typedef struct soup_array {
     void *memory;
     size_t size;
 } soup_array;
 
-/* Zeroed: before the first piece. */
+/* Zeroed but for components: before the first piece. */
 typedef struct soup_carry {
+    uint8_t components[SOUP_ARRAYS]; /* of each array */
     uint64_t *triangles; /* carried vertex numbers within the part; in waiting[SOUP_ARRAYS] */
     uint64_t triangle_count;
     uint64_t vertex_first, vertex_count; /* carried vertices */

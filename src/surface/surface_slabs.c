@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stream/stream_internal.h"
@@ -46,6 +47,8 @@ typedef struct stream {
     bool reads;                  /* desc.read, desc.map or a field gives the samples */
     bool maps;                   /* desc.map */
     field_plan *field;           /* NULL: no field */
+    field_means *means;          /* of desc.field_values; NULL: none */
+    tml_type value_types[TML_FIELD_MAX_ATTRIBUTES];
     slab_source sources[SOURCES];
     /* Of each part: counts of this share so far; firsts: the counts of the shares before it. */
     tml_surface_part *done;
@@ -62,6 +65,14 @@ static tml_status bad_desc(tml_context *tml, tml_status status, const char *what
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
+
+static bool has_field_values(const tml_surface_slabs_desc *desc)
+{
+    bool has_any = false;
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        has_any = has_any || !tml_buffer_is_none(desc->field_values[i]);
+    return has_any;
+}
 
 static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *desc)
 {
@@ -87,6 +98,9 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
         return bad_desc(tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface.field stands instead of a volume, and has no mask, "
                         "attribute, index or labels");
+    if (!surface->field && has_field_values(desc))
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
+                        "desc.field_values are of a field's points; needs desc.surface.field");
     if (!tml_buffer_is_none(surface->vertices) || !tml_buffer_is_none(surface->vertex_normals) ||
         !tml_buffer_is_none(surface->vertex_values) || !tml_buffer_is_none(surface->indices))
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -213,6 +227,25 @@ static tml_status check_before(const stream *s)
     return TML_OK;
 }
 
+/* The plan of the field, and what the points carry in its order. */
+static tml_status create_means(stream *s, const tml_field_desc *field)
+{
+    tml_status status = field_plan_create_ordered(s->tml, field, &s->field);
+    if (status == TML_OK)
+        status = field_means_create(s->tml, field, s->field, s->desc->surface->position_origin,
+                                    &s->means);
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++) {
+        const tml_buffer values = s->desc->field_values[i];
+        char name[32];
+        if (tml_buffer_is_none(values))
+            continue;
+        snprintf(name, sizeof name, "desc.field_values[%d]", i);
+        status = field_means_add(s->tml, s->means, "tml_surface_slabs", name, values);
+        tml_buffer_describe(s->tml, values, &s->value_types[i], NULL);
+    }
+    return status;
+}
+
 static tml_status resolve_slabs(stream *s)
 {
     const tml_surface_desc *surface = s->desc->surface;
@@ -240,8 +273,10 @@ static tml_status resolve_slabs(stream *s)
     status = resolve_share(s);
     if (status == TML_OK)
         status = check_before(s);
-    if (status == TML_OK && surface->field)
+    if (status == TML_OK && surface->field && !has_field_values(s->desc))
         status = field_plan_create(s->tml, &field, &s->field);
+    else if (status == TML_OK && surface->field)
+        status = create_means(s, &field);
     return status;
 }
 
@@ -445,7 +480,14 @@ static tml_status load_end(stream *s, loading *job)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-enum { PIECE_POSITIONS, PIECE_NORMALS, PIECE_VALUES, PIECE_INDICES, PIECE_ARRAYS };
+enum {
+    PIECE_POSITIONS,
+    PIECE_NORMALS,
+    PIECE_VALUES,
+    PIECE_INDICES,
+    PIECE_MEANS,
+    PIECE_ARRAYS = PIECE_MEANS + TML_FIELD_MAX_ATTRIBUTES
+};
 
 /* A slab's outputs, with all parts one after another. */
 typedef struct piece_arrays {
@@ -461,8 +503,11 @@ static tml_type piece_type(const stream *s, int array)
         return TML_F32;
     case PIECE_INDICES:
         return TML_VEC(s->plan.indices64 ? TML_U64 : TML_U32, 3);
-    default:
+    case PIECE_POSITIONS:
+    case PIECE_NORMALS:
         return TML_VEC(TML_F32, 3);
+    default:
+        return s->value_types[array - PIECE_MEANS];
     }
 }
 
@@ -470,6 +515,8 @@ static bool piece_has(const stream *s, int array)
 {
     if (array == PIECE_NORMALS)
         return s->plan.normals != TML_NORMALS_NONE;
+    if (array >= PIECE_MEANS)
+        return s->value_types[array - PIECE_MEANS] != TML_TYPE_NONE;
     return array != PIECE_VALUES || s->plan.attribute;
 }
 
@@ -525,25 +572,44 @@ static void raise_indices(const stream *s, const piece_arrays *arrays)
     }
 }
 
+/* The means at the vertices, in an engine's host memory. */
+static tml_status find_means(stream *s, piece_arrays *out)
+{
+    tml_status status = TML_OK;
+    double start = tml_seconds();
+    uint32_t number = 0;
+    for (int i = PIECE_MEANS; i < PIECE_ARRAYS && status == TML_OK; i++)
+        if (piece_has(s, i))
+            status = field_means_at(s->tml, s->means, number++, out->buffers[PIECE_POSITIONS],
+                                    out->buffers[i]);
+    if (s->means)
+        surface_time(s->result, "attributes", tml_seconds() - start);
+    return status;
+}
+
 /* Runs EMIT into new buffers, and fetches them. */
 static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, double from,
                               double to, piece_arrays *out)
 {
-    tml_slot **const slots[PIECE_ARRAYS] = {&s->plan.positions, &s->plan.vertex_normals,
-                                            &s->plan.vertex_values, &s->plan.indices};
+    tml_slot **const slots[PIECE_MEANS] = {&s->plan.positions, &s->plan.vertex_normals,
+                                           &s->plan.vertex_values, &s->plan.indices};
     tml_status status = TML_OK;
     for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++) {
-        *slots[i] = NULL;
+        if (i < PIECE_MEANS)
+            *slots[i] = NULL;
         if (!piece_has(s, i))
             continue;
         const tml_buffer_desc desc = {.type = piece_type(s, i),
                                       .count = i == PIECE_INDICES ? triangles : vertices,
                                       .label = "piece of a surface"};
         status = tml_buffer_create(s->tml, &desc, &out->buffers[i]);
-        *slots[i] = tml_slot_of(s->tml, out->buffers[i]);
+        if (i < PIECE_MEANS)
+            *slots[i] = tml_slot_of(s->tml, out->buffers[i]);
     }
     if (status == TML_OK)
         status = surface_run_stage(s->tml, &s->plan, SURFACE_EMIT, from, to);
+    if (status == TML_OK)
+        status = find_means(s, out);
     for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++)
         if (piece_has(s, i))
             status = piece_fetch(s, i, out);
@@ -577,6 +643,10 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
         piece.normals = (const float *)arrays->memory[PIECE_NORMALS] + 3 * v;
     if (arrays->memory[PIECE_VALUES])
         piece.values = (const float *)arrays->memory[PIECE_VALUES] + v;
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        if (arrays->memory[PIECE_MEANS + i])
+            piece.field_values[i] = (const float *)arrays->memory[PIECE_MEANS + i] +
+                                    v * tml_type_size(s->value_types[i]) / sizeof(float);
     if (!s->carries)
         return s->desc->write(s->desc->user, &piece);
     tml_surface_piece soup;
@@ -802,8 +872,12 @@ static tml_status begin_parts(stream *s)
     s->carries = tml_alloc_array(s->tml, count, sizeof *s->carries);
     if (!s->carries)
         return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
-    for (uint32_t p = 0; p < count; p++)
-        s->carries[p] = (soup_carry){.done = s->done[p].triangle_first};
+    for (uint32_t p = 0; p < count; p++) {
+        s->carries[p] = (soup_carry){.done = s->done[p].triangle_first, .components = {3, 3, 1}};
+        for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+            s->carries[p].components[3 + i] =
+                (uint8_t)(tml_type_size(s->value_types[i]) / sizeof(float));
+    }
     return TML_OK;
 }
 
@@ -859,8 +933,8 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
             (void)!surface_run_stage(tml, &s.plan, SURFACE_END, 1.0, 1.0);
         places_free(&s);
     }
-    if (s.field)
-        field_plan_destroy(tml, s.field);
+    field_means_destroy(tml, s.means);
+    field_plan_destroy(tml, s.field);
     uint32_t count = s.plan.part_count;
     if (status == TML_OK)
         status = finish_components(&s);
