@@ -1,5 +1,5 @@
-/* Kernels that read whole arrays (tml_words), take and make vectors of integers, and call functions of a
- * library: one from a kernel file and one of TML_LIBRARY. On every device that there is. */
+/* Kernels that read whole arrays (tml_words), take and make vectors of integers, draw random numbers, and
+ * call functions of a library: one from a kernel file and one of TML_LIBRARY. On every device that there is. */
 #include <stdlib.h>
 
 #include "test.h"
@@ -28,9 +28,7 @@ TML_LIBRARY(corner,
     TABLE_BEGIN(uint, corner_turns, 3) 1u, 2u, 0u TABLE_END
 
     FUNCTION(vec3) corner_point(tml_words points, uint v) {
-        uint at = 3u * v;
-        return VEC3(tml_word_float(points, at), tml_word_float(points, at + 1u),
-                    tml_word_float(points, at + 2u));
+        return tml_word_vec3(points, v);
     }
     FUNCTION(corner_pair) corner_split(float x) {
         corner_pair pair;
@@ -54,6 +52,16 @@ TML_KERNEL_WITH(corner, uvec4, all_six,
                     uint turned = corner_turns[turn.z % 3u] + turn.x * tml_word(more, turn.y);
                     return UVEC4(pair.whole, floatBitsToUint(pair.part), turned, U(i) + p.u[3]);
                 })
+TML_KERNEL(vec4, mixed_vectors, (uint v, tml_words p), {
+    vec2 two = tml_word_vec2(p, v);
+    vec4 four = tml_word_vec4(p, v);
+    return VEC4(two.x, two.y + four.x, four.y + four.z, four.w);
+})
+TML_KERNEL(uvec4, drawn, (uint seed, tml_index i), {
+    uvec2 both = tml_random(U(i), seed, 0x13198a2eu);
+    return UVEC4(both.x, both.y, tml_random_uint(seed, U(i)),
+                 floatBitsToUint(tml_random_float(U(i), seed)));
+})
 TML_KERNEL_WITH(walks, uint, hash_of, (uint n, tml_words tree), { return walks_hash(tree, n); })
 TML_KERNEL_WITH(walks, uint, children_of, (uint n, tml_words tree),
                 { return walks_read(tree, n).children; })
@@ -158,6 +166,33 @@ static void read_words(tml_context *tml)
         CHECK_EQ_U64(got[4 * i + 1], bits);
         CHECK_EQ_U64(got[4 * i + 2], table[turn[2] % 3] + turn[0] * ends[turn[1]]);
         CHECK_EQ_U64(got[4 * i + 3], i + 5);
+    }
+}
+
+/* Vectors of whole arrays, and random numbers: the C functions say what every engine must give. */
+static void read_vectors_and_draw(tml_context *tml)
+{
+    static float points[4 * POINTS], sums[4 * EDGES];
+    static uint32_t seeds[EDGES], draws[4 * EDGES];
+    for (uint32_t i = 0; i < 4 * POINTS; i++)
+        points[i] = (float)(scatter(i) % 1024) / 16.0f;
+    for (uint32_t i = 0; i < EDGES; i++)
+        seeds[i] = scatter(i + 5) % POINTS;
+    tml_buffer p = buffer_of(tml, TML_VEC(TML_F32, 4), POINTS, points);
+    tml_buffer s = buffer_of(tml, TML_U32, EDGES, seeds);
+    tml_buffer sum = buffer_of(tml, TML_VEC(TML_F32, 4), EDGES, NULL);
+    tml_buffer draw = buffer_of(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
+                                   .kernel = TML_USE(mixed_vectors), .in = {s, p}, .out = sum}));
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(drawn), .in = {s}, .out = draw}));
+    CHECK_OK(tml, tml_buffer_read(tml, sum, sums));
+    CHECK_OK(tml, tml_buffer_read(tml, draw, draws));
+    for (uint32_t i = 0; i < EDGES; i++) {
+        const float *two = points + 2 * (size_t)seeds[i], *four = points + 4 * (size_t)seeds[i];
+        const float wanted[4] = {two[0], two[1] + four[0], four[1] + four[2], four[3]};
+        const tml_uvec4 drawn_here = drawn(seeds[i], i);
+        CHECK(!memcmp(sums + 4 * (size_t)i, wanted, sizeof wanted));
+        CHECK(!memcmp(draws + 4 * (size_t)i, &drawn_here, sizeof drawn_here));
     }
 }
 
@@ -319,6 +354,11 @@ static void on_every_device(void (*test)(tml_context *tml))
 TEST(words_are_read_at_any_place)
 {
     on_every_device(read_words);
+}
+
+TEST(vectors_and_random_numbers_are_those_of_c)
+{
+    on_every_device(read_vectors_and_draw);
 }
 
 TEST(words_at_odd_addresses_are_refused)

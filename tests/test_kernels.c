@@ -47,13 +47,19 @@ TML_KERNEL(double, average, (double a, double b), { return a < b ? (a + b) * 0.5
 TML_KERNEL(uint64, wide, (uint64 a, int64 b), { return b > 0 ? max(a, a + 1u) : a; })
 TML_KERNEL(int64, shifted, (int64 a, uint n), { return a * 2 - I(n); })
 
+TML_KERNEL(vec4, drawn, (uint a, tml_words w), {
+    vec2 two = add2(tml_word_vec2(w, a), VEC2(tml_word_vec3(w, a).z, tml_word_vec4(w, a).w));
+    return VEC4(two.x, two.y, F(tml_random(a, 1u, 2u).y),
+                tml_random_float(a, tml_random_uint(a, 0u)));
+})
+
 #include <trommel/kernel_end.h>
 
 /* Kernels with 64-bit parameters or results: Vulkan only, where the device has them. */
 static const tml_kernel *const user_kernels[] = {
     TML_USE(is_positive), TML_USE(widen),     TML_USE(cross_sign), TML_USE(flatten),
     TML_USE(move),        TML_USE(spread),    TML_USE(loop),       TML_USE(turned),
-    TML_USE(joined),      TML_USE(looked_up), TML_USE(smoothed)};
+    TML_USE(joined),      TML_USE(looked_up), TML_USE(smoothed),   TML_USE(drawn)};
 static const tml_kernel *const wide_kernels[] = {TML_USE(average), TML_USE(wide), TML_USE(shifted)};
 
 typedef struct kernel_file {
@@ -370,6 +376,52 @@ TEST(user_kernels_know_their_parameters)
     CHECK_EQ_U64(TML_USE(move)->params[1], TML_PARAM_PARAMS);
     CHECK_EQ_U64(TML_USE(wide)->params[0], TML_U64);
     CHECK_EQ_U64(TML_USE(wide)->params[1], TML_I64);
+}
+
+/* The known answers of the authors' own tests (Random123, kat_vectors). */
+TEST(random_numbers_are_philox)
+{
+    static const uint32_t known[][5] = {
+        {0, 0, 0, 0xff1dae59u, 0x6cd10df2u},
+        {0xffffffffu, 0xffffffffu, 0xffffffffu, 0x2c3f628bu, 0xab4fd7adu},
+        {0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0xdd7ce038u, 0xf62a4c12u}};
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        tml_uvec2 drawn = tml_random(known[i][0], known[i][1], known[i][2]);
+        CHECK_EQ_U64(drawn.x, known[i][3]);
+        CHECK_EQ_U64(drawn.y, known[i][4]);
+    }
+    CHECK_EQ_U64(tml_random_uint(0, 0), 0xff1dae59u);
+    CHECK_NEAR(tml_random_float(0, 0), 0xff1daep-24, 0.0);
+}
+
+/* Along either argument and both: each byte's values as often as one another, neighbours without
+ * correlation, a mean of a half. Bounds of five standard deviations and more; the numbers are fixed. */
+TEST(random_numbers_are_even)
+{
+    enum { DRAWS = 1 << 18 };
+    for (uint32_t way = 0; way < 3; way++) {
+        static uint32_t seen[4][256];
+        memset(seen, 0, sizeof seen);
+        double sum = 0, products = 0, before = 0;
+        for (uint32_t i = 0; i < DRAWS; i++) {
+            uint32_t a = way == 1 ? 7 : i, b = way == 0 ? 7 : i, x = tml_random_uint(a, b);
+            double real = (double)tml_random_float(a, b) - 0.5;
+            CHECK(real >= -0.5 && real < 0.5);
+            for (uint32_t byte = 0; byte < 4; byte++)
+                seen[byte][x >> 8 * byte & 255]++;
+            sum += real;
+            products += real * before;
+            before = real;
+        }
+        CHECK_NEAR(sum / DRAWS, 0, 5 * sqrt(1.0 / 12 / DRAWS));
+        CHECK_NEAR(products / DRAWS, 0, 5 * sqrt(1.0 / 144 / DRAWS));
+        for (uint32_t byte = 0; byte < 4; byte++) {
+            double chi_square = 0, expected = DRAWS / 256.0;
+            for (uint32_t value = 0; value < 256; value++)
+                chi_square += (seen[byte][value] - expected) * (seen[byte][value] - expected);
+            CHECK_NEAR(chi_square / expected, 255, 5 * sqrt(2.0 * 255));
+        }
+    }
 }
 
 TEST(user_kernels_run_over_blocks)

@@ -28,14 +28,11 @@
  * A tml_words array is any buffer whose elements are a multiple of 4 bytes, seen as 32-bit words; lent
  * memory must begin at a multiple of 4, too. It may have any length, whatever the stream's.
  * tml_word(name, i) is word i, a uint, and tml_word_float(name, i) the float of the same bits; i is a
- * uint or, in C, a tml_index. Vertex v of an f32x3 array p is therefore tml_word_float(p, 3u * v) and
- * the two words after it:
+ * uint or, in C, a tml_index. tml_word_vec2, tml_word_vec3 and tml_word_vec4(name, i) are vector i of
+ * an array of f32x2, f32x3 or f32x4: words 3i, 3i + 1 and 3i + 2 of one of f32x3.
  *
- *     TML_KERNEL(float, edge_length, (uvec2 ends, tml_words p), {
- *         uint a = 3u * ends.x, b = 3u * ends.y;
- *         return length3(VEC3(tml_word_float(p, a) - tml_word_float(p, b),
- *                             tml_word_float(p, a + 1u) - tml_word_float(p, b + 1u),
- *                             tml_word_float(p, a + 2u) - tml_word_float(p, b + 2u)));
+ *     TML_KERNEL(float, edge_length, (uvec2 ends, tml_words points), {
+ *         return length3(sub3(tml_word_vec3(points, ends.x), tml_word_vec3(points, ends.y)));
  *     })
  *     ... .in = {edges, points} ...
  *

@@ -8,11 +8,20 @@
  *   64 bits  DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of its bits
  *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
  *            UVEC2(x, y) ...: .x .y .z .w and no operators
- *   arrays   tml_word(words, i), tml_word_float(words, i): of a tml_words parameter
+ *   arrays   tml_word(words, i), tml_word_float(words, i): of a tml_words parameter;
+ *            tml_word_vec2(words, i), tml_word_vec3, tml_word_vec4: its i-th vector
  *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
  * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
  *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
  * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x), which no compiler may drop
+ *   random   tml_random_float(a, b): 0 <= x < 1 in steps of 2^-24, tml_random_uint(a, b): any uint;
+ *            tml_random(a, b, key): a uvec2, of which tml_random_uint is .x with the key 0. They
+ *            have no state: the same arguments give the same bits in every kernel, on every engine,
+ *            whatever ran before, and other arguments other numbers. So let a say which element it
+ *            is and b which of its draws, tml_random_float(id, 4u * frame + 2u); an index serves as
+ *            an id where elements keep their places. Philox2x32-10, which passes BigCrush; about
+ *            twenty 32-bit multiplications. After: Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:
+ *            As Easy as 1, 2, 3. 2011. Not for secrets. Not in OpenGL ES 2 and WebGL 1
  *   rounded_product(a, b)  a * b of floats, rounded before anything is added to it
  *   libraries  FUNCTION(T) name(T a, ...) {...}; parameters are by value, so results are returned, in
  *            a struct if several

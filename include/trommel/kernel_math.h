@@ -212,6 +212,38 @@ static inline float tml_word_float(tml_words words, tml_index i)
 {
     return tml_bits_float(words[i]);
 }
+static inline tml_vec2 tml_word_vec2(tml_words words, tml_index i)
+{
+    return tml_make2(tml_word_float(words, 2 * i), tml_word_float(words, 2 * i + 1));
+}
+static inline tml_vec3 tml_word_vec3(tml_words words, tml_index i)
+{
+    return tml_make3(tml_word_float(words, 3 * i), tml_word_float(words, 3 * i + 1),
+                     tml_word_float(words, 3 * i + 2));
+}
+static inline tml_vec4 tml_word_vec4(tml_words words, tml_index i)
+{
+    return tml_make4(tml_word_float(words, 4 * i), tml_word_float(words, 4 * i + 1),
+                     tml_word_float(words, 4 * i + 2), tml_word_float(words, 4 * i + 3));
+}
+/* Philox2x32-10. */
+static inline tml_uvec2 tml_random(uint32_t a, uint32_t b, uint32_t key)
+{
+    for (uint32_t round = 0; round < 10; round++, key += 0x9e3779b9u) {
+        uint64_t product = (uint64_t)0xd256d193u * a;
+        a = (uint32_t)(product >> 32) ^ key ^ b;
+        b = (uint32_t)product;
+    }
+    return tml_make_uvec2(a, b);
+}
+static inline uint32_t tml_random_uint(uint32_t a, uint32_t b)
+{
+    return tml_random(a, b, 0).x;
+}
+static inline float tml_random_float(uint32_t a, uint32_t b)
+{
+    return (float)(tml_random_uint(a, b) >> 8) * (1.0f / 16777216.0f);
+}
 static inline uint64_t tml_words_uint64(uint32_t low, uint32_t high)
 {
     return (uint64_t)high << 32 | low;

@@ -46,6 +46,39 @@ struct tml_params {
 #define LOAD_I8(address, i)  (int(tml_load_byte(address, i) << 24) >> 24)
 
 #define tml_word_float(words, i) uintBitsToFloat(tml_word(words, i))
+vec2 tml_word_vec2(tml_words words, uint i)
+{
+    return vec2(tml_word_float(words, 2u * i), tml_word_float(words, 2u * i + 1u));
+}
+vec3 tml_word_vec3(tml_words words, uint i)
+{
+    return vec3(tml_word_float(words, 3u * i), tml_word_float(words, 3u * i + 1u),
+                tml_word_float(words, 3u * i + 2u));
+}
+vec4 tml_word_vec4(tml_words words, uint i)
+{
+    return vec4(tml_word_vec2(words, 2u * i), tml_word_vec2(words, 2u * i + 1u));
+}
+
+/* Philox2x32-10. */
+uvec2 tml_random(uint a, uint b, uint key)
+{
+    for (uint round = 0u; round < 10u; round++) {
+        uint low = 0xd256d193u * a;
+        a = tml_multiply_high(0xd256d193u, a) ^ key ^ b;
+        b = low;
+        key += 0x9e3779b9u;
+    }
+    return uvec2(a, b);
+}
+uint tml_random_uint(uint a, uint b)
+{
+    return tml_random(a, b, 0u).x;
+}
+float tml_random_float(uint a, uint b)
+{
+    return F(tml_random_uint(a, b) >> 8) * (1.0f / 16777216.0f);
+}
 
 #define add2(a, b)   ((a) + (b))
 #define sub2(a, b)   ((a) - (b))

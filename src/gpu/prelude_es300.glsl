@@ -51,6 +51,15 @@ float rounded_product(float a, float b)
     return uintBitsToFloat(floatBitsToUint(a * b) ^ tml_zero);
 }
 
+/* The upper word of a product. GLSL ES 3.00 has no umulExtended. */
+uint tml_multiply_high(uint a, uint b)
+{
+    uint a_low = a & 0xffffu, a_high = a >> 16, b_low = b & 0xffffu, b_high = b >> 16;
+    uint middle = a_high * b_low + (a_low * b_low >> 16);
+    uint other = a_low * b_high + (middle & 0xffffu);
+    return a_high * b_high + (middle >> 16) + (other >> 16);
+}
+
 /* GLSL ES 3.00 has no bitCount and no findLSB. */
 uint popcount32(uint x)
 {

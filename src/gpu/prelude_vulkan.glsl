@@ -67,6 +67,12 @@ float rounded_product(float a, float b)
     precise float product = a * b;
     return product;
 }
+uint tml_multiply_high(uint a, uint b)
+{
+    uint high, low;
+    umulExtended(a, b, high, low);
+    return high;
+}
 uint popcount32(uint x)
 {
     return uint(bitCount(x));

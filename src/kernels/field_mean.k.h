@@ -70,10 +70,9 @@ field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, tml_words plan
                tml_words values, uint width)
 {
     for (uint i = first; i < last; i++) {
-        vec3 away =
-            VEC3(d.x - tml_word_float(points, 4u * i), d.y - tml_word_float(points, 4u * i + 1u),
-                 d.z - tml_word_float(points, 4u * i + 2u));
-        float weight = field_mean_weight(plan, away, tml_word_float(points, 4u * i + 3u));
+        vec4 point = tml_word_vec4(points, i);
+        vec3 away = VEC3(d.x - point.x, d.y - point.y, d.z - point.z);
+        float weight = field_mean_weight(plan, away, point.w);
         if (weight > 0.0f) {
             vec4 value = VEC4(
                 field_mean_value(values, i, width, 0u), field_mean_value(values, i, width, 1u),

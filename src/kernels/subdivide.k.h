@@ -505,8 +505,7 @@ loop_child_limit(uint i, tml_words halves, tml_words vertices, tml_words firsts,
 
 FUNCTION(vec3) loop_point(tml_words positions, uint i)
 {
-    return VEC3(tml_word_float(positions, 3u * i), tml_word_float(positions, 3u * i + 1u),
-                tml_word_float(positions, 3u * i + 2u));
+    return tml_word_vec3(positions, i);
 }
 
 /* v scaled to length 1; 0 0 0 if v is 0. */
