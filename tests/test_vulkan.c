@@ -461,6 +461,88 @@ TEST(a_frame_of_the_callers)
     host_close(&h);
 }
 
+/* What the command of a kind holds, from a count that was clamped already. */
+static uint32_t indirect_of(const tml_vulkan_indirect_desc *desc, uint32_t count, uint32_t out[5])
+{
+    uint32_t group = desc->group ? desc->group : 1;
+    if (desc->kind == TML_VULKAN_INDIRECT_DISPATCH) {
+        uint64_t groups = ((uint64_t)count + group - 1) / group;
+        out[0] = (uint32_t)(groups < 65535 ? groups : 65535);
+        out[1] = groups ? (uint32_t)((groups + out[0] - 1) / out[0]) : 0;
+        out[2] = 1;
+        return 3;
+    }
+    bool is_instances = desc->kind == TML_VULKAN_INDIRECT_INSTANCES ||
+                        desc->kind == TML_VULKAN_INDIRECT_INSTANCES_INDEXED;
+    bool is_indexed = desc->kind == TML_VULKAN_INDIRECT_DRAW_INDEXED ||
+                      desc->kind == TML_VULKAN_INDIRECT_INSTANCES_INDEXED;
+    uint64_t elements = (uint64_t)count * group;
+    while (elements > UINT32_MAX)
+        elements = UINT32_MAX / group * (uint64_t)group;
+    uint32_t words = 0;
+    out[words++] = is_instances ? group : (uint32_t)elements;
+    out[words++] = is_instances ? count : 1;
+    out[words++] = desc->first;
+    if (is_indexed)
+        out[words++] = (uint32_t)desc->vertex_offset;
+    out[words++] = desc->first_instance;
+    return words;
+}
+
+TEST(indirect_arguments_of_every_kind)
+{
+    NEED_DEVICE();
+    enum { AT = 3, WORDS = 12 };
+    static const uint64_t counts[] = {0, 1, 65535, 65536, 1000003, UINT32_MAX, UINT32_MAX + 7ull};
+    static const uint64_t limits[] = {0, 1000, UINT64_MAX};
+    static const uint32_t groups[] = {0, 36};
+    tml_context *tml;
+    CHECK_OK(NULL, open_with(NULL, &tml));
+    for (int wide = 0; wide < 2; wide++)
+        for (int i = 0; i < 5 * 7 * 3 * 2; i++) {
+            uint64_t count = counts[i / 5 % 7], limit = limits[i / 35 % 3];
+            if (!wide && count > UINT32_MAX)
+                continue;
+            tml_vulkan_indirect_desc desc = {.kind = (tml_vulkan_indirect_kind)(i % 5),
+                                             .count_index = 1,
+                                             .limit = limit,
+                                             .group = groups[i / 105],
+                                             .out_index = AT};
+            if (desc.kind != TML_VULKAN_INDIRECT_DISPATCH)
+                desc.first = 60, desc.first_instance = (uint32_t)i;
+            if (desc.kind == TML_VULKAN_INDIRECT_DRAW_INDEXED ||
+                desc.kind == TML_VULKAN_INDIRECT_INSTANCES_INDEXED)
+                desc.vertex_offset = -5 - i;
+            const uint32_t narrow[2] = {9, (uint32_t)count};
+            const uint64_t whole[2] = {9, count};
+            uint32_t got[WORDS], expected[WORDS];
+            memset(expected, 0xa5, sizeof expected);
+            desc.count =
+                buffer_of(tml, wide ? TML_U64 : TML_U32, 2, wide ? (const void *)whole : narrow);
+            desc.out = buffer_of(tml, TML_U32, WORDS, expected);
+            uint64_t clamped = limit && limit < count ? limit : count;
+            indirect_of(&desc, clamped < UINT32_MAX ? (uint32_t)clamped : UINT32_MAX,
+                        expected + AT);
+            CHECK_OK(tml, tml_vulkan_indirect(tml, &desc));
+            CHECK_OK(tml, tml_buffer_read(tml, desc.out, got));
+            CHECK(!memcmp(got, expected, sizeof got));
+            tml_buffer_destroy(tml, desc.count);
+            tml_buffer_destroy(tml, desc.out);
+        }
+    tml_vulkan_indirect_desc desc = {.count = buffer_of(tml, TML_U32, 1, NULL),
+                                     .out = buffer_of(tml, TML_U32, 5, NULL),
+                                     .kind = TML_VULKAN_INDIRECT_DRAW,
+                                     .vertex_offset = 1};
+    CHECK_STATUS(tml_vulkan_indirect(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml),
+              "tml_vulkan_indirect: desc.vertex_offset is not 0, but desc.kind is 1, whose command "
+              "has none; leave it zeroed");
+    desc.kind = TML_VULKAN_INDIRECT_DISPATCH, desc.vertex_offset = 0, desc.first_instance = 1;
+    CHECK_STATUS(tml_vulkan_indirect(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.first_instance is not 0") != NULL);
+    tml_close(tml);
+}
+
 TEST(a_lent_device_must_fit)
 {
     NEED_DEVICE();

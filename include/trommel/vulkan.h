@@ -169,10 +169,12 @@ typedef enum tml_vulkan_indirect_kind {
     /* VkDrawIndexedIndirectCommand: count * group indices, one instance */
     TML_VULKAN_INDIRECT_DRAW_INDEXED,
     TML_VULKAN_INDIRECT_INSTANCES, /* VkDrawIndirectCommand: group vertices, count instances */
+    /* VkDrawIndexedIndirectCommand: group indices, count instances */
+    TML_VULKAN_INDIRECT_INSTANCES_INDEXED,
 } tml_vulkan_indirect_kind;
 
 /* Writes indirect arguments on the device from element count_index of a u32 or u64 count buffer,
- * clamped to limit (0: to what the arguments hold). out: u32, 3, 4, 5 or 4 elements. */
+ * clamped to limit (0: to what the arguments hold). out: u32, 3, 4, 5, 4 or 5 elements. */
 typedef struct tml_vulkan_indirect_desc {
     tml_vulkan_indirect_kind kind;
     tml_buffer count;
@@ -181,6 +183,11 @@ typedef struct tml_vulkan_indirect_desc {
     uint32_t group; /* 0: 1 */
     tml_buffer out;
     uint64_t out_index; /* first element to write */
+    /* Draws: the command's firstVertex or firstIndex, vertexOffset (indexed draws) and
+     * firstInstance (above 0 your device needs drawIndirectFirstInstance). */
+    uint32_t first;
+    int32_t vertex_offset;
+    uint32_t first_instance;
 } tml_vulkan_indirect_desc;
 TML_API TML_MUST_CHECK tml_status tml_vulkan_indirect(tml_context *tml,
                                                       const tml_vulkan_indirect_desc *desc);

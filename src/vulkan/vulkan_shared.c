@@ -144,12 +144,24 @@ static tml_status check_indirect(tml_context *tml, const tml_vulkan_indirect_des
 {
     static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
     static const tml_type out_types[] = {TML_U32, TML_TYPE_NONE};
-    static const uint32_t words[] = {3, 4, 5, 4};
+    static const uint32_t words[] = {3, 4, 5, 4, 5};
     static const char call[] = "tml_vulkan_indirect";
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
-    if ((unsigned)desc->kind > TML_VULKAN_INDIRECT_INSTANCES)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.kind is %d, needs 0 to 3", call,
+    if ((unsigned)desc->kind > TML_VULKAN_INDIRECT_INSTANCES_INDEXED)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.kind is %d, needs 0 to 4", call,
+                         (int)desc->kind);
+    bool is_dispatch = desc->kind == TML_VULKAN_INDIRECT_DISPATCH,
+         is_indexed = words[desc->kind] == 5;
+    if ((is_dispatch && (desc->first || desc->first_instance)) ||
+        (!is_indexed && desc->vertex_offset))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.%s is not 0, but desc.kind is %d, whose command has none; leave "
+                         "it zeroed",
+                         call,
+                         is_dispatch && desc->first            ? "first"
+                         : is_dispatch && desc->first_instance ? "first_instance"
+                                                               : "vertex_offset",
                          (int)desc->kind);
     if (desc->count_index == UINT64_MAX || desc->out_index > UINT64_MAX - 5)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: an index is out of every range",
@@ -175,7 +187,10 @@ static tml_status indirect(tml_context *tml, const tml_vulkan_indirect_desc *des
                                 .wide = count->type == TML_U64,
                                 .limit_low = (uint32_t)limit,
                                 .limit_high = (uint32_t)(limit >> 32),
-                                .group = TML_MAX_OF(desc->group, 1u)};
+                                .group = TML_MAX_OF(desc->group, 1u),
+                                .first = desc->first,
+                                .vertex_offset = desc->vertex_offset,
+                                .first_instance = desc->first_instance};
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_indirect,
                                                 .args = &args,
                                                 .args_size = sizeof args,

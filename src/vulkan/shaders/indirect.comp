@@ -5,7 +5,7 @@
 
 ARGS_USE(indirect_args)
 
-const uint DISPATCH = 0u, DRAW = 1u, DRAW_INDEXED = 2u, INSTANCES = 3u;
+const uint DISPATCH = 0u, DRAW = 1u, DRAW_INDEXED = 2u, INSTANCES = 3u, INSTANCES_INDEXED = 4u;
 
 void main()
 {
@@ -25,12 +25,13 @@ void main()
         store_word(args.to, 2u, 1u);
         return;
     }
+    bool counts_instances = args.kind == INSTANCES || args.kind == INSTANCES_INDEXED;
     uint most = 0xffffffffu / args.group;
-    uint elements = args.kind == INSTANCES ? args.group : min(count, most) * args.group;
-    store_word(args.to, 0u, elements);
-    store_word(args.to, 1u, args.kind == INSTANCES ? count : 1u);
-    store_word(args.to, 2u, 0u);
-    store_word(args.to, 3u, 0u);
-    if (args.kind == DRAW_INDEXED)
-        store_word(args.to, 4u, 0u);
+    store_word(args.to, 0u, counts_instances ? args.group : min(count, most) * args.group);
+    store_word(args.to, 1u, counts_instances ? count : 1u);
+    store_word(args.to, 2u, args.first);
+    uint at = 3u;
+    if (args.kind == DRAW_INDEXED || args.kind == INSTANCES_INDEXED)
+        store_word(args.to, at++, uint(args.vertex_offset));
+    store_word(args.to, at, args.first_instance);
 }
