@@ -311,7 +311,8 @@ const cli_command cmd_convert = {
          .operands = "IN",
          .summary = "Writes a volume, points, a mesh or a picture in another format",
          .about =
-             "IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack, VTK, "
+             "IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack or "
+             "folder of slices, VTK, "
              "NRRD and others), points, a mesh or a picture, found by content. Samples, positions "
              "and pixels stay what they are; PNG and JPEG become floats of linear light where the "
              "output has floats, and floats never become a PNG, for which 'trommel exposure' is. "

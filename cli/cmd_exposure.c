@@ -185,9 +185,8 @@ static int check_args(const exposure_args *a)
     const double *weights = a->weights.values;
     bool is_exr = a->output && path_ends_with(a->output, ".exr");
     if (a->depth == (is_exr ? DEPTH_8 : DEPTH_32))
-        return cli_usage("--bits: %s has no channels of %s bits; give %s",
-                         is_exr ? ".exr" : ".png", is_exr ? "8" : "32",
-                         is_exr ? "16 or 32" : "8 or 16");
+        return cli_usage("--bits: %s has no channels of %s bits; give %s", is_exr ? ".exr" : ".png",
+                         is_exr ? "8" : "32", is_exr ? "16 or 32" : "8 or 16");
     if (a->weights.count && !(weights[0] + weights[1] + weights[2] > 0))
         return cli_usage("--weights are all 0; one at least must not be");
     if (a->floor > 0 && a->floor < LEAST_LUMINANCE)

@@ -441,10 +441,9 @@ const cli_command cmd_info = {
          .summary = "Tells what is in a volume, point, mesh or picture file",
          .about =
              "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM, "
-             "and "
-             "headerless "
-             "samples "
-             "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
+             "of "
+             "these two also a folder of slices, and headerless samples (--dims and --type). "
+             "Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
              "PLY, STL, OFF, glTF, VTP. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
              "'" CLI_PROGRAM " index' made. The format is found by content. The "
              "histogram's height is logarithmic.",

@@ -1146,7 +1146,8 @@ const cli_command cmd_surface = {
          .summary = "Makes the mesh of an isosurface from a volume or from points",
          .about =
              "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, "
-             "headerless samples) or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; "
+             "of these two also a folder of slices, headerless samples) or points (PLY, XYZ, PCD, "
+             "LAS, legacy VTK), found by content; "
              "either may be gzipped where its format allows.\n\n"
              "Isovalues are physical: where a file has slope and intercept, they are applied. "
              "Outputs are written beside their targets and renamed when complete.\n\n"

@@ -5,6 +5,7 @@
 
 #include "test.h"
 
+#include "folder.h"
 #include "memory_watch.h"
 
 #include "volume_check.h"
@@ -240,6 +241,155 @@ TEST(damaged_files_get_an_error)
     check_damaged("tifftools_", none, 64 << 20);
 }
 
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* A slice of bytes base + 7 i; of width columns where that is not 0. */
+static void write_slice(const char *name, uint8_t base, int pages, uint8_t width,
+                        const char *description)
+{
+    static uint8_t file[4096];
+    size_t size = make(file, pages, pages, description);
+    for (int i = 0; i < pages * PAGE; i++)
+        file[8 + i] = (uint8_t)(file[8 + i] + base);
+    for (size_t i = 8; i + 12 < size && width; i++) /* the tag of the width */
+        if (memcmp(file + i, "\0\1\3\0\1\0\0\0", 8) == 0) {
+            file[i + 8] = width;
+            break;
+        }
+    write_file(name, file, size);
+}
+
+static void expect_folder_refusal(tml_context *tml, tml_status expected, const char *word)
+{
+    tml_volume volume;
+    tml_volume_stream *stream;
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), expected);
+    if (!CHECK(strstr(tml_last_error(tml), word) != NULL && !volume.data))
+        printf("  (%s)\n", tml_last_error(tml));
+    CHECK_STATUS(tml_volume_stream_open(tml, folder, NULL, &volume, &stream), expected);
+    remove_files();
+}
+
+TEST(slices_of_a_folder_come_in_natural_order)
+{
+    static const char *const names[] = {"s9.tif", "s010.TIF", "s10b.tif", "s11.tiff", "t1.tif"};
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    tml_volume volume;
+    tml_volume_stream *stream;
+    uint8_t layers[2 * PAGE];
+    for (int i = 4; i >= 0; i--)
+        write_slice(names[i], (uint8_t)(20 * i), 1, 0,
+                    i ? "" : "ImageJ=1.5\nimages=90\nslices=30\nchannels=3\nspacing=2.5\n");
+    write_file("log.txt", "taken", 5);
+    write_file(".hidden.tif", "II", 2);
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume))) {
+        CHECK_EQ_U64(volume.grid.dims[2], 5);
+        CHECK_EQ_U64(volume.frame_count, 1);
+        CHECK_NEAR(volume.grid.spacing[2], 2.5, 0);
+        CHECK_STR(volume.format, "TIFF");
+        CHECK_STR(volume.comment, "files left out, which are not TIFF: 1");
+        for (int i = 0; i < 5 * PAGE; i++)
+            CHECK(((const uint8_t *)volume.data)[i] == (uint8_t)(20 * (i / PAGE) + 7 * (i % PAGE)));
+    }
+    tml_volume_free(tml, &volume);
+    CHECK_STR(tml_volume_format(tml, folder), "TIFF");
+    /* As a stream, of which a slice is in memory at a time. */
+    if (CHECK_OK(tml, tml_volume_stream_open(tml, folder, NULL, &volume, &stream))) {
+        CHECK_OK(tml, tml_volume_stream_read(stream, 1, 2, layers));
+        CHECK(layers[0] == 20 && layers[PAGE] == 40);
+        CHECK_OK(tml, tml_volume_stream_read(stream, 4, 1, layers));
+        CHECK(layers[0] == 80);
+        tml_volume_stream_close(stream);
+    }
+    remove_files();
+    write_slice("one.tif", 3, 1, 0, "ImageJ=1.5\nimages=90\nslices=90\n");
+    CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume));
+    CHECK_EQ_U64(volume.grid.dims[2], 1);
+    tml_volume_free(tml, &volume);
+    remove_files();
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+
+/* What the description of one slice says of all: two channels of three layers. */
+TEST(slices_may_be_of_channels)
+{
+    tml_context *tml = open_plain();
+    for (int i = 0; i < 6; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d.tif", i);
+        write_slice(name, (uint8_t)(10 * i), 1, 0,
+                    "<OME SizeZ=\"3\" SizeC=\"2\" SizeT=\"1\" DimensionOrder=\"XYCZT\"/>");
+    }
+    tml_volume volume;
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, &(tml_volume_load_desc){.frame = 1}, &volume))) {
+        CHECK_EQ_U64(volume.frame_count, 2);
+        CHECK_EQ_U64(volume.grid.dims[2], 3);
+        for (int i = 0; i < 3; i++)
+            CHECK(((const uint8_t *)volume.data)[i * PAGE] == 10 * (2 * i + 1));
+    }
+    tml_volume_free(tml, &volume);
+    remove_files();
+    tml_close(tml);
+}
+
+TEST(numbers_that_are_missing_are_told)
+{
+    static const int numbers[][4] = {
+        {8, 9, 10, 11}, {8, 10, 12, 14}, {8, 9, 11, 12}, {98, 99, 100, 102}};
+    static const char *const told[] = {"", "", "numbers are missing before s11.tif",
+                                       "numbers are missing before s102.tif"};
+    tml_context *tml = open_plain();
+    for (int i = 0; i < 4; i++) {
+        tml_volume volume;
+        for (int k = 0; k < 4; k++) {
+            char name[16];
+            snprintf(name, sizeof name, "s%d.tif", numbers[i][k]);
+            write_slice(name, 0, 1, 0, "");
+        }
+        CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume));
+        CHECK_STR(volume.comment, told[i]);
+        tml_volume_free(tml, &volume);
+        remove_files();
+    }
+    tml_close(tml);
+}
+
+TEST(folders_that_are_no_stack_are_refused)
+{
+    static uint8_t file[4096], dicom[200];
+    tml_context *tml = open_plain();
+    expect_folder_refusal(tml, TML_ERROR_FILE_ACCESS, "folder without TIFF or DICOM");
+    write_file("a.txt", "II", 2);
+    expect_folder_refusal(tml, TML_ERROR_FILE_ACCESS, "folder without TIFF or DICOM");
+    write_slice("a.tif", 0, 1, 0, "");
+    write_slice("b.tif", 0, 1, 4, "");
+    expect_folder_refusal(tml, TML_ERROR_UNSUPPORTED,
+                          "b.tif: has 4 x 3 samples of u8, needs 5 x 3 of u8 as a.tif");
+    write_slice("a.tif", 0, 1, 0, "");
+    write_slice("b.tif", 0, 2, 0, "");
+    expect_folder_refusal(tml, TML_ERROR_UNSUPPORTED, "b.tif: has several pages");
+    write_slice("a.tif", 0, 2, 0, "");
+    expect_folder_refusal(tml, TML_ERROR_UNSUPPORTED, "a.tif: has several pages");
+    write_slice("a.tif", 0, 1, 0, "");
+    memcpy(dicom + 128, "DICM", 4);
+    write_file("b.dcm", dicom, sizeof dicom);
+    expect_folder_refusal(tml, TML_ERROR_UNSUPPORTED, "holds TIFF and DICOM, as a.tif and b.dcm");
+    write_slice("a.tif", 0, 1, 0, "");
+    write_slice(" b.tif", 0, 1, 0, "");
+    expect_folder_refusal(tml, TML_ERROR_UNSUPPORTED, "rename it");
+    /* Cut in its directory, and in its samples, which then lie behind it. */
+    size_t size = make(file, 1, 1, "");
+    write_slice("a.tif", 0, 1, 0, "");
+    write_file("b.tif", file, size - 20);
+    expect_folder_refusal(tml, TML_ERROR_FILE_FORMAT, "b.tif: ");
+    write_slice("a.tif", 0, 1, 0, "");
+    write_file("b.tif", file, 4);
+    expect_folder_refusal(tml, TML_ERROR_FILE_FORMAT, "b.tif: ");
+    tml_close(tml);
+}
+
 #else
 
 TEST(without_libtiff_files_are_refused)
@@ -254,5 +404,5 @@ TEST(without_libtiff_files_are_refused)
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv);
+    return test_main_in_folder("tiff", argc, argv);
 }

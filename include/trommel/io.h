@@ -56,7 +56,10 @@ typedef struct tml_volume_load_desc {
  * path is UTF-8. desc may be NULL.
  * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in
  * the file's folder, sorted along their normal; path may be that folder, if it holds one series.
- * Slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then
+ * TIFF slices are read from their folder: path is one in which the TIFF files have a page each, all of one
+ * size and type, which become layers in natural order (9 before 10). Other files there do not count,
+ * but DICOM among them is refused. comment tells of them, and of a number that is missing.
+ * DICOM's slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then
  * is no rotation. Where each slice has a slope of its own, samples are f32 of physical values.
  * What follows the samples in a file with a header does not matter, compressed or not; headerless
  * samples must be all that there is, or that many volumes.
@@ -119,8 +122,8 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const
  * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
                                                          uint64_t count, void *out);
-/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2? Reading then takes longer
- * than most of what is done with a volume, and had better go on beside it. */
+/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2, or decoded, slice by slice?
+ * Reading then takes longer than most of what is done with a volume, and had better go on beside it. */
 TML_API bool tml_volume_stream_inflates(const tml_volume_stream *stream);
 /* All samples as memory that the system reads when it is looked at: good until the stream is
  * closed, and only while nobody shortens the file (the process would be ended). For raw samples in

@@ -2,7 +2,7 @@
 #ifndef TML_DICOM_H
 #define TML_DICOM_H
 
-#include "io/io_internal.h"
+#include "io/folder.h"
 
 enum { DICOM_TEXT_SIZE = 68 }; /* a UID has at most 64 characters */
 
@@ -45,9 +45,10 @@ static inline bool dicom_is(io_span head)
  * FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_dicom_parse(const io_file *file, dicom_image *out, bool *has_pixels);
 
-/* If path is a folder, opens the first of its files that has pixels; all that have must be of one
- * series. *is_folder: whether it was. Errors: as tml_dicom_parse. */
+/* Opens the first of a folder's files that has pixels; all that have must be of one series. Errors: as tml_dicom_parse.
+ */
 TML_MUST_CHECK tml_status tml_dicom_open_folder(tml_context *tml, const char *call,
-                                                const char *path, bool *is_folder, io_file *out);
+                                                const char *path, const io_folder *files,
+                                                io_file *out);
 
 #endif

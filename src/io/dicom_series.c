@@ -1,12 +1,9 @@
 /* DICOM volumes: the slices of a series, which are files of one folder, or the frames of one file. Slices are
  * sorted along the normal of their planes. Their positions give the third axis, so a stack that a tilted
  * gantry has sheared keeps its shape. */
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "io/dicom.h"
 #include "io/volume_internal.h"
@@ -29,11 +26,9 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
 }
 
 tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char *path,
-                                 bool *is_folder, io_file *out)
+                                 const io_folder *files, io_file *out)
 {
-    (void)tml, (void)call, (void)path, (void)out;
-    *is_folder = false;
-    return TML_OK;
+    return tml_folder_open(tml, call, path, files->names[0], out);
 }
 
 tml_status tml_dicom_decode(const io_file *file, const volume_header *header, uint64_t offset,
@@ -45,10 +40,8 @@ tml_status tml_dicom_decode(const io_file *file, const volume_header *header, ui
 
 #else
 
-enum { NAME_SIZE = 256, SLICES_MOST = 1 << 16 };
-
 typedef struct dicom_slice {
-    char name[NAME_SIZE];
+    char name[FOLDER_NAME_SIZE];
     double position[3], along; /* along: the normal */
     double slope, intercept;
 } dicom_slice;
@@ -68,62 +61,14 @@ static tml_status no_pixels(const io_file *file)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-/* The regular files of a folder, sorted, without hidden ones: count names of NAME_SIZE bytes, in a block of
- * room times as many. Errors: FILE_ACCESS, OUT_OF_MEMORY. */
-static tml_status list_files(tml_context *tml, const char *call, const char *folder, char **names,
-                             size_t *count, size_t *room)
-{
-    char path[IO_PATH_SIZE + NAME_SIZE];
-    tml_status status = TML_OK;
-    *names = NULL;
-    *count = *room = 0;
-    DIR *directory = opendir(folder);
-    if (!directory)
-        return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: %s: cannot be opened: %s", call, folder,
-                         strerror(errno));
-    for (struct dirent *entry; status == TML_OK && (entry = readdir(directory));) {
-        struct stat info;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] == '.' || strlen(entry->d_name) >= NAME_SIZE ||
-            stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-            continue;
-        if (*count == *room) {
-            size_t more = *room ? 2 * *room : 64;
-            char *larger = tml_alloc(tml, more * NAME_SIZE);
-            if (!larger || *count == SLICES_MOST)
-                status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: %s: has %zu files or more",
-                                   call, folder, *count);
-            if (larger && *count)
-                memcpy(larger, *names, *count * NAME_SIZE);
-            if (larger) {
-                tml_free(tml, *names, *room * NAME_SIZE);
-                *names = larger;
-                *room = more;
-            }
-        }
-        if (status == TML_OK)
-            memcpy(*names + NAME_SIZE * (*count)++, entry->d_name, strlen(entry->d_name) + 1);
-    }
-    closedir(directory);
-    if (*count)
-        qsort(*names, *count, NAME_SIZE, compare_names);
-    return status;
-}
-
 /* Opens a file, and parses it if it is DICOM. */
 static tml_status open_and_parse(tml_context *tml, const char *call, const char *folder,
                                  const char *name, io_file *file, dicom_image *image,
                                  bool *has_pixels)
 {
-    char path[IO_PATH_SIZE + NAME_SIZE], head[132];
+    char head[132];
     *has_pixels = false;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    tml_status status = tml_io_open(tml, call, path, file);
+    tml_status status = tml_folder_open(tml, call, folder, name, file);
     if (status != TML_OK || file->size < sizeof head)
         return status;
     status = tml_io_read(file, 0, head, sizeof head);
@@ -133,25 +78,19 @@ static tml_status open_and_parse(tml_context *tml, const char *call, const char 
 }
 
 tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char *path,
-                                 bool *is_folder, io_file *out)
+                                 const io_folder *files, io_file *out)
 {
-    struct stat info;
-    char *names, first[NAME_SIZE] = "", failed[NAME_SIZE] = "";
-    size_t count, room;
+    const char *first = NULL, *failed = NULL;
     dicom_image image, chosen = {0};
-    *is_folder = path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    if (!*is_folder)
-        return TML_OK;
-    tml_status status = list_files(tml, call, path, &names, &count, &room);
-    for (size_t i = 0; i < count && status == TML_OK; i++) {
-        const char *name = names + NAME_SIZE * i;
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < files->count && status == TML_OK; i++) {
+        const char *name = files->names[i];
         io_file file = {.fd = -1};
         bool has_pixels;
         if (open_and_parse(tml, call, path, name, &file, &image, &has_pixels) != TML_OK) {
-            if (!failed[0])
-                snprintf(failed, sizeof failed, "%s", name);
-        } else if (has_pixels && !first[0]) {
-            snprintf(first, sizeof first, "%s", name);
+            failed = failed ? failed : name;
+        } else if (has_pixels && !first) {
+            first = name;
             chosen = image;
         } else if (has_pixels && (strcmp(image.series, chosen.series) != 0 || image.frames > 1 ||
                                   chosen.frames > 1)) {
@@ -162,18 +101,14 @@ tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char 
         }
         tml_io_close(&file);
     }
-    tml_free(tml, names, room * NAME_SIZE);
     if (status != TML_OK)
         return status;
-    const char *name = first[0] ? first : failed;
-    if (!name[0])
-        return tml_error(tml, TML_ERROR_FILE_ACCESS,
-                         "%s: %s: is a folder without DICOM pictures; pass a regular file, or a "
-                         "folder with a DICOM series",
-                         call, path);
-    char inside[IO_PATH_SIZE + NAME_SIZE];
-    snprintf(inside, sizeof inside, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name);
-    return tml_io_open(tml, call, inside, out);
+    if (first || failed)
+        return tml_folder_open(tml, call, path, first ? first : failed, out);
+    return tml_error(tml, TML_ERROR_FILE_ACCESS,
+                     "%s: %s: is a folder of DICOM files without pictures; pass a regular file, or "
+                     "a folder with a DICOM series",
+                     call, path);
 }
 
 /* ---- a series -------------------------------------------------------------------------------- */
@@ -214,10 +149,6 @@ static tml_status check_slice(const dicom_series *series, const char *name,
 static tml_status add_slice(dicom_series *series, const char *name, const dicom_image *image)
 {
     const io_file *file = series->file;
-    if (strchr(name, '\n') || tml_io_trim((io_span){name, strlen(name)}).size != strlen(name))
-        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                            "is of a series with a file whose name begins or ends with a blank, or "
-                            "has a line break; rename it");
     if (series->count == series->room) {
         size_t room = series->room ? 2 * series->room : 64;
         dicom_slice *slices = tml_io_alloc(file, room * sizeof *slices);
@@ -254,14 +185,14 @@ static int compare_slices(const void *a, const void *b)
 static tml_status find_slices(dicom_series *series)
 {
     const io_file *file = series->file;
-    char folder[IO_PATH_SIZE], *names;
-    size_t count, room;
+    char folder[IO_PATH_SIZE];
+    io_folder files;
     const char *slash = strrchr(file->path, '/'), *own = slash ? slash + 1 : file->path;
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash + 1 - file->path) : 1,
              slash ? file->path : ".");
-    tml_status status = list_files(file->tml, file->call, folder, &names, &count, &room);
-    for (size_t i = 0; i < count && status == TML_OK; i++) {
-        const char *name = names + NAME_SIZE * i;
+    tml_status status = tml_folder_list(file->tml, file->call, folder, &files);
+    for (size_t i = 0; i < files.count && status == TML_OK; i++) {
+        const char *name = files.names[i];
         io_file other = {.fd = -1};
         dicom_image image = {0};
         bool has_pixels, is_own = strcmp(name, own) == 0;
@@ -279,7 +210,7 @@ static tml_status find_slices(dicom_series *series)
         if (tml_is_cancelled(file->tml))
             status = tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
     }
-    tml_free(file->tml, names, room * NAME_SIZE);
+    tml_folder_free(file->tml, &files);
     if (status == TML_OK)
         qsort(series->slices, series->count, sizeof *series->slices, compare_slices);
     return status;
@@ -314,26 +245,14 @@ static tml_status check_steps(const dicom_series *series, dicom_stack *stack)
 /* The names become the list of data files. Slices that are scaled each in its own way become floats. */
 static tml_status take_slices(const dicom_series *series, volume_header *out)
 {
-    const io_file *file = series->file;
-    size_t size = 0, used = 0;
     bool is_alike = true;
-    for (size_t i = 0; i < series->count; i++) {
-        const dicom_slice *slice = &series->slices[i];
-        size += strlen(slice->name) + 1;
-        is_alike = is_alike && slice->slope == series->slices[0].slope &&
-                   slice->intercept == series->slices[0].intercept;
-    }
-    out->list.data = tml_io_alloc(file, size);
-    if (!out->list.data)
-        return TML_ERROR_OUT_OF_MEMORY;
-    out->list.size = size;
     for (size_t i = 0; i < series->count; i++)
-        used += (size_t)snprintf((char *)out->list.data + used, size - used + 1, "%s",
-                                 series->slices[i].name),
-            out->list.data[used++] = '\n';
-    out->names = (io_span){(const char *)out->list.data, size};
-    out->source = VOLUME_LIST;
-    out->file_count = series->count;
+        is_alike = is_alike && series->slices[i].slope == series->slices[0].slope &&
+                   series->slices[i].intercept == series->slices[0].intercept;
+    tml_status status = tml_volume_list(series->file, series->slices[0].name,
+                                        sizeof *series->slices, series->count, out);
+    if (status != TML_OK)
+        return status;
     if (!is_alike) {
         out->volume.type = TML_F32;
         out->volume.slope = 1;

@@ -1,5 +1,5 @@
-/* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel. What ImageJ
- * (imagej.net) and OME (ome-model.readthedocs.io) write into the first page's description gives the
+/* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel; or the files of a
+ * folder are, in natural order, each of one page. What ImageJ (imagej.net) and OME (ome-model.readthedocs.io) write into the first page's description gives the
  * spacing, and divides pages into layers, channels and times. Pages that are smaller pictures of others, or
  * masks, are passed over. */
 #include <inttypes.h>
@@ -200,6 +200,11 @@ static tml_status read_page(const tiff_reader *reader, uint64_t number, tiff_pag
     return TML_OK;
 }
 
+static bool is_alike(const tiff_page *a, const tiff_page *b)
+{
+    return a->width == b->width && a->height == b->height && a->type == b->type;
+}
+
 /* Counts the layers and checks that all are like the first. */
 static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint64_t *count)
 {
@@ -211,8 +216,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
         if (status != TML_OK || !has)
             break;
         status = read_page(reader, *count, &page);
-        if (status == TML_OK && (page.width != first->width || page.height != first->height ||
-                                 page.type != first->type))
+        if (status == TML_OK && !is_alike(&page, first))
             status = tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
                                   "page %" PRIu64 " has %" PRIu32 " x %" PRIu32
                                   " samples of %s, needs %" PRIu32 " x %" PRIu32
@@ -223,6 +227,68 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
             status = tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
     }
     return status;
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* A slice has one page, like that of the first file. */
+static tml_status check_slice(const io_file *file, const char *first_name, const tiff_page *first)
+{
+    tiff_reader reader;
+    tiff_page page;
+    bool has = true;
+    tml_status status = open_tiff(file, &reader);
+    if (status != TML_OK)
+        return status;
+    status = next_layer(&reader, true, &has);
+    if (status == TML_OK)
+        status = has ? read_page(&reader, 0, &page) : fail(&reader, "no page is a layer");
+    if (status == TML_OK && !is_alike(&page, first))
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "has %" PRIu32 " x %" PRIu32 " samples of %s, needs %" PRIu32
+                              " x %" PRIu32 " of %s as %s, the first of its folder; put the slices "
+                              "of one stack into a folder of their own",
+                              page.width, page.height, tml_type_name(page.type), first->width,
+                              first->height, tml_type_name(first->type), first_name);
+    if (status == TML_OK)
+        status = next_layer(&reader, false, &has);
+    if (status == TML_OK && has)
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "has several pages, of a folder needs one a file; name the file "
+                              "itself, which is a stack");
+    TIFFClose(reader.tiff);
+    return status;
+}
+
+/* Makes the files of the folder the layers, and tells what one may not have meant. */
+static tml_status take_slices(const io_file *file, const tiff_page *first, volume_header *out)
+{
+    const io_folder *slices = out->slices;
+    char *comment = out->volume.comment;
+    int64_t step = slices->count > 1 ? tml_number_step(slices->names[0], slices->names[1]) : 0;
+    tml_status status = TML_OK;
+    if (slices->left_out)
+        snprintf(comment, sizeof out->volume.comment, "files left out, which are not TIFF: %zu",
+                 slices->left_out);
+    for (size_t i = 0; i < slices->count && status == TML_OK; i++) {
+        const char *name = slices->names[i];
+        io_file slice;
+        status = tml_io_open_beside(file, name, &slice);
+        if (status != TML_OK)
+            break;
+        status = check_slice(&slice, slices->names[0], first);
+        tml_io_close(&slice);
+        if (tml_is_cancelled(file->tml))
+            status = tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
+        if (i && step && tml_number_step(slices->names[i - 1], name) != step) {
+            snprintf(comment, sizeof out->volume.comment, "numbers are missing before %s", name);
+            step = 0;
+        }
+    }
+    if (status != TML_OK)
+        return status;
+    out->encoding = VOLUME_TIFF;
+    return tml_volume_list(file, slices->names[0], sizeof slices->names[0], slices->count, out);
 }
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
@@ -382,8 +448,7 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
         status = has ? read_page(&reader, number, &page) : fail(&reader, "a page is missing");
         first = number ? first : page;
         uint64_t page_size = (uint64_t)first.width * first.height * tml_type_size(first.type);
-        if (status == TML_OK && (page.width != first.width || page.height != first.height ||
-                                 page.type != first.type || page_size > size))
+        if (status == TML_OK && (!is_alike(&page, &first) || page_size > size))
             status = fail(&reader, "a page changed");
         if (status == TML_OK)
             status = TIFFIsTiled(reader.tiff) ? read_tiles(&reader, &page, to)
@@ -414,6 +479,26 @@ static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume
     return true;
 }
 
+/* The files of a folder, or the pages of a file. *images: how many it says it has; how many there are. */
+static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint64_t *images,
+                              volume_header *out)
+{
+    uint64_t pages = 0;
+    if (out->slices) {
+        *images = out->slices->count;
+        return take_slices(reader->file, first, out);
+    }
+    out->encoding = VOLUME_TIFF;
+    bool follows = follow_first_page(reader, *images, out);
+    tml_status status = count_layers(reader, first, &pages);
+    if (!follows || pages > 1) { /* text, which libtiff owns, is gone with the first page */
+        out->encoding = VOLUME_TIFF;
+        out->offset = 0;
+        *images = pages;
+    }
+    return status;
+}
+
 static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc *desc,
                                  volume_header *out)
 {
@@ -433,23 +518,22 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
                             "TIFF, for example in ImageJ");
     bool is_imagej = TIFFGetField(reader->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) == 1 &&
                      strncmp(text, "ImageJ=", 7) == 0;
-    uint64_t images = is_imagej ? count_of(text, "\nimages=", '\n') : 1, pages, needed;
+    uint64_t images = is_imagej ? count_of(text, "\nimages=", '\n') : 1, needed;
     if (is_imagej)
         read_imagej(reader, text, &stack);
     else if (text && strstr(text, "<OME"))
         read_ome(text, &stack);
-    out->encoding = VOLUME_TIFF;
-    bool follows = follow_first_page(reader, images, out);
-    status = count_layers(reader, &page, &pages);
+    status = find_images(reader, &page, &images, out);
     if (status != TML_OK)
         return status;
-    if (!follows || pages > 1) { /* text, which libtiff owns, is gone with the first page */
-        out->encoding = VOLUME_TIFF;
-        out->offset = 0;
-        images = pages;
+    bool is_huge = __builtin_mul_overflow(stack.layers, stack.before, &needed) ||
+                   __builtin_mul_overflow(needed, stack.after, &needed);
+    if (out->slices && (is_huge || needed != images)) { /* a slice says what its stack once was */
+        stack.layers = needed = images;
+        stack.before = stack.after = 1;
+        is_huge = false;
     }
-    if (__builtin_mul_overflow(stack.layers, stack.before, &needed) ||
-        __builtin_mul_overflow(needed, stack.after, &needed) || (needed != images && needed != 1))
+    if (is_huge || (needed != images && needed != 1))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its description says %" PRIu64 " layers in %" PRIu64
                             " frames, but it has %" PRIu64 " pages",

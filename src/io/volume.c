@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "io/dicom.h"
 #include "io/volume_internal.h"
@@ -217,6 +218,35 @@ bool tml_volume_name_ends(const char *path, const char *ending)
     return length >= size && strncasecmp(path + length - size, ending, size) == 0;
 }
 
+tml_status tml_volume_list(const io_file *file, const char *names, size_t stride, size_t count,
+                           volume_header *out)
+{
+    size_t size = 0, used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names + i * stride;
+        size_t length = strlen(name);
+        if (name[strcspn(name, "\r\n")] || tml_io_trim((io_span){name, length}).size != length)
+            return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                                "is of a series with a file whose name begins or ends with a "
+                                "blank, or has a line break; rename it");
+        size += length + 1;
+    }
+    out->list.data = tml_io_alloc(file, size);
+    if (!out->list.data)
+        return TML_ERROR_OUT_OF_MEMORY;
+    out->list.size = size;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(names + i * stride);
+        memcpy(out->list.data + used, names + i * stride, length);
+        out->list.data[used + length] = '\n';
+        used += length + 1;
+    }
+    out->names = (io_span){(const char *)out->list.data, size};
+    out->source = VOLUME_LIST;
+    out->file_count = count;
+    return TML_OK;
+}
+
 /* ---- loading --------------------------------------------------------------------------------- */
 
 static const volume_format *find_format(io_span head, const char *path)
@@ -229,8 +259,9 @@ static const volume_format *find_format(io_span head, const char *path)
 
 /* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
  * file is gzip. On failure there is nothing to free. */
-static tml_status describe(const io_file *file, const tml_volume_load_desc *desc, bool *wrapped,
-                           io_block *block, volume_header *header)
+static tml_status describe(const io_file *file, const io_folder *slices,
+                           const tml_volume_load_desc *desc, bool *wrapped, io_block *block,
+                           volume_header *header)
 {
     for (int i = 0; i < 3; i++)
         if (!(desc->spacing[i] >= 0 && isfinite(desc->spacing[i])))
@@ -251,6 +282,7 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
     io_span head = {(const char *)block->data, block->size};
     *header = (volume_header){
         .volume = {.slope = 1}, .file_count = 1, .axis = {0, 1, 2}, .source = VOLUME_ATTACHED};
+    header->slices = slices && slices->count ? slices : NULL;
     const volume_format *format = find_format(head, file->path);
     tml_volume_load_desc named = *desc;
     if (format && (desc->dims[0] || desc->type))
@@ -286,12 +318,13 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
 }
 
 /* Loads an open file. */
-static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tml_volume *out)
+static tml_status load(const io_file *file, const io_folder *slices,
+                       const tml_volume_load_desc *desc, tml_volume *out)
 {
     bool wrapped = false;
     io_block block;
     volume_header header;
-    tml_status status = describe(file, desc, &wrapped, &block, &header);
+    tml_status status = describe(file, slices, desc, &wrapped, &block, &header);
     if (status != TML_OK)
         return status;
     status = tml_volume_read(file, wrapped, desc, &header);
@@ -301,16 +334,79 @@ static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tm
     return status;
 }
 
-/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder one of its
- * DICOM series. */
-static tml_status open_volume(tml_context *tml, const char *call, const char *path, io_file *out)
+/* Keeps of a folder's files those that are TIFF, unless a DICOM file is among them. */
+static tml_status sort_out(tml_context *tml, const char *call, const char *path, io_folder *files,
+                           size_t *tiffs, size_t *dicoms)
+{
+    const char *first[2] = {NULL, NULL};
+    tml_status status = TML_OK;
+    *tiffs = *dicoms = 0;
+    for (size_t i = 0; i < files->count && status == TML_OK; i++) {
+        io_file file;
+        char head[132];
+        status = tml_folder_open(tml, call, path, files->names[i], &file);
+        if (status != TML_OK)
+            break;
+        size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
+        status = tml_io_read(&file, 0, head, size);
+        const io_span span = {head, size};
+        bool is_dicom = status == TML_OK && dicom_is(span);
+        bool is_tiff = status == TML_OK && !is_dicom && tml_volume_tiff.detect(span, file.path);
+        tml_io_close(&file);
+        if ((is_dicom && !(*dicoms)++) || (is_tiff && !*tiffs))
+            first[is_dicom] = files->names[i];
+        if (first[0] && first[1])
+            return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                             "%s: %s: holds TIFF and DICOM, as %s and %s; put the slices of one "
+                             "stack into a folder of their own",
+                             call, path, first[0], first[1]);
+        if (is_tiff && i != (*tiffs)++)
+            memmove(files->names[*tiffs - 1], files->names[i], sizeof files->names[i]);
+        if (is_tiff && *tiffs == 1)
+            first[0] = files->names[0];
+        if (tml_is_cancelled(tml))
+            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: %s: cancelled", call, path);
+    }
+    return status;
+}
+
+/* Opens a file of a folder's one DICOM series, or the first of its TIFF slices, which *slices then has. */
+static tml_status open_folder(tml_context *tml, const char *call, const char *path,
+                              io_folder *slices, io_file *out)
+{
+    size_t tiffs, dicoms;
+    tml_status status = tml_folder_list(tml, call, path, slices);
+    if (status == TML_OK)
+        status = sort_out(tml, call, path, slices, &tiffs, &dicoms);
+    if (status != TML_OK)
+        return status;
+    if (!tiffs && !dicoms)
+        return tml_error(tml, TML_ERROR_FILE_ACCESS,
+                         "%s: %s: is a folder without TIFF or DICOM pictures; pass a regular "
+                         "file, or a folder with TIFF slices or a DICOM series",
+                         call, path);
+    if (dicoms)
+        status = tml_dicom_open_folder(tml, call, path, slices, out);
+    else
+        status = tml_folder_open(tml, call, path, slices->names[0], out);
+    slices->left_out = slices->count - tiffs;
+    slices->count = tiffs;
+    return status;
+}
+
+/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder as open_folder. */
+static tml_status open_volume(tml_context *tml, const char *call, const char *path,
+                              io_folder *slices, io_file *out)
 {
     char header_name[VOLUME_NAME_SIZE];
     io_file header;
-    bool is_folder;
-    tml_status status = tml_dicom_open_folder(tml, call, path, &is_folder, out);
-    if (!is_folder)
-        status = tml_io_open(tml, call, path, out);
+    struct stat info;
+    *slices = (io_folder){0};
+    bool is_folder = path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    tml_status status =
+        is_folder ? open_folder(tml, call, path, slices, out) : tml_io_open(tml, call, path, out);
+    if (status != TML_OK)
+        tml_folder_free(tml, slices);
     if (status != TML_OK || !tml_nifti_header_beside(out, header_name))
         return status;
     status = tml_io_open_beside(out, header_name, &header);
@@ -324,12 +420,14 @@ static tml_status open_volume(tml_context *tml, const char *call, const char *pa
 const char *tml_volume_format(tml_context *tml, const char *path)
 {
     io_file file;
+    io_folder slices;
     io_block head = {0};
     uint8_t magic[3];
     const char *name = NULL;
     tml_volume_load_desc named = {.type = TML_TYPE_NONE};
-    if (open_volume(tml, "tml_volume_format", path, &file) != TML_OK)
+    if (open_volume(tml, "tml_volume_format", path, &slices, &file) != TML_OK)
         return NULL;
+    tml_folder_free(tml, &slices);
     if (tml_io_read_head(&file, VOLUME_HEAD_SIZE, &head) == TML_OK) {
         const volume_format *format =
             find_format((io_span){(const char *)head.data, head.size}, file.path);
@@ -351,10 +449,12 @@ tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_
     static const tml_volume_load_desc defaults;
     memset(out, 0, sizeof *out);
     io_file file;
-    tml_status status = open_volume(tml, load_call, path, &file);
+    io_folder slices;
+    tml_status status = open_volume(tml, load_call, path, &slices, &file);
     if (status != TML_OK)
         return status;
-    status = load(&file, desc ? desc : &defaults, out);
+    status = load(&file, &slices, desc ? desc : &defaults, out);
+    tml_folder_free(tml, &slices);
     tml_io_close(&file);
     return status;
 }
@@ -367,13 +467,16 @@ tml_status tml_volume_stream_open(tml_context *tml, const char *path,
     memset(info, 0, sizeof *info);
     *out = NULL;
     io_file file;
+    io_folder slices;
     bool wrapped = false;
     io_block block;
     volume_header header;
-    tml_status status = open_volume(tml, "tml_volume_stream_open", path, &file);
+    tml_status status = open_volume(tml, "tml_volume_stream_open", path, &slices, &file);
     if (status != TML_OK)
         return status;
-    status = describe(&file, desc ? desc : &defaults, &wrapped, &block, &header);
+    status = describe(&file, &slices, desc ? desc : &defaults, &wrapped, &block, &header);
+    tml_folder_free(tml, &slices);
+    header.slices = NULL;
     if (status != TML_OK) {
         tml_io_close(&file);
         return status;
@@ -395,7 +498,7 @@ tml_status tml_volume_load_memory(tml_context *tml, const char *name, const void
     memset(out, 0, sizeof *out);
     io_file file;
     tml_io_open_memory(tml, load_call, name, data, size, &file);
-    return load(&file, desc ? desc : &defaults, out);
+    return load(&file, NULL, desc ? desc : &defaults, out);
 }
 
 void tml_volume_free(tml_context *tml, tml_volume *volume)

@@ -565,7 +565,8 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
 {
     const uint64_t *dims = header->volume.grid.dims;
     uint64_t layer_samples = dims[0] * dims[1];
-    bool is_series = header->encoding == VOLUME_DICOM && header->file_count > 1; /* file by file */
+    bool is_series = (header->encoding == VOLUME_DICOM || header->encoding == VOLUME_TIFF) &&
+                     header->file_count > 1; /* file by file */
     if ((decoders[header->encoding] && !is_series) || header->axis[2] != 2)
         return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "%s, so that it cannot be read layer by layer; load it whole, or "
@@ -643,8 +644,9 @@ tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uin
 
 bool tml_volume_stream_inflates(const tml_volume_stream *stream)
 {
-    return stream->reader.wrapped || stream->header.encoding == VOLUME_DEFLATE ||
-           stream->header.encoding == VOLUME_BZIP2;
+    const volume_encoding encoding = stream->header.encoding;
+    return stream->reader.wrapped || encoding == VOLUME_DEFLATE || encoding == VOLUME_BZIP2 ||
+           decoders[encoding];
 }
 
 tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)

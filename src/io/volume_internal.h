@@ -4,7 +4,7 @@
 #ifndef TML_VOLUME_INTERNAL_H
 #define TML_VOLUME_INTERNAL_H
 
-#include "io/io_internal.h"
+#include "io/folder.h"
 #include "io/vtk_xml.h"
 
 typedef enum volume_encoding {
@@ -33,6 +33,8 @@ enum { VOLUME_NAME_SIZE = 1024 };
 
 typedef struct volume_header {
     tml_volume volume; /* all but data and size */
+    const io_folder
+        *slices; /* the files of a folder, of which the first is parsed; NULL: a file was named */
 
     volume_source source;
     io_span names; /* within the head, made_name or list */
@@ -140,6 +142,11 @@ bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count);
 
 /* Fails when the file is gzip, as a format does that must look at more than the head. */
 TML_MUST_CHECK tml_status tml_volume_not_gzip(const io_file *file);
+
+/* Makes files the list of data files: count names, each stride bytes behind the one before. Errors: UNSUPPORTED (a
+ * name that a list cannot hold), OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status tml_volume_list(const io_file *file, const char *names, size_t stride,
+                                          size_t count, volume_header *out);
 
 /* Does a path have that ending (in any case), perhaps followed by ".gz"? */
 bool tml_volume_name_ends(const char *path, const char *ending);

@@ -96,9 +96,9 @@ Usage: trommel surface [OPTION...] IN...
 
 Makes the mesh of an isosurface from a volume or from points.
 
-IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM,
-headerless samples) or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content;
-either may be gzipped where its format allows.
+IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, of
+these two also a folder of slices, headerless samples) or points (PLY, XYZ, PCD,
+LAS, legacy VTK), found by content; either may be gzipped where its format allows.
 
 Isovalues are physical: where a file has slope and intercept, they are applied.
 Outputs are written beside their targets and renamed when complete.
@@ -766,10 +766,10 @@ Usage: trommel info [OPTION...] FILE
 Tells what is in a volume, point, mesh or picture file.
 
 Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM,
-and headerless samples (--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK.
-Meshes: OBJ, PLY, STL, OFF, glTF, VTP. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR.
-Indices that 'trommel index' made. The format is found by content. The histogram's
-height is logarithmic.
+of these two also a folder of slices, and headerless samples (--dims and --type).
+Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, PLY, STL, OFF, glTF, VTP.
+Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that 'trommel index' made. The
+format is found by content. The histogram's height is logarithmic.
 
 Input (for volumes):
       --dims X,Y,Z          samples along x (fastest), y and z; also read from a
@@ -909,11 +909,11 @@ Usage: trommel convert [OPTION...] IN
 
 Writes a volume, points, a mesh or a picture in another format.
 
-IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack, VTK,
-NRRD and others), points, a mesh or a picture, found by content. Samples, positions
-and pixels stay what they are; PNG and JPEG become floats of linear light where the
-output has floats, and floats never become a PNG, for which 'trommel exposure' is.
-Polygons are cut into triangles.
+IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack or
+folder of slices, VTK, NRRD and others), points, a mesh or a picture, found by
+content. Samples, positions and pixels stay what they are; PNG and JPEG become
+floats of linear light where the output has floats, and floats never become a PNG,
+for which 'trommel exposure' is. Polygons are cut into triangles.
 
 Output:
   -o, --output FILE         the file; volumes: .nrrd .mha .npy .raw; points: .ply;

@@ -248,3 +248,22 @@ trommel: info: faces.ply: face 0: a face has 1 corners, needs at least 3
 $ { cat ply; printf 'end_header\n0 0 0\n1 0 0\n0 1 x\n'; } >points.ply; trommel info points.ply
 trommel: info: points.ply: row 2 of 3 of element vertex is no row of numbers, or the file ends in it
 [1]
+## A folder of TIFF slices, 9 before 10.
+$ mkdir rec; for i in 8 9 10; do cp data/volumes/tiff/seq-1c-8b-tiled-deflate-20f3db0c.tiff rec/s$i.tif; done; echo taken >rec/log.txt; trommel info rec --spacing 1,1,0.5
+rec: volume, TIFF
+  samples    16 x 16 x 3 = 768 of u8, 768 bytes
+  spacing    1 x 1 x 0.5
+  origin     0, 0, 0
+  comment    files left out, which are not TIFF: 1
+  values     0 to 255, mean 127.5
+  histogram  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+  isovalue   127.5 (suggested by Otsu's method)
+$ trommel surface rec --iso 100 --slabs 1 -o rec.ply -q; trommel surface rec --iso 100 -o one.ply -q; cmp rec.ply one.ply
+$ mv rec/s9.tif rec/s7.tif; trommel info rec | grep comment
+  comment    numbers are missing before s10.tif
+$ cp data/volumes/tiff/multipage_u8_2.tif rec/s11.tif; trommel info rec
+trommel: info: rec/s11.tif: has 10 x 15 samples of u8, needs 16 x 16 of u8 as s7.tif, the first of its folder; put the slices of one stack into a folder of their own
+[1]
+$ mkdir none; trommel info none
+trommel: info: none: is a folder without TIFF or DICOM pictures; pass a regular file, or a folder with TIFF slices or a DICOM series
+[1]
