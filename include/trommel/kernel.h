@@ -156,25 +156,25 @@ typedef struct tml_kernel {
 #define TML_LIBRARY(name, ...) tml_library_extract(#name, #__VA_ARGS__, __FILE__, __LINE__)
 #else
 #define TML_KERNEL(ret, name, params, ...)                                                         \
-    TML_KERNEL_DEFINE(NULL, TML_K_FIRST(TML_K_R_##ret), TML_K_SECOND(TML_K_R_##ret), name, params,         \
+    TML_K_DEFINE(NULL, TML_K_FIRST(TML_K_R_##ret), TML_K_SECOND(TML_K_R_##ret), name, params,      \
                       #name, #ret " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
 #define TML_KERNEL_WITH(library, ret, name, params, ...)                                           \
-    TML_KERNEL_DEFINE(library##_library, TML_K_FIRST(TML_K_R_##ret), TML_K_SECOND(TML_K_R_##ret), name,    \
+    TML_K_DEFINE(library##_library, TML_K_FIRST(TML_K_R_##ret), TML_K_SECOND(TML_K_R_##ret), name, \
                       params, #name, #ret " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
 #define TML_LIBRARY(name, ...)                                                                     \
     __VA_ARGS__                                                                                    \
     static const char name##_library[] = #__VA_ARGS__;
 #endif
-#define TML_KERNEL_DEFINE(library, T, type, name, params, string, text, ...)                       \
+#define TML_K_DEFINE(library, T, type, name, params, string, text, ...)                            \
     static inline T name params __VA_ARGS__                                                        \
-    TML_KERNEL_RUN(T, name, name(TML_K_EACH(TML_K_LOAD, params)))                                      \
+    TML_K_RUN(T, name, name(TML_K_EACH(TML_K_LOAD, params)))                                       \
     static const tml_kernel name##_kernel = {string, text, type, TML_K_COUNT params,                 \
                                              {TML_K_EACH(TML_K_KIND, params)}, name##_run, library};
 
 /* The loop over a block, and its choice of instructions: AVX2 where the block allows it, since
  * what compilers take for granted makes simple kernels up to four times slower than the memory.
  * Without fused multiply-add, so that both forms give the same bits. */
-#define TML_KERNEL_LOOP(storage, run, T, call)                                                     \
+#define TML_K_LOOP(storage, run, T, call)                                                          \
     storage void run(const tml_kernel_block *tml_block)                                            \
     {                                                                                              \
         T *tml_out = (T *)tml_block->out;                                                          \
@@ -182,9 +182,9 @@ typedef struct tml_kernel {
             tml_out[tml_i] = call;                                                                 \
     }
 #if defined(__x86_64__) && defined(__GNUC__)
-#define TML_KERNEL_RUN(T, name, call)                                                              \
-    TML_KERNEL_LOOP(static, name##_run_plain, T, call)                                             \
-    TML_KERNEL_LOOP(__attribute__((target("avx2"))) static, name##_run_avx2, T, call)              \
+#define TML_K_RUN(T, name, call)                                                                   \
+    TML_K_LOOP(static, name##_run_plain, T, call)                                                  \
+    TML_K_LOOP(__attribute__((target("avx2"))) static, name##_run_avx2, T, call)                   \
     static void name##_run(const tml_kernel_block *tml_block)                                      \
     {                                                                                              \
         if (tml_block->simd >= 1)                                                                  \
@@ -193,7 +193,7 @@ typedef struct tml_kernel {
             name##_run_plain(tml_block);                                                           \
     }
 #else
-#define TML_KERNEL_RUN(T, name, call) TML_KERNEL_LOOP(static, name##_run, T, call)
+#define TML_K_RUN(T, name, call) TML_K_LOOP(static, name##_run, T, call)
 #endif
 
 /* ---- how it works ---------------------------------------------------------------------------
