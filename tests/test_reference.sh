@@ -17,7 +17,7 @@ sed -n 's,.*<name>\([^<]*\)</name>.*,\1,p' "$TML_DOCS/trommel.tag" | sort -u >"$
 {
     cat include/trommel/*.h | sed -n -e 's/^ *# *define *\(TML_[A-Za-z0-9_]*\).*/\1/p' \
         -e 's/^    \(TML_[A-Z0-9_]*\)[ ,].*/\1/p' -e 's/^} \(tml_[a-z0-9_]*\);.*/\1/p' \
-        -e 's/^TML_API.*[ *]\(tml_[a-z0-9_]*\)(.*/\1/p'
+        -e 's/^TML_API.*[ *]\(tml_[a-z0-9_]*\)(.*/\1/p' -e 's/.*static inline.* \(tml_[a-z0-9_]*\)(.*/\1/p'
     for library; do
         nm -D --defined-only "$library" | sed -n 's/.* \(tml_.*\)/\1/p'
     done

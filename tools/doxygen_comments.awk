@@ -26,6 +26,20 @@ function comment(start, is_behind,   lines, count, i, has_table, line) {
     }
     print has_table ? "</pre> */" : " */"
 }
+# A function without a comment that stands right after something with one: it is said there.
+function declared(line) {
+    if (match(line, /tml_[a-z0-9_]+( [{]$|\(|;)/))
+        line = substr(line, RSTART, RLENGTH)
+    sub(/[^a-z0-9_].*/, "", line)
+    return line
+}
+/^(TML_API|typedef)/ {
+    if (after == "comment" || /^typedef/)
+        said_at = declared($0)
+    else if (after == "declaration" && !/\/\*/)
+        print "/// \\brief See \\ref " said_at ".\n///"
+}
+{ after = /^ *\/\*/ ? "comment" : /;$/ ? "declaration" : "" }
 /^ *\/\* -+ .*-+ \*\/$/ { next }
 /^ *\/\*/ { comment($0, 0); next }
 /^#/ || !/\/\* / { print; next } # what the preprocessor reads stays
