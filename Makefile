@@ -89,9 +89,8 @@ format: | needs ## clang-format every C file
 lint: build-release ## are the files formatted, and has clang-tidy nothing to say?
 	@scripts/lint build/release
 
-docs: | needs ## the reference as HTML, from the headers and docs/, in build/docs/html
-	@mkdir -p build/docs
-	@TML_DOCS=build/docs doxygen docs/Doxyfile
+docs: | needs ## the reference as HTML, from the headers, docs/ and examples/, in build/docs/html
+	@scripts/docs build/docs
 	@echo "The reference is build/docs/html/index.html"
 
 install: build-release ## install under PREFIX (/usr/local)

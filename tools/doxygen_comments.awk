@@ -1,6 +1,14 @@
 # The headers' plain comments for Doxygen: one that stands on lines of its own belongs to what follows, one
 # behind a declaration to that, the first to the file. Lines are kept as they are where some are indented, since these
-# are tables and code. Headings between dashes are left out.
+# are tables and code. Headings between dashes are left out. Before a declaration comes its example, which
+# doxygen_examples.awk has found: in the file examples.txt of the folder TML_DOCS.
+BEGIN {
+    while ((getline line <(ENVIRON["TML_DOCS"] "/examples.txt")) > 0)
+        if (split(line, field, ":") > 3) {
+            place = field[1] ":" field[2]
+            example[place] = example[place] substr(line, length(place field[3]) + 3) "\n"
+        }
+}
 function escape(text) {
     gsub(/</, "\\&lt;", text)
     gsub(/[#@]/, "\\\\&", text)
@@ -38,6 +46,11 @@ function declared(line) {
         said_at = declared($0)
     else if (after == "declaration" && !/\/\*/)
         print "/// \\brief See \\ref " said_at ".\n///"
+}
+{
+    place = FILENAME ":" FNR
+    sub(/.*\//, "", place)
+    printf "%s", example[place]
 }
 { after = /^ *\/\*/ ? "comment" : /;$/ ? "declaration" : "" }
 /^ *\/\* -+ .*-+ \*\/$/ { next }

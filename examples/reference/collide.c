@@ -1,0 +1,127 @@
+/* Collide: which triangles of two meshes meet, and how far meshes are apart. */
+#include "reference.h"
+
+/* A square of two triangles in the plane z = 0, and a triangle that stands across it. */
+static const tml_vec3 square[] = {{0, 0, 0}, {4, 0, 0}, {4, 4, 0}, {0, 4, 0}};
+static const uint32_t square_corners[] = {0, 1, 2, 0, 2, 3};
+static const tml_vec3 blade[] = {{3, 1, -1}, {3, 1, 1}, {3, 2, 1}};
+
+static tml_tree *square_tree(tml_context *tml)
+{
+    tml_tree *tree;
+    MUST(tml_tree_create(
+        tml,
+        &(tml_tree_desc){.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square),
+                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, square_corners)},
+        &tree));
+    return tree;
+}
+
+static tml_tree *blade_tree(tml_context *tml)
+{
+    tml_tree *tree; /* without indices each three vertices are a triangle */
+    MUST(tml_tree_create(
+        tml, &(tml_tree_desc){.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 3, blade)}, &tree));
+    return tree;
+}
+
+/* All pairs that meet, with how they do and the segment that they share. */
+static void collide(tml_context *tml)
+{
+    tml_tree *a = square_tree(tml), *b = blade_tree(tml);
+    tml_collide_result hits;
+    MUST(tml_collide(tml, &(tml_collide_desc){.a = a, .b = b, .segments = true}, &hits));
+    const tml_collide_pair *pair = &hits.pairs[0];
+    const tml_collide_segment *segment = &hits.segments[0];
+    CHECK(hits.count == 1 && pair->a == 0 && pair->b == 0);
+    CHECK(pair->kind == TML_COLLIDE_CLASS_CROSSING);
+    CHECK(segment->ends[0] == 3 && segment->ends[1] == 1 && segment->ends[4] == 1.5f);
+    tml_collide_free(tml, &hits);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+}
+
+/* Many poses of one mesh in a call: does it meet the other in each? */
+static void poses(tml_context *tml)
+{
+    const float matrices[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},  /* where it is */
+                                   {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 9}}; /* 9 higher */
+    tml_tree *a = square_tree(tml), *b = blade_tree(tml);
+    tml_collide_result hits;
+    MUST(tml_collide(
+        tml,
+        &(tml_collide_desc){
+            .a = a, .b = b, .poses = matrices[0], .pose_count = 2, .want = TML_COLLIDE_WANT_FIRST},
+        &hits));
+    CHECK(hits.first[1] - hits.first[0] == 1 && hits.first[2] - hits.first[1] == 0);
+    tml_collide_free(tml, &hits);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+}
+
+/* How many pairs of each class, of those that are asked for. */
+static void count_classes(tml_context *tml)
+{
+    tml_tree *a = square_tree(tml), *b = blade_tree(tml);
+    tml_collide_result hits;
+    MUST(tml_collide(tml,
+                     &(tml_collide_desc){.a = a,
+                                         .b = b,
+                                         .want = TML_COLLIDE_WANT_COUNT,
+                                         .classes = 1u << TML_COLLIDE_CLASS_CROSSING,
+                                         .method = TML_COLLIDE_METHOD_DEPTH_FIRST},
+                     &hits));
+    for (int kind = 0; kind < TML_COLLIDE_CLASS_COUNT; kind++) {
+        const bool is_crossing = !strcmp(tml_collide_class_name(kind), "crossing");
+        CHECK(hits.class_counts[kind] == (is_crossing ? 1 : 0));
+    }
+    tml_collide_free(tml, &hits);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+}
+
+/* The smallest distance, and the two points that have it. */
+static void distance(tml_context *tml)
+{
+    const float pose[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 9};
+    tml_tree *a = square_tree(tml), *b = blade_tree(tml);
+    tml_collide_distance_result nearest;
+    MUST(tml_collide_distance(tml, a, b, pose, 1, &nearest));
+    CHECK(nearest.distance == 8 && nearest.point_a[2] == 0 && nearest.point_b[2] == 8);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+}
+
+/* A mesh that moves: new vertices in the same tree. */
+static void refit(tml_context *tml)
+{
+    const tml_vec3 raised[] = {{0, 0, 5}, {4, 0, 5}, {4, 4, 5}, {0, 4, 5}};
+    tml_tree *tree = square_tree(tml);
+    tml_tree_info info;
+    MUST(tml_tree_refit(tml, tree, buffer_of(tml, TML_VEC(TML_F32, 3), 4, raised)));
+    tml_tree_describe(tree, &info);
+    CHECK(info.triangle_count == 2 && info.lower[2] == 5 && info.upper[0] == 4);
+    tml_tree_destroy(tml, tree);
+}
+
+/* A tree as bytes, for a file, and back. */
+static void save_and_load(tml_context *tml)
+{
+    tml_tree *tree = square_tree(tml), *again;
+    const size_t size = tml_tree_save_size(tree);
+    void *bytes = malloc(size);
+    CHECK(bytes);
+    MUST(tml_tree_save(tml, tree, bytes, size));
+    MUST(tml_tree_load(tml, bytes, size, &again));
+    CHECK(tml_tree_save_size(again) == size);
+    free(bytes);
+    tml_tree_destroy(tml, tree);
+    tml_tree_destroy(tml, again);
+}
+
+int main(void)
+{
+    return run_examples(
+        &(tml_open_desc){.engine = TML_ENGINE_CPU},
+        (example *const[]){collide, poses, count_classes, distance, refit, save_and_load, NULL});
+}

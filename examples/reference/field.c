@@ -1,0 +1,57 @@
+/* Field: points to a volume, or to a surface at once. */
+#include "reference.h"
+
+static const tml_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}};
+
+/* The surface of spheres about points; the field is never stored. */
+static void surface_of_points(tml_context *tml)
+{
+    const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
+                                  .radius = 0.75,
+                                  .kind = TML_FIELD_DISTANCE};
+    tml_surface_result surface;
+    tml_mesh_stats stats;
+    MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = 0}, &surface));
+    MUST(tml_mesh_examine(tml, surface.vertices, surface.indices, false, &stats));
+    CHECK(stats.components == 1 && stats.boundary_edges == 0);
+    tml_surface_free(tml, &surface);
+}
+
+/* What zeroes in a desc become (grid, radius), the field on that grid, and a good isovalue. */
+static void resolve_and_evaluate(tml_context *tml)
+{
+    const tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
+                                 .kernel = TML_FIELD_WENDLAND_C2,
+                                 .resolution = 16};
+    tml_field_desc field;
+    double iso;
+    MUST(tml_field_resolve(tml, &desc, &field, &iso));
+    const uint64_t count = field.grid.dims[0] * field.grid.dims[1] * field.grid.dims[2];
+    const tml_buffer volume = buffer_of(tml, TML_F32, count, NULL);
+    MUST(tml_field(tml, &field, volume));
+    CHECK(field.radius > 0 && field.grid.dims[0] == 16 && iso == 0.5);
+}
+
+/* What the points carry, at any places: here a temperature half-way between two points. */
+static void attributes(tml_context *tml)
+{
+    float mean;
+    const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
+                                  .radius = 1.5};
+    const tml_field_attribute heat = {.values = buffer_of(tml, TML_F32, 4, (float[]){0, 40, 0, 40}),
+                                      .out = buffer_of(tml, TML_F32, 1, NULL)};
+    const tml_vec3 middle = {0.5f, 0, 0};
+    MUST(tml_field_mean(
+        tml, &(tml_field_mean_desc){.field = &field,
+                                    .positions = buffer_of(tml, TML_VEC(TML_F32, 3), 1, &middle),
+                                    .attributes = {heat}})); /* up to TML_FIELD_MAX_ATTRIBUTES */
+    MUST(tml_buffer_read(tml, heat.out, &mean));
+    CHECK(mean > 19.99f && mean < 20.01f);
+}
+
+int main(void)
+{
+    return run_examples(
+        &(tml_open_desc){.engine = TML_ENGINE_CPU},
+        (example *const[]){surface_of_points, resolve_and_evaluate, attributes, NULL});
+}

@@ -1,0 +1,120 @@
+/* OpenGL ES: textures behind buffers, compiling ahead, caches, time. */
+#include "reference.h"
+
+#include <EGL/egl.h>
+#include <trommel/gl.h>
+
+/* The texture behind a buffer: word i is texel (i % width, i / width), for shaders of yours. */
+static void texture(tml_context *tml)
+{
+    const tml_buffer buffer = buffer_of(tml, TML_F32, 1000, NULL);
+    tml_gl_memory memory;
+    MUST(tml_gl_texture(tml, buffer, &memory));
+    CHECK(memory.texture != 0 && memory.width * memory.height >= 1000);
+}
+
+/* Many small calls as one, so that the program's state is saved and given back just once. */
+static void one_of_many(tml_context *tml)
+{
+    uint32_t sums[4];
+    const tml_buffer data = buffer_of(tml, TML_U32, 4, (uint32_t[]){1, 1, 1, 1});
+    MUST(tml_gl_begin(tml));
+    for (int i = 0; i < 3; i++)
+        MUST(tml_scan(tml, &(tml_scan_desc){.in = data, .inclusive = true, .out = data}));
+    tml_gl_end(tml);
+    MUST(tml_buffer_read(tml, data, sums));
+    CHECK(sums[0] == 1 && sums[1] == 4 && sums[3] == 20);
+}
+
+/* Programs are compiled a little with each frame, before the call that needs them. */
+static void prepare(tml_context *tml)
+{
+    const tml_buffer in = buffer_of(tml, TML_U32, 8, (uint32_t[8]){5});
+    const tml_buffer values = buffer_of(tml, TML_U32, 8, NULL);
+    const tml_unique_desc desc = {.in = in, .values = values};
+    for (uint32_t left = 1, frame = 0; left > 0 && frame < 1000; frame++) {
+        MUST(tml_gl_prepare_begin(tml));
+        MUST(tml_unique(tml, &desc)); /* does nothing here but name what it lacks */
+        MUST(tml_gl_prepare_end(tml, &left));
+        CHECK(left == 0 || frame < 999);
+    }
+    MUST(tml_unique(tml, &desc));
+}
+
+/* What was compiled, for the next run of the program. */
+static void cache(tml_context *tml)
+{
+    size_t size = 0;
+    MUST(tml_gl_cache(tml, NULL, &size)); /* how much there is */
+    void *data = malloc(size);
+    CHECK(data);
+    MUST(tml_gl_cache(tml, data, &size));
+    MUST(tml_gl_cache_add(tml, data, size)); /* in the next run */
+    CHECK(size >= 16);
+    free(data);
+}
+
+/* Seconds of the device. */
+static void time_of_device(tml_context *tml)
+{
+    double seconds = -1;
+    const tml_buffer data = buffer_of(tml, TML_U32, 1000, NULL);
+    MUST(tml_gl_time_begin(tml));
+    MUST(tml_scan(tml, &(tml_scan_desc){.in = data, .out = data}));
+    MUST(tml_gl_time_end(tml, &seconds));
+    CHECK(seconds >= 0);
+}
+
+/* How values travel through this device's textures, and the tests that decided it. */
+static void path(tml_context *tml)
+{
+    tml_gl_test tests[64];
+    const uint32_t count = tml_gl_tests(tml, tests, 64);
+    for (uint32_t i = 0; i < count && i < 64; i++)
+        if (tests[i].is_choice)
+            CHECK(tests[i].passed && strlen(tests[i].name) > 0);
+    CHECK(count > 0 && !strcmp(tml_gl_path_name(TML_GL_PATH_INTEGER), "integer"));
+}
+
+/* ---- contexts of their own ----------------------------------------------------------------- */
+
+static tml_gl_function find(void *user, const char *name)
+{
+    ++*(int *)user;
+    return eglGetProcAddress(name);
+}
+
+/* Functions of OpenGL ES from a loader of yours. */
+static void loader(void)
+{
+    int asked = 0;
+    const tml_gl_desc gl = {.get_proc_address = find, .user = &asked, .path = TML_GL_PATH_AUTO};
+    tml_context *tml;
+    MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &gl}, &tml));
+    CHECK(asked > 0);
+    tml_close(tml);
+}
+
+/* A page's event webglcontextlost, say: calls fail from then on; close, and open another. */
+static void lost(void)
+{
+    uint32_t word;
+    tml_context *tml;
+    MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml));
+    const tml_buffer buffer = buffer_of(tml, TML_U32, 1, NULL);
+    tml_gl_lost(tml);
+    CHECK(tml_buffer_read(tml, buffer, &word) == TML_ERROR_DEVICE_LOST);
+    tml_close(tml);
+}
+
+int main(void)
+{
+    const int status = run_examples(
+        &(tml_open_desc){.engine = TML_ENGINE_GL},
+        (example *const[]){texture, one_of_many, prepare, cache, time_of_device, path, NULL});
+    if (status == 0) {
+        loader();
+        lost();
+    }
+    return status;
+}

@@ -1,0 +1,94 @@
+/* Files of meshes, whole and in pieces. */
+#include "reference.h"
+#include <trommel/io.h>
+
+/* A square of two triangles. */
+static const float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
+static const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
+static const tml_mesh square = {
+    .positions = positions, .indices = indices, .vertex_count = 4, .triangle_count = 2};
+
+/* A mesh to a file, whose format is the name's ending, and back. */
+static void save_and_load(tml_context *tml)
+{
+    const char *path = "reference_mesh.ply";
+    tml_mesh_file file;
+    MUST(tml_mesh_save(tml, path, &square));
+    CHECK(!strcmp(tml_mesh_format(tml, path), "PLY"));
+    MUST(tml_mesh_load(tml, path, NULL, &file));
+    CHECK(file.mesh.vertex_count == 4 && ((const uint32_t *)file.mesh.indices)[5] == 3);
+    tml_mesh_file_free(tml, &file);
+    remove(path);
+}
+
+/* STL has no shared vertices: equal ones are welded, or left as they are. */
+static void weld(tml_context *tml)
+{
+    const char *path = "reference_mesh.stl";
+    const tml_mesh_load_desc desc = {.weld = TML_WELD_NEVER};
+    tml_mesh_file file;
+    MUST(tml_mesh_save(tml, path, &square));
+    MUST(tml_mesh_load(tml, path, &desc, &file));
+    CHECK(file.mesh.vertex_count == 6 && file.welded_count == 0);
+    tml_mesh_file_free(tml, &file);
+    MUST(tml_mesh_load(tml, path, NULL, &file));
+    CHECK(file.mesh.vertex_count == 4 && file.welded_count == 2);
+    tml_mesh_file_free(tml, &file);
+    remove(path);
+}
+
+/* Colours of vertices, and which way is up, for glTF. */
+static void attributes(tml_context *tml)
+{
+    const char *path = "reference_mesh.glb";
+    const float rgb[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+    const tml_mesh_attribute color = {.name = "color", .components = 3, .data = rgb};
+    tml_mesh mesh = square;
+    mesh.up = TML_UP_Z;
+    mesh.attributes = &color; /* up to TML_MESH_MAX_ATTRIBUTES */
+    mesh.attribute_count = 1;
+    MUST(tml_mesh_save(tml, path, &mesh));
+    CHECK(!strcmp(tml_mesh_format(tml, path), "glTF"));
+    remove(path);
+}
+
+/* A mesh that is never whole in memory: pieces, whose indices may name vertices that come later. */
+static void pieces(tml_context *tml)
+{
+    const char *path = "reference_pieces.ply";
+    const tml_mesh lower = {
+        .positions = positions, .indices = indices, .vertex_count = 2, .triangle_count = 1};
+    const tml_mesh upper = {
+        .positions = positions + 6, .indices = indices + 3, .vertex_count = 2, .triangle_count = 1};
+    const tml_mesh_stream_desc desc = {.comment = "in two pieces"};
+    tml_mesh_stream *stream;
+    tml_mesh_file file;
+    MUST(tml_mesh_stream_open(tml, path, &desc, &stream));
+    tml_status status = tml_mesh_stream_add(stream, 0, &lower);
+    if (status == TML_OK)
+        status = tml_mesh_stream_add(stream, 0, &upper);
+    MUST(tml_mesh_stream_finish(stream, status)); /* of a failure it leaves no file */
+    MUST(tml_mesh_load(tml, path, NULL, &file));
+    CHECK(file.mesh.vertex_count == 4 && file.mesh.triangle_count == 2);
+    tml_mesh_file_free(tml, &file);
+    remove(path);
+}
+
+/* Line segments, such as where two meshes meet, as an OBJ file. */
+static void lines(tml_context *tml)
+{
+    const char *path = "reference_lines.obj";
+    const float segment[] = {0, 0, 0, 1, 1, 1};
+    tml_mesh_file file;
+    MUST(tml_lines_save(tml, path, segment, 1, (double[3]){0, 0, 0}));
+    MUST(tml_mesh_load(tml, path, NULL, &file));
+    CHECK(file.skipped_count == 1); /* a line is no face */
+    tml_mesh_file_free(tml, &file);
+    remove(path);
+}
+
+int main(void)
+{
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){save_and_load, weld, attributes, pieces, lines, NULL});
+}

@@ -1,0 +1,123 @@
+/* Files of volumes and arrays, whole and layer by layer; trommel-io, a second library. */
+#include "reference.h"
+#include <trommel/io.h>
+
+/* A volume of 4 x 3 x 2 samples, 0 to 23, as a file that the examples read; remove() it. */
+static void save_volume(tml_context *tml, const char *path)
+{
+    uint8_t samples[24];
+    for (uint8_t i = 0; i < 24; i++)
+        samples[i] = i;
+    const tml_volume volume = {.data = samples,
+                               .size = sizeof samples,
+                               .type = TML_U8,
+                               .grid = {.dims = {4, 3, 2}, .spacing = {1, 1, 2.5}},
+                               .slope = 1};
+    MUST(tml_volume_save(tml, path, &volume));
+}
+
+/* What a file says: samples, type, grid. And its format, without reading it. */
+static void load(tml_context *tml)
+{
+    const char *path = "reference_load.nrrd";
+    tml_volume volume;
+    save_volume(tml, path);
+    CHECK(!strcmp(tml_volume_format(tml, path), "NRRD"));
+    MUST(tml_volume_load(tml, path, NULL, &volume));
+    CHECK(volume.type == TML_U8 && volume.grid.dims[0] == 4 && volume.grid.spacing[2] == 2.5);
+    CHECK(((const uint8_t *)volume.data)[23] == 23);
+    tml_volume_free(tml, &volume);
+    remove(path);
+}
+
+/* A file without a header: you say what is in it. */
+static void load_raw(tml_context *tml)
+{
+    const char *path = "reference_load.raw";
+    const tml_volume_load_desc desc = {
+        .dims = {4, 3, 2}, .type = TML_U8, .spacing = {1, 1, 2.5}, .memory_limit = 1 << 20};
+    tml_volume volume;
+    save_volume(tml, path);
+    MUST(tml_volume_load(tml, path, &desc, &volume));
+    CHECK(volume.size == 24 && volume.grid.spacing[2] == 2.5);
+    tml_volume_free(tml, &volume);
+    remove(path);
+}
+
+/* How often each value occurs, and the value that best divides low from high: a first isovalue. */
+static void histogram(tml_context *tml)
+{
+    const uint8_t samples[] = {1, 2, 2, 3, 200, 201, 201, 202};
+    tml_value_histogram values;
+    MUST(tml_value_histogram_make(tml, samples, TML_U8, 8, &values));
+    const double iso = tml_value_histogram_otsu(&values);
+    CHECK(values.lower == 1 && values.upper == 202 && values.mean == 101.5);
+    CHECK(iso > 3 && iso < 200);
+    tml_value_histogram_free(tml, &values);
+}
+
+/* ---- layer by layer ------------------------------------------------------------------------ */
+
+/* A volume of any size: its header at once, its layers when they are needed. */
+static void stream(tml_context *tml)
+{
+    const char *path = "reference_stream.nrrd";
+    tml_volume info; /* without samples */
+    tml_volume_stream *file;
+    uint8_t layer[4 * 3];
+    save_volume(tml, path);
+    MUST(tml_volume_stream_open(tml, path, NULL, &info, &file));
+    CHECK(info.grid.dims[2] == 2 && !tml_volume_stream_inflates(file));
+    MUST(tml_volume_stream_read(file, 1, 1, layer)); /* the second layer */
+    CHECK(layer[0] == 12);
+    tml_volume_stream_close(file);
+    remove(path);
+}
+
+/* Raw samples as memory that the system reads when it is looked at. */
+static void stream_mapped(tml_context *tml)
+{
+    const char *path = "reference_mapped.nrrd";
+    tml_volume info;
+    tml_volume_stream *file;
+    const void *samples;
+    save_volume(tml, path);
+    MUST(tml_volume_stream_open(tml, path, NULL, &info, &file));
+    MUST(tml_volume_stream_map(file, &samples));
+    MUST(tml_volume_stream_bring(file, 1, 1)); /* reads a layer now, and tells if that fails */
+    CHECK(((const uint8_t *)samples)[12] == 12);
+    tml_volume_stream_let_go(file, 2); /* layers below it may leave the memory */
+    tml_volume_stream_close(file);
+    remove(path);
+}
+
+/* The ranges of a volume's bricks, kept beside it: does a file of them belong to these samples? */
+static void bricks(tml_context *tml)
+{
+    const char *path = "reference_bricks.index";
+    const float samples[24] = {[5] = 7};
+    const tml_grid grid = {.dims = {4, 3, 2}};
+    tml_buffer index;
+    float ranges[2]; /* of one brick; tml_bricks_count() says how many there are */
+    MUST(tml_surface_index(
+        tml,
+        &(tml_surface_index_desc){.volume = buffer_of(tml, TML_F32, 24, samples), .grid = grid},
+        &index));
+    MUST(tml_buffer_read(tml, index, ranges));
+    const tml_bricks made = {
+        .dims = {4, 3, 2}, .type = TML_F32, .ranges = ranges, .count = tml_bricks_count(grid.dims)};
+    tml_bricks loaded;
+    MUST(tml_bricks_save(tml, path, &made));
+    MUST(tml_bricks_load(tml, path, &loaded));
+    CHECK(loaded.count == 1 && loaded.ranges[0] == 0 && loaded.ranges[1] == 7);
+    CHECK(tml_bricks_hold(&loaded, samples, 0, 2, 1));
+    tml_bricks_free(tml, &loaded);
+    remove(path);
+}
+
+int main(void)
+{
+    return run_examples(
+        &(tml_open_desc){.engine = TML_ENGINE_CPU},
+        (example *const[]){load, load_raw, histogram, stream, stream_mapped, bricks, NULL});
+}

@@ -1,0 +1,261 @@
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, expand, unique, segments. */
+#include "reference.h"
+
+#include <trommel/kernel_begin.h>
+TML_KERNEL(float, squared, (float x), { return x * x; })
+TML_KERNEL(bool, is_positive, (float x), { return x > 0.0f; })
+TML_KERNEL(uint, octave, (float x), { return U(floor(log2(x))); })
+TML_KERNEL(uint, copies, (uint digit), { return digit; })
+TML_KERNEL(uint, numbered, (uint digit, tml_rank k), { return 10u * digit + k; })
+#include <trommel/kernel_end.h>
+
+/* A kernel of each element. */
+static void map(tml_context *tml)
+{
+    float squares[3];
+    const tml_buffer in = buffer_of(tml, TML_F32, 3, (float[]){1, 2, 3});
+    const tml_buffer out = buffer_of(tml, TML_F32, 3, NULL);
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(squared), .in = {in}, .out = out}));
+    MUST(tml_buffer_read(tml, out, squares));
+    CHECK(squares[0] == 1 && squares[1] == 4 && squares[2] == 9);
+}
+
+/* A sum, and the place of the largest element in the same pass. */
+static void reduce(tml_context *tml)
+{
+    double sum;
+    uint64_t where;
+    const tml_buffer in = buffer_of(tml, TML_F32, 4, (float[]){2, 8, 4, 1});
+    const tml_buffer total = buffer_of(tml, TML_F64, 1, NULL);
+    const tml_buffer largest = buffer_of(tml, TML_U32, 1, NULL);
+    const tml_reduce_result argmax = {TML_FOLD_ARGMAX, largest}; /* of at most TML_MAX_FOLDS */
+    MUST(tml_reduce(
+        tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = total, .also = {argmax}}));
+    MUST(tml_buffer_read(tml, total, &sum));
+    MUST(tml_buffer_read_count(tml, largest, &where));
+    CHECK(sum == 15 && where == 1);
+}
+
+/* How many elements are in each bin, which a kernel chooses: here by powers of two. */
+static void histogram(tml_context *tml)
+{
+    uint32_t counts[4];
+    const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){1, 2, 3, 5, 9});
+    const tml_buffer bins = buffer_of(tml, TML_U32, 4, NULL); /* up to TML_MAX_BINS */
+    MUST(tml_histogram(tml,
+                       &(tml_histogram_desc){.kernel = TML_USE(octave), .in = {in}, .out = bins}));
+    MUST(tml_buffer_read(tml, bins, counts));
+    CHECK(counts[0] == 1 && counts[1] == 2 && counts[2] == 1 && counts[3] == 1);
+}
+
+/* Where each row of a table begins, from the rows' lengths: the sum of those before it. */
+static void scan(tml_context *tml)
+{
+    uint32_t first[4], count;
+    const tml_buffer lengths = buffer_of(tml, TML_U32, 4, (uint32_t[]){3, 0, 2, 5});
+    const tml_buffer offsets = buffer_of(tml, TML_U32, 4, NULL);
+    const tml_buffer total = buffer_of(tml, TML_U32, 1, NULL);
+    MUST(tml_scan(tml, &(tml_scan_desc){.in = lengths, .out = offsets, .total = total}));
+    MUST(tml_buffer_read(tml, offsets, first));
+    MUST(tml_buffer_read(tml, total, &count));
+    CHECK(first[0] == 0 && first[1] == 3 && first[2] == 3 && first[3] == 5 && count == 10);
+}
+
+/* The elements for which a kernel is true, in order, and what else belongs to them. */
+static void compact(tml_context *tml)
+{
+    uint64_t count;
+    char kept[4] = "";
+    const tml_buffer values = buffer_of(tml, TML_F32, 4, (float[]){3, -1, 4, -2});
+    const tml_buffer names = buffer_of(tml, TML_U8, 4, "abcd");
+    const tml_buffer kept_count = buffer_of(tml, TML_U32, 1, NULL);
+    const tml_payload both[] = {{values, values},
+                                {names, names}}; /* in place; up to TML_MAX_PAYLOADS */
+    MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
+                                              .payloads = {both[0], both[1]},
+                                              .count = kept_count}));
+    MUST(tml_buffer_read_count(tml, kept_count, &count));
+    MUST(tml_buffer_read_range(tml, names, 0, count, kept));
+    CHECK(count == 2 && !strcmp(kept, "ac"));
+}
+
+/* The same with flags in place of a kernel, a length that the host computed, and indices alone. */
+static void compact_flags(tml_context *tml)
+{
+    uint32_t where[2];
+    const tml_keep keep = {.flags = buffer_of(tml, TML_U8, 5, (uint8_t[]){0, 1, 0, 1, 1})};
+    const tml_buffer indices = buffer_of(tml, TML_U32, 4, NULL);
+    const tml_length length = tml_length_of(4); /* of 0 it would be none, where .count = 0 is all */
+    MUST(tml_compact(tml, &(tml_compact_desc){.keep = keep, .length = length, .indices = indices}));
+    MUST(tml_buffer_read_range(tml, indices, 0, 2, where));
+    CHECK(where[0] == 1 && where[1] == 3);
+}
+
+/* What is kept comes first, the rest follows, both in order. */
+static void partition(tml_context *tml)
+{
+    float parts[4];
+    const tml_buffer in = buffer_of(tml, TML_F32, 4, (float[]){3, -1, 4, -2});
+    const tml_buffer out = buffer_of(tml, TML_F32, 4, NULL);
+    const tml_partition_desc desc = {.keep.kernel = TML_USE(is_positive), .payloads = {{in, out}}};
+    MUST(tml_partition(tml, &desc));
+    MUST(tml_buffer_read(tml, out, parts));
+    CHECK(parts[0] == 3 && parts[1] == 4 && parts[2] == -1 && parts[3] == -2);
+}
+
+/* Keys in ascending order, and where each came from. */
+static void sort(tml_context *tml)
+{
+    float keys[3];
+    uint32_t sources[3];
+    const tml_buffer in = buffer_of(tml, TML_F32, 3, (float[]){2, -5, 1});
+    const tml_buffer from = buffer_of(tml, TML_U32, 3, NULL);
+    MUST(tml_sort(tml, &(tml_sort_desc){.keys = in, .sorted = in, .indices = from}));
+    MUST(tml_buffer_read(tml, in, keys));
+    MUST(tml_buffer_read(tml, from, sources));
+    CHECK(keys[0] == -5 && keys[1] == 1 && keys[2] == 2);
+    CHECK(sources[0] == 1 && sources[1] == 2 && sources[2] == 0);
+}
+
+/* Each element becomes as many as it says: 2 0 3 becomes 20 21 30 31 32. */
+static void expand(tml_context *tml)
+{
+    uint32_t numbers[5];
+    const tml_buffer in = buffer_of(tml, TML_U32, 3, (uint32_t[]){2, 0, 3});
+    const tml_buffer out = buffer_of(tml, TML_U32, 5, NULL);
+    MUST(tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(copies),
+                                            .emit_kernel = TML_USE(numbered),
+                                            .in = {in},
+                                            .out = out}));
+    MUST(tml_buffer_read(tml, out, numbers));
+    CHECK(numbers[0] == 20 && numbers[1] == 21 && numbers[2] == 30 && numbers[4] == 32);
+}
+
+/* One element of each run of equal ones, and how long it is: run-length coding. */
+static void unique(tml_context *tml)
+{
+    uint64_t count;
+    uint32_t run[3];
+    char value[4] = "";
+    const tml_buffer in = buffer_of(tml, TML_U8, 6, "aabccc");
+    const tml_buffer runs = buffer_of(tml, TML_U32, 1, NULL);
+    const tml_buffer values = buffer_of(tml, TML_U8, 6, NULL);
+    const tml_buffer lengths = buffer_of(tml, TML_U32, 6, NULL);
+    MUST(tml_unique(
+        tml, &(tml_unique_desc){.in = in, .values = values, .lengths = lengths, .count = runs}));
+    MUST(tml_buffer_read_count(tml, runs, &count));
+    MUST(tml_buffer_read_range(tml, values, 0, count, value));
+    MUST(tml_buffer_read_range(tml, lengths, 0, count, run));
+    CHECK(count == 3 && !strcmp(value, "abc") && run[0] == 2 && run[1] == 1 && run[2] == 3);
+}
+
+/* The largest of each segment; segment s ends where s + 1 begins. */
+static void reduce_segments(tml_context *tml)
+{
+    float largest[2];
+    const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){1, 7, 3, 2, 9});
+    const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 3, 5});
+    const tml_buffer out = buffer_of(tml, TML_F32, 2, NULL);
+    MUST(tml_reduce_segments(tml,
+                             &(tml_reduce_segments_desc){
+                                 .fold = TML_FOLD_MAX, .in = in, .offsets = offsets, .out = out}));
+    MUST(tml_buffer_read(tml, out, largest));
+    CHECK(largest[0] == 7 && largest[1] == 9);
+}
+
+/* Running sums that begin anew with each segment. */
+static void scan_segments(tml_context *tml)
+{
+    uint32_t sums[5];
+    const tml_buffer in = buffer_of(tml, TML_U32, 5, (uint32_t[]){1, 7, 3, 2, 9});
+    const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 3, 5});
+    MUST(tml_scan_segments(tml, &(tml_scan_segments_desc){
+                                    .in = in, .offsets = offsets, .inclusive = true, .out = in}));
+    MUST(tml_buffer_read(tml, in, sums));
+    CHECK(sums[1] == 8 && sums[2] == 11 && sums[3] == 2 && sums[4] == 11);
+}
+
+/* A count that stays on the device is the next operation's length: nothing waits in between. */
+static void length_on_the_device(tml_context *tml)
+{
+    double sum;
+    const tml_buffer in = buffer_of(tml, TML_F32, 4, (float[]){3, -1, 4, -2});
+    const tml_buffer kept = buffer_of(tml, TML_U32, 1, NULL);
+    const tml_buffer total = buffer_of(tml, TML_F64, 1, NULL);
+    MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
+                                              .payloads = {{in, in}},
+                                              .count = kept}));
+    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = in, .length.device = kept, .out = total}));
+    MUST(tml_buffer_read(tml, total, &sum));
+    CHECK(sum == 7);
+}
+
+/* A method and scratch memory of your own choice: such a call takes nothing from the context. */
+static void method_and_scratch(tml_context *tml)
+{
+    uint32_t sums[4];
+    const tml_buffer in = buffer_of(tml, TML_U32, 4, (uint32_t[]){1, 2, 3, 4});
+    tml_scan_desc desc = {.in = in, .method = TML_METHOD_REDUCE_THEN_SCAN, .out = in};
+    CHECK(!strcmp(tml_method_name(desc.method), "reduce_then_scan"));
+    desc.scratch = buffer_of(tml, TML_U8, tml_scan_scratch_size(tml, &desc), NULL);
+    MUST(tml_scan(tml, &desc));
+    MUST(tml_buffer_read(tml, in, sums));
+    CHECK(sums[3] == 6);
+}
+
+/* What a frame's calls need, at once and beforehand: they then allocate nothing. */
+static void reserve(tml_context *tml)
+{
+    const tml_buffer data = buffer_of(tml, TML_F32, 5000, NULL);
+    const tml_buffer bins = buffer_of(tml, TML_U32, 4, NULL);
+    const tml_buffer count = buffer_of(tml, TML_U32, 1, NULL);
+    const tml_buffer sum = buffer_of(tml, TML_F64, 1, NULL);
+    const tml_length length = {.device = count};
+    const size_t sizes[] = {
+        tml_map_scratch_size(tml, &(tml_map_desc){.kernel = TML_USE(squared),
+                                                  .in = {data},
+                                                  .length = length,
+                                                  .out = data}),
+        tml_compact_scratch_size(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
+                                                          .payloads = {{data, data}},
+                                                          .count = count}),
+        tml_reduce_scratch_size(tml, &(tml_reduce_desc){.in = data, .length = length, .out = sum}),
+        tml_histogram_scratch_size(
+            tml, &(tml_histogram_desc){.kernel = TML_USE(octave), .in = {data}, .out = bins}),
+        tml_sort_scratch_size(tml, &(tml_sort_desc){.keys = data, .sorted = data}),
+    };
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        most = sizes[i] > most ? sizes[i] : most;
+    MUST(tml_reserve(tml, most));
+    CHECK(tml_reserved(tml) >= most && most == sizes[4]); /* the sort's is the largest by far */
+}
+
+/* Likewise, of operations with several outputs. */
+static void reserve_more(tml_context *tml)
+{
+    const tml_buffer in = buffer_of(tml, TML_U32, 5000, NULL);
+    const tml_buffer out = buffer_of(tml, TML_U32, 5000, NULL);
+    const tml_buffer sum = buffer_of(tml, TML_U64, 4999, NULL);
+    const tml_buffer flags = buffer_of(tml, TML_U8, 5000, NULL);
+    const size_t size =
+        tml_partition_scratch_size(
+            tml, &(tml_partition_desc){.keep.flags = flags, .payloads = {{in, out}}}) +
+        tml_expand_scratch_size(tml, &(tml_expand_desc){.counts = in, .source = out}) +
+        tml_unique_scratch_size(tml, &(tml_unique_desc){.in = in, .values = out}) +
+        tml_reduce_segments_scratch_size(
+            tml, &(tml_reduce_segments_desc){.in = flags, .offsets = in, .out = sum}) +
+        tml_scan_segments_scratch_size(
+            tml, &(tml_scan_segments_desc){.in = in, .offsets = in, .out = out});
+    MUST(tml_reserve(tml, size)); /* the largest alone would do */
+    CHECK(size > 0 && tml_reserved(tml) >= size);
+}
+
+int main(void)
+{
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){map, reduce, histogram, scan, compact, compact_flags,
+                                           partition, sort, expand, unique, reduce_segments,
+                                           scan_segments, length_on_the_device, method_and_scratch,
+                                           reserve, reserve_more, NULL});
+}

@@ -1,0 +1,144 @@
+/* Vulkan: devices and buffers shared with yours, your command buffers, counts as arguments. */
+#include "reference.h"
+
+#include <trommel/vulkan.h>
+
+#include <trommel/kernel_begin.h>
+TML_KERNEL(bool, is_even, (uint x), { return (x & 1u) == 0u; })
+#include <trommel/kernel_end.h>
+
+/* Made by CMake's trommel_add_kernels(): the kernels of this file in SPIR-V. */
+extern const tml_vulkan_kernel reference_vulkan_kernels[];
+
+/* Kernels that were compiled with the program; how many forms there are of the first. */
+static void kernels_built_ahead(void)
+{
+    const tml_vulkan_desc vulkan = {.kernels = reference_vulkan_kernels};
+    uint64_t count;
+    uint32_t forms = 0;
+    tml_context *tml;
+    for (int i = 0; i < TML_VULKAN_KERNEL_FORMS; i++)
+        forms += reference_vulkan_kernels[0].code[i] != NULL;
+    MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &vulkan}, &tml));
+    const tml_buffer data = buffer_of(tml, TML_U32, 4, (uint32_t[]){1, 2, 3, 4});
+    const tml_buffer kept = buffer_of(tml, TML_U32, 1, NULL);
+    MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_even),
+                                              .payloads = {{data, data}},
+                                              .count = kept}));
+    MUST(tml_buffer_read_count(tml, kept, &count));
+    CHECK(count == 2 && forms > 0);
+    tml_close(tml);
+}
+
+/* What a VkDevice of yours must be made with, so that the library can work on it. */
+static void features(tml_context *tml)
+{
+    tml_vulkan_desc vk;
+    VkPhysicalDeviceFeatures basic = {0};
+    VkPhysicalDeviceVulkan12Features of12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    MUST(tml_vulkan_handles(tml, &vk)); /* instance and device of the context, to share them */
+    CHECK(tml_vulkan_features(vkGetInstanceProcAddr, vk.instance, vk.physical_device, &basic, &of12,
+                              NULL));
+    CHECK(of12.bufferDeviceAddress);
+}
+
+/* Where a buffer lies, to bind it to pipelines of yours. */
+static void memory_of_buffer(tml_context *tml)
+{
+    tml_vulkan_memory memory;
+    VkDeviceAddress address;
+    MUST(tml_vulkan_buffer(tml, buffer_of(tml, TML_U32, 100, NULL), &memory, &address));
+    CHECK(memory.buffer != VK_NULL_HANDLE && memory.offset % 4 == 0 && address != 0);
+}
+
+/* A count becomes an indirect draw's arguments, on the device: six vertices an instance. */
+static void indirect(tml_context *tml)
+{
+    uint32_t arguments[4];
+    const tml_vulkan_indirect_desc desc = {.kind = TML_VULKAN_INDIRECT_INSTANCES,
+                                           .count = buffer_of(tml, TML_U32, 1, &(uint32_t){42}),
+                                           .group = 6,
+                                           .out = buffer_of(tml, TML_U32, 4, NULL)};
+    MUST(tml_vulkan_indirect(tml, &desc));
+    MUST(tml_buffer_read(tml, desc.out, arguments));
+    CHECK(arguments[0] == 6 && arguments[1] == 42);
+}
+
+/* Operations in a command buffer of yours, which may be submitted any number of times. */
+static void record(tml_context *tml)
+{
+    tml_vulkan_desc vk;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    uint32_t sums[3];
+    const tml_buffer data = buffer_of(tml, TML_U32, 3, (uint32_t[]){1, 1, 1});
+    const tml_scan_desc scan = {.in = data, .inclusive = true, .out = data};
+    MUST(tml_vulkan_handles(tml, &vk));
+    vkCreateCommandPool(
+        vk.device,
+        &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                   .queueFamilyIndex = vk.queue_family},
+        NULL, &pool);
+    vkAllocateCommandBuffers(
+        vk.device,
+        &(VkCommandBufferAllocateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                       .commandPool = pool,
+                                       .commandBufferCount = 1},
+        &commands);
+    MUST(tml_reserve(tml, tml_scan_scratch_size(tml, &scan)));
+    vkBeginCommandBuffer(commands, &(VkCommandBufferBeginInfo){
+                                       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO});
+    MUST(tml_vulkan_record(tml, commands));
+    MUST(tml_scan(tml, &scan));
+    MUST(tml_vulkan_record_end(tml));
+    vkEndCommandBuffer(commands);
+    MUST(tml_sync(tml)); /* the data is there */
+    for (int frame = 0; frame < 2; frame++)
+        vkQueueSubmit(vk.queue, 1,
+                      &(VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                      .commandBufferCount = 1,
+                                      .pCommandBuffers = &commands},
+                      VK_NULL_HANDLE);
+    vkQueueWaitIdle(vk.queue);
+    MUST(tml_vulkan_check(tml)); /* did the device finish well? */
+    MUST(tml_buffer_read(tml, data, sums));
+    CHECK(sums[0] == 1 && sums[1] == 3 && sums[2] == 6);
+    vkDestroyCommandPool(vk.device, pool, NULL);
+    MUST(tml_vulkan_forget_recordings(tml)); /* it will not be submitted again */
+}
+
+/* Hands over what is enqueued without waiting, and seconds of the device's clock. */
+static void flush_and_time(tml_context *tml)
+{
+    double seconds = -1;
+    const tml_buffer data = buffer_of(tml, TML_U32, 1000, NULL);
+    MUST(tml_vulkan_time_begin(tml));
+    MUST(tml_scan(tml, &(tml_scan_desc){.in = data, .out = data}));
+    MUST(tml_vulkan_flush(tml));
+    MUST(tml_vulkan_time_end(tml, &seconds)); /* waits */
+    CHECK(seconds >= 0);
+}
+
+/* Compiled pipelines, for the next run of the program. */
+static void cache(tml_context *tml)
+{
+    size_t size = 0;
+    MUST(tml_vulkan_cache(tml, NULL, &size)); /* how much there is */
+    void *data = malloc(size);
+    CHECK(data);
+    MUST(tml_vulkan_cache(tml, data, &size));
+    MUST(tml_vulkan_cache_add(tml, data, size)); /* in the next run */
+    CHECK(size >= 32);
+    free(data);
+}
+
+int main(void)
+{
+    const int status = run_examples(&(tml_open_desc){.engine = TML_ENGINE_VULKAN},
+                                    (example *const[]){features, memory_of_buffer, indirect, record,
+                                                       flush_and_time, cache, NULL});
+    if (status == 0)
+        kernels_built_ahead();
+    return status;
+}
