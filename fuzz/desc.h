@@ -59,6 +59,7 @@ bool ended_well(const char *call, tml_status status);
 void note(const void *bytes, size_t size);
 void note_number(uint64_t number);
 void note_buffer(tml_buffer buffer);
+void note_nothing(void); /* the input's results may differ from thread to thread */
 
 /* ---- parts: each makes a desc or a few, and calls ----------------------------------------------- */
 
@@ -66,6 +67,7 @@ void desc_scan(void);
 void desc_reduce(void);
 void desc_histogram(void);
 void desc_sort(void);
+void desc_gather(void);
 void desc_compact(void);
 void desc_expand(void);
 void desc_unique(void);

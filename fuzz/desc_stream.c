@@ -134,6 +134,29 @@ void desc_sort(void)
     DEMAND(sum == n * (n - (n > 0)) / 2);
 }
 
+void desc_gather(void)
+{
+    bool scatters = take_bool();
+    uint64_t count = below(200);
+    tml_gather_desc desc = {.indices = make(take_count_type(), count, CONTENTS_BELOW, 210)};
+    desc.length = take_length(count);
+    for (uint32_t p = 0, end = (uint32_t)mostly(1 + below(3)); p < end; p++) {
+        tml_payload *payload = &desc.payloads[seldom() ? below(TML_MAX_PAYLOADS) : p];
+        tml_type moved = take_element();
+        uint64_t range = take_bool() ? count : below(200);
+        payload->in = make(moved, scatters ? count : range, CONTENTS_ANY, 0);
+        payload->out = make_out(moved, scatters ? range : count);
+    }
+    desc.scratch = make_scratch(scatters ? tml_scatter_scratch_size(tml, &desc)
+                                         : tml_gather_scratch_size(tml, &desc));
+    if (!scatters) {
+        (void)RUN(tml_gather, &desc);
+    } else {
+        note_nothing(); /* places that are named twice */
+        (void)RUN(tml_scatter, &desc);
+    }
+}
+
 /* Are the first numbers below a bound, and ascending? */
 static void demand_ascending(tml_buffer numbers, uint64_t count, uint64_t bound)
 {

@@ -161,6 +161,11 @@ void note_number(uint64_t number)
     note(&number, sizeof number);
 }
 
+void note_nothing(void)
+{
+    is_comparable = false;
+}
+
 void note_buffer(tml_buffer buffer)
 {
     tml_type type;
@@ -469,7 +474,7 @@ static void (*const parts[])(void) = {
     desc_scan,     desc_reduce,  desc_compact,   desc_expand,        desc_unique,
     desc_segments, desc_map,     desc_surface,   desc_surface_slabs, desc_surface_enqueue,
     desc_field,    desc_mesh,    desc_measure,   desc_mips,          desc_subdivide,
-    desc_collide,  desc_buffers, desc_histogram, desc_sort,
+    desc_collide,  desc_buffers, desc_histogram, desc_sort,          desc_gather,
 };
 
 static void demand_usable(void)

@@ -47,6 +47,8 @@ typedef enum call_kind {
     CALL_COMPACT,
     CALL_PARTITION,
     CALL_SORT,
+    CALL_GATHER,
+    CALL_SCATTER,
     CALL_EXPAND,
     CALL_UNIQUE,
     CALL_REDUCE_SEGMENTS,
@@ -82,6 +84,8 @@ static const char *const call_names[CALL_KINDS] = {"open",
                                                    "compact",
                                                    "partition",
                                                    "sort",
+                                                   "gather",
+                                                   "scatter",
                                                    "expand",
                                                    "unique",
                                                    "reduce_segments",
@@ -687,6 +691,33 @@ static inline void model_sort(const operands *o, const call *c)
     free(places);
 }
 
+static inline void model_gather(const operands *o, const call *c)
+{
+    const array *indices = o->at[AT_BY];
+    bool scatters = c->kind == CALL_SCATTER;
+    uint64_t n = model_length(o, c, indices->count);
+    for (int p = 0; p < 3; p++) {
+        const array *in = o->at[AT_IN + p];
+        array *out = o->at[AT_OUT + p];
+        if (!out)
+            continue;
+        size_t size = tml_type_size(out->type);
+        uint64_t range = scatters ? out->count : in->count;
+        uint8_t *written = calloc(out->count + 1, 1);
+        if (!written)
+            abort();
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t place = load(indices->type, indices->mirror, i).integer;
+            if (place >= range)
+                continue;
+            uint64_t from = scatters ? i : place, to = scatters ? place : i;
+            out->is_unknown = out->is_unknown || written[to]++; /* named twice */
+            memcpy(out->mirror + to * size, in->mirror + from * size, size);
+        }
+        free(written);
+    }
+}
+
 static inline void model_expand(const operands *o, const call *c)
 {
     const array *counts = c->options & OPTION_KERNEL ? o->at[AT_IN] : o->at[AT_BY];
@@ -919,6 +950,10 @@ static inline void model_run(const operands *o, const call *c)
         break;
     case CALL_SORT:
         model_sort(o, c);
+        break;
+    case CALL_GATHER:
+    case CALL_SCATTER:
+        model_gather(o, c);
         break;
     case CALL_EXPAND:
         model_expand(o, c);

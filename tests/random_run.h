@@ -796,6 +796,18 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         *size = tml_sort_scratch_size(tml, &d);
         return TML_OK;
     }
+    case CALL_GATHER:
+    case CALL_SCATTER: {
+        const tml_gather_desc d = {.indices = by,
+                                   .length = length,
+                                   .payloads = {{in[0], out[0]}, {in[1], out[1]}, {in[2], out[2]}},
+                                   .scratch = scratch};
+        bool scatters = c->kind == CALL_SCATTER;
+        if (!size)
+            return scatters ? tml_scatter(tml, &d) : tml_gather(tml, &d);
+        *size = scatters ? tml_scatter_scratch_size(tml, &d) : tml_gather_scratch_size(tml, &d);
+        return TML_OK;
+    }
     case CALL_EXPAND: {
         const tml_expand_desc d = {.counts = by,
                                    .count_kernel = by_kernel ? TML_USE(random_up_to_3) : NULL,

@@ -80,6 +80,7 @@ typedef union any_desc {
     tml_scan_desc scan;
     tml_compact_desc compact;
     tml_sort_desc sort;
+    tml_gather_desc gather;
     tml_expand_desc expand;
     tml_unique_desc unique;
     tml_reduce_segments_desc reduce_segments;
@@ -106,6 +107,8 @@ RUN(compact, compact)
 RUN(partition, compact)
 RUN(expand, expand)
 RUN(sort, sort)
+RUN(gather, gather)
+RUN(scatter, gather)
 RUN(unique, unique)
 RUN(reduce_segments, reduce_segments)
 RUN(scan_segments, scan_segments)
@@ -221,6 +224,22 @@ static operation operations[] = {
       OUT(sort.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
       OUT(sort.sorted, "sorted", U32, ELEMENTS), OUT(sort.indices, "indices", U32, ELEMENTS),
       OUT(sort.scratch, "scratch", U8, SCRATCH)}},
+    {"gather",
+     run_gather,
+     {{0}},
+     {IN(gather.indices, "indices", U32, ELEMENTS, NULL),
+      IN(gather.length.device, "length.device", U32, 1, NULL),
+      IN(gather.payloads[0].in, "a payload's in", U32, ELEMENTS, NULL),
+      OUT(gather.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
+      OUT(gather.scratch, "scratch", U8, SCRATCH)}},
+    {"scatter",
+     run_scatter,
+     {{0}},
+     {IN(gather.indices, "indices", U32, ELEMENTS, NULL),
+      IN(gather.length.device, "length.device", U32, 1, NULL),
+      IN(gather.payloads[0].in, "a payload's in", U32, ELEMENTS, NULL),
+      OUT(gather.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
+      OUT(gather.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
      run_scan_segments,
      {{0}},
@@ -349,6 +368,10 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_expand, (tml, NULL), "desc")                                                             \
     X(tml_sort, (NULL, &sort), "tml")                                                              \
     X(tml_sort, (tml, NULL), "desc")                                                               \
+    X(tml_gather, (NULL, &gather), "tml")                                                          \
+    X(tml_gather, (tml, NULL), "desc")                                                             \
+    X(tml_scatter, (NULL, &gather), "tml")                                                         \
+    X(tml_scatter, (tml, NULL), "desc")                                                            \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
     X(tml_reduce_segments, (NULL, &reduce_segments), "tml")                                        \
@@ -475,6 +498,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_partition_scratch_size, &compact)                                                        \
     X(tml_expand_scratch_size, &expand)                                                            \
     X(tml_sort_scratch_size, &sort)                                                                \
+    X(tml_gather_scratch_size, &gather)                                                            \
+    X(tml_scatter_scratch_size, &gather)                                                           \
     X(tml_unique_scratch_size, &unique)                                                            \
     X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
     X(tml_scan_segments_scratch_size, &scan_segments)                                              \
@@ -509,6 +534,7 @@ TEST(null_is_refused_by_every_call)
     const tml_compact_desc compact = {0};
     const tml_expand_desc expand = {0};
     const tml_sort_desc sort = {0};
+    const tml_gather_desc gather = {0};
     const tml_unique_desc unique = {0};
     const tml_reduce_segments_desc reduce_segments = {0};
     const tml_scan_segments_desc scan_segments = {0};

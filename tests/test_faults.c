@@ -176,6 +176,25 @@ static void run_sort(fault_run *r)
     }
 }
 
+static void run_gather(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer indices = numbers_of(r, n, 14), values = floats_of(r, n);
+        tml_buffer out = fault_output_of(r, TML_F32, n), bytes = fault_output_of(r, TML_U8, n);
+        tml_buffer narrow = bytes_of(r, n, 200);
+        FAULT_STREAM(r, tml_gather(r->tml, &(tml_gather_desc){
+                                               .indices = indices,
+                                               .payloads = {{values, out}, {narrow, bytes}}}));
+        tml_buffer one = numbers_of(r, 1, 14), there = fault_output_of(r, TML_F32, 5000);
+        FAULT_STREAM(r, tml_scatter(r->tml, &(tml_scatter_desc){.indices = one,
+                                                                .payloads = {{values, there}}}));
+        fault_take(r, out, n);
+        fault_take(r, bytes, n);
+        fault_take(r, there, 5000);
+    }
+}
+
 /* Is the method one that the engine has? Where it is not, its own run takes AUTO. */
 static tml_method method_of(const fault_run *r, tml_method method)
 {
@@ -1168,6 +1187,7 @@ static const fault_scenario scenarios[] = {
     {"reduce", run_reduce, ON_ALL, false},
     {"histogram", run_histogram, ON_ALL, false},
     {"sort", run_sort, ON_CPU, false},
+    {"gather", run_gather, ON_ALL, false},
     {"scan", run_scan, ON_ALL, false},
     {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},
     {"compact", run_compact, ON_ALL, false},

@@ -433,6 +433,20 @@ static void make_sort(generator *g, call *c)
     choose_scratch(g, c);
 }
 
+static void make_gather(generator *g, call *c)
+{
+    bool scatters = c->kind == CALL_SCATTER;
+    c->at[AT_BY] = want_any(g, c->context, count_types, chance(g, 80) ? STYLE_SMALL : any_style(g));
+    uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_BY]].count);
+    for (uint64_t p = 0, end = 1 + below(g, 3); p < end; p++) {
+        uint64_t range = chance(g, 50) ? bound : below(g, 2 * bound + 1);
+        c->at[AT_IN + p] = want(g, c->context, any_types, scatters ? bound : range, any_style(g));
+        c->at[AT_OUT + p] =
+            want_out(g, c->context, g->arrays[c->at[AT_IN + p]].type, scatters ? range : bound);
+    }
+    choose_scratch(g, c);
+}
+
 static void make_expand(generator *g, call *c)
 {
     choose_method(g, c);
@@ -559,6 +573,8 @@ static call make_operation(generator *g, uint8_t context)
         {CALL_COMPACT, 20, make_compact},
         {CALL_PARTITION, 10, make_compact},
         {CALL_SORT, 8, make_sort},
+        {CALL_GATHER, 6, make_gather},
+        {CALL_SCATTER, 6, make_gather},
         {CALL_EXPAND, 10, make_expand},
         {CALL_UNIQUE, 10, make_unique},
         {CALL_REDUCE_SEGMENTS, 5, make_segments},

@@ -1902,10 +1902,115 @@ static const case_op sort_op = {"sort",
                                 sort_test,
                                 sort_perf};
 
+/* ---- gather and scatter ---------------------------------------------------------------------- */
+
+/* Distinct places, or for a gather by chance; some are out of range where there are more elements than
+ * places, and wild ones everywhere. */
+static uint64_t *choose_places(case_run *c, uint64_t n, uint64_t range, bool are_distinct)
+{
+    uint64_t m = n > range ? n : range;
+    uint64_t *places = malloc((m + 1) * sizeof *places);
+    if (!places)
+        abort();
+    for (uint64_t i = 0; i < m; i++)
+        places[i] = i;
+    for (uint64_t i = m; i > 1 && !case_is(c, "data", "ordered"); i--) {
+        uint64_t j = case_random(c) % i, moved = places[j];
+        places[j] = places[i - 1];
+        places[i - 1] = moved;
+    }
+    for (uint64_t i = 0; i < n && case_is(c, "data", "wild"); i++) {
+        uint64_t x = case_random(c);
+        if (x % 5 == 0)
+            places[i] = case_is(c, "indices", "u64") && x & 8 ? (x << 32) | i : UINT32_MAX - x % 3;
+        else if (!are_distinct)
+            places[i] = x % (range + 2);
+    }
+    return places;
+}
+
+static void gather_scatter_test(case_run *c, bool scatters)
+{
+    static const uint32_t others[] = {3, 12, 1, 8, 64, 6, 2};
+    bool is_wide = case_is(c, "indices", "u64");
+    uint32_t count = (uint32_t)case_number(c, "payloads");
+    uint64_t bound = choose_count(c);
+    uint64_t range = case_is(c, "range", "half")   ? bound / 2
+                     : case_is(c, "range", "more") ? bound + 4097
+                                                   : bound;
+    tml_gather_desc desc = {0};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    uint64_t *places = choose_places(c, bound, range, scatters);
+    case_array *indices = case_array_new(c, is_wide ? TML_U64 : TML_U32, bound);
+    for (uint64_t i = 0; i < bound && indices->size; i++)
+        memcpy(indices->data + i * (is_wide ? 8 : 4), &places[i], is_wide ? 8 : 4);
+    desc.indices = case_input(c, indices, is_wide ? TML_U64 : TML_U32, bound);
+    case_array *out[TML_MAX_PAYLOADS];
+    uint8_t *expected[TML_MAX_PAYLOADS];
+    for (uint32_t p = 0; p < count; p++) {
+        tml_type type = type_of_size(p ? others[p - 1] : case_number(c, "elem"));
+        size_t size = tml_type_size(type);
+        case_array *in = case_array_new(c, type, scatters ? bound : range);
+        fill_random(c, in->data, in->size);
+        out[p] = case_output(c, type, scatters ? range : bound);
+        desc.payloads[p] =
+            (tml_payload){case_input(c, in, type, scatters ? bound : range), out[p]->buffer};
+        expected[p] = malloc(out[p]->size + 1);
+        if (!expected[p])
+            abort();
+        memcpy(expected[p], out[p]->data, out[p]->size);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t place = is_wide ? places[i] : (uint32_t)places[i];
+            if (place < range)
+                memcpy(expected[p] + (scatters ? place : i) * size,
+                       in->data + (scatters ? i : place) * size, size);
+        }
+        c->bytes += n * (2 * size + (is_wide ? 8 : 4));
+    }
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = scatters ? tml_scatter(c->tml, &desc) : tml_gather(c->tml, &desc);
+    bool passed = c->result == CASE_PASSED && case_call(c, status);
+    for (uint32_t p = 0; p < count; p++) {
+        if (passed)
+            case_check(c, "out", out[p], expected[p], out[p]->size);
+        free(expected[p]);
+    }
+    free(places);
+}
+
+static void gather_test(case_run *c)
+{
+    gather_scatter_test(c, false);
+}
+
+static void scatter_test(case_run *c)
+{
+    gather_scatter_test(c, true);
+}
+
+#define GATHER_AXES                                                                                \
+    {                                                                                              \
+        {"count", SEAMS, true}, {"elem", SIZES, true}, {"payloads", "1 3 8", true},                \
+            {"indices", "u32 u64", false}, {"data", "random ordered wild", false},                 \
+            {"range", "same half more", false}, {"length", LENGTHS, false},                        \
+        {                                                                                          \
+            "threads", THREADS, true                                                               \
+        }                                                                                          \
+    }
+static const char *const gather_perf[] = {
+    "gather(count=16777216)", "gather(count=16777216,data=ordered)",
+    "gather(count=16777216,elem=16)", "gather(count=16777216,elem=1)", NULL};
+static const char *const scatter_perf[] = {
+    "scatter(count=16777216)", "scatter(count=16777216,data=ordered)",
+    "scatter(count=16777216,elem=16)", "scatter(count=16777216,elem=1)", NULL};
+static const case_op gather_op = {"gather", GATHER_AXES, NULL, gather_test, gather_perf};
+static const case_op scatter_op = {"scatter", GATHER_AXES, NULL, scatter_test, scatter_perf};
+
 static const case_op *const stream_ops[] = {
-    &map_op,     &reduce_op,          &histogram_op,     &scan_op,
-    &compact_op, &partition_op,       &sort_op,          &expand_op,
-    &unique_op,  &reduce_segments_op, &scan_segments_op, NULL};
+    &map_op,           &reduce_op, &histogram_op, &scan_op,   &compact_op, &partition_op,
+    &sort_op,          &gather_op, &scatter_op,   &expand_op, &unique_op,  &reduce_segments_op,
+    &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

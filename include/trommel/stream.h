@@ -1,5 +1,5 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, expand, unique, segmented reduce
- * and scan.
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, expand, unique,
+ * segmented reduce and scan.
  *
  * Common to all operations
  *   length   how many elements go in: count, or where that is 0 all of the first input.
@@ -247,6 +247,30 @@ typedef struct tml_sort_desc {
 } tml_sort_desc;
 TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc);
 TML_API size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc);
+
+/* ---- gather and scatter --------------------------------------------------------------------- */
+
+/* gather: out[i] = in[indices[i]]. scatter: out[indices[i]] = in[i].
+ * indices   u32 or u64. An index that is not below the element count of a payload's in (gather) or
+ *           out (scatter) writes nothing there. scatter: indices below it are distinct; an element
+ *           that two name holds bytes of either.
+ * length    of indices
+ * payloads  1 to 8 arrays moved alike. gather: out has room for the length's bound, in any number
+ *           of elements; scatter: in holds the bound, out any number. Not in place.
+ * Elements that no index names are left as they were. Time: one access to a place of the data's
+ * choice an element; several arrays cost less in one call than in several. */
+typedef struct tml_gather_desc {
+    tml_buffer indices;
+    tml_length length;
+    tml_payload payloads[TML_MAX_PAYLOADS];
+    tml_buffer scratch;
+} tml_gather_desc;
+TML_API TML_MUST_CHECK tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc);
+TML_API size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc);
+
+typedef tml_gather_desc tml_scatter_desc;
+TML_API TML_MUST_CHECK tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc);
+TML_API size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc);
 
 /* ---- expand --------------------------------------------------------------------------------- */
 

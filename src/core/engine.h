@@ -20,6 +20,8 @@ typedef enum tml_op {
     TML_OP_COMPACT,         /* tml_compact_desc */
     TML_OP_PARTITION,       /* tml_partition_desc */
     TML_OP_SORT,            /* tml_sort_resolved */
+    TML_OP_GATHER,          /* tml_gather_desc */
+    TML_OP_SCATTER,         /* tml_scatter_desc */
     TML_OP_EXPAND,          /* tml_expand_desc */
     TML_OP_UNIQUE,          /* tml_unique_desc */
     TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */

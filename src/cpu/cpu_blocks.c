@@ -23,9 +23,18 @@ uint64_t cpu_length(const tml_context *tml, const tml_length *length)
     const tml_slot *slot = tml_slot_of(tml, length->device);
     if (!slot)
         return length->count;
-    uint64_t value = slot->type == TML_U32 ? ((const uint32_t *)slot->memory)[length->device_index]
-                                           : ((const uint64_t *)slot->memory)[length->device_index];
+    tml_index value;
+    cpu_load_indices(slot, length->device_index, 1, &value);
     return TML_MIN_OF(value, length->count);
+}
+
+void cpu_load_indices(const tml_slot *slot, uint64_t first, size_t count, tml_index *out)
+{
+    if (slot->type == TML_U32)
+        for (size_t i = 0; i < count; i++)
+            out[i] = ((const uint32_t *)slot->memory)[first + i];
+    else
+        memcpy(out, (const uint64_t *)slot->memory + first, count * sizeof *out);
 }
 
 void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value)

@@ -131,6 +131,18 @@ ARG_ADDRESS(from)
 ARG_UINT(wide)
 ARGS_END(store_count_args)
 
+/* gather_scatter.comp: moves a pass's elements of "ordered" from or to "placed", which has "range"
+ * elements, at their indices. */
+ARGS_BEGIN(gather_scatter_args)
+ARG_ADDRESS(ordered)
+ARG_ADDRESS(placed)
+ARG_ADDRESS(indices) /* u32 or u64 */
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(range_low)
+ARG_UINT(range_high)
+ARGS_END(gather_scatter_args)
+
 /* histogram.comp: adds to counts how many elements (u8, u16 or u32) of a pass are in each bin. An
  * invocation reads "each" pieces of 16 bytes. */
 #define HISTOGRAM_SHARED 4096u /* words of shared memory that every device has */

@@ -107,6 +107,7 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,
-    vk_op_partition, vk_op_expand, vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments;
+    vk_op_partition, vk_op_gather, vk_op_scatter, vk_op_expand, vk_op_unique, vk_op_reduce_segments,
+    vk_op_scan_segments;
 
 #endif

@@ -28,7 +28,8 @@ typedef struct gl_program {
     uint64_t hash;   /* of head */
     uint64_t key[2]; /* of the whole text (gl_cache.c) */
     GLuint name;
-    GLuint fragment; /* the fragment shader, until the program is ready; has the compiler's log */
+    /* Shaders, until the program is ready; they have the compiler's logs. vertex: its own; 0: none */
+    GLuint fragment, vertex;
     bool is_ready;
     bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
     bool targets_checked; /* framebuffer status, of several targets: its query waits in a page */

@@ -210,6 +210,11 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     set_uniforms(d, info, program);
     const gl_texture *target = info->targets[0];
     d->fn.Viewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
+    if (info->are_points) {
+        d->fn.Scissor(0, 0, (GLsizei)target->width, (GLsizei)target->height);
+        d->fn.DrawArrays(GL_POINTS, 0, d->is_preparing ? 0 : (GLsizei)info->count);
+        return TML_OK;
+    }
     uint32_t rectangles[3][4];
     bool is_area = info->area[2] > 0;
     int used = is_area ? 1 : gl_rectangles(target, info->first, info->count, rectangles);

@@ -2,7 +2,7 @@
  *
  * A stream is a texture of 32-bit words, row by row. A pass is one draw over a range of a target's
  * texels, whose fragment shader computes each texel from other textures. A fragment cannot scatter,
- * so every operation gathers: an output finds its input.
+ * so operations gather: an output finds its input. Points can be anywhere, and tml_scatter draws them.
  *
  * An operation takes temporary textures and calls gl_draw. It reads nothing back, except where
  * gl_exact says so. Temporary textures return to the pool when the operation ends.
@@ -153,6 +153,9 @@ typedef struct gl_draw_info {
      * as a copy of the range and is copied back. Discarded fragments and words that keep old bytes
      * are then right. */
     bool in_place;
+    /* Draws count points instead: the shader's text is also that of a vertex shader, with TML_VERTEX
+     * defined, which places them over the targets. */
+    bool are_points;
 } gl_draw_info;
 
 /* Enqueues a draw after the earlier ones. Compiles and links at first use; programs are cached by

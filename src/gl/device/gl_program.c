@@ -170,18 +170,23 @@ static const char *name_of(const gl_program *program)
     return program->kernel_name ? program->kernel_name : program->shader->name;
 }
 
-/* Starts compiling and linking a program of that text. Does not query the result. */
-static tml_status compile(tml_context *tml, const char *text, gl_program *program)
+/* Starts compiling and linking a program of that text. Does not query the result. has_vertices: the text is a
+ * vertex shader's, too. */
+static tml_status compile(tml_context *tml, const char *text, bool has_vertices,
+                          gl_program *program)
 {
     const gl_device *d = gl_device_of(tml);
     const gl_functions *fn = &d->fn;
     const char *texts[] = {program->head, text};
     tml_status status = start_shader(tml, GL_FRAGMENT_SHADER, texts, 2, &program->fragment);
+    const char *const vertex_texts[] = {program->head, "#define TML_VERTEX\n", text};
+    if (has_vertices && status == TML_OK)
+        status = start_shader(tml, GL_VERTEX_SHADER, vertex_texts, 3, &program->vertex);
     if (status != TML_OK)
         return status;
     if (d->has_binaries)
         fn->ProgramParameteri(program->name, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
-    fn->AttachShader(program->name, d->vertex_shader);
+    fn->AttachShader(program->name, has_vertices ? program->vertex : d->vertex_shader);
     fn->AttachShader(program->name, program->fragment);
     if (gl_is_float(d))
         fn->BindAttribLocation(program->name, 0, "corner");
@@ -206,15 +211,16 @@ static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *
     program->name = d->fn.CreateProgram();
     tml_status status = TML_OK;
     if (!gl_cache_link(d, program->key, program->name))
-        status = compile(tml, text, program);
+        status = compile(tml, text, info->are_points, program);
     tml_free(tml, text, size);
     return status;
 }
 
-static void delete_shader(const gl_device *d, gl_program *program)
+static void delete_shaders(const gl_device *d, gl_program *program)
 {
     d->fn.DeleteShader(program->fragment); /* 0: there is none */
-    program->fragment = 0;
+    d->fn.DeleteShader(program->vertex);
+    program->fragment = program->vertex = 0;
 }
 
 /* Queries the result; that of the shaders only if linking failed, since each query may wait. */
@@ -226,6 +232,8 @@ static tml_status check(tml_context *tml, const gl_program *program)
     if (linked)
         return TML_OK;
     tml_status status = check_shader(tml, program->fragment, name_of(program));
+    if (status == TML_OK && program->vertex)
+        status = check_shader(tml, program->vertex, name_of(program));
     if (status != TML_OK)
         return status;
     char log[512] = "";
@@ -331,7 +339,7 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
 static void release(gl_device *d, gl_program *program)
 {
     if (d->depth > 0) {
-        delete_shader(d, program);
+        delete_shaders(d, program);
         d->fn.DeleteProgram(program->name);
     }
     tml_free(d->tml, program->uniforms, program->uniform_room * sizeof *program->uniforms);
@@ -433,7 +441,7 @@ static tml_status make_ready(tml_context *tml, gl_program *program)
         forget(gl_device_of(tml), program);
         return status;
     }
-    delete_shader(gl_device_of(tml), program);
+    delete_shaders(gl_device_of(tml), program);
     program->is_ready = true;
     return TML_OK;
 }

@@ -1,13 +1,30 @@
-/* The sources of outputs (gl_locate.h), four outputs per texel. Included after gl_common.glsl. */
+/* The sources of outputs (gl_locate.h), four outputs per texel. INDICES: a caller's, u32 or, WIDE, u64, which
+ * name a source if they are below range. Included after gl_common.glsl. */
 uniform highp usampler2D sources;
 
-const uint NO_SOURCE = 0xffffffffu; /* past the last output */
+const uint NO_SOURCE = 0xffffffffu; /* past the last output, or without a source */
 
 uint part_of(uvec4 quad, uint i)
 {
     return (i & 2u) == 0u ? ((i & 1u) == 0u ? quad.x : quad.y) : ((i & 1u) == 0u ? quad.z : quad.w);
 }
+#ifdef INDICES
+uniform uint range;
+uint source_of(uint j)
+{
+    if (j >= stream_length())
+        return NO_SOURCE;
+#ifdef WIDE
+    if (tml_load_word(sources, 2u * j + 1u) != 0u)
+        return NO_SOURCE;
+    j *= 2u;
+#endif
+    uint source = tml_load_word(sources, j);
+    return source < range ? source : NO_SOURCE;
+}
+#else
 uint source_of(uint j)
 {
     return part_of(load_quad(sources, j >> 2), j);
 }
+#endif

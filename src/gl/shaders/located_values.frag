@@ -1,5 +1,5 @@
 /* The values of outputs: an output of SIZE bytes is a copy of its source, word by word of the
- * target. If elements share words, bytes past the last output keep their values. */
+ * target. If elements share words, bytes of outputs without a source keep their values. */
 #include "gl_common.glsl"
 #include "located.glsl"
 #include "located_bytes.glsl"
@@ -20,22 +20,22 @@ void main()
         discard;
     value = tml_load_word(values, source * words + (word - output_index * words));
 #else
-    uint result = 0u, filled = 0u;
-    while (filled < 4u) {
-        uint byte = 4u * word + filled;
+    uint result = 0u, mask = 0u;
+    for (uint at = 0u; at < 4u;) {
+        uint byte = 4u * word + at;
         uint output_index = byte / uint(SIZE), skip = byte - output_index * uint(SIZE);
         uint source = source_of(output_index);
-        if (source == NO_SOURCE)
-            break;
-        uint taken = min(uint(SIZE) - skip, 4u - filled);
-        uint bytes = load_bytes(values, source * uint(SIZE) + skip) & bytes_below(taken);
-        result |= bytes << 8u * filled;
-        filled += taken;
+        uint taken = min(uint(SIZE) - skip, 4u - at), here = bytes_below(taken) << 8u * at;
+        if (source != NO_SOURCE) {
+            result |= load_bytes(values, source * uint(SIZE) + skip) << 8u * at & here;
+            mask |= here;
+        }
+        at += taken;
     }
-    if (filled == 0u)
+    if (mask == 0u)
         discard;
-    if (filled < 4u)
-        result |= tml_load_word(old, word) & ~bytes_below(filled);
+    if (mask != 0xffffffffu)
+        result |= tml_load_word(old, word) & ~mask;
     value = result;
 #endif
 }

@@ -5,11 +5,13 @@
 #include "gpu/prelude_es300.glsl"
 #include "gpu/prelude_common.glsl"
 
+#ifndef TML_VERTEX
 uniform uint tml_row; /* the target's width */
 uint tml_texel()
 {
     return uint(gl_FragCoord.y) * tml_row + uint(gl_FragCoord.x);
 }
+#endif
 
 /* Texel i of an RGBA32UI temporary. */
 uvec4 load_quad(highp usampler2D quads, uint i)

@@ -1,0 +1,45 @@
+/* For each place the element whose index names it: a point an element, drawn over places that were
+ * CLEARed. Places from range on have no texel. */
+#include "gl_common.glsl"
+
+#ifdef TML_VERTEX
+uniform highp usampler2D indices;
+uniform uint range;
+uniform uvec2 target; /* width, height */
+
+flat out highp uint element;
+
+void main()
+{
+    element = uint(gl_VertexID);
+    uint place = range;
+    if (element < stream_length()) {
+#ifdef WIDE
+        if (tml_load_word(indices, 2u * element + 1u) == 0u)
+            place = tml_load_word(indices, 2u * element);
+#else
+        place = tml_load_word(indices, element);
+#endif
+    }
+    vec2 texel = vec2(float(place % target.x), float(place / target.x)) + 0.5;
+    /* a point outside is clipped */
+    gl_Position = place < range ? vec4(2.0 * texel / vec2(target) - 1.0, 0.0, 1.0)
+                                : vec4(2.0, 2.0, 2.0, 1.0);
+    gl_PointSize = 1.0;
+}
+#else
+#ifndef CLEAR
+flat in highp uint element;
+#endif
+
+layout(location = 0) out highp uint value;
+
+void main()
+{
+#ifdef CLEAR
+    value = 0xffffffffu;
+#else
+    value = element;
+#endif
+}
+#endif

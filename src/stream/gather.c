@@ -1,0 +1,82 @@
+/* tml_gather and tml_scatter: elements from, or to, places that indices name. Checks, defaults and
+ * dispatch. */
+#include <stdio.h>
+
+#include "stream/stream_internal.h"
+
+static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
+{
+    enum { INDICES = TML_MAX_PAYLOADS, LENGTH, INPUTS }; /* after one for each payload */
+    char names[TML_MAX_PAYLOADS][32];
+    stream_field outputs[TML_MAX_PAYLOADS + 1] = {
+        [TML_MAX_PAYLOADS] = {"desc.scratch", d->scratch}};
+    stream_input inputs[INPUTS] = {[INDICES] = {"desc.indices", d->indices, 0},
+                                   [LENGTH] = {"desc.length.device", d->length.device, 0}};
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
+        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
+        outputs[p] = (stream_field){names[p], d->payloads[p].out};
+        inputs[p] = (stream_input){"a payload's in", d->payloads[p].in, 0};
+    }
+    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs, INPUTS);
+}
+
+static tml_status resolve(tml_context *tml, const char *call, bool scatters, tml_gather_desc *d)
+{
+    tml_status status =
+        stream_check_length(tml, call, stream_count_of(tml, d->indices), &d->length);
+    uint64_t count = d->length.count;
+    if (!status)
+        status = tml_check_buffer(tml, call, "desc.indices", d->indices, stream_count_types, count);
+    if (!status && tml_buffer_is_none(d->payloads[0].in))
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: desc.payloads[0].in is no buffer, needs an array to move", call);
+    if (!status)
+        status = stream_check_payloads(tml, call, d->payloads, scatters ? count : 0,
+                                       scatters ? 0 : count);
+    return status ? status : check_overlaps(tml, call, d);
+}
+
+static tml_status run(tml_context *tml, const char *call, tml_op op, const tml_gather_desc *desc)
+{
+    tml_gather_desc d = *desc;
+    tml_status status = resolve(tml, call, op == TML_OP_SCATTER, &d);
+    return status ? status : stream_run(tml, call, op, &d, d.scratch);
+}
+
+static size_t scratch_size(tml_context *tml, const char *call, tml_op op,
+                           const tml_gather_desc *desc)
+{
+    tml_gather_desc d = *desc;
+    return resolve(tml, call, op == TML_OP_SCATTER, &d) == TML_OK ? stream_scratch_size(tml, op, &d)
+                                                                  : 0;
+}
+
+tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, run(tml, "tml_gather", TML_OP_GATHER, desc));
+}
+
+size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = scratch_size(tml, "tml_gather", TML_OP_GATHER, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}
+
+tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, run(tml, "tml_scatter", TML_OP_SCATTER, desc));
+}
+
+size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = scratch_size(tml, "tml_scatter", TML_OP_SCATTER, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}

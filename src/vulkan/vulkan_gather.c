@@ -1,0 +1,73 @@
+/* tml_gather and tml_scatter on Vulkan: one dispatch of shaders/gather_scatter.comp a payload and pass. */
+#include "vulkan/vulkan_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "vulkan/vulkan_args.k.h"
+
+#include "kernels/kernel_end.h"
+#include "vulkan_shaders.h"
+
+static size_t scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    vk_passes_take(tml, &((const tml_gather_desc *)desc)->length, &arena);
+    return arena.size;
+}
+
+static tml_status move_pass(tml_context *tml, const tml_gather_desc *desc, bool scatters,
+                            const tml_payload *payload, const vk_pass *pass, bool unordered)
+{
+    const tml_slot *indices = tml_slot_of(tml, desc->indices);
+    const tml_slot *ordered = tml_slot_of(tml, scatters ? payload->in : payload->out);
+    const tml_slot *placed = tml_slot_of(tml, scatters ? payload->out : payload->in);
+    const gather_scatter_args args = {
+        .ordered = vk_slot_address(ordered) + pass->first * ordered->element_size,
+        .placed = vk_slot_address(placed),
+        .indices = vk_slot_address(indices) + pass->first * indices->element_size,
+        .length_at = pass->length,
+        .bound = pass->bound,
+        .range_low = (uint32_t)placed->count,
+        .range_high = (uint32_t)(placed->count >> 32),
+    };
+    return vk_dispatch(
+        tml, &(vk_dispatch_info){
+                 .module = &vk_shader_gather_scatter,
+                 .spec_count = 3,
+                 .specs = {(uint32_t)ordered->element_size, indices->type == TML_U64, scatters},
+                 .args = &args,
+                 .args_size = sizeof args,
+                 .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
+                 .indirect = vk_pass_grid(pass, MAP_ITEMS),
+                 .unordered = unordered,
+             });
+}
+
+static tml_status run(tml_context *tml, const tml_gather_desc *desc, bool scatters, void *scratch)
+{
+    vk_arena arena = vk_arena_of(scratch);
+    vk_passes passes = vk_passes_take(tml, &desc->length, &arena);
+    tml_status status = vk_passes_begin(tml, &desc->length, &passes);
+    for (uint64_t n = 0; n < passes.count && !status; n++) {
+        vk_pass pass = vk_pass_at(&passes, n);
+        for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
+            if (!tml_buffer_is_none(desc->payloads[p].in))
+                status = move_pass(tml, desc, scatters, &desc->payloads[p], &pass, n + p > 0);
+    }
+    return status;
+}
+
+static tml_status gather_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    return run(tml, desc, false, scratch);
+}
+
+static tml_status scatter_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    return run(tml, desc, true, scratch);
+}
+
+const tml_engine_op vk_op_gather = {NULL, scratch_size, gather_run};
+const tml_engine_op vk_op_scatter = {NULL, scratch_size, scatter_run};
