@@ -193,11 +193,14 @@ void desc_compact(void)
     }
     desc.indices = maybe_out(take_count_type(), count);
     desc.count = make_out(take_count_type(), 1);
+    if (seldom())
+        desc.out_first =
+            take_bool() ? desc.count : make(take_count_type(), 1, CONTENTS_BELOW, count + 3);
     desc.scratch = make_scratch(is_partition ? tml_partition_scratch_size(tml, &desc)
                                              : tml_compact_scratch_size(tml, &desc));
     if (is_partition ? !RUN(tml_partition, &desc) : !RUN(tml_compact, &desc))
         return;
-    if (tml_buffer_is_none(desc.count))
+    if (tml_buffer_is_none(desc.count) || !tml_buffer_is_none(desc.out_first))
         return;
     uint64_t kept = number_of(desc.count, 0);
     DEMAND(desc.length.count == 0 || kept <= desc.length.count);
@@ -223,9 +226,12 @@ void desc_expand(void)
     if (desc.emit_kernel)
         desc.out = make_out(TML_U32, room);
     desc.total = make_out(take_count_type(), 1);
+    if (seldom())
+        desc.out_first =
+            take_bool() ? desc.total : make(take_count_type(), 1, CONTENTS_BELOW, room + 3);
     desc.scratch = make_scratch(tml_expand_scratch_size(tml, &desc));
     if (!RUN(tml_expand, &desc) || tml_buffer_is_none(desc.source) ||
-        tml_buffer_is_none(desc.total))
+        tml_buffer_is_none(desc.total) || !tml_buffer_is_none(desc.out_first))
         return;
     uint64_t end = number_of(desc.total, 0), written = count_of(desc.source);
     uint64_t sources = count_of(desc.count_kernel ? desc.in[0] : desc.counts);

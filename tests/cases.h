@@ -73,6 +73,8 @@ bool case_is(const case_run *c, const char *axis, const char *value);
 /* Next pseudo-random number of the case (splitmix64). */
 uint64_t case_random(case_run *c);
 
+enum { CASE_PATTERN = 0xa5 }; /* every byte of a new array and of the guards around it */
+
 /* An array holding count elements, to be filled by the caller before the call under test. Never
  * NULL; when memory is short the result says so and the array is empty. */
 case_array *case_array_new(case_run *c, tml_type type, uint64_t count);

@@ -23,7 +23,7 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { GUARD = 64, PATTERN = 0xa5, MAX_DEVICES = 8, MAX_CONTEXTS = 32, NAME_SIZE = 512 };
+enum { GUARD = 64, PATTERN = CASE_PATTERN, MAX_DEVICES = 8, MAX_CONTEXTS = 32, NAME_SIZE = 512 };
 
 static const double PERF_SECONDS = 0.5;
 

@@ -46,6 +46,40 @@ static uint64_t choose_length(case_run *c, uint64_t bound, tml_length *length)
     return is_empty ? 0 : n < bound ? n : bound;
 }
 
+/* Where outputs begin: nowhere said; at LEAD, by an element of its own or by the count that the call
+ * itself advances; past every output's end; farther than 32 bits. */
+#define FIRSTS "none u32 u64 cursor past far"
+enum { LEAD = 5 };
+static uint64_t first_of(const case_run *c, uint64_t room)
+{
+    return case_is(c, "first", "none")   ? 0
+           : case_is(c, "first", "past") ? room + 7
+           : case_is(c, "first", "far")  ? ((uint64_t)1 << 40) + 3
+                                         : LEAD;
+}
+
+/* The buffer for desc.out_first; count: the output that a cursor is. */
+static tml_buffer choose_first(case_run *c, uint64_t first, const case_array *count)
+{
+    if (case_is(c, "first", "none"))
+        return (tml_buffer){0, 0};
+    if (case_is(c, "first", "cursor")) {
+        memcpy(count->data, &first, count->size); /* little-endian: the low bytes */
+        case_call(c, tml_buffer_write(c->tml, count->buffer, 0, 1, count->data));
+        return count->buffer;
+    }
+    tml_type type = case_is(c, "first", "u64") || first > UINT32_MAX ? TML_U64 : TML_U32;
+    case_array *array = case_array_new(c, type, 1);
+    memcpy(array->data, &first, array->size);
+    return case_input(c, array, type, 1);
+}
+
+/* A count that a u32 may not hold. */
+static uint64_t saturated(const case_run *c, const char *axis, uint64_t count)
+{
+    return case_is(c, axis, "u32") && count > UINT32_MAX ? UINT32_MAX : count;
+}
+
 static uint64_t choose_count(const case_run *c)
 {
     return case_number(c, "count");
@@ -1095,7 +1129,10 @@ static bool compact_is_sensible(const case_run *c)
     if (case_is(c, "src", "payload") && (payloads == 0 || !case_is(c, "elem", "4")))
         return false;
     bool in_place = case_is(c, "in_place", "yes"), is_short = case_is(c, "room", "short");
-    if (in_place && (payloads == 0 || is_short))
+    bool appends = !case_is(c, "first", "none");
+    if (in_place && (payloads == 0 || is_short || appends))
+        return false;
+    if (case_is(c, "first", "cursor") && case_is(c, "counter", "none"))
         return false;
     if (in_place && !case_is(c, "method", "auto") && !case_is(c, "method", "look_back"))
         return false;
@@ -1119,20 +1156,24 @@ static void compact_or_partition(case_run *c, bool partition)
     uint8_t *flags = choose_flags(c, bound);
     uint64_t kept = sum_flags(flags, n);
 
-    /* Where each output comes from. */
-    uint64_t *sources = malloc(n * sizeof *sources + 1), moved = 0;
-    if (!sources)
-        abort();
-    for (uint64_t i = 0; i < n; i++)
-        if (flags[i])
-            sources[moved++] = i;
-    for (uint64_t i = 0; i < n && partition; i++)
-        if (!flags[i])
-            sources[moved++] = i;
-
     bool in_place = case_is(c, "in_place", "yes");
     uint64_t room = case_is(c, "room", "short") ? kept / 2 : bound;
-    uint64_t written = moved < room ? moved : room;
+    uint64_t first = partition ? 0 : first_of(c, room);
+    uint64_t lead = first == LEAD ? LEAD : 0; /* elements before the outputs, left as they are */
+    room += lead;
+
+    /* Where each output comes from. */
+    uint64_t *sources = malloc((lead + n) * sizeof *sources + 1), moved = 0;
+    if (!sources)
+        abort();
+    memset(sources, CASE_PATTERN, lead * sizeof *sources);
+    for (uint64_t i = 0; i < n; i++)
+        if (flags[i])
+            sources[lead + moved++] = i;
+    for (uint64_t i = 0; i < n && partition; i++)
+        if (!flags[i])
+            sources[lead + moved++] = i;
+    uint64_t written = first > lead ? 0 : lead + moved < room ? lead + moved : room;
     int payload_count = (int)case_number(c, "payloads");
     payload_case payloads[TML_MAX_PAYLOADS] = {0};
     c->bytes = 0;
@@ -1151,7 +1192,9 @@ static void compact_or_partition(case_run *c, bool partition)
             abort();
         if (in_place)
             memcpy(payload->expected, payload->in->data, payload->in->size);
-        for (uint64_t j = 0; j < written; j++)
+        if (written > 0)
+            memset(payload->expected, CASE_PATTERN, lead * size);
+        for (uint64_t j = lead; j < written; j++)
             memcpy(payload->expected + j * size, payload->in->data + sources[j] * size, size);
         desc.payloads[p].in = case_input(c, payload->in, type, bound);
         payload->out = in_place ? payload->in : case_output(c, type, room);
@@ -1166,12 +1209,15 @@ static void compact_or_partition(case_run *c, bool partition)
     case_array *count = number_output(c, "counter", 1);
     desc.indices = handle(indices);
     desc.count = handle(count);
+    if (!partition)
+        desc.out_first = choose_first(c, first, count);
+    uint64_t end = saturated(c, "counter", first + kept);
 
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
         status = partition ? tml_partition(c->tml, &desc) : tml_compact(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status)) {
-        check_numbers(c, "count", count, "counter", &kept, 1);
+        check_numbers(c, "count", count, "counter", &end, 1);
         check_numbers(c, "indices", indices, "indices", sources, written);
         for (int p = 0; p < payload_count; p++)
             case_check(c, "payload", payloads[p].out, payloads[p].expected,
@@ -1214,6 +1260,7 @@ static const case_op compact_op = {"compact",
                                     {"counter", "u32 none u64", false},
                                     {"in_place", "no yes", false},
                                     {"room", "full short", false},
+                                    {"first", FIRSTS, false},
                                     {"length", LENGTHS, false},
                                     {"method", METHODS, false},
                                     {"threads", THREADS, true}},
@@ -1269,6 +1316,8 @@ static bool expand_is_sensible(const case_run *c)
     if (case_is(c, "counts", "gathered") &&
         (case_is(c, "dist", "giant") ||
          !(case_is(c, "emit", "none") || case_is(c, "emit", "gathered"))))
+        return false;
+    if (case_is(c, "first", "cursor") && case_is(c, "total", "none"))
         return false;
     return choose_count(c) < 100000 || !case_is(c, "dist", "tens");
 }
@@ -1332,7 +1381,9 @@ static void expand_test(case_run *c)
     uint64_t room = case_is(c, "room", "exact")   ? total
                     : case_is(c, "room", "short") ? total / 2 + 1
                                                   : total + 100;
-    uint64_t written = total < room ? total : room;
+    uint64_t first = first_of(c, room + 3);
+    uint64_t lead = first == LEAD ? LEAD : 0; /* elements before the outputs, left as they are */
+    room += lead;
     case_array *source = number_output(c, "source", room);
     case_array *rank = number_output(c, "rank", room + 3);
     tml_type out_type = has_emit ? desc.emit_kernel->result : TML_U32;
@@ -1342,9 +1393,10 @@ static void expand_test(case_run *c)
     desc.rank = handle(rank);
     desc.out = handle(out);
     desc.total = handle(total_out);
+    desc.out_first = choose_first(c, first, total_out);
     /* Room is the smallest of those that are there. */
     uint64_t capacity = source ? room : out ? room + 1 : rank ? room + 3 : 0;
-    written = total < capacity ? total : capacity;
+    uint64_t written = first > lead ? 0 : lead + total < capacity ? lead + total : capacity;
 
     size_t number_size = source ? tml_type_size(tml_type_from_name(case_text(c, "source"))) : 0;
     c->bytes = n * count_size +
@@ -1361,7 +1413,10 @@ static void expand_test(case_run *c)
     uint8_t *emitted = malloc(written * out_size + 1);
     if (!sources || !ranks || !emitted)
         abort();
-    uint64_t j = 0;
+    uint64_t j = written < lead ? written : lead;
+    memset(sources, CASE_PATTERN, j * sizeof *sources);
+    memset(ranks, CASE_PATTERN, j * sizeof *ranks);
+    memset(emitted, CASE_PATTERN, j * out_size);
     for (uint64_t s = 0; s < n; s++) {
         uint64_t x = load(count_type, counts->data, s).integer;
         uint64_t outputs = x ^ (by_gather ? LOOKED_UP : 0);
@@ -1387,7 +1442,8 @@ static void expand_test(case_run *c)
             }
         }
     }
-    check_numbers(c, "total", total_out, "total", &total, 1);
+    uint64_t end = saturated(c, "total", first + total);
+    check_numbers(c, "total", total_out, "total", &end, 1);
     check_numbers(c, "source", source, "source", sources, written);
     check_numbers(c, "rank", rank, "rank", ranks, written);
     if (out)
@@ -1417,6 +1473,7 @@ static const case_op expand_op = {"expand",
                                    {"emit", "none code mixed vec3 gathered", false},
                                    {"room", "exact short more", false},
                                    {"total", "u64 none u32", false},
+                                   {"first", FIRSTS, false},
                                    {"length", LENGTHS, false},
                                    {"method", METHODS, false},
                                    {"threads", THREADS, true}},

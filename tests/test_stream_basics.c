@@ -757,6 +757,9 @@ TEST(bad_descs_are_refused)
         {{.keep = keep, .payloads = {{s.in, out}}, .length = {.count = 1001}}, "keep.in[0]"},
         {{.keep = keep, .payloads = {{s.in, out}}, .length = {.reserved = 1}}, "length.reserved"},
         {{.keep = keep, .payloads = {{s.in, out}}, .method = (tml_method)77}, "method"},
+        {{.keep = keep, .payloads = {{s.in, out}}, .out_first = bytes}, "out_first"},
+        {{.keep = keep, .payloads = {{s.in, out}}, .out_first = out}, "out_first"},
+        {{.keep = keep, .payloads = {{s.in, s.in}}, .out_first = count}, "payloads[0].out"},
     };
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++) {
         CHECK(tml_compact(tml, &cases[i].desc) == TML_ERROR_INVALID_ARGUMENT);
@@ -768,6 +771,11 @@ TEST(bad_descs_are_refused)
                                                .scratch = bytes}) == TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK(tml_partition(tml, &(tml_compact_desc){.keep = keep, .payloads = {{s.in, s.in}}}) ==
           TML_ERROR_INVALID_ARGUMENT);
+    CHECK(tml_partition(
+              tml,
+              &(tml_compact_desc){.keep = keep, .payloads = {{s.in, out}}, .out_first = count}) ==
+          TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.out_first is given"));
     CHECK(tml_scan(tml, &(tml_scan_desc){.in = s.flags, .out = s.flags}) ==
           TML_ERROR_INVALID_ARGUMENT);
     CHECK(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MIN, .in = s.in, .out = s.flags}) ==

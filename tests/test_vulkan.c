@@ -461,6 +461,68 @@ TEST(a_frame_of_the_callers)
     host_close(&h);
 }
 
+/* Recorded once, each submission appends to what the ones before it left: the cursor is on the device. */
+TEST(frames_append)
+{
+    NEED_DEVICE();
+    enum { ROOM = 2 * COUNT / 3, FRAMES = 4 };
+    static uint32_t got[ROOM], ranks[ROOM];
+    host h = {0};
+    CHECK(host_open(&h));
+    tml_context *tml;
+    const tml_vulkan_desc desc = {.get_instance_proc_addr = h.get,
+                                  .instance = h.instance,
+                                  .physical_device = h.physical,
+                                  .device = h.device,
+                                  .queue = h.queue};
+    CHECK(open_with(&desc, &tml) == TML_OK);
+    const uint32_t zero = 0;
+    const tml_vulkan_memory at = {h.buffer, 1 << 19};
+    tml_buffer flags;
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml, &(tml_buffer_desc){.type = TML_U8, .count = COUNT, .vulkan = &at}, &flags));
+    tml_buffer kept = buffer_of(tml, TML_U32, ROOM, NULL),
+               rank = buffer_of(tml, TML_U32, ROOM, NULL);
+    tml_buffer count = buffer_of(tml, TML_U32, 1, &zero), total = buffer_of(tml, TML_U64, 1, NULL);
+    const tml_compact_desc compact = {
+        .keep.flags = flags, .indices = kept, .count = count, .out_first = count};
+    const tml_expand_desc expand = {
+        .counts = flags, .source = rank, .out_first = count, .total = total};
+    CHECK_OK(tml, tml_compact(tml, &compact));
+    CHECK_OK(tml, tml_expand(tml, &expand));
+    CHECK_OK(tml, tml_buffer_write(tml, count, 0, 1, &zero));
+    CHECK_OK(tml, tml_sync(tml));
+
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
+    CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+    CHECK_OK(tml, tml_expand(tml, &expand));
+    CHECK_OK(tml, tml_compact(tml, &compact));
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+    uint64_t end = 0, cursor = 0, sum = 0;
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        uint8_t *flag = (uint8_t *)(h.mapped + (1 << 17));
+        for (uint32_t i = 0; i < COUNT; i++)
+            flag[i] = i % 5 == frame;
+        host_run(&h);
+        uint64_t before = end;
+        CHECK_OK(tml, tml_buffer_read_count(tml, count, &cursor));
+        CHECK_OK(tml, tml_buffer_read_count(tml, total, &sum));
+        CHECK_OK(tml, tml_buffer_read(tml, kept, got));
+        CHECK_OK(tml, tml_buffer_read(tml, rank, ranks));
+        for (uint32_t i = frame; i < COUNT; i += 5, end++)
+            CHECK(end >= ROOM || (got[end] == i && ranks[end] == i));
+        CHECK_EQ_U64(cursor, end);
+        CHECK_EQ_U64(sum, end);
+        CHECK(before < end);
+    }
+    CHECK(end > ROOM);
+    tml_close(tml);
+    host_close(&h);
+}
+
 /* What the command of a kind holds, from a count that was clamped already. */
 static uint32_t indirect_of(const tml_vulkan_indirect_desc *desc, uint32_t count, uint32_t out[5])
 {

@@ -15,6 +15,13 @@
  *   count    one-element u32 or u64 buffers on the device; never read back by the call. A u32 count
  *            that would overflow makes the call fail with INVALID_ARGUMENT before it starts: the
  *            bound must fit.
+ *   out_first  of compact and expand, optional: one u32 or u64 element on the device, which is read when
+ *            the operation runs. All outputs are then written from that element on, to append to what
+ *            they hold: elements before it are left as they were, and what does not fit an output is
+ *            not written, as ever. count or total becomes out_first plus the number of new elements,
+ *            the length of the whole, also where that is more than fits; a u32 stays at its largest
+ *            value, and so does an out_first above 2^63. count or total may be the out_first buffer
+ *            itself. Not in place.
  *   order    outputs are stable: in the order of their sources. Integers, indices, counts and order
  *            are equal bit for bit on every engine, every method, any number of threads. Float
  *            results are equal bit for bit for any number of threads on one engine, and within the
@@ -199,7 +206,9 @@ typedef struct tml_payload {
  *           or less: elements past out's count are not written, and count still tells how many
  *           there are. In place (out == in) is allowed for TML_METHOD_AUTO and LOOK_BACK.
  * indices   optional: u32 or u64, the source index of each kept element
- * count     optional: one u32 or u64, elements kept; may be the buffer that length.device is */
+ * count     optional: one u32 or u64, elements kept; may be the buffer that length.device is
+ * out_first optional: where the outputs begin. OpenGL ES then draws all of each output, unless counts
+ *           are exact (tml_gl_desc); its float tier has none. */
 typedef struct tml_compact_desc {
     tml_keep keep;
     tml_payload payloads[TML_MAX_PAYLOADS];
@@ -208,12 +217,14 @@ typedef struct tml_compact_desc {
     tml_buffer indices;
     tml_buffer count;
     tml_buffer scratch;
+    tml_buffer out_first;
 } tml_compact_desc;
 TML_API TML_MUST_CHECK tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc);
 TML_API size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 
 /* As compact, but the rejected follow the kept, both in source order: out is a permutation of in.
- * Outputs hold length elements; not in place. indices: all length sources. count: elements kept. */
+ * Outputs hold length elements; not in place, without out_first. indices: all length sources. count:
+ * elements kept. */
 typedef tml_compact_desc tml_partition_desc;
 TML_API TML_MUST_CHECK tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc);
 TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc);
@@ -286,6 +297,7 @@ TML_API size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc
  *               largest value when they are more). The capacity is the smallest count of source,
  *               rank and out: nothing is written past it, and a total above it is how an overflow
  *               shows.
+ * out_first     optional: where the outputs begin, as of tml_compact; ranks and sources are the same
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008;
  * Baxter: moderngpu, load-balancing search. 2013. */
 typedef struct tml_expand_desc {
@@ -301,6 +313,7 @@ typedef struct tml_expand_desc {
     tml_buffer out;
     tml_buffer total;
     tml_buffer scratch;
+    tml_buffer out_first;
 } tml_expand_desc;
 TML_API TML_MUST_CHECK tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc);
 TML_API size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);

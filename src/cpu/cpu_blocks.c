@@ -37,13 +37,19 @@ void cpu_load_indices(const tml_slot *slot, uint64_t first, size_t count, tml_in
         memcpy(out, (const uint64_t *)slot->memory + first, count * sizeof *out);
 }
 
+uint64_t cpu_first(const tml_context *tml, tml_buffer out_first)
+{
+    const tml_length first = {.count = UINT64_C(1) << 63, .device = out_first};
+    return tml_buffer_is_none(out_first) ? 0 : cpu_length(tml, &first);
+}
+
 void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value)
 {
     const tml_slot *slot = tml_slot_of(tml, buffer);
     if (!slot)
         return;
     if (slot->type == TML_U32)
-        ((uint32_t *)slot->memory)[index] = (uint32_t)value;
+        ((uint32_t *)slot->memory)[index] = (uint32_t)TML_MIN_OF(value, (uint64_t)UINT32_MAX);
     else
         ((uint64_t *)slot->memory)[index] = value;
 }

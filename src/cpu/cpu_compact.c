@@ -51,6 +51,7 @@ typedef struct compact_job {
     uint32_t column_count;
     bool partition;
     uint64_t length;
+    uint64_t out_first; /* the element that outputs begin with */
     uint64_t tile_items;
     cpu_tickets tickets;
     workspace **workers;
@@ -64,10 +65,11 @@ typedef struct compact_job {
 
 static void add_column(compact_job *job, const tml_slot *in, const tml_slot *out)
 {
+    uint64_t skipped = TML_MIN_OF(job->out_first, out->count);
     job->columns[job->column_count++] = (compact_column){
         .in = in ? in->memory : NULL,
-        .out = out->memory,
-        .capacity = out->count,
+        .out = out->memory ? (unsigned char *)out->memory + skipped * out->element_size : NULL,
+        .capacity = out->count - skipped,
         .size = out->element_size,
         .compress = cpu_compress_for(out->element_size),
         .stream = cpu_worth_streaming(out->size),
@@ -76,7 +78,8 @@ static void add_column(compact_job *job, const tml_slot *in, const tml_slot *out
 
 static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition, compact_job *job)
 {
-    *job = (compact_job){.tml = tml, .partition = partition};
+    *job = (compact_job){
+        .tml = tml, .partition = partition, .out_first = cpu_first(tml, desc->out_first)};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, tml_slot_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
@@ -335,7 +338,7 @@ static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool 
     return arena.size;
 }
 
-/* Returns the number of kept items. */
+/* Returns the number of kept items, after the element that outputs begin with. */
 static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partition,
                      const cpu_keep *keep, void *scratch)
 {
@@ -349,7 +352,7 @@ static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partit
         look_back(&job);
     else
         reduce_then_scan(&job);
-    return job.kept_count;
+    return job.out_first + job.kept_count;
 }
 
 static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)

@@ -348,7 +348,8 @@ static size_t expand_scratch_size(tml_context *tml, const void *desc)
     return arena.size;
 }
 
-uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t total)
+uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t first,
+                          uint64_t total)
 {
     const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
     uint64_t limit = total;
@@ -356,18 +357,10 @@ uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, u
     for (size_t o = 0; o < TML_ARRAY_SIZE(outputs); o++) {
         const tml_slot *slot = tml_slot_of(tml, outputs[o]);
         if (slot)
-            limit = TML_MIN_OF(limit, slot->count);
+            limit = TML_MIN_OF(limit, slot->count - TML_MIN_OF(slot->count, first));
         any |= slot != NULL;
     }
     return any ? limit : 0;
-}
-
-void cpu_expand_store_total(const tml_context *tml, tml_buffer buffer, uint64_t total)
-{
-    const tml_slot *slot = tml_slot_of(tml, buffer);
-    if (slot && slot->type == TML_U32)
-        total = TML_MIN_OF(total, (uint64_t)UINT32_MAX);
-    cpu_store_count(tml, buffer, total);
 }
 
 static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
@@ -395,24 +388,29 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     job.first[0] = 0;
     for (uint64_t tile = 0; tile < job.tile_count; tile++)
         job.first[tile + 1] += job.first[tile];
-    uint64_t total = job.first[job.tile_count];
+    uint64_t total = job.first[job.tile_count], out_first = cpu_first(tml, d->out_first);
 
-    job.limit = cpu_expand_limit(tml, d, total);
+    job.limit = cpu_expand_limit(tml, d, out_first, total);
     if (job.limit > 0) {
-        if (job.source)
+        if (job.source) {
             job.source_size = tml_slot_of(tml, d->source)->element_size;
+            job.source += out_first * job.source_size;
+        }
+        if (job.rank)
+            job.rank += out_first * sizeof(uint32_t);
         job.stream_source = cpu_worth_streaming(job.limit * job.source_size);
         job.stream_rank = cpu_worth_streaming(job.limit * sizeof(uint32_t));
         if (d->emit_kernel) {
             cpu_call_bind(tml, d->emit_kernel, &d->params, d->in, &job.emit);
             job.out_size = tml_type_size(d->emit_kernel->result);
+            job.out += out_first * job.out_size;
         }
         uint64_t steps = job.tile_count * TILE + job.limit;
         cpu_run_tiles(tml, &job.tickets, pieces(steps, CHUNK), walk_worker, &job);
     }
     tml_status status = cpu_finish(tml, "tml_expand");
     if (status == TML_OK)
-        cpu_expand_store_total(tml, d->total, total);
+        cpu_store_count(tml, d->total, out_first + total);
     return status;
 }
 

@@ -17,7 +17,10 @@ uint64_t cpu_length(const tml_context *tml, const tml_length *length);
 /* Loads elements [first, first + count) of a u32 or u64 buffer. */
 void cpu_load_indices(const tml_slot *slot, uint64_t first, size_t count, tml_index *out);
 
-/* Stores value in element index of a u32 or u64 buffer; does nothing for no buffer. */
+/* The element that outputs begin with (desc.out_first): 0 without a buffer, at most 2^63. */
+uint64_t cpu_first(const tml_context *tml, tml_buffer out_first);
+
+/* Stores value in element index of a u32, where it saturates, or u64 buffer; does nothing for no buffer. */
 void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value);
 #define cpu_store_count(tml, buffer, value) cpu_store_u64(tml, buffer, 0, value)
 

@@ -179,11 +179,11 @@ tml_status cpu_locate_compact(tml_context *tml, const tml_compact_desc *desc, vo
 {
     locate_job job;
     bind_compact(tml, desc, scratch, &job);
-    uint64_t kept = build(&job);
-    write_outputs(&job, 0, kept);
+    uint64_t kept = build(&job), out_first = cpu_first(tml, desc->out_first);
+    write_outputs(&job, out_first, kept);
     tml_status status = cpu_finish(tml, "tml_compact");
     if (status == TML_OK)
-        cpu_store_count(tml, desc->count, kept);
+        cpu_store_count(tml, desc->count, out_first + kept);
     return status;
 }
 
@@ -225,10 +225,10 @@ tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void
     if (desc->emit_kernel)
         cpu_call_bind(tml, desc->emit_kernel, &desc->params, desc->in, &job.emit);
 
-    uint64_t total = build(&job);
-    write_outputs(&job, 0, cpu_expand_limit(tml, desc, total));
+    uint64_t total = build(&job), out_first = cpu_first(tml, desc->out_first);
+    write_outputs(&job, out_first, cpu_expand_limit(tml, desc, out_first, total));
     tml_status status = cpu_finish(tml, "tml_expand");
     if (status == TML_OK)
-        cpu_expand_store_total(tml, desc->total, total);
+        cpu_store_count(tml, desc->total, out_first + total);
     return status;
 }

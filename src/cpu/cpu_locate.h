@@ -33,9 +33,9 @@ void cpu_counts_bind(const tml_context *tml, const tml_expand_desc *desc, cpu_co
 /* Counts of the sources [first, first + n), n <= CPU_BLOCK. */
 void cpu_counts_read(const cpu_counts *counts, cpu_call_space *space, uint64_t first, size_t n,
                      uint32_t *out);
-/* Number of outputs written: total, or the smallest capacity of the given output buffers. */
-uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t total);
-/* Stores total, saturated to 2^32 - 1 in a u32. */
-void cpu_expand_store_total(const tml_context *tml, tml_buffer buffer, uint64_t total);
+/* Number of outputs written: total, or what fits the smallest of the given output buffers from element
+ * first on. */
+uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t first,
+                          uint64_t total);
 
 #endif

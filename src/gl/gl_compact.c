@@ -13,7 +13,7 @@ static uint64_t most_outputs(const tml_context *tml, const tml_compact_desc *des
         if (out)
             most = TML_MAX_OF(most, out->count);
     }
-    return TML_MIN_OF(most, desc->length.count);
+    return tml_buffer_is_none(desc->out_first) ? TML_MIN_OF(most, desc->length.count) : most;
 }
 
 static bool compact_supports(tml_context *tml, const tml_compact_desc *desc)
@@ -54,6 +54,7 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool is_pa
         .length = &desc->length,
         .outputs = most_outputs(tml, desc),
         .has_others = is_partition,
+        .out_first = desc->out_first,
     };
     tml_status status = gl_pyramid_take(tml, true, desc->length.count, &pyramid);
     if (!status)

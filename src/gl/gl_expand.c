@@ -87,7 +87,9 @@ static tml_status store_total(tml_context *tml, const tml_expand_desc *desc,
         count = sums;
         defines = "#define FAN 64\n";
     } while (count > 1);
-    return gl_store_count(tml, desc->total, from, 0);
+    uint64_t texel = 0;
+    tml_status status = gl_locate_end(tml, desc->out_first, &from, &texel);
+    return status ? status : gl_store_count(tml, desc->total, from, texel);
 }
 
 static tml_status emit(tml_context *tml, const tml_expand_desc *desc, const gl_located *located)
@@ -116,6 +118,7 @@ static tml_status expand_run(tml_context *tml, const tml_expand_desc *desc)
         .length = &desc->length,
         .outputs = capacity_of(tml, desc),
         .has_ranks = desc->emit_kernel || !tml_buffer_is_none(desc->rank),
+        .out_first = desc->out_first,
     };
     tml_status status = gl_pyramid_take(tml, false, desc->length.count, &pyramid);
     if (!status)

@@ -32,22 +32,50 @@ static tml_status take_outputs(tml_context *tml, const gl_locate_info *info, gl_
     return status;
 }
 
+tml_status gl_locate_end(tml_context *tml, tml_buffer out_first, const gl_texture **total,
+                         uint64_t *texel)
+{
+    const tml_slot *slot = tml_slot_of(tml, out_first);
+    const gl_texture *end;
+    if (!slot)
+        return TML_OK;
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, 1, &end);
+    if (!status)
+        status = gl_draw(
+            tml, &(gl_draw_info){
+                     .shader = &gl_shader_located_end,
+                     .inputs = {{"totals", *total}, {"out_first", gl_texture_of(tml, out_first)}},
+                     .uniforms = {GL_UINT("at", (uint32_t)*texel),
+                                  GL_UINT("is_wide", slot->type == TML_U64)},
+                     .targets = {end},
+                     .count = 1,
+                 });
+    *total = end;
+    *texel = 0;
+    return status;
+}
+
 tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
                      gl_located *out)
 {
     *out = (gl_located){.outputs = info->outputs};
     char defines[128];
-    snprintf(defines, sizeof defines, "%s%s%s", gl_pyramid_defines(pyramid),
+    bool has_first = !tml_buffer_is_none(info->out_first);
+    snprintf(defines, sizeof defines, "%s%s%s%s", gl_pyramid_defines(pyramid),
+             has_first ? "#define OUT_FIRST\n" : "",
              info->has_others ? "#define PYRAMID_OTHERS\n" : "",
              info->has_ranks ? "#define RANKS\n" : "");
     tml_status status = gl_pyramid_build(tml, pyramid);
     out->total = gl_pyramid_total(pyramid, &out->total_texel);
+    if (!status)
+        status = gl_locate_end(tml, info->out_first, &out->total, &out->total_texel);
     if (!status)
         status = take_outputs(tml, info, out);
     gl_draw_info draw = {
         .shader = &gl_shader_pyramid_sources,
         .defines = defines,
         .length = info->length,
+        .inputs = {{has_first ? "ends" : NULL, out->total}},
         .targets = {out->sources, out->ranks},
         .count = (out->outputs + 3) / 4,
     };

@@ -11,13 +11,14 @@ typedef struct gl_locate_info {
     uint64_t outputs;         /* most outputs that are wanted; 0: only the total */
     bool has_ranks;           /* counts: ranks of outputs are wanted, too */
     bool has_others;          /* bits: items with a 0 follow those with a 1 */
+    tml_buffer out_first;     /* the element that outputs begin with; none: 0 */
 } gl_locate_info;
 
 typedef struct gl_located {
     uint64_t outputs;          /* capacity for them or, with exact counts, their number */
-    const gl_texture *sources; /* QUADS, four outputs a texel; 2^32 - 1 past the last output */
+    const gl_texture *sources; /* QUADS, four outputs a texel; 2^32 - 1 where there is none */
     const gl_texture *ranks;   /* the same; NULL: none */
-    const gl_texture *total;   /* of the ones alone, for gl_store_count */
+    const gl_texture *total; /* of the ones alone, and of what is before them, for gl_store_count */
     uint64_t total_texel;
 } gl_located;
 
@@ -28,11 +29,16 @@ bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits,
 tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
                      gl_located *out);
 
+/* Adds out_first to a total (QUADS: x and y of *texel), if there is one: replaces both. z is then where
+ * outputs begin. */
+tml_status gl_locate_end(tml_context *tml, tml_buffer out_first, const gl_texture **total,
+                         uint64_t *texel);
+
 /* Outputs that fit a buffer; 0 if there is no buffer. */
 uint64_t gl_located_room(const tml_context *tml, const gl_located *located, tml_buffer out);
 
 /* Store an array of outputs: out[j] = in[source of j], the source's index (u32 or u64), or the rank
- * (u32). Without out they do nothing. in may be out. Elements past the last output keep their values. */
+ * (u32). Without out they do nothing. in may be out. Elements without a source keep their values. */
 tml_status gl_located_values(tml_context *tml, const gl_located *located, tml_buffer in,
                              tml_buffer out);
 tml_status gl_located_indices(tml_context *tml, const gl_located *located, tml_buffer out);

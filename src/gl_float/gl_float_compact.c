@@ -19,7 +19,7 @@ static bool payloads_supported(tml_context *tml, const tml_compact_desc *desc)
 static bool float_compact_supports(tml_context *tml, const tml_compact_desc *desc)
 {
     const gl_kernel_use use = {desc->keep.kernel, &desc->keep.params, desc->keep.in};
-    if (desc->method != TML_METHOD_HISTOPYRAMID)
+    if (desc->method != TML_METHOD_HISTOPYRAMID || !tml_buffer_is_none(desc->out_first))
         return false;
     return gl_float_count_supported(tml, "tml_compact: length", desc->length.count) &&
            payloads_supported(tml, desc) &&

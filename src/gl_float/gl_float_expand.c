@@ -14,7 +14,7 @@ static bool float_expand_supports(tml_context *tml, const tml_expand_desc *desc)
     const gl_kernel_use count = {desc->count_kernel, &desc->params, desc->in};
     const gl_kernel_use emit = {desc->emit_kernel, &desc->params, desc->in};
     const gl_device *d = gl_device_of(tml);
-    if (desc->method != TML_METHOD_HISTOPYRAMID)
+    if (desc->method != TML_METHOD_HISTOPYRAMID || !tml_buffer_is_none(desc->out_first))
         return false;
     return gl_float_count_supported(tml, "tml_expand: length", desc->length.count) &&
            (!count.kernel || gl_float_kernel_supported(tml, &gl_shader_float_kernel_base, NULL,

@@ -112,6 +112,7 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
         FLAGS = TML_MAX_PAYLOADS + TML_MAX_INPUTS, /* after payloads and kernel inputs */
         MASK,
         LENGTH,
+        OUT_FIRST,
         INPUTS
     };
     char names[TML_MAX_PAYLOADS][32];
@@ -121,8 +122,9 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
     stream_input inputs[INPUTS] = {
         [FLAGS] = {"desc.keep.flags", desc->keep.flags, 0},
         [MASK] = {"desc.keep.mask", desc->keep.mask, 0},
-        /* the count may overwrite the length */
-        [LENGTH] = {"desc.length.device", desc->length.device, 1u << COUNT}};
+        /* the count may overwrite the length, and where outputs begin */
+        [LENGTH] = {"desc.length.device", desc->length.device, 1u << COUNT},
+        [OUT_FIRST] = {"desc.out_first", desc->out_first, 1u << COUNT}};
     for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
         inputs[TML_MAX_PAYLOADS + k] = (stream_input){"desc.keep.in", desc->keep.in[k], 0};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
@@ -157,7 +159,15 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
                                       count ? count - 1 : 0);
     if (!status)
         status = stream_check_count(tml, call, "desc.count", desc->count, count);
-    bool in_place = desc->method == TML_METHOD_AUTO || desc->method == TML_METHOD_LOOK_BACK;
+    bool appends = !tml_buffer_is_none(desc->out_first);
+    if (!status && appends && partition)
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: desc.out_first is given, needs none: a partition fills its outputs",
+                           call);
+    if (!status)
+        status = stream_check_count(tml, call, "desc.out_first", desc->out_first, 0);
+    bool in_place =
+        !appends && (desc->method == TML_METHOD_AUTO || desc->method == TML_METHOD_LOOK_BACK);
     if (!status)
         status = stream_choose_method(tml, call, op, desc, &desc->method, preference);
     if (!status)

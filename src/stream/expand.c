@@ -59,16 +59,22 @@ static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
     }
     if (status == TML_OK && !tml_buffer_is_none(d->total))
         status = tml_check_buffer(tml, call, "desc.total", d->total, stream_count_types, 1);
+    if (status == TML_OK)
+        status = stream_check_count(tml, call, "desc.out_first", d->out_first, 0);
 
+    enum { TOTAL = 3 };
     const stream_field outputs[] = {{"desc.source", d->source},
                                     {"desc.rank", d->rank},
                                     {"desc.out", d->out},
-                                    {"desc.total", d->total},
+                                    [TOTAL] = {"desc.total", d->total},
                                     {"desc.scratch", d->scratch}};
-    const stream_input inputs[] = {
-        {"desc.counts", d->counts, 0}, {"desc.in[0]", d->in[0], 0},
-        {"desc.in[1]", d->in[1], 0},   {"desc.in[2]", d->in[2], 0},
-        {"desc.in[3]", d->in[3], 0},   {"desc.length.device", d->length.device, 0}};
+    const stream_input inputs[] = {{"desc.counts", d->counts, 0},
+                                   {"desc.in[0]", d->in[0], 0},
+                                   {"desc.in[1]", d->in[1], 0},
+                                   {"desc.in[2]", d->in[2], 0},
+                                   {"desc.in[3]", d->in[3], 0},
+                                   {"desc.length.device", d->length.device, 0},
+                                   {"desc.out_first", d->out_first, 1u << TOTAL}};
     _Static_assert(TML_MAX_INPUTS == 4, "each input stands in the list");
     return status ? status
                   : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,

@@ -31,7 +31,8 @@ STRUCT_END(kernel_values)
 #endif
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup. With source the kernel
- * gets element source[i], and with rank also rank[i]. Specialization constant 4 is 1 if both are 0. */
+ * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
+ * Specialization constant 4 is 1 if all three are 0. */
 #define MAP_ITEMS_LOG2 10u
 #define MAP_ITEMS      1024u
 ARGS_BEGIN(map_args)
@@ -40,6 +41,7 @@ ARG_ADDRESS(out_at)
 ARG_ADDRESS(length_at)
 ARG_ADDRESS(source) /* optional: u32 */
 ARG_ADDRESS(rank)   /* optional: u32 */
+ARG_ADDRESS(skip)   /* optional: u32 */
 KERNEL_VALUES
 KERNEL_COUNTS
 ARG_UINT(bound)
@@ -124,10 +126,11 @@ ARG_UINT(pass_log2)
 ARG_UINT(grid_x)
 ARGS_END(lengths_args)
 
-/* store_count.comp: copies the u64 at "from" to a u64 if wide, else to a u32 that saturates. */
+/* store_count.comp: copies the u64 at "from", plus *base, to a u64 if wide, else to a u32 that saturates. */
 ARGS_BEGIN(store_count_args)
 ARG_ADDRESS(to)
 ARG_ADDRESS(from)
+ARG_ADDRESS(base) /* optional: u64 */
 ARG_UINT(wide)
 ARGS_END(store_count_args)
 

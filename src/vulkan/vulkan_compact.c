@@ -211,15 +211,16 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     args->length_at = pass.length;
     args->values.first_index = (uint32_t)pass.first;
     args->bound = pass.bound;
-    args->capacity = outputs->room >= passes->bound ? UINT32_MAX : (uint32_t)outputs->room;
+    bool is_limited = outputs->has_first || outputs->room < passes->bound;
+    args->capacity = is_limited ? (uint32_t)outputs->room : UINT32_MAX;
     vk_dispatch_info info = {
         .module = module,
         .spec_count = COMPACT_TICKETS + 1,
         .specs = {[COMPACT_OUT] = outputs->out != 0,
                   [COMPACT_INDICES] = outputs->indices != 0,
-                  [COMPACT_TOTALS] = !outputs->is_chained ? TOTALS_ALONE
-                                     : number == 0        ? TOTALS_FIRST
-                                                          : TOTALS_LATER,
+                  [COMPACT_TOTALS] = !outputs->is_chained                 ? TOTALS_ALONE
+                                     : number == 0 && !outputs->has_first ? TOTALS_FIRST
+                                                                          : TOTALS_LATER,
                   [COMPACT_WIDE] = outputs->is_wide,
                   [COMPACT_LOOKS] = looks,
                   [COMPACT_MOVING] = caps->forward_progress,
@@ -242,11 +243,12 @@ typedef struct compact_job {
     uint32_t column_count;
     bool in_place;
     bool one_pass;
+    bool has_first; /* outputs begin at the first of totals */
     vk_passes passes;
     vk_address states; /* one_pass, while recording */
     vk_keep_bits bits;
     vk_address scan_scratch;
-    vk_address totals; /* u64, passes + 1: elements kept before each pass, and in all */
+    vk_address totals; /* u64, passes + 1: where each pass's outputs begin, and the end of all */
 } compact_job;
 
 static void add_column(compact_job *job, vk_address from, const tml_slot *out)
@@ -283,9 +285,11 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
     uint64_t bound = desc->length.count;
     if (desc->method != TML_METHOD_LOOK_BACK || payload_count > 1)
         return false;
-    uint64_t room = job->column_count ? TML_MIN_OF(job->columns[0].room, bound) : bound;
+    /* Room for more than the bound is as good as for the bound, where outputs begin at 0. */
+    uint64_t most = job->has_first ? UINT64_MAX : bound;
+    uint64_t room = job->column_count ? TML_MIN_OF(job->columns[0].room, most) : 0;
     for (uint32_t c = 0; c < job->column_count; c++)
-        if (job->columns[c].size != 4 || TML_MIN_OF(job->columns[c].room, bound) != room)
+        if (job->columns[c].size != 4 || TML_MIN_OF(job->columns[c].room, most) != room)
             return false;
     if (desc->keep.kernel) {
         vk_address elements = kernel_elements(tml, &desc->keep);
@@ -293,13 +297,13 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
         if (!elements || (in && in != elements))
             return false;
     }
-    return vk_one_pass_fits(bound, room);
+    return vk_one_pass_fits(most, room);
 }
 
 static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition, vk_arena *arena,
                     compact_job *job)
 {
-    *job = (compact_job){0};
+    *job = (compact_job){.has_first = !tml_buffer_is_none(desc->out_first)};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, vk_address_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
@@ -324,7 +328,7 @@ static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partiti
         uint64_t tiles = tiles_of(TML_MIN_OF(bound, job->passes.items));
         job->scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)tiles), 1);
     }
-    if (!job->one_pass || job->in_place || job->passes.count > 1)
+    if (!job->one_pass || job->in_place || job->has_first || job->passes.count > 1)
         job->totals = vk_take(arena, job->passes.count + 1, sizeof(uint64_t));
 }
 
@@ -335,10 +339,10 @@ static vk_address total_at(const compact_job *job, uint64_t pass)
     return job->totals + pass * sizeof(uint64_t);
 }
 
-/* Elements kept before a pass (a u64); 0 for the first pass. */
+/* Where a pass's outputs begin (a u64); 0 for the first pass, unless it is given. */
 static vk_address base_at(const compact_job *job, uint64_t pass)
 {
-    return pass > 0 ? total_at(job, pass) : 0;
+    return pass > 0 || job->has_first ? total_at(job, pass) : 0;
 }
 
 static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job)
@@ -348,6 +352,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     vk_one_pass outputs = {.totals = job->totals,
                            .states = job->states,
                            .is_chained = job->totals != 0,
+                           .has_first = job->has_first,
                            .room = UINT64_MAX};
     if (!outputs.is_chained && count) {
         outputs.totals = vk_slot_address(count);
@@ -439,6 +444,8 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
     vk_arena arena = vk_arena_of(scratch);
     lay_out(tml, desc, partition, &arena, &job);
     tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
+    if (status == TML_OK && job.has_first)
+        status = vk_first_read(tml, desc->out_first, job.totals);
     if (status == TML_OK)
         status =
             job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, partition, &job);

@@ -62,6 +62,7 @@ typedef struct vk_one_pass {
     vk_address states; /* vk_one_pass_states_take */
     bool is_chained;   /* totals are running totals, even of one pass */
     bool is_wide;      /* the caller's count is u64 */
+    bool has_first;    /* is_chained: the first running total is there, and not 0 */
 } vk_one_pass;
 
 /* Scratch for the look-back states of the longest pass, used while recording. */

@@ -73,6 +73,8 @@ void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_ar
 {
     *out = (vk_expand_outputs){.capacity = vk_expand_capacity(tml, desc),
                                .rank = vk_address_of(tml, desc->rank)};
+    if (!tml_buffer_is_none(desc->out_first))
+        out->first = vk_take(arena, 1, sizeof(uint64_t));
     const tml_slot *source = tml_slot_of(tml, desc->source);
     if (source && source->type == TML_U64)
         out->source64 = vk_slot_address(source);
@@ -90,6 +92,11 @@ void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_ar
                               .items = items};
     out->passes.total = vk_take(arena, 1, sizeof(uint64_t));
     out->passes.lengths = vk_take(arena, out->passes.count, VK_PASS_SIZE);
+    out->before = out->passes;
+    if (out->first) {
+        out->before.total = vk_take(arena, 1, sizeof(uint64_t));
+        out->before.lengths = vk_take(arena, out->passes.count, VK_PASS_SIZE);
+    }
 }
 
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
@@ -104,6 +111,8 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
         return status;
     const vk_passes *passes = &outputs->passes;
     status = vk_passes_read(tml, total, true, passes);
+    if (status == TML_OK && outputs->first)
+        status = vk_passes_read(tml, outputs->first, true, &outputs->before);
     for (uint64_t p = 0; p < passes->count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(passes, p);
         map_args args = {.out_at = vk_address_of(tml, desc->out) +
@@ -113,6 +122,8 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                          .bound = pass.bound};
         if (outputs->rank)
             args.rank = outputs->rank + pass.first * sizeof(uint32_t);
+        if (outputs->first)
+            args.skip = vk_pass_at(&outputs->before, p).length;
         vk_kernel_args(tml, kernel, &desc->params, desc->in, 0, args.in, &args.values,
                        args.word_counts);
         vk_dispatch_info info = {.module = module,
@@ -170,15 +181,21 @@ size_t vk_expand_total_scratch(uint32_t count)
     return (EXPAND_CONTROL + 2 + 2 * ((size_t)tiles_of(count) + 1)) * sizeof(uint32_t);
 }
 
-tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
-                           uint32_t count, vk_address scratch)
+vk_address vk_expand_sum_at(vk_address scratch)
 {
-    if (tml_buffer_is_none(desc->total))
+    return scratch + EXPAND_CONTROL * sizeof(uint32_t);
+}
+
+tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
+                           uint32_t count, vk_address first, vk_address scratch)
+{
+    if (tml_buffer_is_none(desc->total) && !first)
         return TML_OK;
     expand_args args = {.counts = counts,
                         .bound = count,
                         .control = scratch,
-                        .total = scratch + EXPAND_CONTROL * sizeof(uint32_t),
+                        .base = first,
+                        .total = vk_expand_sum_at(scratch),
                         .places = scratch + (EXPAND_CONTROL + 2) * sizeof(uint32_t)};
     set_reported(tml, desc, &args);
     return record_places(tml, &args, sizeof(uint32_t));
@@ -244,7 +261,8 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
     expand_args args = {.length_at = pass.length,
                         .control = l->control,
                         .places = l->places,
-                        .base = number > 0 ? l->totals + (number - 1) * sizeof(uint64_t) : 0,
+                        .base = number > 0 ? l->totals + (number - 1) * sizeof(uint64_t)
+                                           : l->outputs.first,
                         .total = l->totals + number * sizeof(uint64_t),
                         .source = l->outputs.source,
                         .source64 = l->outputs.source64,
@@ -293,6 +311,8 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     vk_arena arena = vk_arena_of(scratch);
     expand_layout l = lay_out(tml, d, &arena);
     tml_status status = vk_passes_begin(tml, &d->length, &l.passes);
+    if (status == TML_OK && l.outputs.first)
+        status = vk_first_read(tml, d->out_first, l.outputs.first);
     for (uint64_t p = 0; p < l.passes.count && status == TML_OK; p++)
         status = expand_pass(tml, d, &l, p);
     if (status == TML_OK)

@@ -23,7 +23,7 @@ ARG_ADDRESS(length_at)
 ARG_ADDRESS(control) /* words, 0 at first; LOOK_BACK: then two words of state per tile */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(places)   /* u64 */
-ARG_ADDRESS(base)     /* optional: u64, outputs of the earlier passes */
+ARG_ADDRESS(base)     /* optional: u64, where this pass's outputs begin */
 ARG_ADDRESS(total)    /* u64: *base plus this pass's outputs */
 ARG_ADDRESS(reported) /* optional: the caller's total, u32 or u64 */
 ARG_ADDRESS(source)   /* optional: u32 */

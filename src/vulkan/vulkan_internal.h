@@ -103,8 +103,13 @@ size_t vk_scan_counts_scratch(uint32_t count);
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total);
 
+/* Stores where outputs begin (desc.out_first, which is given) as a u64, at most 2^63. */
+tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to);
+
 /* Stores the u64 at from into a one-element u32 or u64 buffer, if there is one. A u32 saturates. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
+/* The same plus the u64 at base, if there is one (not 0). */
+tml_status vk_store_end(tml_context *tml, tml_buffer out, vk_address from, vk_address base);
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,
     vk_op_partition, vk_op_gather, vk_op_scatter, vk_op_expand, vk_op_unique, vk_op_reduce_segments,

@@ -130,6 +130,7 @@ typedef struct compact_layout {
     locate_state state;
     vk_address source;   /* u32 of each output */
     vk_address total[2]; /* u64: kept, rejected */
+    vk_address first;    /* u64: where outputs begin; 0: at 0 */
 } compact_layout;
 
 static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
@@ -140,6 +141,8 @@ static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
     l.source = vk_take(arena, desc->length.count, sizeof(uint32_t));
     l.total[0] = vk_take(arena, 1, sizeof(uint64_t));
     l.total[1] = vk_take(arena, 1, sizeof(uint64_t));
+    if (!tml_buffer_is_none(desc->out_first))
+        l.first = vk_take(arena, 1, sizeof(uint64_t));
     return l;
 }
 
@@ -187,7 +190,7 @@ static tml_status write_part(tml_context *tml, const tml_compact_desc *desc, com
                              bool others)
 {
     vk_pass pass = vk_pass_at(&l->passes, 0);
-    vk_address total = l->total[others], first = others ? l->total[0] : 0;
+    vk_address total = l->total[others], first = others ? l->total[0] : l->first;
     locate_args args = {.total = total, .first = first, .source = l->source};
     const tml_slot *indices = tml_slot_of(tml, desc->indices);
     if (indices) {
@@ -214,13 +217,15 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     vk_pass pass = vk_pass_at(&l.passes, 0);
     pass.grids = 0; /* no indirect grid */
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
+    if (status == TML_OK && l.first)
+        status = vk_first_read(tml, desc->out_first, l.first);
     if (status == TML_OK)
         status = vk_keep_record(tml, &desc->keep, &pass, &l.bits);
     if (status == TML_OK)
         status = write_part(tml, desc, &l, false);
     if (status == TML_OK && is_partition)
         status = write_part(tml, desc, &l, true);
-    return status ? status : vk_store_count(tml, desc->count, l.total[0]);
+    return status ? status : vk_store_end(tml, desc->count, l.total[0], l.first);
 }
 
 tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch)
@@ -273,19 +278,23 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
     vk_pass pass = vk_pass_at(&l.passes, 0);
     locate_args args = {.total = l.total,
                         .source = l.outputs.source,
+                        .skip = l.outputs.first,
                         .source64 = l.outputs.source64,
                         .rank = l.outputs.rank};
     vk_expand_counts counts;
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
+    if (status == TML_OK && l.outputs.first)
+        status = vk_first_read(tml, desc->out_first, l.outputs.first);
     if (status == TML_OK)
         status = vk_expand_counts_record(tml, desc, &pass, l.state.counts, &counts);
     if (status == TML_OK)
         status = count_sources(tml, &l.state, &pass, counts.at, counts.size, false);
     if (status == TML_OK)
-        status = vk_expand_total(tml, desc, l.state.counts, l.state.count, l.sums);
+        status = vk_expand_total(tml, desc, l.state.counts, l.state.count, l.outputs.first, l.sums);
     if (status == TML_OK)
         status = build(tml, &l.state, l.outputs.capacity, l.total);
     if (status == TML_OK)
         status = locate(tml, &l.state, &args, l.outputs.capacity);
-    return status ? status : vk_expand_emit(tml, desc, &l.outputs, l.total);
+    vk_address end = l.outputs.first ? vk_expand_sum_at(l.sums) : l.total;
+    return status ? status : vk_expand_emit(tml, desc, &l.outputs, end);
 }

@@ -35,16 +35,20 @@ typedef struct vk_expand_outputs {
     uint64_t capacity;
     vk_address source, source64, rank;
     vk_passes passes; /* of the emit kernel, over outputs */
+    vk_address first; /* u64: where outputs begin; 0: at 0 */
+    vk_passes before; /* the emit kernel's passes again: outputs before the first */
 } vk_expand_outputs;
 void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
                             vk_expand_outputs *out);
-/* Records the emit kernel, if any, over *total outputs (u64), at most the capacity. */
+/* Records the emit kernel, if any, over the outputs up to *total (u64), at most the capacity. */
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                           const vk_expand_outputs *outputs, vk_address total);
 
-/* Records the exact sum of count u32 counts into the caller's total, if any. */
+/* Records the exact sum of count u32 counts, plus *first (0: none), into the caller's total, if any, and
+ * to the address that vk_expand_sum_at gives, a u64. */
 size_t vk_expand_total_scratch(uint32_t count);
 tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
-                           uint32_t count, vk_address scratch);
+                           uint32_t count, vk_address first, vk_address scratch);
+vk_address vk_expand_sum_at(vk_address scratch);
 
 #endif

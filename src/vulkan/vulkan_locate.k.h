@@ -23,11 +23,12 @@ ARG_UINT(padded)
 ARGS_END(histopyramid_sum_args)
 
 /* histopyramid_locate.comp: finds source and rank of each of *total outputs. Output j is element
- * *first + j of indices. */
+ * *first + j of indices, and *skip + j of source, source64 and rank, which have limit elements. */
 ARGS_BEGIN(locate_args)
 ARG_ADDRESS(state)    /* the levels, from the base on */
 ARG_ADDRESS(total)    /* u32 */
-ARG_ADDRESS(first)    /* optional: u32 */
+ARG_ADDRESS(first)    /* optional: u64 */
+ARG_ADDRESS(skip)     /* optional: u64 */
 ARG_ADDRESS(source)   /* optional: u32 of output j */
 ARG_ADDRESS(source64) /* optional: u64 of output j */
 ARG_ADDRESS(rank)     /* optional: u32 of output j */
@@ -46,7 +47,7 @@ ARG_ADDRESS(from)
 ARG_ADDRESS(to)
 ARG_ADDRESS(source) /* u32 */
 ARG_ADDRESS(total)  /* u32 */
-ARG_ADDRESS(first)  /* optional: u32 */
+ARG_ADDRESS(first)  /* optional: u64 */
 ARG_UINT(room)      /* capacity of "to", in elements */
 ARGS_END(gather_args)
 /* Elements per workgroup. Specialization constant 0 is the bytes of an element. */

@@ -127,13 +127,32 @@ vk_address vk_pass_grid(const vk_pass *pass, uint32_t items)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
+tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to)
+{
+    const tml_slot *slot = tml_slot_of(tml, out_first);
+    const lengths_args args = {.from = vk_slot_address(slot),
+                               .total = to,
+                               .bound_high = UINT32_C(1) << 31,
+                               .wide = slot->type == TML_U64,
+                               .pass_log2 = 1};
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_lengths,
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = 1});
+}
+
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from)
+{
+    return vk_store_end(tml, out, from, 0);
+}
+
+tml_status vk_store_end(tml_context *tml, tml_buffer out, vk_address from, vk_address base)
 {
     if (tml_buffer_is_none(out))
         return TML_OK;
     const tml_slot *slot = tml_slot_of(tml, out);
     const store_count_args args = {
-        .to = vk_slot_address(slot), .from = from, .wide = slot->type == TML_U64};
+        .to = vk_slot_address(slot), .from = from, .base = base, .wide = slot->type == TML_U64};
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_store_count,
                                                 .args = &args,
                                                 .args_size = sizeof args,

@@ -1,5 +1,5 @@
-/* Outputs of an expansion's emit kernel, word by word. In a word of four bools, bytes past the last
- * output keep their values. */
+/* Outputs of an expansion's emit kernel, word by word. In a word of four bools, bytes of no output keep
+ * their values. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"
@@ -16,19 +16,19 @@ void main()
 {
     uint word = tml_texel();
     uvec4 source = load_quad(sources, word), rank = load_quad(ranks, word);
-    if (source.x == NO_SOURCE)
-        discard;
-    uint bytes = 0u;
-    for (uint k = 0u; k < 4u && source.x != NO_SOURCE; k++) {
-        bytes |= uint(kernel_at(source.x, source.x, rank.x)) << (8u * k);
-        source = uvec4(source.yzw, NO_SOURCE);
-        rank = uvec4(rank.yzw, 0u);
+    uint bytes = 0u, kept = 0u; /* kept: the mask of old bytes */
+    for (uint k = 0u; k < 4u; k++) {
+        if (source.x == NO_SOURCE)
+            kept |= 0xffu << (8u * k);
+        else
+            bytes |= uint(kernel_at(source.x, source.x, rank.x)) << (8u * k);
+        source = source.yzwx;
+        rank = rank.yzwx;
     }
-    /* The last of the four sources tells whether all exist. */
-    if (load_quad(sources, word).w == NO_SOURCE)
-        for (uint k = 0u; k < 4u; k++)
-            if (part_of(load_quad(sources, word), k) == NO_SOURCE)
-                bytes |= tml_load_word(old, word) & (0xffu << (8u * k));
+    if (kept == 0xffffffffu)
+        discard;
+    if (kept != 0u)
+        bytes |= tml_load_word(old, word) & kept;
     value = bytes;
 }
 

@@ -1,11 +1,16 @@
 /* Descends a HistoPyramid for four outputs per texel: their sources and, RANKS, their ranks. With
- * PYRAMID_OTHERS the items without outputs follow those with one, up to the stream's length. */
+ * PYRAMID_OTHERS the items without outputs follow those with one, up to the stream's length. With
+ * OUT_FIRST outputs begin at an element on the device (located_end.frag). */
 #include "gl_common.glsl"
 #include "gl_pyramid.glsl"
 
 layout(location = 0) out highp uvec4 sources;
 #ifdef RANKS
 layout(location = 1) out highp uvec4 ranks;
+#endif
+
+#ifdef OUT_FIRST
+uniform highp usampler2D ends;
 #endif
 
 pyramid_cursor seek(uint j, uint total)
@@ -34,17 +39,20 @@ pyramid_cursor seek(uint j, uint total)
 
 void main()
 {
-    uint first = 4u * tml_texel(), total = pyramid_total();
+    uint first = 4u * tml_texel(), total = pyramid_total(), begin = 0u;
+#ifdef OUT_FIRST
+    begin = load_quad(ends, 0u).z;
+#endif
 #ifdef PYRAMID_OTHERS
     uint end = min(first + 4u, stream_length());
 #else
-    uint end = min(first + 4u, total);
+    uint end = min(first + 4u, add_clamped(begin, total));
 #endif
     uvec4 source = uvec4(0xffffffffu), rank = uvec4(0u);
     /* A round takes all outputs of the base texel that it descends to; usually one round is enough. */
-    uint j = first;
+    uint j = max(first, begin);
     while (j < end) {
-        pyramid_cursor cursor = seek(j, total);
+        pyramid_cursor cursor = seek(j - begin, total);
         TAKE(x, 0u)
         TAKE(y, 1u)
         TAKE(z, 2u)

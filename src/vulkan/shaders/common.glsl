@@ -124,6 +124,13 @@ void store64(uvec2 address, uvec2 value)
     word_at(address_of_word(address, 1u)).bits = value.y;
 }
 
+/* The u64 there, at most "most". */
+uint load64_within(uvec2 address, uint most)
+{
+    uvec2 n = load64(address);
+    return n.y != 0u ? most : min(n.x, most);
+}
+
 /* ---- lengths --------------------------------------------------------------------------------- */
 
 uint stream_length(uvec2 length, uint bound)

@@ -45,7 +45,7 @@ void copy_bytes(uint first, uint w)
 
 void main()
 {
-    begin = is_none(args.first) ? 0u : LOAD_U32(args.first, 0u);
+    begin = is_none(args.first) ? 0u : load64_within(args.first, args.room);
     end = min(begin + LOAD_U32(args.total, 0u), args.room);
     /* Four elements have a whole number of words. */
     uint first = (begin & ~3u) + group_index() * GATHER_ELEMENTS;

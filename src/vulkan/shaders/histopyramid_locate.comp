@@ -39,13 +39,15 @@ void main()
         return;
     uint source, rank;
     locate(j, source, rank);
-    if (!is_none(args.source))
-        store_word(args.source, j, source);
-    if (!is_none(args.source64))
-        store64(address_of(args.source64, j, 8u), uvec2(source, 0u));
-    if (!is_none(args.rank))
-        store_word(args.rank, j, rank);
-    uint place = is_none(args.first) ? j : LOAD_U32(args.first, 0u) + j;
+    uint at = is_none(args.skip) ? j : load64_within(args.skip, args.limit) + j;
+    bool fits = at < args.limit;
+    if (!is_none(args.source) && fits)
+        store_word(args.source, at, source);
+    if (!is_none(args.source64) && fits)
+        store64(address_of(args.source64, at, 8u), uvec2(source, 0u));
+    if (!is_none(args.rank) && fits)
+        store_word(args.rank, at, rank);
+    uint place = is_none(args.first) ? j : load64_within(args.first, args.room) + j;
     if (is_none(args.indices) || place >= args.room)
         return;
     if (args.wide != 0u)

@@ -4,7 +4,7 @@
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
-/* 1: there are no source and no rank, and element indices are below 2^30. */
+/* 1: there are no source, rank and skip, and element indices are below 2^30. */
 layout(constant_id = 4) const uint NO_SOURCE = 0u;
 const bool KERNEL_NEAR = NO_SOURCE != 0u;
 ARGS_USE(map_args)
@@ -23,6 +23,12 @@ KERNEL_RESULT result_of(uint i)
     return kernel_at(s, args.first_index + s, k);
 }
 
+/* Elements at the pass's start that are left alone. */
+uint skipped()
+{
+    return NO_SOURCE == 0u && !is_none(args.skip) ? LOAD_U32(args.skip, 0u) : 0u;
+}
+
 #if KERNEL_SIZE == 1
 
 /* An invocation stores the word of elements 4 * lane ... + 3 of its subgroup's range. Loads are
@@ -31,11 +37,11 @@ void map(uint n)
 {
     uint lane = gl_SubgroupInvocationID;
     uint first = group_index() * MAP_ITEMS + subgroup_index() * SUBGROUP * EACH;
-    uint bits = 0u;
+    uint bits = 0u, begin = skipped();
     for (uint k = 0u; k < EACH; k++) {
         uint i = first + k * SUBGROUP + lane;
         bool value = false;
-        if (i < n)
+        if (i >= begin && i < n)
             value = result_of(i);
         uvec4 ballot = subgroupBallot(value);
         uint at = EACH * lane - k * SUBGROUP; /* wraps around if it is in an earlier ballot */
@@ -47,10 +53,10 @@ void map(uint n)
     /* Bit b becomes byte b. */
     uint bytes = ((bits & 15u) * 0x00204081u) & 0x01010101u;
     first += EACH * lane;
-    if (first + EACH <= n) {
+    if (first + EACH <= n && first >= begin) {
         store_word(args.out_at, first >> 2, bytes);
     } else {
-        for (uint i = first; i < n; i++)
+        for (uint i = max(first, begin); i < min(first + EACH, n); i++)
             store_byte(args.out_at, i, bytes >> (8u * (i - first)));
     }
 }
@@ -92,13 +98,13 @@ void store_result(uint i, KERNEL_WORDS value)
 
 void map(uint n)
 {
-    uint first = group_index() * MAP_ITEMS + gl_LocalInvocationID.x;
+    uint first = group_index() * MAP_ITEMS + gl_LocalInvocationID.x, begin = skipped();
     KERNEL_WORDS values[EACH];
     for (uint k = 0u; k < EACH; k++)
-        if (first + k * GROUP < n)
+        if (first + k * GROUP >= begin && first + k * GROUP < n)
             values[k] = kernel_words(result_of(first + k * GROUP));
     for (uint k = 0u; k < EACH; k++)
-        if (first + k * GROUP < n)
+        if (first + k * GROUP >= begin && first + k * GROUP < n)
             store_result(first + k * GROUP, values[k]);
 }
 

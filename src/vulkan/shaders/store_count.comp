@@ -10,6 +10,8 @@ void main()
     if (group_index() != 0u || gl_LocalInvocationID.x != 0u)
         return;
     uvec2 n = load64(args.from);
+    if (!is_none(args.base))
+        n = add64(n, load64(args.base));
     if (args.wide != 0u)
         store64(args.to, n);
     else
