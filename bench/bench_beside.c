@@ -51,6 +51,19 @@ tml_status bench_beside_copy(const bench_session *session, bench_job job, const 
     return status;
 }
 
+tml_status bench_op_beside_copy(const bench_session *session, const bench_desc *desc,
+                                const char *name, bench_op *op, bench_beside *out)
+{
+    tml_status status = bench_op_create(session->tml, desc, op);
+    if (!status)
+        status = bench_op_check(op);
+    if (!status)
+        status =
+            bench_beside_copy(session, (bench_job){.name = name, .run = bench_op_run, .user = op},
+                              NULL, op->bytes, out);
+    return status;
+}
+
 void bench_copy_values(const bench_beside *times, uint64_t bytes,
                        double values[BENCH_COPY_COLUMN_COUNT])
 {

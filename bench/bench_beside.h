@@ -15,6 +15,10 @@ typedef struct bench_beside {
 tml_status bench_beside_copy(const bench_session *session, bench_job job, const bench_job *peer,
                              uint64_t bytes, bench_beside *out);
 
+/* Makes an operation, checks it, and runs it so. Destroy it, also on failure. */
+tml_status bench_op_beside_copy(const bench_session *session, const bench_desc *desc,
+                                const char *name, bench_op *op, bench_beside *out);
+
 #define BENCH_COPY_COLUMNS                                                                         \
     BENCH_TIME_COLUMNS, BENCH_COLUMN("bytes", NULL, 0),                                            \
         BENCH_COLUMN("bytes_per_second", "GB/s", 1e-9), BENCH_COLUMN("copy_s", NULL, 1),           \

@@ -22,13 +22,13 @@ typedef struct files_args {
     bench_args bench;
     const char *folder;
     const char *command;
-    uint64_t size;
+    uint64_t side;
 } files_args;
 
 static const opt files_options[] = {
     {OPT_SECTION, .help = "Input"},
-    {OPT_COUNT, "size", .brief = "samples along each side of the volumes", .argument = "N",
-     .least = 16, .most = 2048, .fallback = "256", .offset = offsetof(files_args, size),
+    {OPT_COUNT, "side", .brief = "samples along each side of the volumes", .argument = "N",
+     .least = 16, .most = 2048, .fallback = "256", .offset = offsetof(files_args, side),
      .help = "samples along each side of the volumes; the picture has 15 N by 135 N / 16 pixels, "
              "each large mesh 8 N^2 triangles, the array N^3 / 2 numbers"},
     {OPT_TEXT, "folder", .argument = "DIR", .offset = offsetof(files_args, folder),
@@ -130,7 +130,7 @@ static const files_case cases[] = {
      "out.hdr",
      {{"ImageMagick", "convert picture.pfm peer.hdr"}}},
     {"compact, NPY to NPY",
-     "compact numbers.npy --min 0.5 -o out.npy",
+     "compact numbers.npy --at-least 0.5 -o out.npy",
      {"numbers.npy"},
      "out.npy",
      {{0}}},
@@ -487,9 +487,9 @@ static int run_files(void *user, char **operands, uint32_t operand_count)
                                  args->folder ? args->folder : "TMPDIR", strerror(errno));
         return bench_close(&session);
     }
-    tml_status status = make_inputs(session.tml, args->size);
+    tml_status status = make_inputs(session.tml, args->side);
     bench_fail(&session, status);
-    bench_title(&session, "%s, N %llu, in %s", command, (unsigned long long)args->size, folder);
+    bench_title(&session, "%s, N %llu, in %s", command, (unsigned long long)args->side, folder);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         measure(&session, args, command, &cases[i]);
     bench_folder_leave(folder);
@@ -502,7 +502,7 @@ const cli_command bench_cmd_files = {
      "(cold; - where the file system keeps them there), in turn with cat, which reads the same "
      "bytes and writes as many, and with what is installed of ImageMagick, assimp and VTK (for "
      "Python), which make something similar. Outputs are written to the page cache, by all alike.",
-     "trommel-bench files --size 512 --threads 2\n"
+     "trommel-bench files --side 512 --threads 2\n"
      "  volumes of 512^3, pictures of 7680 x 4320, on two threads\n"
      "trommel-bench files --command build/old/bin/trommel\n"
      "  another trommel\n",

@@ -7,20 +7,34 @@
 
 typedef struct image_args {
     bench_args bench;
-    uint32_t type; /* position in types; 0: both types of measuring */
-    opt_numbers picture;
+    uint32_t type;    /* position in types; 0: both types of measuring */
+    uint32_t size[2]; /* 0: not given */
 } image_args;
 
 static const tml_type types[] = {TML_TYPE_NONE, TML_F16, TML_F32, TML_U8};
+
+static const char *parse_size(const char *text, void *member)
+{
+    uint32_t *size = member;
+    double sides[2];
+    if (opt_numbers_split(text, 'x', sides, 2) != 2)
+        return "width x height, such as 1200x900";
+    for (int i = 0; i < 2; i++) {
+        if (!(sides[i] >= 1 && sides[i] <= 32768))
+            return "width x height, each from 1 to 32768";
+        size[i] = (uint32_t)sides[i];
+    }
+    return NULL;
+}
 
 static const opt image_options[] = {
     {OPT_SECTION, .help = "Input"},
     {OPT_CHOICE, "type", .choices = "auto|f16|f32|u8", .fallback = "auto",
      .offset = offsetof(image_args, type),
      .help = "channels: f16 and f32 are measured and tone-mapped, u8 become mip chains; auto: all"},
-    {OPT_NUMBERS, "picture", .brief = "width and height", .argument = "W,H", .count_least = 2,
-     .count_most = 2, .offset = offsetof(image_args, picture),
-     .help = "width and height (default: 3840,2160 and 7680,4320; mip chains: 4096,4096)"},
+    {OPT_CUSTOM, "size", .brief = "width and height", .argument = "WxH", .parse = parse_size,
+     .offset = offsetof(image_args, size),
+     .help = "in pixels (default: 3840x2160 and 7680x4320; mip chains: 4096x4096)"},
     BENCH_OPTIONS(image_args),
     {0},
 };
@@ -63,25 +77,22 @@ static int run_image(void *user, char **operands, uint32_t operand_count)
     const image_args *args = user;
     static bench_session session;
     (void)operands, (void)operand_count;
-    for (uint32_t i = 0; i < args->picture.count; i++)
-        if (!(args->picture.values[i] >= 1 && args->picture.values[i] <= 32768))
-            return cli_usage("--picture needs sides of 1 to 32768");
     if (!bench_open(&session, &args->bench, "image", columns))
         return session.code;
-    bool is_given = args->picture.count > 0;
-    uint32_t given[2] = {(uint32_t)args->picture.values[0], (uint32_t)args->picture.values[1]};
+    bool is_given = args->size[0] > 0;
     bench_title(&session, "random pictures of four channels");
     for (int s = 0; s < (is_given ? 1 : 2); s++)
         for (uint32_t type = 1; type <= 2; type++)
             for (bench_image_kind kind = 0; kind <= BENCH_IMAGE_READ; kind++) {
-                const uint32_t *size = is_given ? given : usual[s];
+                const uint32_t *size = is_given ? args->size : usual[s];
                 if (args->type == 0 || args->type == type)
                     measure(&session, &(bench_image_desc){kind, types[type], size[0], size[1]});
             }
     for (int k = 0; k < 3; k++)
         if (args->type == 0 || types[args->type] == TML_U8)
-            measure(&session, &(bench_image_desc){of_bytes[k], TML_U8, is_given ? given[0] : 4096,
-                                                  is_given ? given[1] : 4096});
+            measure(&session,
+                    &(bench_image_desc){of_bytes[k], TML_U8, is_given ? args->size[0] : 4096,
+                                        is_given ? args->size[1] : 4096});
     return bench_close(&session);
 }
 

@@ -56,13 +56,7 @@ static void measure(bench_session *session, const bench_desc *desc, const char *
     double values[BENCH_MAX_COLUMNS], peer = NAN;
     if (!bench_begins(&session->pace, name))
         return;
-    tml_status status = bench_op_create(session->tml, desc, &op);
-    if (!status)
-        status = bench_op_check(&op);
-    if (!status)
-        status =
-            bench_beside_copy(session, (bench_job){.name = name, .run = bench_op_run, .user = &op},
-                              NULL, op.bytes, &times);
+    tml_status status = bench_op_beside_copy(session, desc, name, &op, &times);
     if (!status && desc->type == TML_U32)
         peer = bench_peer_seconds(session, bench_kind_name(desc->kind), desc->count, percent);
     if (!(peer > 0))

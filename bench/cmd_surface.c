@@ -10,7 +10,7 @@
 typedef struct surface_args {
     bench_args bench;
     const char *input;
-    uint64_t size;
+    uint64_t side;
     uint32_t type; /* position in types */
     opt_numbers iso;
     bool sweep;
@@ -25,8 +25,8 @@ static const opt surface_options[] = {
      .needs = "iso", .help = "a volume instead of a generated one"},
     {OPT_CHOICE, "type", .choices = "f32|u8|i8|u16|i16|f64", .fallback = "f32", .excludes = "input",
      .offset = offsetof(surface_args, type), .help = "sample type of a generated volume"},
-    {OPT_COUNT, "size", .brief = "samples along each side", .argument = "N", .least = 2,
-     .most = 4096, .fallback = "512", .excludes = "input", .offset = offsetof(surface_args, size),
+    {OPT_COUNT, "side", .brief = "samples along each side", .argument = "N", .least = 2,
+     .most = 4096, .fallback = "512", .excludes = "input", .offset = offsetof(surface_args, side),
      .help = "samples along each side of a generated volume"},
     {OPT_NUMBERS, "iso", .argument = "V", .count_least = 1, .count_most = 1,
      .offset = offsetof(surface_args, iso), .help = "isovalue (default: the field's)"},
@@ -56,13 +56,7 @@ static void measure(bench_session *session, const bench_desc *desc, const char *
     snprintf(name, sizeof name, "%s, %s", field, what);
     if (!bench_begins(&session->pace, name))
         return;
-    tml_status status = bench_op_create(session->tml, desc, &op);
-    if (!status)
-        status = bench_op_check(&op);
-    if (!status)
-        status =
-            bench_beside_copy(session, (bench_job){.name = name, .run = bench_op_run, .user = &op},
-                              NULL, op.bytes, &times);
+    tml_status status = bench_op_beside_copy(session, desc, name, &op, &times);
     bench_copy_values(&times, op.bytes, values);
     values[BENCH_COPY_COLUMN_COUNT] = (double)op.vertex_count;
     values[BENCH_COPY_COLUMN_COUNT + 1] = (double)op.result_count;
@@ -103,14 +97,14 @@ static tml_status measure_field(bench_session *session, const surface_args *args
 {
     const char *name = bench_field_name(field);
     tml_volume volume = {.type = types[args->type],
-                         .grid.dims = {args->size, args->size, args->size}};
+                         .grid.dims = {args->side, args->side, args->side}};
     tml_status status = TML_OK;
     double low, high;
-    volume.size = args->size * args->size * args->size * tml_type_size(volume.type);
+    volume.size = args->side * args->side * args->side * tml_type_size(volume.type);
     if (bench_goes_on(session)) { /* else no row begins */
         volume.data = tml_alloc(session->tml, volume.size);
         if (!volume.data ||
-            !bench_field_fill(session->tml, field, volume.type, args->size, volume.data))
+            !bench_field_fill(session->tml, field, volume.type, args->side, volume.data))
             status = tml_error(session->tml, TML_ERROR_OUT_OF_MEMORY, "the volume needs %zu bytes",
                                volume.size);
     }
@@ -169,7 +163,7 @@ static int run_surface(void *user, char **operands, uint32_t operand_count)
         return session.code;
     tml_status status = args->input ? measure_file(&session, args) : TML_OK;
     if (!args->input)
-        bench_title(&session, "%llu^3 %s", (unsigned long long)args->size,
+        bench_title(&session, "%llu^3 %s", (unsigned long long)args->side,
                     tml_type_name(types[args->type]));
     for (int field = 0; field < BENCH_FIELD_COUNT && !args->input && !status; field++)
         if (is_wanted[field])
@@ -187,7 +181,7 @@ const cli_command bench_cmd_surface = {
      "a GPU the device's clock counts, and nothing is read back. GB/s counts the volume once and "
      "the "
      "mesh once.",
-     "trommel-bench surface noise --size 256 --threads 1\n"
+     "trommel-bench surface noise --side 256 --threads 1\n"
      "  a dense surface on one thread\n"
      "trommel-bench surface gyroid metaballs --normals sobel --seconds 20\n"
      "  two fields with the costliest normals and without, in at most about 20 s\n",

@@ -31,13 +31,13 @@ expect 0 25 streams --count 10007 --repeats 1 --backend cpu
 expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
 expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
 expect 0 1 streams histogram --type u16 --count 10000 --repeats 1 --backend cpu
-expect 0 2 surface --size 17 --repeats 1 --backend cpu
+expect 0 2 surface --side 17 --repeats 1 --backend cpu
 grep -q 'central normals' out || fail "the command's default normals have no row"
-expect 0 10 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --size 9 --repeats 1 --backend cpu --type u8
-expect 0 17 image --picture 33,17 --repeats 1 --backend cpu
+expect 0 10 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --side 9 --repeats 1 --backend cpu --type u8
+expect 0 17 image --size 33x17 --repeats 1 --backend cpu
 expect 0 7 collide --triangles 500 --repeats 1 --backend cpu
 expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu
-expect 0 12 files --size 24 --repeats 1 --backend cpu
+expect 0 12 files --side 24 --repeats 1 --backend cpu
 [ -z "$(ls -d trommel-bench-* 2>/dev/null)" ] || fail "files leaves its folder"
 
 # Usage: an option that does not apply, and what is no operation or field.
@@ -56,7 +56,7 @@ grep -q '^not run (the seconds were over): copy; .*; histogram; expand$' out || 
 tr -d ' \n' <out | grep -q '"rows":\[\],"not_run":\["buildatree",.*"onetorusanditself"\]}$' || fail "JSON"
 
 # An interrupted run keeps its rows. They appear as they are made.
-for command in "streams --count 100000 --repeats 1000" "files --size 24 --repeats 5"; do
+for command in "streams --count 100000 --repeats 1000" "files --side 24 --repeats 5"; do
     "$bench" $command --backend cpu --threads 1 >out 2>err &
     pid=$!
     tries=0

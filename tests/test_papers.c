@@ -511,7 +511,7 @@ TEST(the_program_prints_its_tables)
     if (!tml)
         SKIP("no OpenGL ES device");
     tml_close(tml);
-    text = say("", "surface --field sphere --size 17 --repeats 1", &code);
+    text = say("", "surface --field sphere --side 17 --repeats 1", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "sphere") && strstr(text, "classic soup"));
     text = say("MESA_GLES_VERSION_OVERRIDE=2.0", "filter --engine gl --count 65536 --repeats 1",

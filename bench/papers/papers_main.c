@@ -27,7 +27,7 @@ static const char usage[] =
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
     "  --field NAME            surface: " BENCH_FIELD_CHOICES " (default: gyroid)\n"
-    "  --size N                surface: samples along each side (default: 128)\n"
+    "  --side N                surface: samples along each side (default: 128)\n"
     "  --repeats N             runs of each row; 0: as many as take a second\n";
 
 typedef struct papers_args {
@@ -60,7 +60,7 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
         args->keep = strtod(value, &end);
     else if (strcmp(name, "--count") == 0)
         args->count = strtoull(value, &end, 10);
-    else if (strcmp(name, "--size") == 0)
+    else if (strcmp(name, "--side") == 0)
         args->size = strtoull(value, &end, 10);
     else if (strcmp(name, "--repeats") == 0)
         args->repeats = (uint32_t)strtoul(value, &end, 10);

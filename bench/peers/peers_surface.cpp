@@ -2,7 +2,7 @@
 // their mesh within the time and free it again; first with normals from central differences, then without. VTK
 // gets the fastest of its threading backends.
 //
-//     peers_surface [--size N] [--threads N]... [--repeats N] [FIELD]...
+//     peers_surface [--side N] [--threads N]... [--repeats N] [FIELD]...
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     std::vector<uint32_t> threads;
     std::vector<bench_field> chosen;
     for (int i = 1; i < argc; i++) {
-        if (std::strcmp(argv[i], "--size") == 0 && i + 1 < argc)
+        if (std::strcmp(argv[i], "--side") == 0 && i + 1 < argc)
             size = std::strtoull(argv[++i], nullptr, 10);
         else if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
             threads.push_back(static_cast<uint32_t>(std::strtoul(argv[++i], nullptr, 10)));
