@@ -7,21 +7,22 @@
 #include "camera.h"
 #include "cli.h"
 
-const char *camera_parse(const char *text, void *member)
+/* X,Y,Z,TX,TY,TZ[,FOV]: how many they are; 0: it is the name of a file, or nothing. */
+static uint32_t numbers_of(const camera_options *options, double out[7])
 {
-    camera_options *camera = member;
-    camera->path = NULL;
-    camera->count = opt_numbers_split(text, ',', camera->numbers, 7);
-    if (text[0] && !camera->count && !strchr(text, ','))
-        camera->path = text;
-    return camera->path || camera->count >= 6
-               ? NULL
-               : "6 or 7 numbers X,Y,Z,TX,TY,TZ[,FOV], or the name of a file of 16";
+    return options->text && strchr(options->text, ',')
+               ? opt_numbers_split(options->text, ',', out, 7)
+               : 0;
 }
 
-bool camera_is_given(const camera_options *options)
+int camera_check(const camera_options *options)
 {
-    return options->path || options->count;
+    double numbers[7];
+    if (!options->text || !strchr(options->text, ',') || numbers_of(options, numbers) >= 6)
+        return CLI_OK;
+    return cli_usage("--camera: \"%s\" is not accepted; give 6 or 7 numbers "
+                     "X,Y,Z,TX,TY,TZ[,FOV], or the name of a file of 16",
+                     options->text);
 }
 
 /* Reads 16 numbers with blanks, commas or brackets between them. */
@@ -124,12 +125,14 @@ static int place_camera(const double numbers[6], tml_up up, const double origin[
 int camera_find(const camera_options *options, tml_up up, const double origin[3],
                 render_camera *out)
 {
-    double m[16], fov = options->count > 6 ? options->numbers[6] : options->fov;
+    double m[16], numbers[7];
+    uint32_t count = numbers_of(options, numbers);
+    double fov = count > 6 ? numbers[6] : options->fov;
     if (!(fov > 0 && fov < 180))
         return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
     out->angle = fov * 0.017453292519943295;
-    if (!options->path)
-        return place_camera(options->numbers, up, origin, out);
-    int code = read_matrix(options->path, m);
-    return code == CLI_OK ? take_matrix(options->path, m, origin, out) : code;
+    if (count)
+        return place_camera(numbers, up, origin, out);
+    int code = read_matrix(options->text, m);
+    return code == CLI_OK ? take_matrix(options->text, m, origin, out) : code;
 }

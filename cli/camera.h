@@ -5,19 +5,17 @@
 #include "options.h"
 #include "render.h"
 
-/* Eye, target and angle, or a file. */
+/* text: eye, target and angle, or a file; NULL: none is given. */
 typedef struct camera_options {
-    double numbers[7];
-    uint32_t count;
-    const char *path; /* NULL: numbers */
-    double fov;       /* degrees, where numbers have none */
+    const char *text;
+    double fov; /* degrees, where numbers have none */
 } camera_options;
 
 /* The rows of an option table for the member camera of args; more members of --camera's row follow args. */
 /* clang-format off */
 #define CAMERA_OPTIONS(args, ...)                                                                  \
-    {OPT_CUSTOM, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE", __VA_ARGS__,                   \
-     .parse = camera_parse, .offset = offsetof(args, camera),                                      \
+    {OPT_INPUT, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE", __VA_ARGS__,                    \
+     .offset = offsetof(args, camera.text),                                                        \
      .help = "a camera instead of --view: where the eye is, where it looks, and the angle from "   \
              "bottom to top in degrees; --up is up. Or a text of 16 numbers, the matrix from the " \
              "camera to the world, row by row; it looks along its -z, its y is up, as in glTF, "   \
@@ -27,8 +25,8 @@ typedef struct camera_options {
      .help = "angle from the picture's bottom to its top, where --camera has none"}
 /* clang-format on */
 
-const char *camera_parse(const char *text, void *member);
-bool camera_is_given(const camera_options *options);
+/* Refuses numbers that are too few. */
+int camera_check(const camera_options *options);
 
 /* Axes, eye and angle for positions relative to origin. A file is a text of 16 numbers: the matrix from the camera to
  * the world, row by row. Prints what is wrong and returns an exit code. */

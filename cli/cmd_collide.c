@@ -26,13 +26,15 @@ typedef struct collide_args {
     const char *output, *segments, *png, *pose;
     opt_numbers translate, rotate;
     double scale;
-    bool self, distance, first, count, skip_broken;
+    bool self, skip_broken;
+    uint32_t find; /* what_to_find */
     class_set classes;
     uint32_t fit;     /* of the picture */
     uint32_t fail_if; /* fail_condition */
     picture_options picture;
 } collide_args;
 
+typedef enum what_to_find { FIND_PAIRS, FIND_FIRST, FIND_COUNT, FIND_DISTANCE } what_to_find;
 typedef enum fail_condition { FAIL_NEVER, FAIL_CONTACT, FAIL_NONE } fail_condition;
 
 static const char *parse_classes(const char *text, void *member)
@@ -74,26 +76,24 @@ static const opt collide_options[] = {
              "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
 
     {OPT_SECTION, .help = "What to find"},
-    {OPT_FLAG, "self", .excludes = "distance|pose|translate|rotate|scale",
+    {OPT_CHOICE, "find", .brief = "what of pairs, or the distance",
+     .choices = "pairs|first|count|distance", .fallback = "pairs",
+     .offset = offsetof(collide_args, find),
+     .help = "pairs: which triangles meet; first: one pair for each pose, whether they meet at "
+             "all; count: how many pairs, and not which; distance: the smallest distance of A "
+             "and B instead, and where it is"},
+    {OPT_FLAG, "self", .excludes = "find=distance|pose|translate|rotate|scale",
      .brief = "which triangles of A meet each other", .offset = offsetof(collide_args, self),
      .help =
          "which triangles of A meet each other; neighbours only where they meet elsewhere, too"},
-    {OPT_FLAG, "first", .excludes = "count|distance", .offset = offsetof(collide_args, first),
-     .help = "one pair for each pose: whether they meet at all"},
-    {OPT_FLAG, "count", .excludes = "distance|segments|png",
-     .offset = offsetof(collide_args, count), .help = "how many pairs, and not which"},
-    {OPT_CUSTOM, "classes", .argument = "NAME[,NAME...]", .parse = parse_classes,
-     .offset = offsetof(collide_args, classes),
+    {OPT_CUSTOM, "classes", .excludes = "find=distance", .argument = "NAME[,NAME...]",
+     .parse = parse_classes, .offset = offsetof(collide_args, classes),
      .help = "only pairs that are crossing, touching, coplanar or degenerate (default: all)"},
-    {OPT_FLAG, "distance", .excludes = "classes|segments|output=*.npy",
-     .brief = "the smallest distance of A and B instead",
-     .offset = offsetof(collide_args, distance),
-     .help = "the smallest distance of A and B instead, and where it is"},
     {OPT_CHOICE, "fail-if", .brief = "exit with 3 if they meet, or do not",
      .choices = "never|contact|none", .fallback = "never",
      .offset = offsetof(collide_args, fail_if),
      .help = "exit with 3, outputs written, where there is contact in some pose, or none in any; "
-             "--classes chooses what counts, and --first is quickest"},
+             "--classes chooses what counts, and --find first is quickest"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
      .help =
          "leave out triangles with coordinates that are too large, instead of refusing the mesh"},
@@ -102,11 +102,13 @@ static const opt collide_options[] = {
     {OPT_OUTPUT, "output", 'o', .brief = "the pairs: .csv .json .npy", .argument = "FILE",
      .offset = offsetof(collide_args, output), .endings = ".csv .json .npy",
      .help =
-         "the pairs, or with --count or --distance what there is for each pose: .csv .json .npy"},
-    {OPT_OUTPUT, "segments", .argument = "FILE", .offset = offsetof(collide_args, segments),
-     .endings = ".obj", .help = "the lines along which triangles cross: .obj"},
-    {OPT_OUTPUT, "png", .brief = "a picture of the triangles that meet", .argument = "FILE",
-     .offset = offsetof(collide_args, png), .endings = ".png",
+         "the pairs, or of --find count and distance what there is for each pose: .csv .json, and "
+         "of all but distance .npy"},
+    {OPT_OUTPUT, "segments", .excludes = "find=count|find=distance", .argument = "FILE",
+     .offset = offsetof(collide_args, segments), .endings = ".obj",
+     .help = "the lines along which triangles cross: .obj"},
+    {OPT_OUTPUT, "png", .excludes = "find=count", .brief = "a picture of the triangles that meet",
+     .argument = "FILE", .offset = offsetof(collide_args, png), .endings = ".png",
      .help = "a picture of both, in the first pose with a pair, the triangles that meet lit"},
 
     PICTURE_OPTIONS(collide_args),
@@ -128,6 +130,8 @@ static int check_args(const collide_args *a, uint32_t operand_count)
     if (a->self ? operand_count != 1 : operand_count != 2)
         return cli_usage(a->self ? "--self takes one mesh, not two"
                                  : "B is missing; give a second mesh, or --self");
+    if (a->find == FIND_DISTANCE && a->output && path_ends_with(a->output, ".npy"))
+        return cli_usage("--output: distances go to .csv or .json, not .npy");
     return CLI_OK;
 }
 
@@ -354,9 +358,9 @@ static int find_pairs(run *r)
                              .b = r->tree_b,
                              .poses = r->poses,
                              .pose_count = r->pose_count,
-                             .want = a->count   ? TML_COLLIDE_WANT_COUNT
-                                     : a->first ? TML_COLLIDE_WANT_FIRST
-                                                : TML_COLLIDE_WANT_ALL,
+                             .want = a->find == FIND_COUNT   ? TML_COLLIDE_WANT_COUNT
+                                     : a->find == FIND_FIRST ? TML_COLLIDE_WANT_FIRST
+                                                             : TML_COLLIDE_WANT_ALL,
                              .classes = a->classes.bits,
                              .segments = a->segments || a->png};
     tml_status status = tml_collide(r->tml, &desc, &r->hits);
@@ -493,7 +497,7 @@ static int save_npy(run *r)
                        .count = r->hits.count,
                        .data = r->hits.pairs,
                        .size = r->hits.count * sizeof *r->hits.pairs};
-    if (!r->args->count)
+    if (r->args->find != FIND_COUNT)
         return cli_fail(r->tml, tml_array_save(r->tml, r->args->output, &array));
     size_t size = r->hits.pose_count * sizeof(uint64_t);
     uint64_t *counts = tml_alloc(r->tml, size);
@@ -516,16 +520,16 @@ static int save_text(run *r)
     if (path_ends_with(a->output, ".json")) {
         json j = {.out = file.stream};
         json_open(&j, NULL, '{');
-        if (a->distance)
+        if (a->find == FIND_DISTANCE)
             json_distances(&j, r);
-        else if (a->count)
+        else if (a->find == FIND_COUNT)
             json_pose_pairs(&j, r);
         else
             json_pairs(&j, r);
         json_close(&j, '{');
-    } else if (a->distance) {
+    } else if (a->find == FIND_DISTANCE) {
         csv_distances(r, file.stream);
-    } else if (a->count) {
+    } else if (a->find == FIND_COUNT) {
         csv_counts(r, file.stream);
     } else {
         csv_pairs(r, file.stream);
@@ -700,7 +704,7 @@ static void frame_contact(const stage *s, const tml_mesh *mesh, render_desc *des
 static uint32_t shown_pose(const run *r)
 {
     uint32_t best = 0;
-    if (!r->args->distance)
+    if (r->args->find != FIND_DISTANCE)
         return r->hits.count > 0 ? r->hits.pairs[0].pose : 0;
     for (uint32_t p = 1; p < shown_poses(r); p++)
         best = r->distances[p].distance < r->distances[best].distance ? p : best;
@@ -714,17 +718,17 @@ static int save_picture(run *r)
         return CLI_OK;
     double start = cli_now();
     uint32_t pose = shown_pose(r);
-    uint64_t first = args->distance ? 0 : r->hits.first[pose];
-    uint64_t last = args->distance ? 1 : r->hits.first[pose + 1];
+    uint64_t first = args->find == FIND_DISTANCE ? 0 : r->hits.first[pose];
+    uint64_t last = args->find == FIND_DISTANCE ? 1 : r->hits.first[pose + 1];
     stage s;
     tml_mesh mesh;
     int code = stage_make(r, 2 * (last - first), &s);
     if (code == CLI_OK) {
         stage_fill(r, pose, &s, &mesh);
-        for (uint64_t i = first; i < last && !args->distance; i++)
+        for (uint64_t i = first; i < last && args->find != FIND_DISTANCE; i++)
             light_pair(r, &mesh, r->hits.pairs[i].a, r->hits.pairs[i].b,
                        r->hits.segments ? r->hits.segments[i].ends : NULL, &s);
-        if (args->distance && isfinite(r->distances[pose].distance))
+        if (args->find == FIND_DISTANCE && isfinite(r->distances[pose].distance))
             light_pair(r, &mesh, r->distances[pose].a, r->distances[pose].b, NULL, &s);
         render_desc desc = {
             .triangle_colors = s.colors,
@@ -813,7 +817,7 @@ static void tell(const run *r)
     if (!r->args->self)
         mesh_input_tell("b", "B", &r->b);
     field_count("poses", NULL, NULL, shown_poses(r));
-    if (r->args->distance)
+    if (r->args->find == FIND_DISTANCE)
         tell_distances(r);
     else
         tell_pairs(r);
@@ -826,7 +830,7 @@ static void tell(const run *r)
  * triangles. Whether they meet at all the CPU finds out faster, and so it does for one pose. */
 static cli_work estimate(const collide_args *a, char **operands)
 {
-    if (!a->pose || a->first || a->distance)
+    if (!a->pose || a->find == FIND_FIRST || a->find == FIND_DISTANCE)
         return (cli_work){0};
     double bytes = cli_file_size(operands[0]) + cli_file_size(operands[1]);
     return (cli_work){.cpu_seconds = cli_file_size(a->pose) / 96 * (1e-3 + 1.5e-9 * bytes),
@@ -837,7 +841,7 @@ static cli_work estimate(const collide_args *a, char **operands)
 static int verdict(const run *r)
 {
     bool is_contact = r->hits.count > 0;
-    for (uint32_t p = 0; p < shown_poses(r) && r->args->distance; p++)
+    for (uint32_t p = 0; p < shown_poses(r) && r->args->find == FIND_DISTANCE; p++)
         is_contact |= r->distances[p].distance == 0;
     bool is_bad = r->args->fail_if == FAIL_CONTACT ? is_contact
                                                    : r->args->fail_if == FAIL_NONE && !is_contact;
@@ -862,7 +866,7 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     if (code == CLI_OK)
         code = build_trees(&r);
     if (code == CLI_OK)
-        code = a->distance ? find_distances(&r) : find_pairs(&r);
+        code = a->find == FIND_DISTANCE ? find_distances(&r) : find_pairs(&r);
     if (code == CLI_OK)
         code = save_table(&r);
     if (code == CLI_OK)
@@ -902,9 +906,9 @@ const cli_command cmd_collide = {
          .examples = "  trommel collide robot.obj room.obj --translate 0,0,1.5 --png "
                      "contact.png\n"
                      "  trommel collide part.stl --self -o pairs.csv --segments lines.obj\n"
-                     "  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv\n"
-                     "  trommel collide a.ply b.ply --distance\n"
-                     "  trommel collide part.stl housing.stl --first --fail-if contact -q\n",
+                     "  trommel collide a.ply b.ply --pose poses.npy --find count -o counts.csv\n"
+                     "  trommel collide a.ply b.ply --find distance\n"
+                     "  trommel collide part.stl housing.stl --find first --fail-if contact -q\n",
          .options = collide_options,
          .shared = cli_shared_options,
          .least_operands = 1,

@@ -116,7 +116,7 @@ static int draw(run *r)
     tml_status status = TML_OK;
     const tml_up up = picture_up(a->picture.up, r->in.file.format);
     double start = cli_now();
-    if (camera_is_given(&a->camera)) {
+    if (a->camera.text) {
         int code = camera_find(&a->camera, up, r->in.file.mesh.origin, &r->camera);
         if (code != CLI_OK)
             return code;
@@ -146,7 +146,9 @@ static int draw_run(void *args, char **operands, uint32_t operand_count)
     run r = {.args = a, .tml = cli_open(&a->common, NULL)};
     if (!r.tml)
         return CLI_FAILED;
-    int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.in);
+    int code = camera_check(&a->camera);
+    if (code == CLI_OK)
+        code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.in);
     if (code == CLI_OK)
         code = draw(&r);
     progress_clear();

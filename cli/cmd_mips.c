@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fields.h"
+#include "files.h"
 #include "frames.h"
 #include "picture_buffer.h"
 #include "progress.h"
@@ -13,33 +14,31 @@
 
 typedef struct mips_args {
     cli_common common;
-    const char *prefix;
+    const char *output;
     uint32_t filter; /* tml_mip_filter */
     uint64_t levels;
     bool is_linear;
-    uint32_t format; /* mips_format */
 } mips_args;
-
-/* Of floats. */
-typedef enum mips_format { AUTO, PFM, HDR, EXR } mips_format;
 
 enum { MOST_LEVELS = 64 };
 
-static bool level_name(const mips_args *a, uint32_t level, const char *ending, char *out,
-                       size_t size)
+/* The level's number stands where the name has %d, or before its ending. False where that is too long. */
+static bool level_name(const char *name, uint32_t level, char *out, size_t size)
 {
-    int length = snprintf(out, size, "%s_%" PRIu32 "%s", a->prefix, level, ending);
+    if (path_is_numbered(name))
+        return path_number(name, level, out, size);
+    const char *dot = strrchr(name, '.'), *end = dot ? dot : name + strlen(name);
+    int length = snprintf(out, size, "%.*s_%" PRIu32 "%s", (int)(end - name), name, level, end);
     return length >= 0 && (size_t)length < size;
 }
 
 /* An opt_names_fn: the levels that there may be, of whatever picture. */
 static bool output_name(const void *args, char **operands, uint32_t number, char *out, size_t size)
 {
-    static const char *const endings[] = {".png", ".pfm", ".hdr", ".exr"};
     const mips_args *a = args;
     (void)operands;
-    return a->prefix && number / 4 < (a->levels ? a->levels : MOST_LEVELS) &&
-           level_name(a, number / 4, endings[number % 4], out, size);
+    return a->output && number < (a->levels ? a->levels : MOST_LEVELS) &&
+           level_name(a->output, number, out, size);
 }
 
 static const opt mips_options[] = {
@@ -55,13 +54,12 @@ static const opt mips_options[] = {
      .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
              "otherwise)"},
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .brief = "writes PREFIX_0.png, PREFIX_1.png ...",
-     .argument = "PREFIX", .offset = offsetof(mips_args, prefix), .names = output_name,
-     .help = "writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture"},
-    {OPT_CHOICE, "format", .applies = OPT_FLOATS, .choices = "auto|pfm|hdr|exr", .fallback = "auto",
-     .offset = offsetof(mips_args, format),
-     .help = "of pictures of floats; auto: pfm; without alpha, but for exr. Those of integers are "
-             "written as PNG"},
+    {OPT_OUTPUT, "output", 'o', .brief = "name.png: writes name_0.png, name_1.png ...",
+     .argument = "FILE", .offset = offsetof(mips_args, output), .names = output_name,
+     .endings = ".png .exr .pfm .hdr",
+     .help = "name.png: writes name_0.png, name_1.png ..., level 0 being the picture; the number "
+             "may stand elsewhere, as %02d. Integers become .png, floats .exr, or .pfm or .hdr "
+             "without alpha"},
     {0},
 };
 
@@ -81,16 +79,18 @@ static bool is_integer(tml_type type)
     return type == TML_U8 || type == TML_U16;
 }
 
-/* A level's file. False where its name is too long. */
-static bool level_path(const run *r, uint32_t level, char path[PATH_SIZE])
+static int check_output(const run *r)
 {
-    bool is_png = is_integer(r->in.picture.type);
-    return level_name(r->args, level,
-                      is_png                   ? ".png"
-                      : r->args->format == HDR ? ".hdr"
-                      : r->args->format == EXR ? ".exr"
-                                               : ".pfm",
-                      path, PATH_SIZE);
+    const char *output = r->args->output;
+    char path[PATH_SIZE];
+    bool is_png = path_ends_with(output, ".png");
+    if (is_png != is_integer(r->in.picture.type))
+        return cli_usage("--output: %s is for %s, and the picture has %s; name %s", output,
+                         is_png ? "integers" : "floats", is_png ? "floats" : "integers",
+                         is_png ? "an .exr, .pfm or .hdr" : "a .png");
+    return level_name(output, MOST_LEVELS, path, sizeof path)
+               ? CLI_OK
+               : cli_usage("--output is longer than %d bytes", PATH_SIZE - 20);
 }
 
 /* Of floats; integers always are. */
@@ -137,10 +137,11 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_f
     if (status != TML_OK)
         return status;
     size_t size = picture.size;
-    if (!is_integer(picture.type) && r->args->format != EXR && picture.channels % 2 == 0)
+    if (!is_integer(picture.type) && !path_ends_with(r->args->output, ".exr") &&
+        picture.channels % 2 == 0)
         picture_drop_alpha(&picture, has_alpha);
     *is_finite = *is_finite && (level + 1 < r->levels || is_all_finite(&picture));
-    level_path(r, level, path);
+    level_name(r->args->output, level, path, sizeof path);
     status = tml_picture_save(r->tml, path, &picture);
     progress_clear();
     if (status == TML_OK)
@@ -199,7 +200,6 @@ static int make_and_save(run *r)
 static int mips_run(void *args, char **operands, uint32_t operand_count)
 {
     const mips_args *a = args;
-    char path[PATH_SIZE];
     (void)operand_count;
     run r = {.args = a, .tml = cli_open(&a->common, NULL)};
     if (!r.tml)
@@ -216,9 +216,9 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
         code = picture_check_options(operands[0], &r.in.picture);
         if (code == CLI_OK)
-            code = level_path(&r, MOST_LEVELS, path)
-                       ? make_and_save(&r)
-                       : cli_usage("--output is longer than %d bytes", PATH_SIZE - 20);
+            code = check_output(&r);
+        if (code == CLI_OK)
+            code = make_and_save(&r);
         picture_buffer_free(r.tml, &r.in);
     }
     cli_close(r.tml);
@@ -234,8 +234,8 @@ const cli_command cmd_mips = {
              "IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. A level has "
              "half of the width and height of the one above, rounded down, at least 1. Averages "
              "are of linear light and of unpremultiplied alpha.",
-         .examples = "  trommel mips albedo.png -o albedo\n"
-                     "  trommel mips sky.hdr --filter kaiser --format hdr -o sky\n",
+         .examples = "  trommel mips albedo.png -o albedo.png\n"
+                     "  trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr\n",
          .options = mips_options,
          .shared = cli_shared_options,
          .least_operands = 1,

@@ -194,11 +194,11 @@ typedef struct compact_args {
 
 static const opt compact_options[] = {
     {OPT_SECTION, .help = "Which elements to keep"},
-    {OPT_NUMBERS, "min", .brief = "keep those not below A", .argument = "A",
+    {OPT_NUMBERS, "at-least", .brief = "keep those not below A", .argument = "A",
      .help = "those not below A", .offset = offsetof(compact_args, min), .count_most = 1},
-    {OPT_NUMBERS, "max", .brief = "keep those not above B", .argument = "B",
+    {OPT_NUMBERS, "at-most", .brief = "keep those not above B", .argument = "B",
      .help = "those not above B", .offset = offsetof(compact_args, max), .count_most = 1},
-    {OPT_FLAG, "nonzero", .excludes = "min|max", .brief = "keep those that are not 0",
+    {OPT_FLAG, "nonzero", .excludes = "at-least|at-most", .brief = "keep those that are not 0",
      .help = "those that are not 0 (NaN is not 0)", .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
@@ -364,13 +364,13 @@ const cli_command cmd_compact = {
                 .summary = "Keeps the elements of an array that lie in a range or are not zero",
                 .about = "The elements stay in their order. Bounds are included; for integers a "
                          "fractional bound counts inwards.",
-                .examples = "  trommel compact in.npy --min 0.5 -o out.npy\n"
+                .examples = "  trommel compact in.npy --at-least 0.5 -o out.npy\n"
                             "  trommel compact labels.npy --nonzero --indices -o where.npy\n",
                 .options = compact_options,
                 .shared = cli_shared_options,
                 .least_operands = 1,
                 .most_operands = 1,
-                .needs = "output min|max|nonzero"},
+                .needs = "output at-least|at-most|nonzero"},
     .args_size = sizeof(compact_args),
     .run = compact_run,
     .takes_ranks = true,

@@ -35,8 +35,8 @@ typedef struct subdivide_args {
     uint64_t depth, budget;
     crease_option creases;
     double sharpness;
-    uint32_t boundary, seams, weld;
-    bool limit, normals, warren, slivers, fix;
+    uint32_t boundary, seams, weld, normals;
+    bool limit, warren, slivers, fix;
     picture_options picture;
 } subdivide_args;
 
@@ -96,8 +96,8 @@ static const opt subdivide_options[] = {
      .offset = offsetof(subdivide_args, limit),
      .help = "put the vertices where infinitely many levels would; --edge, --pixels, --angle and "
              "--distance always do"},
-    {OPT_FLAG, "normals", .offset = offsetof(subdivide_args, normals),
-     .help = "normals of the limit surface"},
+    {OPT_CHOICE, "normals", .choices = "none|limit", .fallback = "none",
+     .offset = offsetof(subdivide_args, normals), .help = "of the limit surface"},
     {OPT_CUSTOM, "creases", .argument = "file|none|angle:D", .parse = parse_creases,
      .fallback = "file", .offset = offsetof(subdivide_args, creases),
      .help = "sharp edges: those of the file (OBJ), none, or where triangles meet at more degrees"},
@@ -344,7 +344,7 @@ static int aim_camera(run *r, tml_subdivide_camera *camera)
     const subdivide_args *a = r->args;
     const uint32_t *size = a->picture.size;
     tml_mesh coarse = r->in.file.mesh;
-    render_camera given, *from = camera_is_given(&a->camera) ? &given : &r->camera;
+    render_camera given, *from = a->camera.text ? &given : &r->camera;
     coarse.up = picture_up(a->picture.up, r->in.file.format);
     int code = CLI_OK;
     if (from == &given)
@@ -621,6 +621,8 @@ static int subdivide_run(void *args, char **operands, uint32_t operand_count)
     (void)operand_count;
     if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
         return cli_usage("--levels: %g is not a whole number", a->levels.values[0]);
+    if (camera_check(&a->camera) != CLI_OK)
+        return CLI_USAGE;
     /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a quarter of a
      * second, much of it wins several. Uniform subdivision writes its file for longer than it computes. */
     const cli_work work = {.cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0};
@@ -660,12 +662,13 @@ const cli_command cmd_subdivide = {
              "vertices lie on the limit surface, there are no cracks, and the mesh is closed "
              "where the input is. With --pixels, --png is the very picture whose pixels were "
              "counted, unless --camera says where from.",
-         .examples = "  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals\n"
-                     "  trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 "
-                     "--png bolt.png\n"
-                     "  trommel subdivide hero.obj --pixels 4 --view 60,10 --png view.png\n"
-                     "  trommel subdivide hero.obj -o view.obj --pixels 4 --camera "
-                     "2,-6,3,0,0,1\n",
+         .examples =
+             "  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals limit\n"
+             "  trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 "
+             "--png bolt.png\n"
+             "  trommel subdivide hero.obj --pixels 4 --view 60,10 --png view.png\n"
+             "  trommel subdivide hero.obj -o view.obj --pixels 4 --camera "
+             "2,-6,3,0,0,1\n",
          .options = subdivide_options,
          .shared = cli_shared_options,
          .least_operands = 1,

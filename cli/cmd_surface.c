@@ -154,8 +154,8 @@ static const char *parse_bounds(const char *text, void *member)
 
 static const opt surface_options[] = {
     {OPT_SECTION, .help = "Which surface"},
-    {OPT_CUSTOM, "iso", .brief = "isovalues; by default one is chosen", .argument = "V[,V...]",
-     .parse = parse_isovalues, .offset = offsetof(surface_args, iso),
+    {OPT_CUSTOM, "iso", .brief = "isovalues; by default one is chosen",
+     .argument = "V[,V...]|A:B:N", .parse = parse_isovalues, .offset = offsetof(surface_args, iso),
      .help =
          "isovalues in the file's physical units, A:B:N for N evenly spaced ones; inside is at "
          "or above (default: Otsu's method for volumes, half a lone point's height for points)"},

@@ -146,16 +146,20 @@ static const frame_range *find_range(const opt *const *list, uint32_t count, con
     return NULL;
 }
 
-/* "%04d" in an output's name stands for a frame's number, of which a sequence needs one. */
-static int check_number(const opt *option, const void *args, bool takes_frames, const frames *f)
+/* "%04d" in an output's name stands for a frame's number, of which a sequence needs one; or for that of each of the
+ * files that a name stands for. */
+static int check_number(const opt *option, const void *args, char **operands, bool takes_frames,
+                        const frames *f)
 {
+    char second[FRAME_PATH];
     if (option->kind != OPT_OUTPUT)
         return CLI_OK;
     const char *path = *(const char *const *)(const void *)((const char *)args + option->offset);
     if (!path)
         return CLI_OK;
     if (!takes_frames)
-        return path_is_numbered(path)
+        return path_is_numbered(path) &&
+                       !(option->names && option->names(args, operands, 1, second, sizeof second))
                    ? cli_usage("--%s: %s: a number is for the frames of a sequence; write a name",
                                option->name, path)
                    : CLI_OK;
@@ -203,7 +207,7 @@ int files_check(const opt_command *command, const void *args, char **operands,
     if (code == CLI_OK)
         code = refuse_equal(&list);
     for (uint32_t i = 0; i < count && code == CLI_OK; i++)
-        code = check_number(options[i], args, range, &f);
+        code = check_number(options[i], args, operands, range, &f);
     for (size_t i = 0; i < list.count; i++)
         free(list.files[i].path);
     free(list.files);

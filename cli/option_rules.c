@@ -42,12 +42,42 @@ static const char *read_term(const char *text, term *out)
     return text + length;
 }
 
+/* text: OPT_TEXT_SIZE bytes. */
+static void append_word(char *text, const char *word)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, OPT_TEXT_SIZE - used, "%s", word);
+}
+
 static int find(const opt *const *list, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++)
         if (list[i]->kind != OPT_SECTION && strcmp(list[i]->name, name) == 0)
             return (int)i;
     return -1;
+}
+
+/* Appends "--iso A:B:N" for "iso=*:*": in place of a pattern the form of the option's value that it matches, or what
+ * the value is called instead of the star. */
+static void append_term(const opt *option, const term *t, char *out)
+{
+    char form[64] = "";
+    const char *star = strchr(t->value, '*'), *all = star ? option->argument : "";
+    size_t used = strlen(out);
+    bool is_found = !star;
+    if (!star)
+        snprintf(form, sizeof form, "%s", t->value);
+    for (const char *at = all; *at && !is_found; at += *at == '|') {
+        size_t length = 0;
+        for (; *at && *at != '|'; at++)
+            if (*at != '[' && *at != ']' && length + 1 < sizeof form)
+                form[length++] = *at;
+        form[length] = '\0';
+        is_found = fnmatch(t->value, form, 0) == 0;
+    }
+    if (!is_found)
+        snprintf(form, sizeof form, "%.*s%s%s", (int)(star - t->value), t->value, all, star + 1);
+    snprintf(out + used, OPT_TEXT_SIZE - used, "--%s%s%s", option->name, form[0] ? " " : "", form);
 }
 
 /* Is the option given, or with a value: is that its value, its default included? */
@@ -75,12 +105,8 @@ static const char *list_terms(const opt *const *list, uint32_t count, const char
         text = *end ? end : end - 1;
     }
     for (uint32_t i = 0; i < found; i++) {
-        size_t used = strlen(out);
-        snprintf(out + used, OPT_TEXT_SIZE - used, "%s--%s%s%s",
-                 i == 0          ? ""
-                 : i + 1 < found ? ", "
-                                 : " or ",
-                 terms[i].name, terms[i].value[0] ? " " : "", terms[i].value);
+        append_word(out, i == 0 ? "" : i + 1 < found ? ", " : " or ");
+        append_term(list[find(list, count, terms[i].name)], &terms[i], out);
         *any |= holds(&terms[i]);
     }
     return text;
@@ -123,11 +149,13 @@ static int check_excludes(const char *subject, const char *excludes)
 {
     while (excludes && *excludes) {
         term t;
+        char other[OPT_TEXT_SIZE] = "";
         excludes = read_term(excludes, &t);
         excludes += *excludes != '\0';
-        if (holds(&t))
-            return cli_usage("%s and --%s%s%s exclude each other; leave one of them out", subject,
-                             t.name, t.value[0] ? " " : "", t.value[0] ? t.value : "");
+        if (!holds(&t))
+            continue;
+        append_term(line.list[find(line.list, line.count, t.name)], &t, other);
+        return cli_usage("%s and %s exclude each other; leave one of them out", subject, other);
     }
     return CLI_OK;
 }
@@ -161,7 +189,7 @@ int opt_check_line(const opt_command *command)
 }
 
 /* "volumes" or "pictures of floats". */
-static void list_kinds(uint32_t bits, char *text, size_t size)
+static void list_kinds(uint32_t bits, char *text)
 {
     const char *names[sizeof kinds / sizeof kinds[0]];
     size_t count = 0;
@@ -173,12 +201,8 @@ static void list_kinds(uint32_t bits, char *text, size_t size)
     }
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s",
-                 i == 0          ? ""
-                 : i + 1 < count ? ", "
-                                 : " or ",
-                 names[i]);
+        append_word(text, i == 0 ? "" : i + 1 < count ? ", " : " or ");
+        append_word(text, names[i]);
     }
 }
 
@@ -189,7 +213,7 @@ int opt_check_input(uint32_t among, uint32_t is, const char *path)
         uint32_t applies = line.given[i] ? applies_of(line.list, i) & among : 0;
         if (!applies || applies & is)
             continue;
-        list_kinds(applies, wanted, sizeof wanted);
+        list_kinds(applies, wanted);
         const char *found = "something else";
         for (size_t k = sizeof kinds / sizeof kinds[0]; k-- > 0;)
             found = is >> k & 1 ? kinds[k].one : found;
@@ -204,8 +228,9 @@ int opt_check_input(uint32_t among, uint32_t is, const char *path)
 
 static void append(char *text, const char **open, const char *word, const char *what)
 {
-    size_t used = strlen(text);
-    snprintf(text + used, OPT_TEXT_SIZE - used, "%s%s%s", *open, word, what);
+    append_word(text, *open);
+    append_word(text, word);
+    append_word(text, what);
     *open = "; ";
 }
 
@@ -220,13 +245,11 @@ static void list_excluded(const opt *const *list, uint32_t count, const opt *opt
             bool is_it = is_own
                              ? find(list, count, t.name) >= 0
                              : option->name && !option->group && strcmp(t.name, option->name) == 0;
-            size_t used = strlen(out);
-            if (is_it && is_own)
-                snprintf(out + used, OPT_TEXT_SIZE - used, "%s--%s%s%s", used ? ", " : "", t.name,
-                         t.value[0] ? " " : "", t.value);
-            else if (is_it && !t.value[0])
-                snprintf(out + used, OPT_TEXT_SIZE - used, "%s--%s", used ? ", " : "",
-                         list[i]->name);
+            if (!is_it || (!is_own && t.value[0]))
+                continue;
+            append_word(out, out[0] ? ", " : "");
+            append_term(is_own ? list[find(list, count, t.name)] : list[i],
+                        is_own ? &t : &(term){0}, out);
         }
     }
 }
@@ -242,7 +265,7 @@ const char *opt_describe_rules(const opt_command *command, const opt *option, ch
         last[strlen(last) - 1] = '\0'; /* which the conditions then follow */
         open = "; ";
     }
-    list_kinds(option->applies, part, sizeof part);
+    list_kinds(option->applies, part);
     if (part[0])
         append(text, &open, "for ", part);
     for (const char *needs = option->needs; needs && *needs;) {

@@ -68,7 +68,7 @@ void report_tell(const report *r, double bytes, double seconds)
         field_line("speed", "%s/s in", text_bytes(text, (uint64_t)rate));
         field_number("input_bytes_per_second", NULL, NULL, round(rate));
     }
-    field_bytes("peak_memory_bytes", "memory", "%s at most", report_peak_memory());
+    field_bytes("peak_memory_bytes", "memory", "peak %s", report_peak_memory());
     field_open("outputs", '[');
     for (uint32_t i = 0; i < r->output_count; i++) {
         field_open(NULL, '{');

@@ -461,9 +461,9 @@ TEST(no_output_is_an_input)
         {"p.pfm", "exposure < -o >"},
         {"p.svg", "exposure < --histogram >"},
         {"p.png", "exposure @/other.pfm --meter < -o >"},
-        {"p_1.pfm", "mips < -o @/p"},
-        {"a.npy", "compact < --min 1 -o >"},
-        {"a.npy", "compact < --min 1 --memory 64 -o >"},
+        {"p_1.pfm", "mips < -o @/p.pfm"},
+        {"a.npy", "compact < --at-least 1 -o >"},
+        {"a.npy", "compact < --at-least 1 --memory 64 -o >"},
         {"a.npy", "scan < -o >"},
     };
     static char before[OUTPUT_SIZE], after[OUTPUT_SIZE];
@@ -649,7 +649,7 @@ TEST(collide_takes_poses_from_files)
              write_text("poses.txt", "# three places\n1 0 0 0.5  0 1 0 0.5  0 0 1 0.5\n\n"
                                      "1,0,0,3, 0,1,0,0, 0,0,1,0\n"
                                      "1 0 0 -0.5 0 1 0 0.5 0 0 1 0.25 0 0 0 1\n"));
-    EXPECT(0, "collide %s %s --pose %s --count --json -o %s", cube, cube, poses,
+    EXPECT(0, "collide %s %s --pose %s --find count --json -o %s", cube, cube, poses,
            in_folder("counts.csv"));
     CHECK(is_json(out));
     CHECK_NEAR(json_get("poses"), 3, 0);
@@ -699,7 +699,8 @@ TEST(subdivide_divides_every_triangle)
 {
     char path[128];
     snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
-    EXPECT(0, "subdivide %s --levels 2 --limit --normals -o %s --json", path, in_folder("s.ply"));
+    EXPECT(0, "subdivide %s --levels 2 --limit --normals limit -o %s --json", path,
+           in_folder("s.ply"));
     CHECK(is_json(out));
     CHECK_NEAR(json_get("triangles"), 12, 0); /* the input's stands first */
     CHECK(strstr(out, "\"triangles\": 192") != NULL);
@@ -1435,7 +1436,7 @@ TEST(compact_keeps_a_range_in_order)
     values[17] = NAN;
     make_npy("c.npy", "<f4", 1001, values, sizeof values);
     const char *in = in_folder("c.npy"), *to = in_folder("k.npy");
-    EXPECT(0, "compact %s --min 2.5 --max 7.1 -o %s --json", in, to);
+    EXPECT(0, "compact %s --at-least 2.5 --at-most 7.1 -o %s --json", in, to);
     CHECK(is_json(out));
     size_t expected = 0;
     for (int i = 0; i < 1001; i++) {
@@ -1450,14 +1451,14 @@ TEST(compact_keeps_a_range_in_order)
     CHECK(memcmp(got, kept, expected * sizeof *got) == 0);
 
     uint64_t places[1001];
-    EXPECT(0, "compact %s --min 2.5 --max 7.1 --indices -q -o %s", in, to);
+    EXPECT(0, "compact %s --at-least 2.5 --at-most 7.1 --indices -q -o %s", in, to);
     CHECK_EQ_U64(read_npy("k.npy", places, sizeof places), expected * sizeof *places);
     CHECK(memcmp(places, where, expected * sizeof *places) == 0);
 
     static const char *const methods[] = {"look-back", "reduce-then-scan", "histopyramid"};
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
         memset(got, 0, sizeof got);
-        EXPECT(0, "compact %s --min 2.5 --max 7.1 --method %s -o %s", in, methods[m], to);
+        EXPECT(0, "compact %s --at-least 2.5 --at-most 7.1 --method %s -o %s", in, methods[m], to);
         CHECK_EQ_U64(read_npy("k.npy", got, sizeof got), expected * sizeof *got);
         CHECK(memcmp(got, kept, expected * sizeof *got) == 0);
     }
@@ -1467,24 +1468,24 @@ TEST(compact_bounds_fit_every_type)
 {
     int8_t small[] = {-3, -2, -1, 0, 1, 2, 3};
     make_npy("i8.npy", "|i1", 7, small, sizeof small);
-    EXPECT(0, "compact %s --min -1.5 --max 1e9 -o %s --json", in_folder("i8.npy"),
+    EXPECT(0, "compact %s --at-least -1.5 --at-most 1e9 -o %s --json", in_folder("i8.npy"),
            in_folder("k.npy"));
     CHECK_NEAR(json_get("kept"), 5, 0); /* -1 ... 3 */
-    CHECK_EQ_I64(
-        run("compact %s --min 0.2 --max 0.8 -o %s --json", in_folder("i8.npy"), in_folder("k.npy")),
-        0);
+    CHECK_EQ_I64(run("compact %s --at-least 0.2 --at-most 0.8 -o %s --json", in_folder("i8.npy"),
+                     in_folder("k.npy")),
+                 0);
     CHECK_NEAR(json_get("kept"), 0, 0);
     EXPECT(0, "compact %s --nonzero -o %s --json", in_folder("i8.npy"), in_folder("k.npy"));
     CHECK_NEAR(json_get("kept"), 6, 0);
 
     uint64_t big[] = {0, 1, UINT64_C(1) << 53, UINT64_MAX};
     make_npy("u64.npy", "<u8", 4, big, sizeof big);
-    EXPECT(0, "compact %s --min 2 -o %s --json", in_folder("u64.npy"), in_folder("k.npy"));
+    EXPECT(0, "compact %s --at-least 2 -o %s --json", in_folder("u64.npy"), in_folder("k.npy"));
     CHECK_NEAR(json_get("kept"), 2, 0);
 
     double fine[] = {0.1, nextafter(0.1, 1), 0.2, -INFINITY, NAN};
     make_npy("f64.npy", "<f8", 5, fine, sizeof fine);
-    EXPECT(0, "compact %s --max 0.1 -o %s --json", in_folder("f64.npy"), in_folder("k.npy"));
+    EXPECT(0, "compact %s --at-most 0.1 -o %s --json", in_folder("f64.npy"), in_folder("k.npy"));
     CHECK_NEAR(json_get("kept"), 2, 0);
     EXPECT(0, "compact %s --nonzero -o %s", in_folder("f64.npy"), in_folder("k.npy"));
     CHECK(strstr(out, "kept       5 (100 %)") != NULL);
@@ -1834,17 +1835,17 @@ TEST(mips_are_files_a_level)
     static const float ramp[] = {0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 20, 21, 22, 23, 24};
     tml_picture p;
     write_grey("ramp.pfm", 5, 3, ramp);
-    EXPECT(0, "mips %s -o %s --backend cpu", in_folder("ramp.pfm"), in_folder("ramp"));
+    EXPECT(0, "mips %s -o %s --backend cpu", in_folder("ramp.pfm"), in_folder("ramp.pfm"));
     CHECK(first_sample("ramp_0.pfm", &p) == 0 && exists("ramp_1.pfm") && !exists("ramp_3.pfm"));
     CHECK_NEAR(first_sample("ramp_2.pfm", &p), 12, 1e-4); /* the mean */
-    EXPECT(0, "mips %s -o %s --json --levels 2 --format hdr --backend cpu", in_folder("ramp.pfm"),
-           in_folder("two"));
+    EXPECT(0, "mips %s -o %s --json --levels 2 --backend cpu", in_folder("ramp.pfm"),
+           in_folder("two.hdr"));
     CHECK(is_json(out) && json_get_last("width") == 2 && json_get_last("height") == 1);
     CHECK(exists("two_1.hdr") && !exists("two_2.hdr"));
     CHECK(err[0] == '\0');
     static const float broken[] = {1, NAN, 1, 1};
     write_grey("broken.pfm", 2, 2, broken);
-    EXPECT(0, "mips %s -o %s --backend cpu", in_folder("broken.pfm"), in_folder("broken"));
+    EXPECT(0, "mips %s -o %s --backend cpu", in_folder("broken.pfm"), in_folder("broken.pfm"));
     CHECK(strstr(err, "warning: the picture has pixels that are NaN") != NULL);
 }
 
@@ -1927,7 +1928,7 @@ TEST(standard_input_and_output)
     CHECK(is_json(err) && strstr(err, "\"file\": \"standard input\""));
     CHECK_EQ_I64(shell_run("cat quad.obj | trommel convert - -o -.stl -q | trommel info -"), 0);
     CHECK(strstr(out, "standard input: mesh, STL"));
-    CHECK_EQ_I64(shell_run("cat in.npy | trommel compact - --min 3 -o - -q >out.npy"), 0);
+    CHECK_EQ_I64(shell_run("cat in.npy | trommel compact - --at-least 3 -o - -q >out.npy"), 0);
     float kept[4] = {0};
     CHECK_EQ_U64(read_npy("out.npy", kept, sizeof kept), 8);
     CHECK(kept[0] == 5 && kept[1] == 7);
@@ -2056,7 +2057,7 @@ TEST(picture_commands_spare_their_inputs)
     EXPECT(2, "exposure %s -o %s --histogram %s --backend cpu", first, in_folder("both.png"),
            in_folder("both.svg"));
     CHECK(strstr(err, "are both") && unlink(in_folder("both.png")) == 0);
-    EXPECT(2, "mips %s -o %s --backend cpu", second, in_folder("in"));
+    EXPECT(2, "mips %s -o %s --backend cpu", second, in_folder("in.pfm"));
     CHECK(strstr(err, "in_1.pfm is an input") != NULL);
     tml_picture p;
     CHECK(first_sample("in_0.pfm", &p) == 1 && first_sample("in_1.pfm", &p) == 1);

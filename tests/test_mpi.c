@@ -270,13 +270,13 @@ TEST(arrays_in_shares)
     tml_array array = {.data = whole, .size = sizeof whole, .type = TML_I32, .count = COUNT};
     CHECK_OK(tml, tml_array_save(tml, in_folder("in.npy"), &array));
     arrays_alike("reduce", "");
-    arrays_alike("compact", "--min 5000000 --indices");
+    arrays_alike("compact", "--at-least 5000000 --indices");
     arrays_alike("scan", "");
     real[COUNT - 7] = -1e6f;
     array = (tml_array){.data = real, .size = sizeof real, .type = TML_F32, .count = COUNT};
     CHECK_OK(tml, tml_array_save(tml, in_folder("in.npy"), &array));
     arrays_alike("reduce", "");
-    arrays_alike("compact", "--max 10");
+    arrays_alike("compact", "--at-most 10");
     remove_files();
     tml_close(tml);
 }

@@ -12,13 +12,13 @@ in.npy: volume, NPY
 $ trommel info none.npy
 none.npy: array, NPY
   elements   none, of u8
-$ trommel compact in.npy --min 1 --max 3 -o kept.npy
+$ trommel compact in.npy --at-least 1 --at-most 3 -o kept.npy
 in.npy
   input      5 of u8
   kept       3 (60 %)
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     kept.npy, 131 bytes
 $ trommel compact in.npy --nonzero --indices -o kept.npy --json
 {
@@ -58,7 +58,7 @@ in.npy
   sums       of u64
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     sums.npy, 168 bytes
 $ trommel scan in.npy --inclusive -o sums.npy --json
 {
@@ -150,9 +150,9 @@ none.npy
   input      0 of u8
   kept       0 (0 %)
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     kept.npy, 128 bytes
-$ trommel compact in.npy --min 1 -o in.npy
+$ trommel compact in.npy --at-least 1 -o in.npy
 trommel: compact: --output: in.npy is an input, which would be lost; name another one
 Try 'trommel compact --help'.
 [2]

@@ -11,7 +11,7 @@ a.obj and b.obj
   pairs      1: 1 crossing
   tested     1 pairs of triangles, 0 pairs exactly
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     pairs.csv, 60 bytes
   output     lines.obj, 32 bytes
 $ cat pairs.csv lines.obj
@@ -28,7 +28,7 @@ a.obj and b.obj
   pairs      0; they do not meet
   tested     0 pairs exactly
   time       # s: ...
-  memory     # at most
+  memory     peak #
 $ trommel collide a.obj b.obj | grep pairs
   pairs      1: 1 touching
   tested     1 pairs of triangles, 1 pairs exactly
@@ -45,14 +45,14 @@ quad.obj and b.obj
   pairs      2: 2 touching
   tested     2 pairs of triangles, 2 pairs exactly
   time       # s: ...
-  memory     # at most
+  memory     peak #
 $ trommel collide pair.obj --self -o self.json; cat self.json
 pair.obj with itself
   A          6 vertices, 2 triangles, OBJ
   pairs      1: 1 crossing
   tested     1 pairs of triangles, 0 pairs exactly
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     self.json, 104 bytes
 {
   "pairs": [
@@ -68,7 +68,7 @@ pair.obj with itself
 $ trommel collide quad.obj --self | grep pairs
   pairs      0; no triangle meets another
   tested     1 pairs of triangles, 1 pairs exactly
-$ trommel collide a.obj b.obj --pose poses.txt --count -o counts.csv
+$ trommel collide a.obj b.obj --pose poses.txt --find count -o counts.csv
 a.obj and b.obj
   A          3 vertices, 1 triangle, OBJ
   B          3 vertices, 1 triangle, OBJ
@@ -76,7 +76,7 @@ a.obj and b.obj
   contact    in 1 of 2 poses
   tested     1 pairs of triangles, 0 pairs exactly
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     counts.csv, 19 bytes
 $ cat counts.csv
 pose,pairs
@@ -141,7 +141,7 @@ $ trommel collide a.obj b.obj --pose poses.txt --json
   "peak_memory_bytes": #,
   "outputs": []
 }
-$ trommel collide a.obj b.obj --translate 5,0,1 --distance -o far.csv; cat far.csv
+$ trommel collide a.obj b.obj --translate 5,0,1 --find distance -o far.csv; cat far.csv
 a.obj and b.obj
   A          3 vertices, 1 triangle, OBJ
   B          3 vertices, 1 triangle, OBJ
@@ -149,11 +149,11 @@ a.obj and b.obj
   on A       4, 0, 0 (triangle 0)
   on B       5, 0, 0 (triangle 0)
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     far.csv, 56 bytes
 pose,distance,a,b,ax,ay,az,bx,by,bz
 0,1,0,0,4,0,0,5,0,0
-$ trommel collide a.obj b.obj --translate 5,0,1 --distance --json
+$ trommel collide a.obj b.obj --translate 5,0,1 --find distance --json
 {
   "trommel": "0.1.0",
   "command": "collide",
@@ -234,17 +234,17 @@ Try 'trommel collide --help'.
 ## For scripts: what was found is the exit status, whatever is asked for.
 $ trommel collide a.obj b.obj --fail-if contact -q
 [3]
-$ trommel collide a.obj b.obj --first --fail-if contact -q
+$ trommel collide a.obj b.obj --find first --fail-if contact -q
 [3]
-$ trommel collide a.obj b.obj --count --fail-if contact -q
+$ trommel collide a.obj b.obj --find count --fail-if contact -q
 [3]
-$ trommel collide a.obj b.obj --distance --fail-if contact -q
+$ trommel collide a.obj b.obj --find distance --fail-if contact -q
 [3]
 $ trommel collide a.obj b.obj --fail-if none -q
 $ trommel collide a.obj b.obj --translate 5,1,0 --fail-if contact -q
 $ trommel collide a.obj b.obj --translate 5,1,0 --fail-if none -q
 [3]
-$ trommel collide a.obj b.obj --translate 5,1,0 --distance --fail-if none -q
+$ trommel collide a.obj b.obj --translate 5,1,0 --find distance --fail-if none -q
 [3]
 $ trommel collide a.obj b.obj --fail-if contact --classes coplanar -q
 $ trommel collide a.obj nowhere.obj --fail-if contact

@@ -3,7 +3,7 @@ $ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd
 fuel_crop.nii.gz
   input      64 x 33 x 32 of u8, NIfTI-1
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     fuel.nrrd, 66 KiB
 $ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd --json
 {
@@ -37,13 +37,13 @@ $ trommel convert data/points/points_cloudcompare.xyz -o points.ply
 points_cloudcompare.xyz
   input      101 points, XYZ
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     points.ply, 2.9 KiB
 $ trommel convert quad.obj -o quad.glb --up y
 quad.obj
   input      4 vertices, 2 triangles, OBJ
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     quad.glb, 1008 bytes
 $ trommel convert quad.obj -o quad.glb --json
 {
@@ -77,7 +77,7 @@ $ trommel convert data/pictures/old-rle_551x276.hdr -o old.pfm
 old-rle_551x276.hdr
   input      551 x 276, 3 x f32, Radiance
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     old.pfm, 1.7 MiB
 $ trommel convert data/volumes/fuel_crop.nii.gz -o x.ply
 trommel: convert: --output: x.ply is not a format for a volume, which data/volumes/fuel_crop.nii.gz is; a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh of it
@@ -152,7 +152,7 @@ $ trommel convert quad.obj -o -.ply >quad.ply
 quad.obj
   input      4 vertices, 2 triangles, OBJ
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     standard output, 275 bytes
 $ trommel collide - - <quad.obj
 trommel: collide: "-" is named twice; standard input can be read once

@@ -4,7 +4,7 @@ $ trommel draw quad.obj -o quad.png --size 64x48
 quad.obj
   input      4 vertices, 2 triangles, OBJ; 1 face cut into triangles
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     quad.png, 2.2 KiB
 $ trommel draw quad.obj -o quad.png --size 64x48 --camera camera.txt --background none --json
 {

@@ -11,7 +11,7 @@ a.pfm
   EV100      5.000, if a luminance of 1 is 1 cd/m2
   histogram  |                                @       @                       | -16 to +16 stops
   time       # s: ...
-  memory     # at most
+  memory     peak #
 $ trommel exposure a.pfm --backend cpu --clip 5,95 --ev +1 -o a.png --histogram plot.png
 trommel: exposure: --histogram: plot.png does not end in .svg
 Try 'trommel exposure --help'.
@@ -27,7 +27,7 @@ a.pfm
   EV100      3.075, if a luminance of 1 is 1 cd/m2
   histogram  |                                @       @                       | -16 to +16 stops
   time       # s: ...
-  memory     # at most
+  memory     peak #
 $ trommel exposure a.pfm --backend cpu --json
 {
   "trommel": "0.1.0",
@@ -96,7 +96,7 @@ nan.pfm
   exposure   x 1, +0.000 stops: no pixel has a logarithm to be exposed by
   histogram  |                                                                | -16 to +16 stops
   time       # s: ...
-  memory     # at most
+  memory     peak #
 $ trommel exposure data/pictures/basn2c16.png --backend cpu --linear --meter spot -o spot.pfm
 basn2c16.png
   picture    32 x 32, 3 x u16 linear, PNG
@@ -108,7 +108,7 @@ basn2c16.png
   EV100      1.894, if a luminance of 1 is 1 cd/m2
   histogram  |                             @#                                 | -16 to +16 stops
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     spot.pfm, 12 KiB
 ## A sequence, to which the exposure adapts.
 $ printf 'Pf\n1 1\n-1.0\n\0\0\200\077' >f_1.pfm

@@ -80,7 +80,7 @@ Usage: trommel surface [OPTION...] IN...
 
 Makes the mesh of an isosurface from a volume or from points.
 
-      --iso V[,V...]        isovalues; by default one is chosen
+      --iso V[,V...]|A:B:N  isovalues; by default one is chosen
       --largest             keep only the largest component
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
       --png FILE            a picture of it
@@ -110,7 +110,7 @@ otherwise each frame chooses its own. A frame without a surface becomes an empty
 mesh; one that fails ends the run, and --resume goes on.
 
 Which surface:
-      --iso V[,V...]        isovalues in the file's physical units, A:B:N for N
+      --iso V[,V...]|A:B:N  isovalues in the file's physical units, A:B:N for N
                             evenly spaced ones; inside is at or above (default:
                             Otsu's method for volumes, half a lone point's height
                             for points; not with --labels)
@@ -136,8 +136,8 @@ Output:
       --png FILE            a picture of it
       --debug-cells FILE    a picture of the triangles of each cell, slice beside
                             slice: 0 to 5 are black, blue, green, yellow, orange,
-                            red (for volumes; not with --labels, --iso *,*, --iso
-                            *:*)
+                            red (for volumes; not with --labels, --iso V,V..., --iso
+                            A:B:N)
       --normals none|forward|central|sobel
                             how normals follow from the samples (default: central)
       --attribute FILE|NAME[,NAME...]
@@ -155,7 +155,7 @@ Output:
                             value; what is closed stays closed, but edges of more
                             than two triangles may arise (needs --output or --png;
                             not with --soup, --indices64, --slabs, --index, --iso
-                            *,*, --labels all, --labels *,*)
+                            V,V..., --labels all, --labels N,N...)
 
 Input (for volumes):
       --dims X,Y,Z          samples along x (fastest), y and z; also read from a
@@ -216,10 +216,10 @@ Picture (needs --png):
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up, in a picture and in a GLB,
                             which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png or --output *.glb; default: auto)
+                            others (needs --png or --output FILE.glb; default: auto)
       --color RRGGBB        of the surface; several parts and attributes bring their
-                            own (not with --attribute, --iso *,*, --iso *:*,
-                            --labels all, --labels *,*; default: d9c7a8)
+                            own (not with --attribute, --iso V,V..., --iso A:B:N,
+                            --labels all, --labels N,N...; default: d9c7a8)
 
 Device and limits:
       --backend auto|cpu|vulkan|gl
@@ -325,8 +325,8 @@ Finds which triangles of two meshes meet, exactly.
       --translate X,Y,Z     move B
       --rotate X,Y,Z        before that, rotate B about x, y, z, in degrees
       --pose FILE           many poses of B, a matrix each
+      --find pairs|first|count|distance  what of pairs, or the distance
       --self                which triangles of A meet each other
-      --distance            the smallest distance of A and B instead
       --fail-if never|contact|none  exit with 3 if they meet, or do not
   -o, --output FILE         the pairs: .csv .json .npy
       --png FILE            a picture of the triangles that meet
@@ -359,33 +359,31 @@ Where B is:
                             --self)
 
 What to find:
+      --find pairs|first|count|distance
+                            pairs: which triangles meet; first: one pair for each
+                            pose, whether they meet at all; count: how many pairs,
+                            and not which; distance: the smallest distance of A and
+                            B instead, and where it is (default: pairs)
       --self                which triangles of A meet each other; neighbours only
-                            where they meet elsewhere, too (not with --distance,
-                            --pose, --translate, --rotate, --scale)
-      --first               one pair for each pose: whether they meet at all (not
-                            with --count, --distance)
-      --count               how many pairs, and not which (not with --first,
-                            --distance, --segments, --png)
+                            where they meet elsewhere, too (not with --find
+                            distance, --pose, --translate, --rotate, --scale)
       --classes NAME[,NAME...]
                             only pairs that are crossing, touching, coplanar or
-                            degenerate (default: all; not with --distance)
-      --distance            the smallest distance of A and B instead, and where it
-                            is (not with --self, --first, --count, --classes,
-                            --segments, --output *.npy)
+                            degenerate (default: all; not with --find distance)
       --fail-if never|contact|none
                             exit with 3, outputs written, where there is contact in
                             some pose, or none in any; --classes chooses what
-                            counts, and --first is quickest (default: never)
+                            counts, and --find first is quickest (default: never)
       --skip-broken         leave out triangles with coordinates that are too large,
                             instead of refusing the mesh
 
 Output:
-  -o, --output FILE         the pairs, or with --count or --distance what there is
-                            for each pose: .csv .json .npy
+  -o, --output FILE         the pairs, or of --find count and distance what there is
+                            for each pose: .csv .json, and of all but distance .npy
       --segments FILE       the lines along which triangles cross: .obj (not with
-                            --count, --distance)
+                            --find count, --find distance)
       --png FILE            a picture of both, in the first pose with a pair, the
-                            triangles that meet lit (not with --count)
+                            triangles that meet lit (not with --find count)
 
 Picture (needs --png):
       --size WxH            in pixels (default: 1200x900)
@@ -394,7 +392,7 @@ Picture (needs --png):
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up, in a picture and in a GLB,
                             which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png or --output *.glb; default: auto)
+                            others (needs --png or --output FILE.glb; default: auto)
       --fit contact|all     what fills the picture (default: contact)
 
 Device and limits:
@@ -426,9 +424,9 @@ Messages:
 Examples:
   trommel collide robot.obj room.obj --translate 0,0,1.5 --png contact.png
   trommel collide part.stl --self -o pairs.csv --segments lines.obj
-  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv
-  trommel collide a.ply b.ply --distance
-  trommel collide part.stl housing.stl --first --fail-if contact -q
+  trommel collide a.ply b.ply --pose poses.npy --find count -o counts.csv
+  trommel collide a.ply b.ply --find distance
+  trommel collide part.stl housing.stl --find first --fail-if contact -q
 $ trommel subdivide -h
 Usage: trommel subdivide [OPTION...] IN
 
@@ -494,18 +492,18 @@ The surface:
       --limit               put the vertices where infinitely many levels would;
                             --edge, --pixels, --angle and --distance always do (not
                             with --edge, --pixels, --angle, --distance)
-      --normals             normals of the limit surface
+      --normals none|limit  of the limit surface (default: none)
       --creases file|none|angle:D
                             sharp edges: those of the file (OBJ), none, or where
                             triangles meet at more degrees (default: file)
       --sharpness S         of those edges, in levels; 10 and more: infinitely sharp
-                            (needs --creases angle:*; 0 to 1000000; default: 10)
+                            (needs --creases angle:D; 0 to 1000000; default: 10)
       --boundary smooth|corners|pinned
                             a curve, one that keeps the corners of single triangles,
                             or the boundary as it is (default: smooth)
       --seams corners|smooth|pinned|linear
-                            the same for texture coordinates (needs --output *.obj;
-                            default: corners)
+                            the same for texture coordinates (needs --output
+                            FILE.obj; default: corners)
       --warren              Warren's weights instead of Loop's own
       --slivers             close gaps between levels by thin triangles instead of
                             dividing neighbours (needs --edge, --pixels, --angle or
@@ -531,7 +529,7 @@ Picture (needs --png or --pixels):
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up, in a picture and in a GLB,
                             which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png, --pixels or --output *.glb;
+                            others (needs --png, --pixels or --output FILE.glb;
                             default: auto)
 
 Device and limits:
@@ -561,7 +559,7 @@ Messages:
                             line each
 
 Examples:
-  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals
+  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals limit
   trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 --png bolt.png
   trommel subdivide hero.obj --pixels 4 --view 60,10 --png view.png
   trommel subdivide hero.obj -o view.obj --pixels 4 --camera 2,-6,3,0,0,1
@@ -650,7 +648,7 @@ Output:
                             1000000; default: 4)
       --bits auto|8|16|32   bits of each channel: 8 or 16 of a .png, 16 (half
                             floats) or 32 of an .exr; auto: 8 and 32 (needs --output
-                            *.png or --output *.exr; default: auto)
+                            FILE.png or --output FILE.exr; default: auto)
       --histogram FILE      a plot of the histogram (.svg), with mean, median, clip
                             and middle grey
       --ascii               draw the summary's histogram in ASCII (default where the
@@ -695,7 +693,7 @@ Makes the mip chain of a picture of any size.
 
       --filter area|kaiser  mean of the area, or sharper
       --levels N            how many levels; default: down to 1 x 1
-  -o, --output PREFIX       writes PREFIX_0.png, PREFIX_1.png ...
+  -o, --output FILE         name.png: writes name_0.png, name_1.png ...
       --help                all options, with defaults and ranges
 $ trommel mips --help
 Usage: trommel mips [OPTION...] IN
@@ -717,12 +715,10 @@ Levels:
                             integers)
 
 Output:
-  -o, --output PREFIX       writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the
-                            picture
-      --format auto|pfm|hdr|exr
-                            of pictures of floats; auto: pfm; without alpha, but for
-                            exr. Those of integers are written as PNG (for pictures
-                            of floats; default: auto)
+  -o, --output FILE         name.png: writes name_0.png, name_1.png ..., level 0
+                            being the picture; the number may stand elsewhere, as
+                            %02d. Integers become .png, floats .exr, or .pfm or .hdr
+                            without alpha
 
 Device and limits:
       --backend auto|cpu|vulkan|gl
@@ -751,8 +747,8 @@ Messages:
                             line each
 
 Examples:
-  trommel mips albedo.png -o albedo
-  trommel mips sky.hdr --filter kaiser --format hdr -o sky
+  trommel mips albedo.png -o albedo.png
+  trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr
 $ trommel info -h
 Usage: trommel info [OPTION...] FILE
 
@@ -927,7 +923,7 @@ Meshes (for meshes):
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up in IN; a GLB is y-up, so its
                             node turns the mesh; auto: y for OBJ and glTF, z for all
-                            others (needs --output *.glb; default: auto)
+                            others (needs --output FILE.glb; default: auto)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
                             number; vertices that stay keep their place, normal and
                             value; what is closed stays closed, but edges of more
@@ -1023,8 +1019,8 @@ Usage: trommel compact [OPTION...] IN.npy
 
 Keeps the elements of an array that lie in a range or are not zero.
 
-      --min A               keep those not below A
-      --max B               keep those not above B
+      --at-least A          keep those not below A
+      --at-most B           keep those not above B
       --nonzero             keep those that are not 0
   -o, --output FILE.npy     where to write
       --indices             write positions instead of elements
@@ -1038,10 +1034,10 @@ The elements stay in their order. Bounds are included; for integers a fractional
 bound counts inwards.
 
 Which elements to keep:
-      --min A               those not below A (not with --nonzero)
-      --max B               those not above B (not with --nonzero)
-      --nonzero             those that are not 0 (NaN is not 0) (not with --min,
-                            --max)
+      --at-least A          those not below A (not with --nonzero)
+      --at-most B           those not above B (not with --nonzero)
+      --nonzero             those that are not 0 (NaN is not 0) (not with
+                            --at-least, --at-most)
 
 Output:
   -o, --output FILE.npy     where to write
@@ -1078,7 +1074,7 @@ Messages:
                             line each
 
 Examples:
-  trommel compact in.npy --min 0.5 -o out.npy
+  trommel compact in.npy --at-least 0.5 -o out.npy
   trommel compact labels.npy --nonzero --indices -o where.npy
 $ trommel scan -h
 Usage: trommel scan [OPTION...] IN.npy
@@ -1230,11 +1226,8 @@ how many, the picture itself counted; 0: down to 1 x 1 (0 to 64; default: 0)
 PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says otherwise; for pictures of integers)
 .SS Output
 .TP
-\fB\-o\fR, \fB\-\-output\fR \fIPREFIX\fR
-writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture
-.TP
-\fB\-\-format\fR \fIauto|pfm|hdr|exr\fR
-of pictures of floats; auto: pfm; without alpha, but for exr. Those of integers are written as PNG (for pictures of floats; default: auto)
+\fB\-o\fR, \fB\-\-output\fR \fIFILE\fR
+name.png: writes name_0.png, name_1.png ..., level 0 being the picture; the number may stand elsewhere, as %02d. Integers become .png, floats .exr, or .pfm or .hdr without alpha
 .SS Device and limits
 .TP
 \fB\-\-backend\fR \fIauto|cpu|vulkan|gl\fR
@@ -1266,8 +1259,8 @@ print no summary and no progress; errors still show
 \-\-help: print this and end; \-h: the most used options, a line each
 .SH EXAMPLES
 .nf
-  trommel mips albedo.png \-o albedo
-  trommel mips sky.hdr \-\-filter kaiser \-\-format hdr \-o sky
+  trommel mips albedo.png \-o albedo.png
+  trommel mips sky.hdr \-\-filter kaiser \-o sky_%02d.hdr
 .fi
 .SH EXIT STATUS
 .TP

@@ -5,7 +5,7 @@ fuel_crop.nii.gz
   samples    0 to 255
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     fuel.tmx, 628 bytes
 $ trommel index data/volumes/fuel_crop.nii.gz -o fuel.tmx --json
 {

@@ -1,4 +1,4 @@
-$ trommel mips data/pictures/basn2c16.png -o grey
+$ trommel mips data/pictures/basn2c16.png -o grey.png
 basn2c16.png
   picture    32 x 32, 3 x u16 linear, PNG
   level 0    grey_0.png, 32 x 32, 3 x u16 linear, 382 bytes
@@ -8,8 +8,8 @@ basn2c16.png
   level 4    grey_4.png, 2 x 2, 3 x u16 linear, 108 bytes
   level 5    grey_5.png, 1 x 1, 3 x u16 linear, 88 bytes
   time       # s: ...
-  memory     # at most
-$ trommel mips data/pictures/basn2c16.png --levels 2 --linear -o grey --json
+  memory     peak #
+$ trommel mips data/pictures/basn2c16.png --levels 2 --linear -o grey_%d.png --json
 {
   "trommel": "0.1.0",
   "command": "mips",
@@ -63,31 +63,31 @@ $ trommel mips data/pictures/basn2c16.png --levels 2 --linear -o grey --json
   "outputs": []
 }
 $ printf 'Pf\n2 2\n-1.0\n\0\0\200\077\0\0\300\177\0\0\200\077\0\0\200\077' >nan.pfm
-$ trommel mips nan.pfm -o nan --format hdr
+$ trommel mips nan.pfm -o nan.hdr
 trommel: mips: warning: the picture has pixels that are NaN or infinite, which spread to the last level; trommel exposure counts them
 nan.pfm
   picture    2 x 2, 1 x f32, PFM
   level 0    nan_0.hdr, 2 x 2, 1 x f32, 61 bytes
   level 1    nan_1.hdr, 1 x 1, 1 x f32, 49 bytes
   time       # s: ...
-  memory     # at most
-$ trommel mips nan.pfm -o nan --linear
+  memory     peak #
+$ trommel mips nan.pfm -o nan.pfm --linear
 trommel: mips: --linear is for pictures of integers; nan.pfm holds a picture of floats
 Try 'trommel mips --help'.
 nan.pfm
   picture    2 x 2, 1 x f32, PFM
 [2]
-$ trommel mips data/pictures/basn2c16.png -o x --format hdr
-trommel: mips: --format is for pictures of floats; data/pictures/basn2c16.png holds a picture of integers
+$ trommel mips data/pictures/basn2c16.png -o x.hdr
+trommel: mips: --output: x.hdr is for floats, and the picture has integers; name a .png
 Try 'trommel mips --help'.
 basn2c16.png
   picture    32 x 32, 3 x u16 linear, PNG
 [2]
-$ printf 'Pf\n1 1\n-1.0\n\0\0\200\077' >p_0.pfm; trommel mips p_0.pfm -o p
+$ printf 'Pf\n1 1\n-1.0\n\0\0\200\077' >p_0.pfm; trommel mips p_0.pfm -o p.pfm
 trommel: mips: --output: p_0.pfm is an input, which would be lost; name another one
 Try 'trommel mips --help'.
 [2]
-$ trommel mips missing.png -o x
+$ trommel mips missing.png -o x.png
 trommel: mips: missing.png: cannot be opened: No such file or directory
 [1]
 $ ls x*

@@ -8,9 +8,9 @@ cube.obj
   mesh       98 vertices, 192 triangles
   levels     2: 192
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     smooth.ply, 3.8 KiB
-$ trommel subdivide cube.obj --levels 3 --limit --normals --creases angle:60 -o smooth.ply --json
+$ trommel subdivide cube.obj --levels 3 --limit --normals limit --creases angle:60 -o smooth.ply --json
 {
   "trommel": "0.1.0",
   "command": "subdivide",
@@ -70,7 +70,7 @@ cube.obj
   levels     2: 192
   error      0.7308 of what was allowed
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     fine.obj, 5.2 KiB
 $ trommel subdivide cube.obj --pixels 40 --camera 4,-5,3,0.5,0.5,0.5 --size 1920x1080 --depth 2 -o view.ply
 cube.obj
@@ -80,7 +80,7 @@ cube.obj
   levels     1: 4, 2: 188
   error      1.008 of what was allowed; --depth 2 allows no finer triangles
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     view.ply, 3.8 KiB
 $ trommel subdivide cube.obj --distance 0.001 --budget 500 -o fine.ply --json
 {
@@ -145,7 +145,7 @@ torn.obj
   mesh       45 vertices, 48 triangles
   levels     2: 48
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     mended.ply, 1.3 KiB
 $ trommel subdivide torn.obj -o x.ply
 trommel: subdivide: edge 0-1 is used by 3 triangles (0, 1, 2), needs one or two; take the others away, or set --fix

@@ -7,7 +7,7 @@ fuel_crop.nii.gz
   mesh       3,416 vertices, 6,770 triangles, 10 components
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     fuel.ply, 166 KiB
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30,60 --caps -o fuel.stl
 fuel_crop.nii.gz
@@ -19,7 +19,7 @@ fuel_crop.nii.gz
           60 2,504 vertices, 5,020 triangles
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     fuel.stl, 580 KiB
 $ trommel surface data/volumes/fuel_crop.nii.gz --png fuel.png --size 64x48
 fuel_crop.nii.gz
@@ -29,7 +29,7 @@ fuel_crop.nii.gz
   mesh       2,422 vertices, 4,834 triangles, 1 component
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     fuel.png, 3.5 KiB
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degenerate -o fuel.ply --json
 {
@@ -121,7 +121,7 @@ brain1_label.nrrd
            3 0 vertices, 0 triangles
   time       # s: ...
   speed      #/s in
-  memory     # at most
+  memory     peak #
   output     brain.vtp, 439 KiB
 $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --json
 {
@@ -211,7 +211,7 @@ dam_break_4732.vtk
   cells      115,101, 8,990 of them crossed
   mesh       8,992 vertices, 17,976 triangles, 2 components
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     water.ply, 439 KiB
 $ trommel surface data/dam_break_4732.vtk --field distance --radius 0.05 --resolution 64 -o water.ply
 dam_break_4732.vtk
@@ -220,7 +220,7 @@ dam_break_4732.vtk
   cells      103,194, 9,815 of them crossed
   mesh       10,012 vertices, 20,068 triangles, 6 components
   time       # s: ...
-  memory     # at most
+  memory     peak #
   output     water.ply, 490 KiB
 ## In slabs, where whatever needs all of it is refused.
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --slabs 5 -o fuel.ply -q

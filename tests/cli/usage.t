@@ -60,7 +60,7 @@ trommel: surface: --iso: "1e999" is not accepted; give numbers that differ, at m
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso
-trommel: surface: --iso needs a value: V[,V...]
+trommel: surface: --iso needs a value: V[,V...]|A:B:N
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --isso 3
@@ -218,12 +218,8 @@ $ trommel collide a b --png x.jpg
 trommel: collide: --png: x.jpg does not end in .png
 Try 'trommel collide --help'.
 [2]
-$ trommel collide a b --first --count
-trommel: collide: --first and --count exclude each other; leave one of them out
-Try 'trommel collide --help'.
-[2]
-$ trommel collide a b --count --png x.png
-trommel: collide: --count and --png exclude each other; leave one of them out
+$ trommel collide a b --find count --png x.png
+trommel: collide: --png and --find count exclude each other; leave one of them out
 Try 'trommel collide --help'.
 [2]
 $ trommel collide a b --pose x --scale 2
@@ -243,22 +239,22 @@ trommel: collide: --classes: "crossing,near" is not accepted; give some of cross
 Try 'trommel collide --help'.
 [2]
 $ trommel compact a -o x.npy
-trommel: compact: give --min, --max or --nonzero
+trommel: compact: give --at-least, --at-most or --nonzero
 Try 'trommel compact --help'.
 [2]
-$ trommel compact a -o x.npy --min 1 --nonzero
-trommel: compact: --nonzero and --min exclude each other; leave one of them out
+$ trommel compact a -o x.npy --at-least 1 --nonzero
+trommel: compact: --nonzero and --at-least exclude each other; leave one of them out
 Try 'trommel compact --help'.
 [2]
-$ trommel compact a --min 1
+$ trommel compact a --at-least 1
 trommel: compact: give --output
 Try 'trommel compact --help'.
 [2]
-$ trommel compact a -o x.npy --min 1 --method fast
+$ trommel compact a -o x.npy --at-least 1 --method fast
 trommel: compact: --method: "fast" is not accepted; give auto|look-back|reduce-then-scan|histopyramid
 Try 'trommel compact --help'.
 [2]
-$ trommel compact a -o x.ply --min 1
+$ trommel compact a -o x.ply --at-least 1
 trommel: compact: --output: x.ply does not end in .npy
 Try 'trommel compact --help'.
 [2]
@@ -279,11 +275,11 @@ trommel: surface: --view needs --png
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a --png x.png --iso 1,2 --color ff0000
-trommel: surface: --color and --iso *,* exclude each other; leave one of them out
+trommel: surface: --color and --iso V,V... exclude each other; leave one of them out
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --attribute b --debug-cells x.png --iso 1,2
-trommel: surface: --debug-cells and --iso *,* exclude each other; leave one of them out
+trommel: surface: --debug-cells and --iso V,V... exclude each other; leave one of them out
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --indices64 --soup
@@ -314,12 +310,12 @@ $ trommel collide a b --size 64x48
 trommel: collide: --size needs --png
 Try 'trommel collide --help'.
 [2]
-$ trommel collide a b --distance --classes crossing
-trommel: collide: --distance and --classes exclude each other; leave one of them out
+$ trommel collide a b --find distance --classes crossing
+trommel: collide: --classes and --find distance exclude each other; leave one of them out
 Try 'trommel collide --help'.
 [2]
-$ trommel collide a b --distance -o x.npy
-trommel: collide: --distance and --output *.npy exclude each other; leave one of them out
+$ trommel collide a b --find distance -o x.npy
+trommel: collide: --output: distances go to .csv or .json, not .npy
 Try 'trommel collide --help'.
 [2]
 $ trommel collide a b --frame all
@@ -327,15 +323,15 @@ trommel: collide: unknown option --frame
 Try 'trommel collide --help'.
 [2]
 $ trommel subdivide a -o x.ply --sharpness 3
-trommel: subdivide: --sharpness needs --creases angle:*
+trommel: subdivide: --sharpness needs --creases angle:D
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --seams smooth
-trommel: subdivide: --seams needs --output *.obj
+trommel: subdivide: --seams needs --output FILE.obj
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --up y
-trommel: subdivide: --up needs --png, --pixels or --output *.glb
+trommel: subdivide: --up needs --png, --pixels or --output FILE.glb
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.ply --depth 3
@@ -359,7 +355,7 @@ trommel: exposure: --white needs --tone reinhard-extended
 Try 'trommel exposure --help'.
 [2]
 $ trommel exposure a -o x.pfm --bits 16
-trommel: exposure: --bits needs --output *.png or --output *.exr
+trommel: exposure: --bits needs --output FILE.png or --output FILE.exr
 Try 'trommel exposure --help'.
 [2]
 $ trommel exposure a -o x.png --tone gold
@@ -434,7 +430,7 @@ $ trommel mips a
 trommel: mips: give --output
 Try 'trommel mips --help'.
 [2]
-$ trommel mips a -o x --levels 65
+$ trommel mips a -o x.png --levels 65
 trommel: mips: --levels: "65" is not accepted; give a whole number such as 64, 0 to 64
 Try 'trommel mips --help'.
 [2]
@@ -459,7 +455,7 @@ trommel: devices: unexpected argument "a"
 Try 'trommel devices --help'.
 [2]
 $ trommel compact a -o x.npy
-trommel: compact: give --min, --max or --nonzero
+trommel: compact: give --at-least, --at-most or --nonzero
 Try 'trommel compact --help'.
 [2]
 $ trommel scan a --min 3
