@@ -28,6 +28,7 @@ installs_bench-peers := --build --peers
 installs_format := --lint
 installs_lint := --build --lint
 installs_docs := --docs
+installs_python := --build --python
 INSTALLS := $(sort $(foreach goal,$(MAKECMDGOALS),$(installs_$(goal))))
 
 needs:
@@ -69,6 +70,9 @@ fuzz: build-release build-asan-ubsan ## every fuzz target for 60 s
 web: build/release/build.ninja ## the web page and the package for JavaScript, in build/web
 	@cmake --build build/release --target trommel-generated -- --quiet
 	@scripts/web
+
+python: build-release ## the package for Python, a wheel in build/python, tested in an environment of its own
+	@scripts/python build/release build/python
 
 web-serve: web ## the page on this machine: http://127.0.0.1:8080/
 	@node scripts/web-serve.mjs

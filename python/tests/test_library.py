@@ -1,0 +1,207 @@
+"""What bites bindings: the headers, threads, fork, interrupts, memory, the interpreter's end."""
+import ctypes
+import doctest
+import importlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import trommel
+from trommel import _abi, _library
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def ball(n=24):
+    x = np.linspace(-1, 1, n, dtype=np.float32)
+    return 0.7 - np.sqrt(x[:, None, None]**2 + x[:, None]**2 + x**2)
+
+
+def test_the_headers_have_not_moved():
+    pytest.importorskip("pycparser")
+    made = subprocess.run([sys.executable, ROOT / "python/generate.py", ROOT / "include"], capture_output=True, text=True,
+                          check=True).stdout
+    assert made == (ROOT / "python/trommel/_abi.py").read_text(), "run: python/generate.py include -o python/trommel/_abi.py"
+
+
+def test_structs_have_the_compilers_layout(tmp_path):
+    structs = [s for s in vars(_abi).values() if isinstance(s, type) and issubclass(s, ctypes.Structure) and
+               s is not ctypes.Structure and s.__name__.startswith("tml_") and "Structure" not in s.__name__]
+    lines = []
+    for s in structs:
+        lines.append(f'printf("{s.__name__} %zu\\n", sizeof({s.__name__}));')
+        lines += [f'printf("{s.__name__}.{n} %zu\\n", offsetof({s.__name__}, {n}));' for n, _ in s._fields_]
+    source = tmp_path / "layout.c"
+    source.write_text("#include <stdio.h>\n#include <trommel/trommel.h>\n#include <trommel/io.h>\nint main(void)\n{\n" +
+                      "\n".join(lines) + "\n}\n")
+    if not shutil.which("cc"):
+        pytest.skip("no compiler")
+    subprocess.run(["cc", "-I", ROOT / "include", source, "-o", tmp_path / "layout"], check=True)
+    said = dict(line.split() for line in subprocess.run([tmp_path / "layout"], capture_output=True, text=True,
+                                                        check=True).stdout.splitlines())
+    assert len(said) > 300
+    for s in structs:
+        if s.__name__ in said:
+            assert ctypes.sizeof(s) == int(said[s.__name__]), s.__name__
+            for name, _ in s._fields_:
+                assert getattr(s, name).offset == int(said[f"{s.__name__}.{name}"]), f"{s.__name__}.{name}"
+
+
+@pytest.mark.parametrize("name", "surface streams images meshes files".split())
+def test_docstrings_run(name):
+    assert doctest.testmod(importlib.import_module("trommel." + name)).failed == 0
+
+
+def test_threads_have_contexts_of_their_own_and_may_share_one():
+    expected, shared, failures = trommel.surface(ball(), 0).face_count, trommel.Context("cpu", threads=1), []
+
+    def work(context):
+        for _ in range(5):
+            if trommel.surface(ball(), 0, context=context).face_count != expected:
+                failures.append(context)
+
+    threads = [threading.Thread(target=work, args=(c,)) for c in (None, None, shared, shared)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_the_interpreter_goes_on_during_a_call():
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.002):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    trommel.surface(ball(160), 0, normals="sobel")
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    assert any(start < t < end for t in ticks)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_has_a_context_of_its_own():
+    mesh, given = trommel.surface(ball(), 0), trommel.Context("cpu")
+    child = os.fork()
+    if child == 0:
+        try:
+            right = trommel.surface(ball(), 0).face_count == mesh.face_count
+            try:
+                trommel.surface(ball(), 0, context=given)
+                right = False
+            except trommel.Error as error:
+                right = right and "fork" in str(error)
+            os._exit(0 if right else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_progress_and_cancelling():
+    seen = []
+    context = trommel.Context("cpu", progress=lambda stage, fraction: seen.append((stage, fraction)))
+    trommel.surface(ball(100), 0, context=context)
+    assert seen and all(0 <= f <= 1 for _, f in seen)
+    refusing = trommel.Context("cpu", progress=lambda *_: False)
+    with pytest.raises(trommel.Cancelled):
+        trommel.surface(ball(100), 0, context=refusing)
+
+    def fails(*_):
+        raise RuntimeError("mine")
+    with pytest.raises(RuntimeError, match="mine"):
+        trommel.surface(ball(100), 0, context=trommel.Context("cpu", progress=fails))
+    context.cancel()
+    with pytest.raises(trommel.Cancelled):
+        trommel.surface(ball(), 0, context=context)
+    context.resume()
+    assert trommel.surface(ball(), 0, context=context).face_count
+
+
+def test_ctrl_c_ends_a_call():
+    """Not a pass by chance: the signal comes while a long call is at work."""
+    volume = np.random.default_rng(1).random((224, 224, 224), dtype=np.float32)
+    context = trommel.Context("cpu", threads=1)
+    sent = []
+    timer = threading.Timer(0.15, lambda: (sent.append(time.perf_counter()), os.kill(os.getpid(), signal.SIGINT)))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            trommel.surface(volume, 0.5, normals="sobel", context=context)
+    assert sent and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert trommel.surface(ball(), 0, context=context).face_count
+
+
+def test_the_interpreter_may_end_at_any_time():
+    code = ("import numpy as np, threading, trommel\n"
+            "v = np.random.default_rng(1).random((96, 96, 96), dtype=np.float32)\n"
+            "kept = trommel.surface(v, 0.5)\n"
+            "threading.Thread(target=lambda: trommel.surface(v, 0.5), daemon=True).start()\n"
+            "context = trommel.Context('cpu'); tree = trommel.Tree(kept)\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_memory_comes_back():
+    """Of arrays that are dropped: a hundred surfaces take no more than a few."""
+    resource = pytest.importorskip("resource")
+    volume = ball(96)
+    for _ in range(5):
+        trommel.surface(volume, 0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(100):
+        trommel.surface(volume, 0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024
+
+
+def test_errors_say_what_where_and_how():
+    with pytest.raises(ValueError, match="tml_surface.*grid.dims") as info:
+        trommel.surface(np.zeros((0, 3, 3)), 0)
+    assert isinstance(info.value, trommel.Error) and info.value.status == "INVALID_ARGUMENT"
+    with pytest.raises(trommel.InvalidArgument, match="engine is 'cuda'"):
+        trommel.Context("cuda")
+    with pytest.raises(trommel.Error, match="NO_DEVICE|no device"):
+        trommel.Context("vulkan", device="no such device")
+
+
+def test_dlpack_and_buffers():
+    class Foreign:  # nothing but DLPack
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    data = np.arange(10, dtype=np.float32)
+    assert trommel.reduce(Foreign(data)) == 45 and trommel.reduce(memoryview(data)) == 45
+    assert _library.as_array(data, "data").ctypes.data == data.ctypes.data
+
+
+@pytest.mark.parametrize("engine", ["vulkan", "gl"])
+def test_engines_agree(engine):
+    try:
+        context = trommel.Context(engine)
+    except trommel.Error as error:
+        pytest.skip(str(error))
+    a = np.random.default_rng(1).integers(0, 1000, 5000).astype(np.uint32)
+    keep = a % 3 == 0
+    assert np.array_equal(trommel.compact(a, keep, context=context), a[keep])
+    assert trommel.reduce(a, context=context) == a.sum()
+    mesh, mine = trommel.surface(ball(), 0, context=context), trommel.surface(ball(), 0)
+    assert np.array_equal(mesh.faces, mine.faces) and np.allclose(mesh.vertices, mine.vertices, atol=1e-4)

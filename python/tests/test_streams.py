@@ -1,0 +1,73 @@
+"""Streams against numpy, at the seams."""
+import numpy as np
+import pytest
+import trommel
+
+SIZES = [0, 1, 2, 1023, 1024, 1025, 65537]
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", "u1 i2 u4 i8 f4 f8".split())
+def test_reduce_and_scan(n, dtype):
+    a = np.random.default_rng(n).integers(0, 100, n).astype(dtype)
+    assert trommel.reduce(a) == a.sum(dtype=np.int64 if a.dtype.kind in "iu" else float)
+    if n:
+        assert trommel.reduce(a, ["min", "max", "argmin", "argmax"]) == [a.min(), a.max(), a.argmin(), a.argmax()]
+        assert trommel.reduce(a, "mean") == pytest.approx(a.mean())
+    assert np.array_equal(trommel.scan(a, inclusive=True), np.cumsum(a, dtype=trommel.scan(a).dtype))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_compact_and_partition(n):
+    rng = np.random.default_rng(n)
+    keep, rows = rng.random(n) < 0.4, rng.random((n, 5))
+    words = rng.integers(0, 9, (n, 3)).astype(np.int16)
+    a, b, places = trommel.compact([rows, words], keep, indices=True)
+    assert np.array_equal(a, rows[keep]) and np.array_equal(b, words[keep]) and np.array_equal(places, np.flatnonzero(keep))
+    out, count = trommel.partition(rows, keep)
+    assert count == keep.sum() and np.array_equal(out, np.concatenate([rows[keep], rows[~keep]]))
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", "u1 i2 u4 i4 f4 i8 f8".split())
+def test_sort(n, dtype):
+    a = np.random.default_rng(n).integers(0, 50, n).astype(dtype)
+    keys, moved, places = trommel.sort(a, [np.arange(n)], indices=True)
+    order = np.argsort(a, kind="stable")
+    assert np.array_equal(keys, a[order]) and np.array_equal(moved, order) and np.array_equal(places, order)
+    assert np.array_equal(trommel.sort(a, descending=True), np.sort(a)[::-1])
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_unique_and_histogram(n):
+    a = np.sort(np.random.default_rng(n).integers(0, 200, n).astype(np.uint8))
+    values, starts, lengths = trommel.unique(a)
+    expected = np.unique(a, return_index=True, return_counts=True)
+    assert all(np.array_equal(x, y) for x, y in zip((values, starts, lengths), expected))
+    assert np.array_equal(trommel.histogram(a, 256), np.bincount(a, minlength=256))
+
+
+def test_segments():
+    a, offsets = np.arange(100, dtype=np.float32), [0, 0, 7, 50, 100]
+    expected = [a[p:q].sum() for p, q in zip(offsets, offsets[1:])]
+    assert trommel.reduce_segments(a, offsets).tolist() == expected
+
+
+def test_strides_byte_order_and_read_only():
+    a = np.arange(1000, dtype=">i4")[::-3]
+    a.flags.writeable = False
+    assert trommel.reduce(a) == a.sum() and np.array_equal(trommel.sort(a), np.sort(a))
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: trommel.reduce(np.zeros(3), "product"), "'argmax'"),
+    (lambda: trommel.reduce(np.zeros((3, 3))), "1 dimensions"),
+    (lambda: trommel.reduce(["a"]), "needs numbers"),
+    (lambda: trommel.compact(np.zeros(3), [1, 0]), "2 rows"),
+    (lambda: trommel.compact([np.zeros(1)] * 9, [1]), "at most 8"),
+    (lambda: trommel.sort(np.zeros(3), [np.zeros(4)]), "3 rows"),
+    (lambda: trommel.histogram(np.zeros(3), 4), "in"),
+])
+def test_nonsense_is_refused(call, text):
+    with pytest.raises(trommel.InvalidArgument, match=text):
+        call()

@@ -1,0 +1,139 @@
+"""Surfaces, fields and meshes."""
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import trommel
+
+
+def ball(n=24, dtype=np.float32):
+    x = np.linspace(-1, 1, n)
+    return (0.7 - np.sqrt(x[:, None, None]**2 + x[:, None]**2 + x**2)).astype(dtype)
+
+
+def test_a_ball_is_a_ball():
+    mesh = trommel.surface(ball(64), 0, spacing=2 / 63, origin=(-1, -1, -1))
+    facts = mesh.examine()
+    assert facts["components"] == 1 and facts["boundary_edges"] == 0 and facts["euler"] == 2
+    assert facts["volume"] == pytest.approx(4 / 3 * np.pi * 0.7**3, rel=2e-3)
+    assert np.allclose(np.linalg.norm(mesh.vertices, axis=1), 0.7, atol=1e-3)
+    assert np.allclose(np.einsum("ij,ij->i", mesh.vertices / 0.7, mesh.normals), 1, atol=1e-2)
+
+
+def test_axes_are_z_y_x():
+    v = np.zeros((6, 7, 8), np.float32)
+    v[1, 2, 3] = 1
+    mesh = trommel.surface(v, 0.5, normals=None)
+    assert mesh.vertices.mean(0) == pytest.approx([3, 2, 1]) and mesh.normals is None
+
+
+@pytest.mark.parametrize("dtype", "u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 >f4 >i2 ?".split())
+def test_every_type_gives_the_same_topology(dtype):
+    v = np.zeros((5, 5, 5), dtype)
+    v[2, 2, 2] = 1
+    assert trommel.surface(v, 0.5).examine()["euler"] == 2
+
+
+def test_views_and_read_only_arrays():
+    whole = ball(40)
+    for v in (whole[::2, 1::2, ::-2], np.asfortranarray(whole), whole.transpose(2, 0, 1)):
+        assert np.array_equal(trommel.surface(v, 0).vertices, trommel.surface(v.copy(), 0).vertices)
+    whole.flags.writeable = False
+    assert trommel.surface(whole, 0).face_count > 0
+
+
+def test_an_input_is_not_copied(monkeypatch):
+    from trommel import _library as library
+    seen, make = [], library.Buffers._make
+    monkeypatch.setattr(library.Buffers, "_make", lambda self, array, *rest: seen.append(array.ctypes.data) or
+                        make(self, array, *rest))
+    v, mask = ball(), np.ones((24, 24, 24), bool)
+    trommel.surface(v, 0, mask=mask)
+    assert seen == [v.ctypes.data, mask.ctypes.data]
+
+
+def test_parts_labels_and_attributes():
+    v = ball()
+    mesh = trommel.surface(v, [0.0, 0.2], attribute=np.arange(v.size, dtype=np.float32).reshape(v.shape))
+    assert [p["value"] for p in mesh.parts] == [0.0, 0.2] and len(mesh.values) == len(mesh.vertices)
+    assert mesh.parts[1]["faces"].stop == mesh.face_count
+    labels = np.zeros((8, 8, 8), np.uint16)
+    labels[2:4, 2:4, 2:4], labels[5:7, 5:7, 5:7] = 3, 9
+    assert [p["value"] for p in trommel.surface(labels, labels="all").parts] == [3, 9]
+    assert [p["value"] for p in trommel.surface(labels, labels=[9]).parts] == [9]
+
+
+def test_a_mask_opens_and_caps_close():
+    v, mask = ball(), np.ones((24, 24, 24), bool)
+    mask[:12] = False
+    assert trommel.surface(v, 0, mask=mask).examine()["boundary_edges"] > 0
+    assert trommel.surface(v[12:], 0, caps=True).examine()["boundary_edges"] == 0
+
+
+def test_a_volume_without_a_surface():
+    mesh = trommel.surface(ball(), 5)
+    assert mesh.vertices.shape == (0, 3) and mesh.faces.shape == (0, 3) and mesh.examine()["components"] == 0
+
+
+def test_arrays_outlive_their_context():
+    context = trommel.Context("cpu")
+    mesh = trommel.surface(ball(), 0, context=context)
+    kept, faces = mesh.vertices.copy(), mesh.faces
+    handle = weakref.ref(context._handle)
+    del context, mesh
+    gc.collect()
+    assert handle() is not None and faces.max() == len(kept) - 1
+    del faces
+    gc.collect()
+    assert handle() is None
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: trommel.surface(ball()[0], 0), "needs 3 dimensions"),
+    (lambda: trommel.surface(ball(), 0, mask=ball()[:3]), "needs the volume's shape"),
+    (lambda: trommel.surface(ball()), "iso or labels"),
+    (lambda: trommel.surface(ball(), 0, labels=[1]), "iso or labels"),
+    (lambda: trommel.surface(ball(), 0, normals="best"), "'sobel'"),
+    (lambda: trommel.surface(ball(), np.nan), "iso"),
+    (lambda: trommel.surface(np.array([[["a"]]]), 0), "needs numbers"),
+    (lambda: trommel.surface(ball(), 0, spacing=(1, 1, -1)), "spacing"),
+    (lambda: trommel.field(np.zeros((3, 2))), "3 numbers a row"),
+    (lambda: trommel.Mesh(np.zeros((3, 3)), [[0, 1, -1]]), "no vertex"),
+])
+def test_nonsense_is_refused(call, text):
+    with pytest.raises(trommel.InvalidArgument, match=text) as info:
+        call()
+    assert info.value.status == "INVALID_ARGUMENT"
+
+
+def test_a_field_of_points():
+    points = np.random.default_rng(1).normal(size=(500, 3))
+    field = trommel.field(points, radius=0.8, resolution=48)
+    assert field.values.ndim == 3 and field.surface().examine()["boundary_edges"] == 0
+    one = trommel.field([[0, 0, 0]], radii=[1.0], distance=True, cell=0.125)
+    assert one.surface().examine()["volume"] == pytest.approx(4 / 3 * np.pi, rel=0.02)
+
+
+def test_meshes_go_to_files_and_back(tmp_path):
+    mesh = trommel.surface(ball(), 0)
+    for ending in ("ply", "stl", "obj", "glb", "vtp"):
+        path = tmp_path / f"ball.{ending}"
+        mesh.save(path)
+        again = trommel.load_mesh(path)
+        assert again.face_count == mesh.face_count
+        assert again.examine()["volume"] == pytest.approx(mesh.examine()["volume"], rel=1e-5)
+    with pytest.raises(trommel.FileError):
+        trommel.load_mesh(tmp_path / "none.ply")
+    with pytest.raises(trommel.Unsupported):
+        mesh.save(tmp_path / "ball.xyz")
+
+
+def test_other_libraries_meshes():
+    mesh = trommel.surface(ball(), 0)
+    for name, convert in (("trimesh", mesh.to_trimesh), ("meshio", mesh.to_meshio), ("pyvista", mesh.to_pyvista)):
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        assert len(convert().points if name != "trimesh" else convert().vertices) == len(mesh.vertices)

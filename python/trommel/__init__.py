@@ -1,0 +1,15 @@
+"""Trommel: isosurfaces, fields of points, exposure, collision, subdivision and streams, on arrays.
+
+    import trommel
+    mesh = trommel.surface(volume, 300)
+    mesh.save("skull.ply")
+"""
+from ._library import (Cancelled, Context, Error, FileError, InvalidArgument, OutOfMemory, Unsupported, devices)
+from .files import (Points, Volume, load_mesh, load_picture, load_points, load_volume, save_picture)
+from .images import Measurement, expose, measure as measure_picture, mips, tonemap
+from .meshes import Contacts, Tree, collide, distance, subdivide
+from .streams import compact, histogram, partition, reduce, reduce_segments, scan, sort, unique
+from .surface import Field, Mesh, field, surface
+from . import mcubes, measure
+
+__version__ = "0.1.0"

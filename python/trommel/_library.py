@@ -1,0 +1,381 @@
+"""The shared library, contexts, errors, and arrays as buffers."""
+import _signal  # signal's own functions spend 2 us a call on turning numbers into enums
+import ctypes
+import math
+import os
+import pathlib
+import threading
+import weakref
+
+import numpy as np
+
+from . import _abi as c
+
+_ERRORS = ("INVALID_ARGUMENT INVALID_HANDLE OUT_OF_MEMORY OUT_OF_DEVICE_MEMORY CAPACITY SCRATCH_TOO_SMALL "
+           "UNSUPPORTED CANCELLED NO_DEVICE DEVICE_LOST STALLED FILE_ACCESS FILE_FORMAT INTERNAL").split()
+_ENGINES = {"auto": c.TML_ENGINE_AUTO, "cpu": c.TML_ENGINE_CPU, "vulkan": c.TML_ENGINE_VULKAN,
+            "gl": c.TML_ENGINE_GL}
+_IO = frozenset(name for name in c.FUNCTIONS if name.startswith((
+    "tml_array_", "tml_bricks_", "tml_lines_", "tml_mesh_file", "tml_mesh_format", "tml_mesh_load",
+    "tml_mesh_save", "tml_mesh_stream", "tml_picture_", "tml_png_", "tml_points_", "tml_value_",
+    "tml_volume_")))
+
+
+class Error(Exception):
+    """What the library refuses or fails at. status is its code ("INVALID_ARGUMENT"); the message says what, where
+    and how to mend it."""
+
+    def __init__(self, status, message):
+        super().__init__(f"{status}: {message}" if message else status)
+        self.status = status
+
+
+class InvalidArgument(Error, ValueError):
+    """INVALID_ARGUMENT, INVALID_HANDLE"""
+
+
+class OutOfMemory(Error, MemoryError):
+    """OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY"""
+
+
+class Unsupported(Error, NotImplementedError):
+    """UNSUPPORTED by this engine or build"""
+
+
+class FileError(Error, OSError):
+    """FILE_ACCESS, FILE_FORMAT"""
+
+
+class Cancelled(Error):
+    """CANCELLED by progress or Context.cancel"""
+
+
+_CLASSES = {"INVALID_ARGUMENT": InvalidArgument, "INVALID_HANDLE": InvalidArgument,
+            "OUT_OF_MEMORY": OutOfMemory, "OUT_OF_DEVICE_MEMORY": OutOfMemory, "UNSUPPORTED": Unsupported,
+            "FILE_ACCESS": FileError, "FILE_FORMAT": FileError, "CANCELLED": Cancelled}
+
+
+def _open_library(name):
+    folder = os.environ.get("TROMMEL_LIBRARY") or pathlib.Path(__file__).parent
+    return ctypes.CDLL(str(pathlib.Path(folder) / name), mode=ctypes.RTLD_GLOBAL)
+
+
+class _Functions:
+    """The library's functions as attributes, found and typed at first use."""
+
+    def __init__(self):
+        self._core = _open_library("libtrommel.so")
+        self._io = None
+
+    def __getattr__(self, name):
+        if name in _IO and self._io is None:
+            try:
+                self._io = _open_library("libtrommel-io.so")
+            except OSError as error:
+                raise Unsupported("UNSUPPORTED", f"files: the library that reads and writes them cannot be "
+                                  f"loaded: {error}") from None
+        function = getattr(self._io if name in _IO else self._core, name)
+        function.restype, function.argtypes = c.FUNCTIONS[name]
+        setattr(self, name, function)
+        return function
+
+
+lib = _Functions()
+
+
+class _Hook:
+    """The progress hook. What the caller's function raises is kept for after the call."""
+
+    def __init__(self, progress):
+        self.progress, self.raised = progress, None
+
+    def __call__(self, _user, stage, fraction):
+        try:
+            return self.progress is None or self.progress(stage.decode(), fraction) is not False
+        except BaseException as error:  # pylint: disable=broad-except
+            self.raised = error
+            return False
+
+
+class _Handle:
+    """An open context. Arrays over its memory keep it; the last of them closes it."""
+
+    def __init__(self, pointer, hook):
+        self.pointer, self.hook = pointer, hook
+        self.lock = threading.Lock()
+        self.garbage = []  # work that a finaliser could not do at once
+        weakref.finalize(self, lib.tml_close, pointer).atexit = False  # arrays may be looked at later
+
+    def release(self, work):
+        """Frees something of the context: now, or where a call is under way, when it ends. Finalisers may run at
+        any time, in any thread, in a call of this thread too."""
+        self.garbage.append(work)
+        if self.lock.acquire(blocking=False):
+            try:
+                self.collect()
+            finally:
+                self.lock.release()
+
+    def collect(self):
+        while self.garbage:
+            self.garbage.pop()()
+
+
+class Context:
+    """A device and its memory. Functions take one as context=; without it each thread has its own, made at first
+    use with the engine "cpu".
+
+    engine    "auto" (the best device there is), "cpu", "vulkan", "gl"
+    device    part of a device's name, or its number
+    threads   of the CPU engine; 0: one for each processor
+    progress  called with (stage, fraction) now and then; False cancels the call. tqdm: see docs/python.md
+
+    Calls on one context wait for one another; calls on different ones run at once. Ctrl-C ends a call at the next
+    report of progress."""
+
+    def __init__(self, engine="auto", device=None, threads=0, progress=None):
+        if engine not in _ENGINES:
+            raise InvalidArgument("INVALID_ARGUMENT", f"engine is {engine!r}, needs one of {', '.join(_ENGINES)}")
+        self._hook = _Hook(progress)
+        hook = dict(c.tml_open_desc._fields_)["progress"](self._hook)
+        desc = c.tml_open_desc(engine=_ENGINES[engine], threads=threads, progress=hook,
+                               device=None if device is None else str(device).encode())
+        pointer = ctypes.c_void_p()
+        status = lib.tml_open_version(c.TML_VERSION, desc, pointer)
+        if status:
+            raise _error(status, lib.tml_last_error(None))
+        self._handle = _Handle(pointer, hook)
+        info = c.tml_device_info()
+        lib.tml_context_describe(pointer, info)
+        self.engine = next(name for name, kind in _ENGINES.items() if kind == info.engine)
+        self.device = info.name.decode()
+
+    def __repr__(self):
+        return f"<trommel.Context {self.engine}: {self.device}>"
+
+    def cancel(self):
+        """Ends the call in progress, from another thread, and refuses later ones until resume()."""
+        lib.tml_cancel(self._handle.pointer)
+
+    def resume(self):
+        lib.tml_cancel_clear(self._handle.pointer)
+
+    def call(self, name, *arguments):
+        """Calls tml_<name>(context, arguments...); raises what went wrong."""
+        self.call_on(name, self._handle.pointer, *arguments)
+
+    def call_on(self, name, *arguments):
+        """The same for functions whose first argument is not the context."""
+        handle, function = self._handle, getattr(lib, "tml_" + name)
+        with handle.lock:
+            handle.collect()
+            with _Interrupts(handle.pointer) as interrupts:
+                status = function(*arguments)
+            handle.collect()
+            if not status:
+                return
+            message = lib.tml_last_error(handle.pointer)
+        raised, self._hook.raised = self._hook.raised, None
+        if interrupts.seen:
+            raise KeyboardInterrupt
+        raise raised or _error(status, message)
+
+
+class _Interrupts:
+    """While a call runs in the main thread, Ctrl-C cancels it. A handler that raises would do so in the hook,
+    where nobody catches it."""
+
+    def __init__(self, pointer):
+        self.pointer, self.seen, self.before = pointer, False, None
+
+    def _handle(self, _number, _frame):
+        self.seen = True
+        lib.tml_cancel(self.pointer)
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            self.before = _signal.getsignal(_signal.SIGINT)
+            if callable(self.before):
+                _signal.signal(_signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_):
+        if callable(self.before):
+            _signal.signal(_signal.SIGINT, self.before)
+        if self.seen:
+            lib.tml_cancel_clear(self.pointer)
+
+
+def _error(status, message):
+    name = _ERRORS[status - 1] if 0 < status <= len(_ERRORS) else str(status)
+    return _CLASSES.get(name, Error)(name, (message or b"").decode(errors="replace"))
+
+
+_local = threading.local()
+
+
+def context_of(context):
+    """The context given, or this thread's own; after a fork a new one."""
+    if context is not None:
+        return context
+    if getattr(_local, "process", None) != os.getpid():
+        _local.context, _local.process = Context("cpu"), os.getpid()
+    return _local.context
+
+
+def devices():
+    """The devices of this machine, best first, as dicts: engine, name, features, memory, threads, is_software."""
+    infos = (c.tml_device_info * 64)()
+    names = {kind: name for name, kind in _ENGINES.items()}
+    return [{"engine": names[i.engine], "name": i.name.decode(), "features": i.features.decode(),
+             "memory": i.memory, "threads": i.threads, "is_software": i.is_software}
+            for i in infos[:lib.tml_devices(infos, 64)]]
+
+
+# ---- arrays and buffers --------------------------------------------------------------------------------
+
+_TYPES = {"u1": c.TML_U8, "i1": c.TML_I8, "u2": c.TML_U16, "i2": c.TML_I16, "u4": c.TML_U32, "i4": c.TML_I32,
+          "u8": c.TML_U64, "i8": c.TML_I64, "f2": c.TML_F16, "f4": c.TML_F32, "f8": c.TML_F64, "b1": c.TML_U8}
+
+
+def as_array(data, name, dtype=None, ndim=None, last=None):
+    """data as a C-contiguous array in the machine's byte order: itself where it is one."""
+    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        data = np.from_dlpack(data)
+    array = np.asarray(data)
+    if dtype is None and array.dtype.str[1:] not in _TYPES:
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} is of {array.dtype}, needs numbers of 1 to 8 bytes")
+    array = np.ascontiguousarray(array, dtype or array.dtype.newbyteorder("="))
+    wrong = None
+    if ndim is not None and array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)):
+        wrong = f"{ndim} dimensions"
+    elif last is not None and array.shape[-1] != last:
+        wrong = f"{last} numbers a row"
+    if wrong:
+        shape = " x ".join(map(str, array.shape)) or "a single number"
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} is {shape}, needs {wrong}")
+    return array
+
+
+def scalar_type(dtype):
+    return _TYPES[dtype.str[1:]]
+
+
+def element_type(array):
+    """The library's type of a row: a scalar, a vector of 2 to 4, or a record."""
+    width = array.itemsize * math.prod(array.shape[1:])
+    if array.ndim == 1:
+        return scalar_type(array.dtype)
+    if array.ndim == 2 and 2 <= array.shape[1] <= 4:
+        return scalar_type(array.dtype) | array.shape[1] << 8
+    return 0xff | width << 8
+
+
+class _Memory:
+    """Memory of the library's for numpy, which keeps this object and so the owner."""
+
+    def __init__(self, address, shape, dtype, owner):
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (address, False), "shape": shape, "typestr": dtype.str}
+
+
+def wrap(address, shape, dtype, owner):
+    """An array over the library's memory; owner lives as long as it."""
+    dtype = np.dtype(dtype)
+    if not address or 0 in shape:
+        return np.empty(shape, dtype)
+    return np.asarray(_Memory(address, shape, dtype, owner))
+
+
+class Owner:
+    """Calls release() once, when it is safe, after the last array over something has gone."""
+
+    def __init__(self, context, release):
+        weakref.finalize(self, context._handle.release, release).atexit = False
+
+
+def take(context, buffer, dtype, columns=None):
+    """An array of a buffer that a result owned: on the CPU the buffer's own memory."""
+    if not buffer.slot:
+        return None
+    kind, count = ctypes.c_uint32(), ctypes.c_uint64()
+    handle, buffer = context._handle, c.tml_buffer(buffer.slot, buffer.generation)
+    lib.tml_buffer_describe(handle.pointer, buffer, kind, count)
+    shape = (count.value,) if columns is None else (count.value, columns)
+    if context.engine != "cpu":
+        out = np.empty(shape, dtype)
+        try:
+            context.call("buffer_read", buffer, out.ctypes.data)
+        finally:
+            handle.release(lambda: lib.tml_buffer_destroy(handle.pointer, buffer))
+        return out
+    memory = ctypes.c_void_p()
+    context.call("buffer_map", buffer, memory)
+
+    def release():
+        lib.tml_buffer_unmap(handle.pointer, buffer)
+        lib.tml_buffer_destroy(handle.pointer, buffer)
+
+    return wrap(memory.value, shape, dtype, Owner(context, release))
+
+
+class Buffers:
+    """Arrays lent to the library for a call, in place where the engine can."""
+
+    def __init__(self, context):
+        self.context, self._made, self._outputs = context, [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                for buffer, array in self._outputs:
+                    self.context.call("buffer_read", buffer, array.ctypes.data)
+        finally:
+            handle = self.context._handle
+            made = self._made
+            handle.release(lambda: [lib.tml_buffer_destroy(handle.pointer, b) for b, _ in made])
+
+    def _make(self, array, kind, on_host, data):
+        if kind is None:
+            kind, count = element_type(array), len(array)
+        else:
+            count = array.nbytes // lib.tml_type_size(kind)
+        address = array.__array_interface__["data"][0] if count else None
+        desc = c.tml_buffer_desc(type=kind, count=count)
+        if self.context.engine == "cpu" or (on_host and self.context.engine == "vulkan"):
+            desc.host = address
+        elif data:
+            desc.data = address
+        buffer = c.tml_buffer()
+        handle = self.context._handle
+        with handle.lock:
+            status = lib.tml_buffer_create(handle.pointer, desc, buffer)
+            if status:
+                raise _error(status, lib.tml_last_error(handle.pointer))
+        self._made.append((buffer, array))
+        return buffer
+
+    def input(self, array, kind=None, on_host=False):
+        """A buffer with the array's contents; on_host: of a call that reads the host's memory on Vulkan, too."""
+        return self._make(array, kind, on_host, True)
+
+    def output(self, array, kind=None):
+        """A buffer whose contents are in the array when the with block ends."""
+        buffer = self._make(array, kind, False, False)
+        if self.context.engine != "cpu" and array.size:
+            self._outputs.append((buffer, array))
+        return buffer
+
+
+def cell_ranges():
+    """trommel_cell_ranges of cell_ranges.c."""
+    if not hasattr(cell_ranges, "function"):
+        function = _open_library("libtrommel-python.so").trommel_cell_ranges
+        function.restype = ctypes.c_bool
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p,
+                             ctypes.c_uint64, ctypes.c_void_p]
+        cell_ranges.function = function
+    return cell_ranges.function

@@ -1,0 +1,101 @@
+"""Files of volumes, points, meshes and pictures, by the library's readers."""
+import ctypes
+
+import numpy as np
+
+from . import _abi as c
+from ._library import Owner, context_of, lib, scalar_type, wrap
+from .images import _picture, _view
+from .surface import Mesh
+
+_DTYPES = {c.TML_U8: np.uint8, c.TML_I8: np.int8, c.TML_U16: np.uint16, c.TML_I16: np.int16, c.TML_U32: np.uint32,
+           c.TML_I32: np.int32, c.TML_U64: np.uint64, c.TML_I64: np.int64, c.TML_F16: np.float16,
+           c.TML_F32: np.float32, c.TML_F64: np.float64}
+
+
+def _address(pointer):
+    return ctypes.cast(pointer, ctypes.c_void_p).value
+
+
+def _owned(context, name, struct):
+    handle = context._handle
+    return Owner(context, lambda: getattr(lib, name)(handle.pointer, struct))
+
+
+class Volume:
+    """values[z, y, x]; spacing, origin, direction in x, y, z; slope and intercept of physical values; format."""
+
+    def __init__(self, values, struct):
+        self.values, self.format = values, struct.format.decode()
+        self.spacing, self.origin = tuple(struct.grid.spacing), tuple(struct.grid.origin)
+        self.direction = np.array(struct.grid.direction).reshape(3, 3)
+        self.slope, self.intercept = struct.slope, struct.intercept
+
+    @property
+    def geometry(self):
+        """For surface(volume.values, iso, **volume.geometry)."""
+        return {"spacing": self.spacing, "origin": self.origin, "direction": self.direction}
+
+
+def load_volume(path, frame=0, context=None):
+    """Reads NRRD, NIfTI, MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM or raw (name_256x256x128_uint8.raw)."""
+    context, struct = context_of(context), c.tml_volume()
+    context.call("volume_load", str(path).encode(), c.tml_volume_load_desc(frame=frame), struct)
+    owner = _owned(context, "tml_volume_free", struct)
+    shape = tuple(reversed(struct.grid.dims))
+    return Volume(wrap(_address(struct.data), shape, _DTYPES[struct.type], owner), struct)
+
+
+def load_mesh(path, weld=None, context=None):
+    """Reads OBJ, PLY, STL, OFF, glTF or VTP; polygons are cut into triangles. weld: True or False; None: STL."""
+    context, struct = context_of(context), c.tml_mesh_file()
+    kinds = {None: c.TML_WELD_AUTO, True: c.TML_WELD_ALWAYS, False: c.TML_WELD_NEVER}
+    context.call("mesh_load", str(path).encode(), c.tml_mesh_load_desc(weld=kinds[weld]), struct)
+    owner, mesh = _owned(context, "tml_mesh_file_free", struct), struct.mesh
+
+    def rows(pointer, count, columns, dtype):
+        return wrap(_address(pointer), (count, columns), dtype, owner) if pointer else None
+
+    normals = rows(mesh.normals, mesh.vertex_count, 3, np.float32)
+    values = rows(mesh.values, mesh.vertex_count, 1, np.float32)
+    vertices = rows(mesh.positions, mesh.vertex_count, 3, np.float32)
+    faces = rows(mesh.indices, mesh.triangle_count, 3, np.uint64 if mesh.indices64 else np.uint32)
+    empty = np.empty((0, 3), np.float32)
+    return Mesh(empty if vertices is None else vertices, empty.astype(np.uint32) if faces is None else faces,
+                normals, None if values is None else values[:, 0], origin=tuple(mesh.origin))
+
+
+class Points:
+    """positions (float32, relative to origin), radii and values, or None."""
+
+    def __init__(self, positions, radii, values, origin):
+        self.positions, self.radii, self.values, self.origin = positions, radii, values, origin
+
+
+def load_points(path, context=None):
+    """Reads PLY, XYZ, CSV, PCD, LAS or VTK."""
+    context, struct = context_of(context), c.tml_points()
+    context.call("points_load", str(path).encode(), struct)
+    owner = _owned(context, "tml_points_free", struct)
+    return Points(wrap(_address(struct.positions), (struct.count, 3), np.float32, owner),
+                  wrap(_address(struct.radii), (struct.count,), np.float32, owner) if struct.radii else None,
+                  wrap(_address(struct.values), (struct.count,), np.float32, owner) if struct.values else None,
+                  tuple(struct.origin))
+
+
+def load_picture(path, context=None):
+    """Reads Radiance, PFM, PNG, JPEG or OpenEXR: an array of height x width (x channels)."""
+    context, struct = context_of(context), c.tml_picture()
+    context.call("picture_load", str(path).encode(), 0, struct)
+    owner = _owned(context, "tml_picture_free", struct)
+    shape = (struct.height, struct.width) + ((struct.channels,) if struct.channels > 1 else ())
+    return wrap(_address(struct.data), shape, _DTYPES[struct.type], owner)
+
+
+def save_picture(path, image, srgb=None, context=None):
+    """Writes PNG (integers), PFM, Radiance .hdr or OpenEXR (floats), by the name's ending."""
+    image = _picture(image)
+    view = _view(image, c.tml_buffer(), srgb)
+    struct = c.tml_picture(data=image.ctypes.data, size=image.nbytes, type=scalar_type(image.dtype),
+                           width=view.width, height=view.height, channels=view.channels, srgb=view.srgb)
+    context_of(context).call("picture_save", str(path).encode(), struct)

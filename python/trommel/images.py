@@ -1,0 +1,147 @@
+"""Pictures: exact averages, exposure and tone curves, mip chains."""
+import ctypes
+
+import numpy as np
+
+from . import _abi as c
+from ._library import Buffers, InvalidArgument, as_array, context_of, lib, scalar_type
+from .surface import choose
+
+_TONES = {"srgb": c.TML_TONE_SRGB, "reinhard": c.TML_TONE_REINHARD,
+          "reinhard-extended": c.TML_TONE_REINHARD_EXTENDED, "hable": c.TML_TONE_HABLE, "aces": c.TML_TONE_ACES_FIT,
+          "agx": c.TML_TONE_AGX, "neutral": c.TML_TONE_NEUTRAL}
+_LUMINANCES = {"rec709": c.TML_LUMINANCE_REC709, "rec2020": c.TML_LUMINANCE_REC2020,
+               "acescg": c.TML_LUMINANCE_ACESCG, "max": c.TML_LUMINANCE_MAX_RGB}
+_METERS = {"average": c.TML_METER_AVERAGE, "centre": c.TML_METER_CENTRE, "spot": c.TML_METER_SPOT,
+           "matrix": c.TML_METER_MATRIX}
+_BY = {"mean": c.TML_EXPOSE_MEAN, "median": c.TML_EXPOSE_MEDIAN, "percentile": c.TML_EXPOSE_PERCENTILE}
+_TYPES = (np.uint8, np.uint16, np.float16, np.float32)
+
+
+def _picture(image, name="image"):
+    image = as_array(image, name, None, (2, 3))
+    if image.dtype == np.float64:
+        image = image.astype(np.float32)
+    if image.dtype not in _TYPES or (image.ndim == 3 and not 1 <= image.shape[2] <= 4):
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} is {image.shape} of {image.dtype}, needs height x width "
+                              "(x 1 to 4 channels) of uint8, uint16, float16 or float32")
+    return image
+
+
+def _view(image, buffer, srgb):
+    srgb = image.dtype.kind == "u" if srgb is None else srgb
+    return c.tml_image(buffer=buffer, width=image.shape[1], height=image.shape[0],
+                       channels=image.shape[2] if image.ndim == 3 else 1, srgb=srgb and image.dtype.kind == "u")
+
+
+class Measurement:
+    """What measure() found: pixels, positive, zero, negative, nan, infinite, min, max, mean, deviation, log2_mean,
+    geometric_mean; histogram of log2 luminance, whose bins are bin_width stops wide from histogram_low on."""
+
+    def __init__(self, stats):
+        self._stats = stats
+        for name, _ in stats._fields_:
+            value = getattr(stats, name)
+            setattr(self, name, np.array(value) if isinstance(value, ctypes.Array) else value)
+
+    def percentile(self, percent):
+        """log2 luminance below which that percentage of the histogram lies."""
+        return lib.tml_image_percentile(self._stats, percent)
+
+
+def _measure(context, buffers, image, srgb, luminance, meter, stats):
+    picture = _view(image, buffers.input(image.reshape(-1)), srgb)
+    desc = c.tml_image_measure_desc(image=picture, luminance=choose(_LUMINANCES, "luminance", luminance),
+                                    stats=stats)
+    if meter != "average":
+        mask = np.empty((min(128, image.shape[0]), min(128, image.shape[1])), np.uint8)
+        context.call_on("meter_weights", choose(_METERS, "meter", meter), image.shape[1], image.shape[0],
+                        mask.shape[1], mask.shape[0], mask.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
+        desc.mask = buffers.input(mask.reshape(-1))
+        desc.mask_width, desc.mask_height = mask.shape[1], mask.shape[0]
+    context.call("image_measure", desc)
+    return picture
+
+
+def measure(image, *, srgb=None, luminance="rec709", meter="average", context=None):
+    """Measures a picture of height x width (x channels): every pixel once, whatever the size.
+
+    srgb       of integers: coded as sRGB (the default) or linear
+    luminance  "rec709", "rec2020", "acescg", "max"
+    meter      "average", "centre", "spot", "matrix"
+    """
+    image, context = _picture(image), context_of(context)
+    words, stats = np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32), c.tml_image_stats()
+    with Buffers(context) as buffers:
+        buffer = buffers.output(words)
+        _measure(context, buffers, image, srgb, luminance, meter, buffer)
+        context.call("image_stats_read", buffer, stats)
+    return Measurement(stats)
+
+
+def tonemap(image, tone="agx", *, scale=1.0, white=0.0, srgb=None, dtype=np.uint8, context=None):
+    """The picture times scale through a tone curve: "srgb" (clipped), "reinhard", "reinhard-extended", "hable",
+    "aces", "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear."""
+    image, context = _picture(image), context_of(context)
+    with Buffers(context) as buffers:
+        return _tonemap(context, buffers, image, _view(image, buffers.input(image.reshape(-1)), srgb), None, tone,
+                        scale, white, dtype)
+
+
+def _tonemap(context, buffers, image, picture, state, tone, scale, white, dtype):
+    shape = image.shape if image.ndim == 2 or image.shape[2] in (1, 3, 4) else image.shape[:2]
+    out = _picture(np.empty(shape, dtype), "dtype's picture")
+    desc = c.tml_image_tonemap_desc(tone=choose(_TONES, "tone", tone), scale=scale, white=white, out=_view(
+        out, buffers.output(out.reshape(-1)), True))
+    setattr(desc, "in", picture)
+    if state is not None:
+        desc.state = state
+    context.call("image_tonemap", desc)
+    return out
+
+
+def expose(image, tone="agx", *, by="mean", key=0.18, bias=0.0, clip=None, percentile=50.0, meter="average",
+           luminance="rec709", white=0.0, srgb=None, dtype=np.uint8, context=None):
+    """Measures a picture, exposes it so that its average becomes key, and tone-maps it.
+
+    by     "mean" (geometric), "median", "percentile" (percentile says which)
+    bias   stops; brighter is positive
+    clip   (low, high): percentages of the histogram that do not count
+    The rest as in measure() and tonemap().
+
+    >>> import numpy as np, trommel
+    >>> trommel.expose(np.full((4, 4, 3), 1000, np.float32), "srgb")[0, 0].tolist()
+    [118, 118, 118]
+    """
+    image, context = _picture(image), context_of(context)
+    low, high = clip if clip is not None else (0.0, 0.0)
+    with Buffers(context) as buffers:
+        stats = buffers.output(np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32))
+        state = buffers.output(np.zeros(c.TML_EXPOSURE_WORDS, np.float32))
+        picture = _measure(context, buffers, image, srgb, luminance, meter, stats)
+        context.call("image_expose", c.tml_image_expose_desc(
+            stats=stats, by=choose(_BY, "by", by), clip_low=low, clip_high=high, percentile=percentile, key=key,
+            bias=bias, reset=True, state=state))
+        return _tonemap(context, buffers, image, picture, state, tone, 1.0, white, dtype)
+
+
+def mips(image, filter="area", *, srgb=None, context=None):  # pylint: disable=redefined-builtin
+    """The mip chain below a picture of any size, down to 1 x 1: a list of pictures of its type. filter: "area"
+    (every pixel weighs alike) or "kaiser" (sharper)."""
+    image, context = _picture(image), context_of(context)
+    height, width = image.shape[:2]
+    levels, places = lib.tml_mip_levels(width, height), []
+    for level in range(1, levels + 1):
+        place = ctypes.c_uint32(), ctypes.c_uint32(), ctypes.c_uint64()
+        lib.tml_mip_level(width, height, level, *map(ctypes.byref, place))
+        places.append(tuple(number.value for number in place))
+    channels = image.shape[2] if image.ndim == 3 else 1
+    out = np.empty(places[-1][2] * channels, image.dtype)
+    if levels > 1:
+        with Buffers(context) as buffers:
+            desc = c.tml_image_mips_desc(filter=choose({"area": c.TML_MIP_AREA, "kaiser": c.TML_MIP_KAISER},
+                                                       "filter", filter), out=buffers.output(out))
+            setattr(desc, "in", _view(image, buffers.input(image.reshape(-1)), srgb))
+            context.call("image_mips", desc)
+    return [out[first * channels:(first + w * h) * channels].reshape((h, w) + image.shape[2:])
+            for w, h, first in places[:-1]]

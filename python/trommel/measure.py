@@ -1,0 +1,90 @@
+"""scikit-image's marching cubes, for programs that call it: from trommel import measure."""
+import ctypes
+
+import numpy as np
+
+from ._library import OutOfMemory, cell_ranges, context_of, scalar_type
+from .streams import compact, scan
+from .surface import surface
+
+
+def marching_cubes(volume, level=None, *, spacing=(1.0, 1.0, 1.0), gradient_direction="descent", step_size=1,
+                   allow_degenerate=True, method="lewiner", mask=None):
+    """As skimage.measure.marching_cubes: vertices, faces, normals, values, along the volume's axes.
+
+    What differs: the surface is closed wherever it does not meet the border or the mask, also where samples equal
+    the level; each method gives it. The volume is read in its own type. Normals are perpendicular to the surface also where the spacing differs between axes. values of a vertex
+    that is exactly at a sample are those of the eight cells there."""
+    if not isinstance(volume, np.ndarray) or volume.ndim != 3:
+        raise ValueError("Input volume should be a 3D numpy array.")
+    if min(volume.shape) < 2:
+        raise ValueError("Input array must be at least 2x2x2.")
+    if method not in ("lewiner", "lorensen", "_lorensen"):
+        raise ValueError("method should be one of 'lewiner', 'lorensen' or '_lorensen'.")
+    if mask is not None and method == "_lorensen":
+        raise NotImplementedError("Parameter `mask` is not implemented for method \"_lorensen\"")
+    if gradient_direction not in ("descent", "ascent"):
+        raise ValueError(f"Incorrect input {gradient_direction} in `gradient_direction`, see docstring.")
+    if len(spacing) != 3:
+        raise ValueError("`spacing` must consist of three floats.")
+    step = int(step_size)
+    if step < 1:
+        raise ValueError("step_size must be at least one.")
+    if mask is not None and mask.shape != volume.shape:
+        raise ValueError("volume and mask must have the same shape.")
+    if volume.dtype == bool or volume.dtype == np.float16 or volume.dtype.kind not in "iuf":
+        volume = volume.astype(np.float32)
+    level = _level(volume, level)
+    volume = np.ascontiguousarray(volume[::step, ::step, ::step], volume.dtype.newbyteorder("="))
+    # The direction gives vertices in the order of the volume's axes.
+    mesh = surface(volume, level, direction=((0, 0, 1), (0, 1, 0), (1, 0, 0)), drop_degenerate=not allow_degenerate)
+    vertices, faces, normals = mesh.vertices, mesh.faces, mesh.normals
+    values = _values(volume, vertices)
+    if mask is not None:
+        vertices, faces, normals, values = _masked(vertices, faces, normals, values,
+                                                   mask[::step, ::step, ::step] != 0)
+    if not len(faces):
+        raise RuntimeError("No surface found at the given iso value.")
+    steps = np.asarray(spacing, float)
+    if not np.array_equal(steps, (1, 1, 1)):
+        normals = normals / steps.astype(np.float32)
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.float32(1e-30))
+    if step != 1 or not np.array_equal(steps, (1, 1, 1)):
+        vertices = vertices * (step * steps)
+    faces = faces.view(np.int32 if faces.itemsize == 4 else np.int64)
+    if gradient_direction == "descent":
+        faces = faces[:, ::-1]
+    return (vertices, faces) if method == "_lorensen" else (vertices, faces, normals, values)
+
+
+def _level(volume, level):
+    """The level, which must lie within the data. NaN samples do not count."""
+    with np.errstate(invalid="ignore"):
+        low, high = np.fmin.reduce(volume, axis=None), np.fmax.reduce(volume, axis=None)
+    if level is None:
+        return 0.5 * (float(low) + float(high))
+    if float(level) < low or float(level) > high:
+        raise ValueError("Surface level must be within volume data range.")
+    return float(level)
+
+
+def _masked(vertices, faces, normals, values, mask):
+    """Keeps the triangles of cells whose corner farthest from the origin is in the mask, and their vertices."""
+    cells = np.minimum(vertices[faces].mean(axis=1).astype(np.intp), np.array(mask.shape) - 2)
+    faces = compact(faces, mask[tuple(cells.T + 1)])
+    used = np.zeros(len(vertices), bool)
+    used[faces] = True
+    return (compact(vertices, used), scan(used)[faces].astype(faces.dtype), compact(normals, used),
+            compact(values, used))
+
+
+def _values(volume, vertices):
+    context = context_of(None)
+    values = np.empty(len(vertices), np.float32)
+    dims = (ctypes.c_uint64 * 3)(*reversed(volume.shape))
+    with context._handle.lock:
+        done = cell_ranges()(context._handle.pointer, volume.ctypes.data, scalar_type(volume.dtype), dims,
+                             vertices.ctypes.data, len(vertices), values.ctypes.data)
+    if not done:
+        raise OutOfMemory("OUT_OF_MEMORY", "marching_cubes: for values")
+    return values

@@ -1,0 +1,182 @@
+"""What is done to meshes: trees, collision, distance, subdivision."""
+import ctypes
+
+import numpy as np
+
+from . import _abi as c
+from ._library import (Buffers, InvalidArgument, Owner, as_array, context_of, lib, take, wrap)
+from .surface import Mesh, choose
+
+_CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
+PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
+
+
+def _as_mesh(mesh):
+    if isinstance(mesh, Mesh):
+        return mesh
+    if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):  # a trimesh
+        return Mesh(mesh.vertices, mesh.faces)
+    if isinstance(mesh, (tuple, list)) and len(mesh) == 2:
+        return Mesh(*mesh)
+    raise InvalidArgument("INVALID_ARGUMENT", f"mesh is {type(mesh).__name__}, needs a Mesh, or vertices and faces")
+
+
+class Tree:
+    """A mesh with a hierarchy of boxes, for collide() and distance(). mesh: a Mesh, (vertices, faces), or anything
+    with these. skip_broken: leave out triangles that are not finite, in place of an error."""
+
+    def __init__(self, mesh, skip_broken=False, context=None):
+        mesh, self.context = _as_mesh(mesh), context_of(context)
+        pointer, handle = ctypes.c_void_p(), self.context._handle
+        with Buffers(self.context) as buffers:
+            desc = c.tml_tree_desc(skip_broken=skip_broken)
+            desc.vertices = buffers.input(mesh.vertices, c.TML_F32 | 3 << 8, on_host=True)
+            if mesh.faces is not None:
+                desc.indices = buffers.input(mesh.faces, on_host=True)
+            self.context.call("tree_create", desc, pointer)
+        self._pointer = pointer
+        self._owner = Owner(self.context, lambda: lib.tml_tree_destroy(handle.pointer, pointer))
+
+    def refit(self, vertices):
+        """Takes new vertices, as many as before."""
+        vertices = as_array(vertices, "vertices", np.float32, 2, 3)
+        with Buffers(self.context) as buffers:
+            self.context.call("tree_refit", self._pointer, buffers.input(vertices, on_host=True))
+
+    def __repr__(self):
+        info = c.tml_tree_info()
+        lib.tml_tree_describe(self._pointer, info)
+        return f"<trommel.Tree of {info.triangle_count} triangles, {info.depth} levels>"
+
+
+def _tree(mesh, context):
+    return mesh if isinstance(mesh, Tree) else Tree(mesh, context=context)
+
+
+def _poses(poses):
+    """Matrices of 3 x 4 or 4 x 4 that take b into a's frame."""
+    if poses is None:
+        return None, 0
+    poses = as_array(poses, "poses", np.float32)
+    poses = poses[None] if poses.ndim == 2 else poses
+    if poses.ndim != 3 or poses.shape[2] != 4 or poses.shape[1] not in (3, 4):
+        raise InvalidArgument("INVALID_ARGUMENT", f"poses is {poses.shape}, needs matrices of 3 x 4 or 4 x 4")
+    poses = np.ascontiguousarray(poses[:, :3])
+    return poses, len(poses)
+
+
+class Contacts:
+    """pairs: an array with fields a, b (triangles), pose, kind; first: where each pose's begin, and the end;
+    segments: count x 2 x 3, the ends of what each pair has in common, or None; counts: by class."""
+
+    def __init__(self, pairs, segments, first, counts):
+        self.pairs, self.segments, self.first, self.counts = pairs, segments, first, counts
+
+    def __len__(self):
+        return int(self.first[-1])
+
+    def __repr__(self):
+        return f"<trommel.Contacts: {len(self)} pairs in {len(self.first) - 1} poses>"
+
+
+def collide(a, b=None, poses=None, *, want="all", classes=None, segments=False, context=None):
+    """Which triangles of two meshes meet, exactly, under one pose or many; without b, which of one mesh meet each
+    other. a, b: Trees or meshes. want: "all", "count", "first". classes: of "crossing", "touching", "coplanar",
+    "degenerate", which to report.
+
+    >>> import trommel
+    >>> flat = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]
+    >>> upright = [[.2, .2, -1], [.3, .2, 1], [.2, .3, 1]], [[0, 1, 2]]
+    >>> trommel.collide(flat, upright)
+    <trommel.Contacts: 1 pairs in 1 poses>
+    """
+    a = _tree(a, context)
+    b = None if b is None else _tree(b, a.context)
+    context, result = a.context, c.tml_collide_result()
+    matrices, count = _poses(poses)
+    desc = c.tml_collide_desc(a=a._pointer, b=b and b._pointer, pose_count=count, segments=segments, want=choose(
+        {"all": c.TML_COLLIDE_WANT_ALL, "count": c.TML_COLLIDE_WANT_COUNT, "first": c.TML_COLLIDE_WANT_FIRST},
+        "want", want))
+    for name in classes or ():
+        desc.classes |= 1 << choose({n: k for k, n in enumerate(_CLASSES) if k}, "classes", name)
+    if count:
+        desc.poses = matrices.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+    context.call("collide", desc, result)
+    owner = _of_result(context, result, "tml_collide_free")
+    found = result.count if result.pairs else 0
+    pairs = wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found,), np.uint32, owner) if not found else \
+        wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found, 4), np.uint32, owner).view(PAIR)[:, 0]
+    ends = None
+    if segments:
+        ends = wrap(ctypes.cast(result.segments, ctypes.c_void_p).value, (found, 2, 3), np.float32, owner)
+    first = wrap(ctypes.cast(result.first, ctypes.c_void_p).value, (result.pose_count + 1,), np.uint64, owner)
+    return Contacts(pairs if found else np.empty(0, PAIR), ends, first,
+                    {name: result.class_counts[k] for k, name in enumerate(_CLASSES) if k})
+
+
+def _of_result(context, result, free):
+    """Owns a result's memory; arrays over it keep the owner."""
+    handle = context._handle
+    return Owner(context, lambda: getattr(lib, free)(handle.pointer, result))
+
+
+def distance(a, b, poses=None, context=None):
+    """The smallest distance of two meshes: a dict of distance, point_a, point_b (in a's frame), and the triangles a
+    and b; with poses, arrays of these."""
+    a = _tree(a, context)
+    b = _tree(b, a.context)
+    matrices, count = _poses(poses)
+    results = (c.tml_collide_distance_result * max(count, 1))()
+    pointer = matrices.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) if count else None
+    a.context.call("collide_distance", a._pointer, b._pointer, pointer, count, results)
+    found = np.ctypeslib.as_array(results).copy()
+    return {name: found[name] if poses is not None else found[name][0] for name in found.dtype.names}
+
+
+_BOUNDARIES = {"smooth": c.TML_BOUNDARY_EDGE_ONLY, "corners": c.TML_BOUNDARY_EDGE_AND_CORNER,
+               "pinned": c.TML_BOUNDARY_PINNED}
+_CRITERIA = {"length": c.TML_SPLIT_LENGTH, "angle": c.TML_SPLIT_ANGLE, "distance": c.TML_SPLIT_DISTANCE}
+
+
+def subdivide(mesh, levels=None, *, split=None, threshold=None, max_depth=0, budget=0, limit=True, normals=True,
+              boundary="corners", fix=False, context=None):
+    """Loop's smooth surface of a mesh: every triangle subdivided levels times, or as far as needed.
+
+    split, threshold    "length" (the mesh's units), "angle" (radians) or "distance" (from edge to surface): edges
+                        that exceed the threshold are split, neighbours closed
+    max_depth, budget   levels and triangles at most; 0: no limit
+    limit, normals      move vertices to the limit surface; make its normals
+    boundary            "smooth", "corners" (single triangles' corners stay), "pinned"
+    fix                 mend what is no manifold, in place of an error
+
+    >>> import trommel
+    >>> tetrahedron = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
+    >>> trommel.subdivide(tetrahedron, 3).face_count
+    256
+    """
+    mesh, context = _as_mesh(mesh), context_of(context)
+    if (levels is None) == (split is None) or (split is None) != (threshold is None):
+        raise InvalidArgument("INVALID_ARGUMENT", "subdivide: needs either levels, or split and threshold")
+    pointer, result = ctypes.c_void_p(), c.tml_subdivide_result()
+    with Buffers(context) as buffers:
+        faces = mesh._faces()
+        if faces.size and faces.max() >= 2**32:
+            raise InvalidArgument("INVALID_ARGUMENT", "subdivide: a face names a vertex from 2^32 on")
+        desc = c.tml_subdivider_desc(positions=buffers.input(mesh.vertices, c.TML_F32 | 3 << 8),
+                                     indices=buffers.input(faces.astype(np.uint32, copy=False)),
+                                     boundary=choose(_BOUNDARIES, "boundary", boundary), fix=fix)
+        context.call("subdivider_create", desc, pointer)
+    try:
+        if split is None:
+            uniform = c.tml_subdivide_uniform_desc(levels=levels, limit=limit, normals=normals)
+            context.call_on("subdivide_uniform", pointer, uniform, result)
+        else:
+            adaptive = c.tml_subdivide_adaptive_desc(criterion=choose(_CRITERIA, "split", split),
+                                                     threshold=threshold, max_depth=max_depth, budget=budget,
+                                                     normals=normals)
+            context.call_on("subdivide_adaptive", pointer, adaptive, result)
+    finally:
+        context._handle.release(lambda: lib.tml_subdivider_destroy(pointer))
+    made = result.buffers
+    return Mesh(take(context, made.positions, np.float32, 3), take(context, made.indices, np.uint32, 3),
+                take(context, made.normals, np.float32, 3), origin=mesh.origin)

@@ -1,0 +1,187 @@
+"""Streams on arrays: reduce, scan, compact, partition, sort, unique, histogram, segments."""
+import numpy as np
+
+from . import _abi as c
+from ._library import Buffers, InvalidArgument, as_array, context_of
+from .surface import choose
+
+_FOLDS = {"sum": c.TML_FOLD_SUM, "min": c.TML_FOLD_MIN, "max": c.TML_FOLD_MAX, "argmin": c.TML_FOLD_ARGMIN,
+          "argmax": c.TML_FOLD_ARGMAX, "mean": c.TML_FOLD_MEAN}
+
+
+def _fold_dtype(fold, dtype):
+    if fold in ("min", "max"):
+        return dtype
+    if fold == "mean" or (fold == "sum" and dtype.kind == "f"):
+        return np.dtype(np.float64)
+    return np.dtype(np.int64 if fold == "sum" and dtype.kind == "i" else np.uint64)
+
+
+def _plain(array, name, ndim=1):
+    array = as_array(array, name, None, ndim)
+    return array.view(np.uint8) if array.dtype == bool else array
+
+
+def reduce(values, fold="sum", context=None):
+    """One number: "sum", "mean", "min", "max", "argmin", "argmax". A list of folds: a list, from one read.
+
+    Sums of integers are exact modulo 2**64; floats are summed in double. NaN: sums and means are NaN, the others
+    pass over it.
+
+    >>> import trommel
+    >>> trommel.reduce([3, 1, 2], ["sum", "argmin"])
+    [6, 1]
+    """
+    values = _plain(values, "values")
+    folds = [fold] if isinstance(fold, str) else list(fold)
+    if not 1 <= len(folds) <= c.TML_MAX_FOLDS:
+        raise InvalidArgument("INVALID_ARGUMENT", f"fold has {len(folds)} names, needs 1 to {c.TML_MAX_FOLDS}")
+    kinds = [choose(_FOLDS, "fold", name) for name in folds]
+    outs = [np.empty(1, _fold_dtype(name, values.dtype)) for name in folds]
+    context = context_of(context)
+    with Buffers(context) as buffers:
+        desc = c.tml_reduce_desc(fold=kinds[0], out=buffers.output(outs[0]), length=_all(values))
+        setattr(desc, "in", buffers.input(values))
+        for k in range(1, len(folds)):
+            desc.also[k - 1] = c.tml_reduce_result(kinds[k], buffers.output(outs[k]))
+        context.call("reduce", desc)
+    results = [out[0].item() for out in outs]
+    return results[0] if isinstance(fold, str) else results
+
+
+def _all(values):
+    return c.tml_length(count=len(values), exact=True)
+
+
+def scan(values, inclusive=False, context=None):
+    """Running sums: out[i] = values[0] + ... + values[i - 1], or with inclusive up to values[i]. Integers give
+    uint64 or int64, floats their own type."""
+    values = _plain(values, "values")
+    if values.dtype.kind == "i" and values.itemsize < 4:
+        values = values.astype(np.int32)
+    kind = {"u": np.uint64, "i": np.int64}.get(values.dtype.kind, values.dtype)
+    out, context = np.empty(len(values), kind), context_of(context)
+    with Buffers(context) as buffers:
+        desc = c.tml_scan_desc(inclusive=inclusive, out=buffers.output(out), length=_all(values))
+        setattr(desc, "in", buffers.input(values))
+        context.call("scan", desc)
+    return out
+
+
+def _select(call, arrays, keep, context, indices):
+    single = not isinstance(arrays, (tuple, list))
+    arrays = [as_array(a, "array") for a in ([arrays] if single else arrays)]
+    keep = as_array(keep, "keep", None, 1)
+    if keep.dtype != bool and keep.dtype != np.uint8:
+        keep = keep != 0
+    for a in arrays:
+        if a.ndim == 0 or len(a) != len(keep):
+            raise InvalidArgument("INVALID_ARGUMENT", f"an array is {a.shape}, needs {len(keep)} rows, as keep has")
+    if len(arrays) > c.TML_MAX_PAYLOADS:
+        raise InvalidArgument("INVALID_ARGUMENT", f"there are {len(arrays)} arrays, needs at most "
+                              f"{c.TML_MAX_PAYLOADS}")
+    outs = [np.empty_like(a) for a in arrays]
+    places = np.empty(len(keep), np.uint64) if indices else None
+    count, context = np.zeros(1, np.uint64), context_of(context)
+    with Buffers(context) as buffers:
+        desc = c.tml_compact_desc(count=buffers.output(count), length=_all(keep))
+        desc.keep.flags = buffers.input(keep.view(np.uint8))
+        for k, (a, out) in enumerate(zip(arrays, outs)):
+            desc.payloads[k] = c.tml_payload(buffers.input(a), buffers.output(out))
+        if indices:
+            desc.indices = buffers.output(places)
+        context.call(call, desc)
+    outs = outs + [places] if indices else outs
+    return int(count[0]), outs, single and not indices
+
+
+def compact(arrays, keep, indices=False, context=None):
+    """The rows of an array, or of each of a list of arrays, whose keep is not 0, in order. indices: their places
+    too, at the end of the list.
+
+    >>> import trommel
+    >>> trommel.compact([[5.0, 6.0, 7.0], [1, 2, 3]], [True, False, True])
+    [array([5., 7.]), array([1, 3])]
+    """
+    count, outs, single = _select("compact", arrays, keep, context, indices)
+    outs = [out[:count] for out in outs]
+    return outs[0] if single else outs
+
+
+def partition(arrays, keep, indices=False, context=None):
+    """As compact, but the rejected rows follow the kept ones. Returns the arrays and how many are kept."""
+    count, outs, single = _select("partition", arrays, keep, context, indices)
+    return (outs[0] if single else outs), count
+
+
+def sort(keys, payloads=(), descending=False, indices=False, context=None):
+    """Sorts keys, stably, and moves payloads (a list of arrays) alike. Returns the keys; with payloads or indices a
+    list: keys, payloads, indices. Floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN.
+
+    >>> import trommel
+    >>> trommel.sort([3, 1, 2], indices=True)
+    [array([1, 2, 3]), array([1, 2, 0], dtype=uint64)]
+    """
+    keys = _plain(keys, "keys")
+    payloads = [as_array(p, "a payload") for p in payloads]
+    for p in payloads:
+        if p.ndim == 0 or len(p) != len(keys):
+            raise InvalidArgument("INVALID_ARGUMENT", f"a payload is {p.shape}, needs {len(keys)} rows, as keys has")
+    if len(payloads) > c.TML_MAX_PAYLOADS:
+        raise InvalidArgument("INVALID_ARGUMENT", f"there are {len(payloads)} payloads, needs at most "
+                              f"{c.TML_MAX_PAYLOADS}")
+    outs = [np.empty_like(a) for a in [keys, *payloads]]
+    places, context = np.empty(len(keys), np.uint64), context_of(context)
+    with Buffers(context) as buffers:
+        desc = c.tml_sort_desc(keys=buffers.input(keys), sorted=buffers.output(outs[0]), descending=descending,
+                               length=_all(keys))
+        for k, p in enumerate(payloads):
+            desc.payloads[k] = c.tml_payload(buffers.input(p), buffers.output(outs[k + 1]))
+        if indices:
+            desc.indices = buffers.output(places)
+        context.call("sort", desc)
+    outs = outs + [places] if indices else outs
+    return outs[0] if len(outs) == 1 else outs
+
+
+def unique(values, context=None):
+    """Runs of equal neighbours: the first of each, where it begins, how long it is. Equal is of equal bytes, so NaN
+    equals itself. For distinct values sort first.
+
+    >>> import trommel
+    >>> [a.tolist() for a in trommel.unique([7, 7, 5, 7])]
+    [[7, 5, 7], [0, 2, 3], [2, 1, 1]]
+    """
+    values = as_array(values, "values")
+    out, context = np.empty_like(values), context_of(context)
+    starts, lengths, count = (np.empty(n, np.uint64) for n in (len(values), len(values), 1))
+    with Buffers(context) as buffers:
+        desc = c.tml_unique_desc(values=buffers.output(out), starts=buffers.output(starts), length=_all(values),
+                                 lengths=buffers.output(lengths), count=buffers.output(count))
+        setattr(desc, "in", buffers.input(values))
+        context.call("unique", desc)
+    return tuple(a[:int(count[0])] for a in (out, starts, lengths))
+
+
+def histogram(bins, count, context=None):
+    """How many elements of bins (uint8, uint16 or uint32) are 0, 1, ... count - 1."""
+    bins, context = _plain(bins, "bins"), context_of(context)
+    out = np.empty(count, np.uint32)
+    with Buffers(context) as buffers:
+        desc = c.tml_histogram_desc(bins=count, out=buffers.output(out), length=_all(bins))
+        getattr(desc, "in")[0] = buffers.input(bins)
+        context.call("histogram", desc)
+    return out
+
+
+def reduce_segments(values, offsets, fold="sum", context=None):
+    """One number for each segment values[offsets[s]:offsets[s + 1]]."""
+    values, offsets = _plain(values, "values"), as_array(offsets, "offsets", np.uint64, 1)
+    out = np.empty(max(len(offsets), 1) - 1, _fold_dtype(fold, values.dtype))
+    context = context_of(context)
+    with Buffers(context) as buffers:
+        desc = c.tml_reduce_segments_desc(fold=choose(_FOLDS, "fold", fold), offsets=buffers.input(offsets),
+                                          out=buffers.output(out))
+        setattr(desc, "in", buffers.input(values))
+        context.call("reduce_segments", desc)
+    return out

@@ -1,0 +1,266 @@
+"""Surfaces of volumes, points as volumes, and meshes."""
+import ctypes
+
+import numpy as np
+
+from . import _abi as c
+from ._library import (Buffers, InvalidArgument, as_array, context_of, lib, scalar_type, take)
+
+_NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TML_NORMALS_FORWARD,
+            "central": c.TML_NORMALS_CENTRAL, "sobel": c.TML_NORMALS_SOBEL}
+_KERNELS = {"wendland": c.TML_FIELD_WENDLAND_C2, "poly6": c.TML_FIELD_POLY6, "metaball": c.TML_FIELD_METABALL}
+
+
+def choose(table, name, value):
+    if value not in table:
+        raise InvalidArgument("INVALID_ARGUMENT",
+                              f"{name} is {value!r}, needs one of {', '.join(repr(k) for k in table)}")
+    return table[value]
+
+
+class Mesh:
+    """Triangles.
+
+    vertices   float32, n x 3: x, y, z relative to origin
+    faces      uint32 or uint64, m x 3; None: each three vertices are a triangle
+    normals    float32, n x 3, or None
+    values     float32, n, or None
+    parts      of a surface with several isovalues or labels: dicts with value, vertices and faces (slices)
+    origin     added to vertices in double precision"""
+
+    def __init__(self, vertices, faces=None, normals=None, values=None, parts=(), origin=(0.0, 0.0, 0.0)):
+        self.vertices = as_array(vertices, "vertices", np.float32, 2, 3)
+        self.faces = faces if faces is None else _indices(faces)
+        self.normals = normals if normals is None else as_array(normals, "normals", np.float32, 2, 3)
+        self.values = values if values is None else as_array(values, "values", np.float32, 1)
+        self.parts, self.origin = list(parts), tuple(origin)
+
+    def __repr__(self):
+        return f"<trommel.Mesh of {len(self.vertices)} vertices, {self.face_count} triangles>"
+
+    @property
+    def face_count(self):
+        return len(self.vertices) // 3 if self.faces is None else len(self.faces)
+
+    def _struct(self):
+        struct = c.tml_mesh(vertex_count=len(self.vertices), triangle_count=self.face_count, origin=self.origin)
+        for field, array in (("positions", self.vertices), ("normals", self.normals), ("values", self.values)):
+            if array is not None and array.size:
+                setattr(struct, field, array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+        if self.faces is not None:
+            struct.indices, struct.indices64 = self.faces.ctypes.data, self.faces.itemsize == 8
+        return struct
+
+    def save(self, path, up=None, context=None):
+        """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending. up: "x", "y", "z", "-x" ...: which axis points
+        up, for GLB."""
+        struct = self._struct()
+        ups = {None: c.TML_UP_NONE, "z": c.TML_UP_Z, "y": c.TML_UP_Y, "x": c.TML_UP_X, "-z": c.TML_UP_MINUS_Z,
+               "-y": c.TML_UP_MINUS_Y, "-x": c.TML_UP_MINUS_X}
+        struct.up = choose(ups, "up", up)
+        context_of(context).call("mesh_save", str(path).encode(), struct)
+
+    def examine(self, context=None):
+        """Counts and measures, as a dict: components, boundary_edges, nonmanifold_edges, euler, area, volume,
+        lower, upper."""
+        context, stats = context_of(context), c.tml_mesh_stats()
+        with Buffers(context) as buffers:
+            vertices = buffers.input(self.vertices, scalar_type(self.vertices.dtype) | 3 << 8)
+            faces = self.faces if self.faces is not None else _soup_faces(self)
+            context.call("mesh_examine", vertices, buffers.input(faces), False, stats)
+        return {name: tuple(value) if isinstance(value, ctypes.Array) else value
+                for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)}
+
+    def to_trimesh(self):
+        import trimesh  # pylint: disable=import-outside-toplevel
+        return trimesh.Trimesh(self._placed(), self._faces(), vertex_normals=self.normals, process=False)
+
+    def to_pyvista(self):
+        import pyvista  # pylint: disable=import-outside-toplevel
+        faces = self._faces()
+        mesh = pyvista.PolyData(self._placed(), np.insert(faces.astype(np.int64), 0, 3, axis=1).ravel())
+        if self.normals is not None:
+            mesh.point_data["Normals"] = self.normals
+        if self.values is not None:
+            mesh.point_data["values"] = self.values
+        return mesh
+
+    def to_meshio(self):
+        import meshio  # pylint: disable=import-outside-toplevel
+        data = {name: array for name, array in (("normals", self.normals), ("values", self.values))
+                if array is not None}
+        return meshio.Mesh(self._placed(), [("triangle", self._faces().astype(np.int64))], point_data=data)
+
+    def _faces(self):
+        return self.faces if self.faces is not None else _soup_faces(self)
+
+    def _placed(self):
+        return self.vertices + np.asarray(self.origin) if any(self.origin) else self.vertices
+
+
+def _soup_faces(mesh):
+    return np.arange(3 * mesh.face_count, dtype=np.uint32).reshape(-1, 3)
+
+
+def _indices(faces):
+    faces = as_array(faces, "faces", None, 2, 3)
+    if faces.dtype.kind not in "iu" or (faces.dtype.kind == "i" and faces.size and faces.min() < 0):
+        raise InvalidArgument("INVALID_ARGUMENT", "faces holds what is no vertex: needs integers from 0 on")
+    return faces.astype(np.uint64 if faces.itemsize == 8 else np.uint32, copy=False)
+
+
+def grid_of(volume, spacing, origin, direction):
+    """volume[z, y, x]; spacing, origin and direction in x, y, z."""
+    grid = c.tml_grid(dims=tuple(reversed(volume.shape)))
+    if spacing is not None:
+        grid.spacing = tuple(np.broadcast_to(np.asarray(spacing, float), 3))
+    if origin is not None:
+        grid.origin = tuple(np.asarray(origin, float))
+    if direction is not None:
+        grid.direction = tuple(np.asarray(direction, float).reshape(9))
+    return grid
+
+
+def _geometry_of(volume, spacing, origin, direction):
+    """The array and geometry of a NIfTI image of nibabel's or an image of SimpleITK's."""
+    if hasattr(volume, "GetDirection") and hasattr(volume, "GetSpacing"):
+        import SimpleITK  # pylint: disable=import-outside-toplevel
+        geometry = volume.GetSpacing(), volume.GetOrigin(), volume.GetDirection()
+        return SimpleITK.GetArrayViewFromImage(volume), *geometry
+    if hasattr(volume, "affine") and hasattr(volume, "dataobj"):
+        affine = np.asarray(volume.affine, float)
+        steps = np.linalg.norm(affine[:3, :3], axis=0)
+        return np.asanyarray(volume.dataobj).T, steps, affine[:3, 3], affine[:3, :3] / steps
+    return volume, spacing, origin, direction
+
+
+def surface(volume, iso=None, *, labels=None, spacing=None, origin=None, direction=None, mask=None, attribute=None,
+            normals="central", caps=False, flip=False, soup=False, largest=False, drop_degenerate=False,
+            context=None):
+    """The isosurface of a volume as a Mesh.
+
+    volume     volume[z, y, x] of any type of numbers; an image of nibabel's or SimpleITK's brings its geometry
+    iso        an isovalue, or several; inside is volume >= iso
+    labels     instead: of an integer volume these values, each a part; "all": each value but 0
+    spacing, origin, direction    in x, y, z: distances of samples, place of sample (0, 0, 0), 3 x 3 matrix
+    mask       of the volume's shape: samples that are 0 are missing, and the surface ends there
+    attribute  of the volume's shape: interpolated onto vertices, Mesh.values
+    normals    None, "forward", "central", "sobel"
+    caps       close the surface at the volume's border
+    flip       inside is low
+    soup       three vertices a triangle, no faces
+    largest    keep each part's component with the most triangles
+    drop_degenerate    leave out triangles with two equal corners
+
+    >>> import numpy as np, trommel
+    >>> x = np.linspace(-1, 1, 32)
+    >>> ball = 0.7 - np.sqrt(x[:, None, None]**2 + x[:, None]**2 + x**2)
+    >>> trommel.surface(ball, 0).examine()["euler"]
+    2
+    """
+    volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
+    volume = as_array(volume, "volume", None, 3)
+    if (iso is None) == (labels is None):
+        raise InvalidArgument("INVALID_ARGUMENT", "surface: needs either iso or labels")
+    context, result = context_of(context), c.tml_surface_result()
+    desc = c.tml_surface_desc(grid=grid_of(volume, spacing, origin, direction),
+                              normals=choose(_NORMALS, "normals", normals), caps=caps, flip=flip, soup=soup,
+                              largest_component=largest, drop_degenerate=drop_degenerate,
+                              indices64=volume.size > 2**31)
+    if labels is not None and isinstance(labels, str) and labels == "all":
+        desc.all_labels = True
+    elif labels is not None:
+        numbers = np.unique(np.asarray(labels)).astype(np.int64).view(np.uint64)
+        desc.labels, desc.label_count = numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(numbers)
+    else:
+        numbers = np.atleast_1d(np.asarray(iso, np.float64))
+        desc.iso = numbers[0] if len(numbers) else np.nan
+        if len(numbers) > 1:
+            desc.isovalues = numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+            desc.isovalue_count = len(numbers)
+    with Buffers(context) as buffers:
+        desc.volume = buffers.input(volume.reshape(-1), on_host=True)
+        for field, array in (("mask", mask), ("attribute", attribute)):
+            if array is None:
+                continue
+            array = as_array(array, field)
+            if field == "mask":
+                array = (array if array.dtype in (bool, np.uint8) else array != 0).view(np.uint8)
+            if array.shape != volume.shape:
+                raise InvalidArgument("INVALID_ARGUMENT",
+                                      f"{field} is {array.shape}, needs the volume's shape {volume.shape}")
+            setattr(desc, field, buffers.input(array.reshape(-1), on_host=True))
+        context.call("surface", desc, result)
+    return _mesh_of(context, result, desc.indices64)
+
+
+def _mesh_of(context, result, indices64):
+    try:
+        mesh = Mesh(take(context, result.vertices, np.float32, 3),
+                    take(context, result.indices, np.uint64 if indices64 else np.uint32, 3),
+                    take(context, result.vertex_normals, np.float32, 3),
+                    take(context, result.vertex_values, np.float32))
+        mesh.parts = [{"value": p.value,
+                       "vertices": slice(p.vertex_first, p.vertex_first + p.vertex_count),
+                       "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)}
+                      for p in result.parts[:result.part_count]]
+    finally:
+        result.owned = 0  # the arrays own the buffers
+        lib.tml_surface_free(context._handle.pointer, result)
+    return mesh
+
+
+class Field:
+    """A volume made of points: values[z, y, x], its grid, and an isovalue that suits it."""
+
+    def __init__(self, values, grid, iso, radius):
+        self.values, self.iso, self.radius = values, iso, radius
+        self.spacing, self.origin = tuple(grid.spacing), tuple(grid.origin)
+
+    def surface(self, iso=None, **options):
+        """surface() of it, at its own isovalue where none is given."""
+        return surface(self.values, self.iso if iso is None else iso, spacing=self.spacing, origin=self.origin,
+                       **options)
+
+
+def _field_desc(buffers, points, radius, radii, distance, kernel, cell, resolution, lower, upper):
+    points = as_array(points, "points", np.float32, 2, 3)
+    desc = c.tml_field_desc(kind=c.TML_FIELD_DISTANCE if distance else c.TML_FIELD_KERNEL_SUM,
+                            kernel=choose(_KERNELS, "kernel", kernel), radius=radius or 0.0,
+                            resolution=resolution or 0)
+    desc.points = buffers.input(points, on_host=True)
+    if radii is not None:
+        desc.radii = buffers.input(as_array(radii, "radii", np.float32, 1), on_host=True)
+    if cell is not None:
+        desc.grid.spacing = (cell,) * 3
+    if lower is not None or upper is not None:
+        desc.lower = tuple(lower if lower is not None else (-np.inf,) * 3)
+        desc.upper = tuple(upper if upper is not None else (np.inf,) * 3)
+    return desc
+
+
+def field(points, *, radius=None, radii=None, distance=False, kernel="wendland", cell=None, resolution=None,
+          lower=None, upper=None, context=None):
+    """The field of points (n x 3) on a grid that covers them, as a Field.
+
+    radius     of every point's kernel; None: from the points' distances
+    radii      one for each point
+    distance   signed distance to spheres of these radii, in place of a sum of kernels
+    kernel     "wendland", "poly6", "metaball"
+    cell       spacing of the grid, whose samples then lie at multiples of it
+    resolution samples along the longest side where no cell is given
+    lower, upper    a box to cover in place of all points
+
+    >>> import numpy as np, trommel
+    >>> points = np.random.default_rng(1).normal(size=(1000, 3))
+    >>> trommel.field(points).surface().examine()["boundary_edges"]
+    0
+    """
+    context = context_of(context)
+    with Buffers(context) as buffers:
+        desc = _field_desc(buffers, points, radius, radii, distance, kernel, cell, resolution, lower, upper)
+        resolved, iso = c.tml_field_desc(), ctypes.c_double()
+        context.call("field_resolve", desc, resolved, iso)
+        values = np.empty(tuple(reversed(resolved.grid.dims)), np.float32)
+        context.call("field", resolved, buffers.output(values.reshape(-1)))
+    return Field(values, resolved.grid, iso.value, resolved.radius)
