@@ -13,7 +13,7 @@
 #   its part    (image/vulkan) the program, its gpu folder, core, kernels, gpu; of the engine the toolkit
 #               (vulkan/vulkan_parts.h), in shaders what the engine's shaders include
 #
-# Also the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
+# Also the option tables: their conditions name options that there are. And the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
 # field that the commands print, and the README's first program is the example that is compiled.
 set -eu
 source=$(realpath "$1")
@@ -62,6 +62,48 @@ for field in $fields; do
     grep -qE "([\`.{\"]|^)$field([\`.[\"]|$)" docs/json.md ||
         { echo "FAIL docs/json.md does not have $field"; offences=1; }
 done
+# The conditions of an option table name options of the same file, of a header's macro, or of all commands: what a
+# command lacks says nothing, and so would a misspelt name. Prints "terms N", and what is wrong.
+check_terms() {
+    for file; do
+        tr '\n' ' ' <"$file" | sed "s,^,$file ,"
+        echo
+    done | awk '
+    function shared(file) { return file ~ /\.h$|\/main\.c$/ }
+    {
+        file = $1
+        text = $0
+        while (match(text, /\{ *OPT_[A-Z]+, *"[a-z0-9-]+"|FOLD_OPTION\([A-Z_]+, *"[a-z]+"/)) {
+            name = substr(text, RSTART, RLENGTH - 1)
+            sub(/.*"/, "", name)
+            known[shared(file) ? "" : file, name] = anywhere[name] = 1
+            text = substr(text, RSTART + RLENGTH)
+        }
+        while (match($0, /(\.(needs|excludes) = |define ADAPTIVE +)"[^"]*"/)) {
+            terms[++count] = substr($0, RSTART, RLENGTH - 1)
+            sub(/.*"/, "", terms[count])
+            places[count] = file
+            $0 = substr($0, RSTART + RLENGTH)
+        }
+    }
+    END {
+        for (i = 1; i <= count; i++) {
+            n = split(terms[i], parts, /[| ]/)
+            for (k = 1; k <= n; k++) {
+                sub(/=.*/, "", parts[k])
+                if (!(((places[i], parts[k]) in known) || (("", parts[k]) in known) ||
+                      (shared(places[i]) && parts[k] in anywhere)))
+                    print "FAIL " places[i] " has a condition on --" parts[k] ", which is no option"
+            }
+        }
+        print "terms " count
+    }'
+}
+printf '{OPT_FLAG, "png"}, {OPT_FLAG, "view", .needs = "png|pgn", .excludes = "view=*,*"}' >"$links"
+check_terms "$links" | grep -q 'FAIL .* --pgn,' || { echo "FAIL a misspelt condition is not found"; offences=1; }
+conditions=$(check_terms cli/*.[ch] bench/*.[ch])
+case $conditions in *FAIL*) offences=1 && echo "$conditions" ;; esac
+[ "${conditions##*terms }" -gt 50 ] || { echo "FAIL the conditions of options were not found: $conditions"; offences=1; }
 awk '/^```c$/ { is_code = 1; next } /^```/ { is_code = 0 } is_code' README.md >"$links"
 sed -e '1,/\*\/$/d' -e 's/return count == .*;/return 0;/' examples/hello_compact.c | diff "$links" - ||
     { echo "FAIL the README's first program is not examples/hello_compact.c"; offences=1; }
