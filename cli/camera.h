@@ -15,7 +15,7 @@ typedef struct camera_options {
 /* clang-format off */
 #define CAMERA_OPTIONS(args, ...)                                                                  \
     {OPT_INPUT, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE", __VA_ARGS__,                    \
-     .offset = offsetof(args, camera.text),                                                        \
+     .offset = offsetof(args, camera.text), .endings = ".txt",                                     \
      .help = "a camera instead of --view: where the eye is, where it looks, and the angle from "   \
              "bottom to top in degrees; --up is up. Or a text of 16 numbers, the matrix from the " \
              "camera to the world, row by row; it looks along its -z, its y is up, as in glTF, "   \

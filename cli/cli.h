@@ -10,6 +10,14 @@
 
 #define CLI_PROGRAM "trommel"
 
+/* How files are usually named, for shells' completions. */
+#define CLI_VOLUMES                                                                                \
+    ".nrrd .nhdr .nii .hdr .img .mha .mhd .mrc .map .rec .ccp4 .npy .vtk .vti .tif .tiff .dcm "    \
+    ".raw .gz"
+#define CLI_POINTS   ".ply .xyz .txt .csv .pcd .las .laz .vtk"
+#define CLI_MESHES   ".obj .ply .stl .off .glb .gltf .vtp"
+#define CLI_PICTURES ".hdr .pic .pfm .png .jpg .jpeg .exr"
+
 /* FOUND: done, and what --fail-if names was found. */
 enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_FOUND = 3, CLI_CANCELLED = 130 };
 

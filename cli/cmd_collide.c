@@ -71,7 +71,7 @@ static const opt collide_options[] = {
      .offset = offsetof(collide_args, scale), .help = "before that, scale it by this factor"},
     {OPT_INPUT, "pose", .excludes = "translate|rotate|scale",
      .brief = "many poses of B, a matrix each", .argument = "FILE",
-     .offset = offsetof(collide_args, pose),
+     .offset = offsetof(collide_args, pose), .endings = ".txt .csv .npy",
      .help = "many poses instead: a matrix of 12 or 16 numbers a line, row by row, "
              "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
 
@@ -893,6 +893,7 @@ const cli_command cmd_collide = {
     .options =
         {.name = "collide",
          .operands = "A [B]",
+         .endings = CLI_MESHES,
          .summary = "Finds which triangles of two meshes meet, exactly",
          .about =
              "A and B are meshes (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are "

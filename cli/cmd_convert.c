@@ -309,6 +309,7 @@ const cli_command cmd_convert = {
     .options =
         {.name = "convert",
          .operands = "IN",
+         .endings = CLI_VOLUMES " " CLI_POINTS " " CLI_MESHES " " CLI_PICTURES,
          .summary = "Writes a volume, points, a mesh or a picture in another format",
          .about =
              "IN is a volume (a DICOM series by its folder or one of its files, a TIFF stack or "

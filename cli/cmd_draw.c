@@ -163,6 +163,7 @@ const cli_command cmd_draw = {
     .options =
         {.name = "draw",
          .operands = "MESH",
+         .endings = CLI_MESHES,
          .summary = "Draws a mesh into a picture",
          .about = "The camera takes in the whole mesh; but where that is more than half as large "
                   "again as what holds 95 % of its area, such as with crumbs far away, only that. "

@@ -65,7 +65,7 @@ static const opt exposure_options[] = {
     {OPT_SECTION, .help = "Measuring"},
     {OPT_INPUT, "meter", .brief = "which pixels count how much",
      .argument = "average|centre|spot|matrix|FILE", .fallback = "average",
-     .offset = offsetof(exposure_args, meter),
+     .offset = offsetof(exposure_args, meter), .endings = CLI_PICTURES,
      .help =
          "which pixels weigh how much; FILE: a picture, laid over the region, black where pixels "
          "are left out and white where they weigh most"},
@@ -728,6 +728,7 @@ const cli_command cmd_exposure = {
     .options =
         {.name = "exposure",
          .operands = "IN...",
+         .endings = CLI_PICTURES,
          .summary = "Measures pictures, exposes and tone-maps them",
          .about =
              "IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. Every pixel "

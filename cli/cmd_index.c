@@ -169,6 +169,7 @@ const cli_command cmd_index = {
     .options =
         {.name = "index",
          .operands = "IN",
+         .endings = CLI_VOLUMES,
          .summary = "Finds the range of each brick of a volume, for surfaces of large files",
          .about =
              "IN is a volume. Its bricks' least and largest samples go into a file of 1/128 of its "

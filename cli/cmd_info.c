@@ -438,6 +438,7 @@ const cli_command cmd_info = {
     .options =
         {.name = "info",
          .operands = "FILE",
+         .endings = CLI_VOLUMES " " CLI_POINTS " " CLI_MESHES " " CLI_PICTURES " .tmx",
          .summary = "Tells what is in a volume, point, mesh or picture file",
          .about =
              "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM, "

@@ -229,6 +229,7 @@ const cli_command cmd_mips = {
     .options =
         {.name = "mips",
          .operands = "IN",
+         .endings = CLI_PICTURES,
          .summary = "Makes the mip chain of a picture of any size",
          .about =
              "IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. A level has "

@@ -361,6 +361,7 @@ static int compact_run(void *args, char **operands, uint32_t operand_count)
 const cli_command cmd_compact = {
     .options = {.name = "compact",
                 .operands = "IN.npy",
+                .endings = ".npy",
                 .summary = "Keeps the elements of an array that lie in a range or are not zero",
                 .about = "The elements stay in their order. Bounds are included; for integers a "
                          "fractional bound counts inwards.",
@@ -562,6 +563,7 @@ static int scan_run(void *args, char **operands, uint32_t operand_count)
 const cli_command cmd_scan = {
     .options = {.name = "scan",
                 .operands = "IN.npy",
+                .endings = ".npy",
                 .summary = "Writes the running sums of an array",
                 .about = "Sums of integers are written as u64 or i64, sums of floats in the "
                          "input's type (f16 as f32).",
@@ -867,6 +869,7 @@ static int reduce_run(void *args, char **operands, uint32_t operand_count)
 const cli_command cmd_reduce = {
     .options = {.name = "reduce",
                 .operands = "IN.npy",
+                .endings = ".npy",
                 .summary = "Prints sum, mean, extremes and their positions in an array",
                 .about = "Sums of integers are exact modulo 2^64. NaN makes sum and mean NaN.",
                 .examples = "  trommel reduce in.npy --sum\n",

@@ -653,6 +653,7 @@ const cli_command cmd_subdivide = {
     .options =
         {.name = "subdivide",
          .operands = "IN",
+         .endings = CLI_MESHES,
          .summary = "Makes smooth surfaces from coarse meshes, everywhere alike or where needed",
          .about =
              "IN is a mesh (OBJ, PLY, STL, OFF, glTF, VTP), found by content; polygons are cut "

@@ -166,7 +166,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, region),
      .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
     {OPT_INPUT, "mask", .applies = OPT_VOLUME, .argument = "FILE",
-     .offset = offsetof(surface_args, mask),
+     .offset = offsetof(surface_args, mask), .endings = CLI_VOLUMES,
      .help = "a volume of the same size; where it is 0, samples count as missing"},
     {OPT_FLAG, "caps", .offset = offsetof(surface_args, caps),
      .help = "close the surface where it leaves the volume"},
@@ -195,6 +195,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
     {OPT_INPUT, "attribute", .applies = OPT_VOLUME | OPT_POINTS, .needs = "output|png",
      .argument = "FILE|NAME[,NAME...]", .offset = offsetof(surface_args, attribute),
+     .endings = CLI_VOLUMES,
      .help =
          "a volume of the same size whose values are put on the vertices; of points the names of "
          "what they carry, as info lists them, such as velocity,color: its mean by the kernel"},
@@ -217,7 +218,7 @@ static const opt surface_options[] = {
          "where that is faster: on the CPU, a compressed volume, and a raw one to PLY, STL, GLB "
          "or VTP"},
     {OPT_INPUT, "index", .applies = OPT_VOLUME, .argument = "FILE",
-     .offset = offsetof(surface_args, index),
+     .offset = offsetof(surface_args, index), .endings = ".tmx",
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},
 
@@ -1143,6 +1144,7 @@ const cli_command cmd_surface = {
     .options =
         {.name = "surface",
          .operands = "IN...",
+         .endings = CLI_VOLUMES " " CLI_POINTS,
          .summary = "Makes the mesh of an isosurface from a volume or from points",
          .about =
              "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, "

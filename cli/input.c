@@ -45,13 +45,7 @@ uint64_t input_sample_count(const tml_volume *volume)
 /* Does the name promise points? Then a volume reader's complaint about it would only mislead. */
 bool input_is_named_like_points(const char *path)
 {
-    static const char *const endings[] = {".ply", ".xyz", ".txt", ".csv",
-                                          ".pcd", ".las", ".laz", ".vtk"};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof endings / sizeof endings[0]; i++)
-        if (strcasecmp(dot, endings[i]) == 0)
-            return true;
-    return false;
+    return path_ends_with(path, CLI_POINTS);
 }
 
 /* Does it begin as what 'index' makes? */

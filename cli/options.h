@@ -57,9 +57,11 @@ typedef struct opt {
     double least, most;   /* numbers and counts: accepted range, when least < most */
     uint32_t count_least, count_most; /* OPT_NUMBERS: how many; 0: 1 to OPT_MAX_NUMBERS */
     opt_parse_fn parse;               /* OPT_CUSTOM */
-    const char *endings;              /* OPT_OUTPUT: those it may have, ".ply .stl"; NULL: any */
-    opt_names_fn names;               /* OPT_OUTPUT; NULL: the value is the name */
-    const char *brief; /* the line in the short help; NULL: not among the few there */
+    /* ".ply .stl"; NULL: any. OPT_OUTPUT: those it may have; OPT_INPUT: what shells offer, since its format is found by
+     * content. */
+    const char *endings;
+    opt_names_fn names; /* OPT_OUTPUT; NULL: the value is the name */
+    const char *brief;  /* the line in the short help; NULL: not among the few there */
 
     /* An option that is given where it does not apply is a usage error. What a section says
      * holds for those of its options that do not say it themselves.
@@ -104,8 +106,9 @@ typedef struct opt_command {
     const opt *options;   /* ends with {0} */
     const opt *shared;    /* options that all commands have; ends with {0}; may be NULL */
     uint32_t least_operands, most_operands;
-    const char *needs; /* as an option's: what must be given */
-    uint32_t without;  /* opt_group bits: shared options that it has not */
+    const char *needs;   /* as an option's: what must be given */
+    uint32_t without;    /* opt_group bits: shared options that it has not */
+    const char *endings; /* of its operands, as of an OPT_INPUT */
 } opt_command;
 
 typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;

@@ -151,6 +151,18 @@ void opt_print_man(const opt_command *program, const opt_command *const *command
 
 /* ---- completions ----------------------------------------------------------------------------- */
 
+/* The endings with something between them, between two words; nothing where there are none. */
+static void print_endings(FILE *out, const char *endings, const char *begin, const char *between,
+                          const char *end)
+{
+    if (!endings)
+        return;
+    fputs(begin, out);
+    for (const char *at = endings; *at; at++)
+        fputs(*at == ' ' ? between : (const char[]){*at, '\0'}, out);
+    fputs(end, out);
+}
+
 /* "a|b|c" as "a b c". */
 static void print_choices(FILE *out, const char *choices)
 {
@@ -171,7 +183,9 @@ static void print_bash_value(FILE *out, const opt_command *command, const opt *o
         print_choices(out, option->choices);
         fputs("' -- \"$word\")); return ;;\n", out);
     } else if (opt_is_file(option)) {
-        fputs(") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
+        fputs(") _" CLI_PROGRAM "_files", out);
+        print_endings(out, option->endings, " ", " ", "");
+        fputs("; return ;;\n", out);
     } else {
         fputs(") return ;;\n", out);
     }
@@ -190,9 +204,20 @@ static void print_bash(const opt_command *program, const opt_command *const *com
 {
     const opt *list[OPT_MAX_OPTIONS];
     fputs("# bash completion for " CLI_PROGRAM ", made by: " CLI_PROGRAM " --completion bash\n"
+          "# Folders and the files of these endings; all files where there are none.\n"
+          "_" CLI_PROGRAM "_files() {\n"
+          "    local ending IFS=$'\\n'\n"
+          "    COMPREPLY=()\n"
+          "    for ending; do\n"
+          "        COMPREPLY+=($(compgen -f -X \"!*$ending\" -- \"$word\")"
+          " $(compgen -f -X \"!*${ending^^}\" -- \"$word\"))\n"
+          "    done\n"
+          "    ((${#COMPREPLY[@]})) && COMPREPLY+=($(compgen -d -- \"$word\"))\n"
+          "    ((${#COMPREPLY[@]})) || COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "}\n"
           "_" CLI_PROGRAM "() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command=${COMP_WORDS[1]} options=\n"
+          "    local command=${COMP_WORDS[1]} options= endings=\n"
           "    compopt -o filenames 2>/dev/null\n"
           "    case $command:$before in\n",
           out);
@@ -205,7 +230,9 @@ static void print_bash(const opt_command *program, const opt_command *const *com
         print_bash_value(out, program, option);
     fputs("    esac\n    case $command in\n", out);
     for (size_t c = 0; commands[c]; c++) {
-        fprintf(out, "        %s) options='", commands[c]->name);
+        fprintf(out, "        %s) endings='", commands[c]->name);
+        print_endings(out, commands[c]->endings, "", " ", "");
+        fputs("' options='", out);
         print_bash_words(out, commands[c]);
         fputs("' ;;\n", out);
     }
@@ -217,7 +244,7 @@ static void print_bash(const opt_command *program, const opt_command *const *com
           "    elif [[ $word == -* ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
           "    else\n"
-          "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "        _" CLI_PROGRAM "_files $endings\n"
           "    fi\n"
           "}\n"
           "complete -F _" CLI_PROGRAM " " CLI_PROGRAM "\n",
@@ -235,6 +262,12 @@ static void print_quoted(FILE *out, const char *text, const char *special)
         else
             fputc(*text, out);
     }
+}
+
+static void print_zsh_files(FILE *out, const char *endings)
+{
+    fputs("_files", out);
+    print_endings(out, endings, " -g \"(#i)*(", "|", ")\"");
 }
 
 static void print_zsh_option(FILE *out, const opt *option)
@@ -256,7 +289,7 @@ static void print_zsh_option(FILE *out, const opt *option)
                 print_choices(out, option->choices);
                 fputc(')', out);
             } else if (opt_is_file(option)) {
-                fputs("_files", out);
+                print_zsh_files(out, option->endings);
             }
         }
         fputc('\'', out);
@@ -283,9 +316,16 @@ static void print_zsh(const opt_command *program, const opt_command *const *comm
         fprintf(out, "%s)\n    _arguments -S", commands[c]->name);
         for (uint32_t i = 0; i < count; i++)
             print_zsh_option(out, list[i]);
-        fputs(" \\\n        '*:file:_files' ;;\n", out);
+        fputs(" \\\n        '*:file:", out);
+        print_zsh_files(out, commands[c]->endings);
+        fputs("' ;;\n", out);
     }
     fputs("esac\n", out);
+}
+
+static void print_fish_files(FILE *out, const char *endings)
+{
+    print_endings(out, endings, " -k -x -a '(__" CLI_PROGRAM "_files ", " ", ")'");
 }
 
 static void print_fish_option(FILE *out, const opt *option, const char *condition)
@@ -300,7 +340,9 @@ static void print_fish_option(FILE *out, const opt *option, const char *conditio
         print_choices(out, option->choices);
         fputc('\'', out);
     } else if (opt_takes_value(option)) {
-        fputs(opt_is_file(option) ? " -r -F" : " -x", out);
+        print_fish_files(out, option->endings);
+        if (!option->endings)
+            fputs(opt_is_file(option) ? " -r -F" : " -x", out);
     }
     fputs(" -d '", out);
     print_quoted(out, option->help, "\\");
@@ -309,8 +351,17 @@ static void print_fish_option(FILE *out, const opt *option, const char *conditio
 
 static void print_fish(const opt_command *program, const opt_command *const *commands, FILE *out)
 {
-    fputs("# fish completion for " CLI_PROGRAM ", made by: " CLI_PROGRAM " --completion fish\n",
-          out);
+    fputs(
+        "# fish completion for " CLI_PROGRAM ", made by: " CLI_PROGRAM " --completion fish\n"
+        "# Files of these endings first, then folders, then the others.\n"
+        "function __" CLI_PROGRAM "_files\n"
+        "    set -l files (complete -C \"__fish_command_without_completions \"(commandline -ct))\n"
+        "    set -l endings (string join \"|\" (string escape --style=regex -- $argv))\n"
+        "    string match -ri -- \"^.*(?:$endings)\\$\" $files\n"
+        "    string match -r -- \"^.*/\\$\" $files\n"
+        "    string join -- \\n $files\n"
+        "end\n",
+        out);
     for (const opt *option = program->options; option->kind != OPT_END; option++)
         print_fish_option(out, option, "__fish_use_subcommand");
     for (size_t c = 0; commands[c]; c++) {
@@ -322,6 +373,11 @@ static void print_fish(const opt_command *program, const opt_command *const *com
         print_quoted(out, commands[c]->summary, "\\");
         fputs("'\n", out);
         snprintf(condition, sizeof condition, "__fish_seen_subcommand_from %s", commands[c]->name);
+        if (commands[c]->endings) {
+            fprintf(out, "complete -c " CLI_PROGRAM " -n '%s'", condition);
+            print_fish_files(out, commands[c]->endings);
+            fputs("\n", out);
+        }
         for (uint32_t i = 0; i < count; i++)
             print_fish_option(out, list[i], condition);
     }

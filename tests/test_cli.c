@@ -374,11 +374,34 @@ TEST(completions_are_scripts)
                  "_trommel && [ \"$COMPREPLY\" = --normals ]'",
                  in_folder("completion.bash"));
         CHECK(system(command) == 0);
+        /* Files by the endings that an option or the operands take, in any case; all where there is none. */
+        static const char *const offered[][2] = {
+            {"draw @", "m.PLY"},
+            {"surface x --mask @", "v w.nrrd"},
+            {"draw m.PLY -o @", "p.png"},
+            {"compact @", "completion.bash,m.PLY,p.png,v w.nrrd"},
+            {"reduce v@", "v w.nrrd"}};
+        write_text("m.PLY", "");
+        write_text("v w.nrrd", "");
+        write_text("p.png", "");
+        for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++) {
+            snprintf(command, sizeof command,
+                     "cd %s && /bin/bash -c 'source ./completion.bash && words=\"%s\" && read -r "
+                     "-a COMP_WORDS <<<"
+                     "\"trommel ${words%%@}\" && [ \"${words: -2}\" = v@ ] || COMP_WORDS+=(\"\"); "
+                     "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _trommel; printf \"%%s\\n\" "
+                     "\"${COMPREPLY[@]}\" | "
+                     "grep -v std | sort | paste -sd, | grep -qx \"%s\"'",
+                     folder, offered[i][0], offered[i][1]);
+            if (!CHECK(system(command) == 0))
+                printf("  (%s)\n", offered[i][0]);
+        }
     }
     EXPECT(0, "--completion zsh");
     CHECK(strncmp(out, "#compdef trommel\n", 17) == 0);
+    CHECK(strstr(out, ":index:_files -g \"(#i)*(.tmx)\"'") != NULL);
     EXPECT(0, "--completion fish");
-    CHECK(strstr(out, "complete -c trommel") != NULL);
+    CHECK(strstr(out, "-l index -k -x -a '(__trommel_files .tmx)'") != NULL);
     EXPECT(2, "--completion tcsh");
 }
 

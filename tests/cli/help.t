@@ -1295,19 +1295,27 @@ Cancelled by Ctrl\-C.
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel --man $command; done | grep -c '^$'
 0
 [1]
-$ trommel --completion bash | head -12
+$ trommel --completion bash | head -20
 # bash completion for trommel, made by: trommel --completion bash
+# Folders and the files of these endings; all files where there are none.
+_trommel_files() {
+    local ending IFS=$'\n'
+    COMPREPLY=()
+    for ending; do
+        COMPREPLY+=($(compgen -f -X "!*$ending" -- "$word") $(compgen -f -X "!*${ending^^}" -- "$word"))
+    done
+    ((${#COMPREPLY[@]})) && COMPREPLY+=($(compgen -d -- "$word"))
+    ((${#COMPREPLY[@]})) || COMPREPLY=($(compgen -f -- "$word"))
+}
 _trommel() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-    local command=${COMP_WORDS[1]} options=
+    local command=${COMP_WORDS[1]} options= endings=
     compopt -o filenames 2>/dev/null
     case $command:$before in
         surface:--iso) return ;;
         surface:--labels) return ;;
         surface:--region) return ;;
-        surface:--mask) COMPREPLY=($(compgen -f -- "$word")); return ;;
-        surface:--output|surface:-o) COMPREPLY=($(compgen -f -- "$word")); return ;;
-        surface:--png) COMPREPLY=($(compgen -f -- "$word")); return ;;
+        surface:--mask) _trommel_files .nrrd .nhdr .nii .hdr .img .mha .mhd .mrc .map .rec .ccp4 .npy .vtk .vti .tif .tiff .dcm .raw .gz; return ;;
 $ trommel --completion zsh | head -8
 #compdef trommel
 # made by: trommel --completion zsh
@@ -1317,8 +1325,16 @@ local -a commands=(
     'index:Finds the range of each brick of a volume, for surfaces of large files'
     'draw:Draws a mesh into a picture'
     'collide:Finds which triangles of two meshes meet, exactly'
-$ trommel --completion fish | head -4
+$ trommel --completion fish | head -12
 # fish completion for trommel, made by: trommel --completion fish
+# Files of these endings first, then folders, then the others.
+function __trommel_files
+    set -l files (complete -C "__fish_command_without_completions "(commandline -ct))
+    set -l endings (string join "|" (string escape --style=regex -- $argv))
+    string match -ri -- "^.*(?:$endings)\$" $files
+    string match -r -- "^.*/\$" $files
+    string join -- \n $files
+end
 complete -c trommel -n '__fish_use_subcommand' -l version -s V -d 'print the version and end'
 complete -c trommel -n '__fish_use_subcommand' -l man -d 'print the man page of the program, or of the command that follows: trommel --man surface | man -l -'
 complete -c trommel -n '__fish_use_subcommand' -l completion -x -a 'bash zsh fish' -d 'print a completion script: source <(trommel --completion bash)'
