@@ -215,8 +215,7 @@ static const opt surface_options[] = {
      .help =
          "read, work and write in slabs of this many layers (of points: of their field), for the "
          "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
-         "where that is faster: on the CPU, a compressed volume, and a raw one to PLY, STL, GLB "
-         "or VTP"},
+         "where that is faster: on the CPU, a raw volume or a compressed one"},
     {OPT_INPUT, "index", .applies = OPT_VOLUME, .argument = "FILE",
      .offset = offsetof(surface_args, index), .endings = ".tmx",
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
@@ -844,11 +843,7 @@ static int choose_slabs(run *r, const char *path)
     r->in_slabs =
         is_asked || (limit && !needs_iso &&
                      slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
-    r->may_be_slabs = !r->in_slabs && !a->largest && !a->drop_degenerate;
-    if (!r->in_slabs && !r->may_be_slabs) {
-        slabs_close(&r->slabs);
-        return CLI_OK;
-    }
+    r->may_be_slabs = !r->in_slabs;
     int code = CLI_OK;
     if (a->mask)
         code = slabs_open_like(&r->slabs, TML_SURFACE_MASK, "mask", a->mask);
@@ -865,10 +860,9 @@ static void prefer_slabs(run *r)
     tml_context_describe(r->tml, &device);
     const surface_args *a = r->args;
     bool is_chosen = a->iso.count || a->labels.count;
-    r->in_slabs =
-        r->may_be_slabs && device.engine == TML_ENGINE_CPU &&
-        (slabs_can_map(&r->slabs) ? slabs_writes_in_place(a->output)
-                                  : is_chosen && tml_volume_stream_inflates(r->slabs.streams[0]));
+    r->in_slabs = r->may_be_slabs && device.engine == TML_ENGINE_CPU &&
+                  (slabs_can_map(&r->slabs) ||
+                   (is_chosen && tml_volume_stream_inflates(r->slabs.streams[0])));
     r->may_be_slabs = r->in_slabs;
     if (!r->in_slabs)
         slabs_close(&r->slabs);

@@ -70,6 +70,8 @@ void slabs_close(slabs *s)
 {
     for (int i = 0; i < SLABS_SOURCES; i++)
         tml_volume_stream_close(s->streams[i]);
+    for (int i = 0; i < 2; i++)
+        tml_free(s->reader, s->mask[i].data, s->mask[i].size);
     tml_close(s->reader);
     *s = (slabs){0};
 }
@@ -78,6 +80,13 @@ void slabs_close(slabs *s)
 
 #define INDEX_OF_ANOTHER                                                                           \
     "--index: %s is of another volume than %s; make it again with \"" CLI_PROGRAM " index\""
+
+/* A mask's samples as bytes that are 0 or not. */
+static tml_status make_bytes(slabs *s, uint64_t count, const void *samples, void *out)
+{
+    const tml_type type = s->info[TML_SURFACE_MASK].type;
+    return cli_map(s->reader, stream_nonzero(type), type, count, samples, TML_U8, out);
+}
 
 /* On the reading thread, which has the reader's context to itself. */
 static tml_status read_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
@@ -94,7 +103,6 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
                              s->options->index, s->options->path);
         return read;
     }
-    /* A mask's samples become bytes that are 0 or not, a layer at a time. */
     uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
     void *samples = tml_alloc(s->reader, layer * sample_size);
     if (!samples)
@@ -103,8 +111,7 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
     for (uint64_t z = 0; z < count && status == TML_OK; z++) {
         status = tml_volume_stream_read(s->streams[source], first + z, 1, samples);
         if (status == TML_OK)
-            status = cli_map(s->reader, stream_nonzero(info->type), info->type, layer, samples,
-                             TML_U8, (uint8_t *)out + z * layer);
+            status = make_bytes(s, layer, samples, (uint8_t *)out + z * layer);
     }
     tml_free(s->reader, samples, layer * sample_size);
     return status;
@@ -120,7 +127,23 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     tml_volume_stream_let_go(s->streams[source], s->at_work[source]);
     s->at_work[source] = first;
     *out = (const char *)s->mapped[source] + first * layer;
-    return tml_volume_stream_bring(s->streams[source], first, count);
+    tml_status status = tml_volume_stream_bring(s->streams[source], first, count);
+    if (status != TML_OK || source != TML_SURFACE_MASK || tml_type_size(info->type) == 1)
+        return status;
+    s->mask_turn = !s->mask_turn; /* the bytes before are still looked at */
+    uint64_t samples = count * info->grid.dims[0] * info->grid.dims[1];
+    mask_bytes *bytes = &s->mask[s->mask_turn];
+    if (samples > bytes->size) {
+        tml_free(s->reader, bytes->data, bytes->size);
+        bytes->data = tml_alloc(s->reader, samples);
+        bytes->size = bytes->data ? samples : 0;
+        if (!bytes->data)
+            return tml_error(s->reader, TML_ERROR_OUT_OF_MEMORY,
+                             "no memory for %" PRIu64 " bytes of the mask", samples);
+    }
+    status = make_bytes(s, samples, *out, bytes->data);
+    *out = bytes->data;
+    return status;
 }
 
 /* Attributes in physical units. */
@@ -168,46 +191,27 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     return tml_mesh_stream_add(s->out, piece->part, &mesh);
 }
 
-static tml_status count_edited(tml_context *tml, const tml_mesh_arrays *mesh, uint64_t *components)
-{
-    const tml_type index_type = TML_VEC(mesh->indices64 ? TML_U64 : TML_U32, 3);
-    tml_buffer vertices = {0}, indices = {0};
-    tml_mesh_stats stats = {0};
-    tml_status status = cli_lend_input(tml, TML_VEC(TML_F32, 3), mesh->vertex_count,
-                                       mesh->positions, "vertices", &vertices);
-    if (status == TML_OK)
-        status = cli_lend_input(tml, index_type, mesh->triangle_count, mesh->indices, "indices",
-                                &indices);
-    if (status == TML_OK && mesh->triangle_count)
-        status = tml_mesh_examine(tml, vertices, indices, true, &stats);
-    tml_buffer_destroy(tml, vertices);
-    tml_buffer_destroy(tml, indices);
-    *components = stats.components;
-    return status;
-}
-
 /* The filters look at the whole mesh, which by then lies in files. */
 static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 {
     slabs *s = user;
-    uint64_t needed = 16 * mesh->vertex_count + mesh->triangle_count;
-    if (s->options->memory && needed > s->options->memory)
-        return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "--largest and --drop-degenerate need %" PRIu64
-                         " bytes for a mesh of %" PRIu64 " vertices; give more --memory",
-                         needed, mesh->vertex_count);
+    tml_surface_result *result = s->result;
+    mesh->counts_components = s->options->components;
     tml_status status =
         tml_mesh_clean(s->tml, mesh, s->options->largest, s->options->drop_degenerate);
-    s->result->vertex_count = mesh->vertex_count;
-    s->result->triangle_count = mesh->triangle_count;
-    for (uint32_t p = 0, k = 0; p < s->result->part_count; p++) /* empty ones had no piece */
-        if (s->result->parts[p].vertex_count) {
-            double value = s->result->parts[p].value;
-            s->result->parts[p] = mesh->parts[k++];
-            s->result->parts[p].value = value;
-        }
-    if (status == TML_OK && s->options->components)
-        status = count_edited(s->tml, mesh, &s->result->components);
+    result->vertex_count = mesh->vertex_count;
+    result->triangle_count = mesh->triangle_count;
+    result->components = mesh->components;
+    tml_surface_part end = {0}; /* of the parts so far */
+    for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
+        const double value = result->parts[p].value;
+        if (result->parts[p].vertex_count) /* empty ones had no piece */
+            end = mesh->parts[k++];
+        result->parts[p] = end;
+        result->parts[p].value = value;
+        end = (tml_surface_part){.vertex_first = end.vertex_first + end.vertex_count,
+                                 .triangle_first = end.triangle_first + end.triangle_count};
+    }
     return status;
 }
 
@@ -288,8 +292,6 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
 
 bool slabs_can_map(slabs *s)
 {
-    if (s->streams[TML_SURFACE_MASK] && tml_type_size(s->info[TML_SURFACE_MASK].type) > 1)
-        return false;
     for (int i = 0; i < SLABS_SOURCES; i++)
         if (s->streams[i] && tml_volume_stream_map(s->streams[i], &s->mapped[i]) != TML_OK)
             return false;
@@ -455,11 +457,6 @@ static tml_status join_results(tml_context *tml, bool soup, tml_surface_result *
     return status;
 }
 
-bool slabs_writes_in_place(const char *output)
-{
-    return path_ends_with(output, ".ply .stl .glb .vtp");
-}
-
 static bool is_stl(const char *output)
 {
     return path_ends_with(output, ".stl");
@@ -477,7 +474,7 @@ static tml_status count_mesh(tml_context *tml, slabs *s, const tml_surface_slabs
         !free_memory || slabs_size(s, s->streams[TML_SURFACE_MASK] != NULL,
                                    s->streams[TML_SURFACE_ATTRIBUTE] != NULL) < free_memory / 2;
     if (!desc->map || !is_cached || mesh->edit || mesh->team ||
-        !slabs_writes_in_place(s->options->output))
+        path_ends_with(s->options->output, ".obj")) /* whose rows have no fixed size */
         return TML_OK;
     counting.write = NULL;
     counting.surface = &surface;

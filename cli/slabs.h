@@ -10,6 +10,11 @@
 
 enum { SLABS_SOURCES = 3 }; /* tml_surface_source */
 
+typedef struct mask_bytes {
+    uint8_t *data;
+    size_t size;
+} mask_bytes;
+
 typedef struct slabs {
     tml_context *reader; /* that of the thread which reads */
     tml_volume info[SLABS_SOURCES];
@@ -19,6 +24,8 @@ typedef struct slabs {
     /* While it runs. */
     const void *mapped[SLABS_SOURCES];
     uint64_t at_work[SLABS_SOURCES]; /* first layer of the slab at work */
+    mask_bytes mask[2];              /* of two slabs, where its samples are none */
+    int mask_turn;
     tml_mesh_stream *out;
     float *values;
     size_t values_size;
@@ -35,8 +42,6 @@ bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
 /* Can all of the files be used where they lie, as mapped memory? */
 bool slabs_can_map(slabs *s);
-/* Can the mesh be written while it is made, by its file's name? */
-bool slabs_writes_in_place(const char *output);
 /* No files, but a field of this grid. */
 void slabs_of_field(const tml_grid *grid, slabs *out);
 /* Bytes that all of it would take in memory at once, mesh not counted. */

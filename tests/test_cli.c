@@ -1150,6 +1150,7 @@ TEST(what_is_written_while_it_is_read_is_the_whole)
     for (int i = 0; i < COUNT; i++) {
         int x = i % NX, y = i / NX % NY, z = i / (NX * NY);
         samples[i] = sinf(0.4f * (float)x) + sinf(0.5f * (float)y) + sinf(0.6f * (float)z);
+        samples[i] = rintf(32 * samples[i]) / 32; /* many are isovalues */
         narrow[i] = (uint8_t)(x < 22 ? x + 1 : 0);
         wide[i] = (uint16_t)(y < 30 ? 256 : 0);
     }
@@ -1163,31 +1164,60 @@ TEST(what_is_written_while_it_is_read_is_the_whole)
                                        "--iso 0.1,0.3 --soup --caps",
                                        "--iso 0.1 --mask %s",
                                        "--iso 0.1 --attribute %s --flip",
-                                       "--mask %s"};
-    static const char *const endings[] = {"ply", "vtp", "stl", "glb"};
-    for (size_t i = 0; i < 4 * sizeof ways / sizeof *ways; i++) {
-        const char *ending = endings[i % 4];
+                                       "--mask %s",
+                                       "--iso 1.5,0.125 --largest",
+                                       "--iso 0.125 --drop-degenerate --attribute %s",
+                                       "--iso 0.125,1.5,9 --largest --drop-degenerate --mask %s"};
+    static const char *const endings[] = {"ply", "vtp", "stl", "glb", "obj"};
+    enum { ENDINGS = sizeof endings / sizeof *endings };
+    for (size_t i = 0; i < ENDINGS * sizeof ways / sizeof *ways; i++) {
+        const char *ending = endings[i % ENDINGS];
+        const size_t k = i / ENDINGS;
         char way[2000], whole[40], at_once[40];
         snprintf(whole, sizeof whole, "whole.%s", ending);
         snprintf(at_once, sizeof at_once, "at_once.%s", ending);
-        snprintf(way, sizeof way, ways[i / 4],
-                 in_folder(i / 4 == 5   ? "narrow_31x40x37_uint8.raw"
-                           : i / 4 == 6 ? "waves_31x40x37_float32.raw"
-                                        : "wide_31x40x37_uint16.raw"));
+        snprintf(way, sizeof way, ways[k],
+                 in_folder(k == 5             ? "narrow_31x40x37_uint8.raw"
+                           : k == 6 || k == 9 ? "waves_31x40x37_float32.raw"
+                                              : "wide_31x40x37_uint16.raw"));
         const char *volume = in_folder("waves_31x40x37_float32.raw");
         EXPECT(0, "surface %s %s --backend cpu --json -o %s --png %s", volume, way,
                in_folder(whole), in_folder("whole.png"));
         CHECK(strstr(out, "wait for samples") == NULL);
         char *expected = counts_of_summary();
         EXPECT(0, "surface %s %s --backend cpu --json -o %s", volume, way, in_folder(at_once));
-        CHECK((strstr(out, "wait for samples") != NULL) ==
-              (i / 4 != 7)); /* u16 is no mask as it lies */
+        CHECK(strstr(out, "wait for samples") != NULL);
         char *counts = counts_of_summary();
         CHECK_STR(counts, expected);
         same_files(whole, at_once);
         free(counts);
         free(expected);
     }
+}
+
+/* What the filters look at is a mesh in files, of which little is in memory at a time. */
+TEST(filters_take_little_memory)
+{
+    enum { SIDE = 128 };
+    static uint8_t noise[SIDE * SIDE * SIDE];
+    uint32_t state = 1;
+    for (size_t i = 0; i < sizeof noise; i++) {
+        state = state * 1664525u + 1013904223u;
+        noise[i] = (uint8_t)(state >> 24);
+    }
+    write_file("noise_128x128x128_uint8.raw", NULL, 0, noise, sizeof noise);
+    const char *volume = in_folder("noise_128x128x128_uint8.raw");
+    EXPECT(0, "surface %s --iso 128 --largest --backend cpu --memory 32M --json -o %s", volume,
+           in_folder("at_once.ply"));
+    const double size = (double)size_of("at_once.ply");
+    CHECK(size > 120e6);
+    CHECK(json_get("peak_memory_bytes") < 64e6);
+    EXPECT(0, "surface %s --iso 128 --largest --backend cpu --json -o %s --png %s", volume,
+           in_folder("whole.ply"), in_folder("whole.png"));
+    CHECK(json_get("peak_memory_bytes") > size);
+    same_files("whole.ply", "at_once.ply");
+    unlink(in_folder("whole.ply"));
+    unlink(in_folder("at_once.ply"));
 }
 
 /* A volume that is inflated while it is worked on fails as one that is loaded, and leaves nothing. */

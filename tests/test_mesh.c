@@ -262,7 +262,9 @@ typedef struct sample_mesh {
     tml_surface_part parts[8];
 } sample_mesh;
 
-static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool indices64)
+/* reach: vertices among which a triangle's are, further up for each triangle; 0: all of the part's. */
+static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool indices64,
+                                uint64_t reach)
 {
     sample_mesh *m = calloc(1, sizeof *m);
     uint64_t per_part = 2 * triangles + 3, total = part_count * per_part;
@@ -284,7 +286,8 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
     for (uint32_t p = 0; p < part_count; p++) {
         m->parts[p] = (tml_surface_part){p, p * per_part, per_part, p * triangles, triangles};
         for (uint64_t i = 0; i < 3 * triangles; i++) {
-            uint64_t vertex = p * per_part + random_below(per_part), place = 3 * p * triangles + i;
+            uint64_t place = 3 * p * triangles + i, first = reach ? i / 3 : 0;
+            uint64_t vertex = p * per_part + first + random_below(reach ? reach : per_part);
             if (indices64)
                 ((uint64_t *)m->indices)[place] = vertex;
             else
@@ -323,7 +326,8 @@ static bool equal_places(const mesh_arrays *m, uint64_t a, uint64_t b)
 }
 
 /* Plain filter: what is left, as original vertex numbers. Labels are spread until nothing changes. */
-static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, bool *kept)
+static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, bool *kept,
+                                uint64_t *components)
 {
     uint64_t corners = 3 * m->triangle_count;
     uint64_t *vertex = malloc(corners * sizeof *vertex + 1);
@@ -346,8 +350,6 @@ static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, b
                 }
         }
     }
-    if (!largest)
-        return vertex;
     uint64_t *label = malloc(m->triangle_count * sizeof *label + 1);
     for (uint64_t t = 0; t < m->triangle_count; t++)
         label[t] = t;
@@ -367,7 +369,7 @@ static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, b
                 }
         }
         uint64_t best = UINT64_MAX, best_size = 0;
-        for (uint64_t t = first; t < end; t++) {
+        for (uint64_t t = first; t < end && largest; t++) {
             uint64_t size = 0;
             for (uint64_t u = first; u < end; u++)
                 size += kept[u] && label[u] == t;
@@ -377,24 +379,38 @@ static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, b
             }
         }
         for (uint64_t t = first; t < end; t++)
-            kept[t] = kept[t] && label[t] == best;
+            kept[t] = kept[t] && (!largest || label[t] == best);
     }
+    *components = 0;
+    for (uint64_t t = 0; t < m->triangle_count; t++)
+        *components += kept[t] && label[t] == t;
     free(label);
     return vertex;
+}
+
+static void count_calls(void *user)
+{
+    ++*(uint64_t *)user;
 }
 
 /* The filtered mesh must be the plainly filtered one, its vertices renumbered in order. */
 static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, int option)
 {
-    bool largest = option & 1, drop = option & 2, indices64 = option & 4;
+    bool largest = option & 1, drop = option & 2, indices64 = option & 4, counts = option & 16;
+    const uint64_t reach = option & 8 ? 5 : 0;
     random_state = triangles * 64 + parts;
-    sample_mesh *m = make_sample(triangles, parts, indices64);
+    sample_mesh *m = make_sample(triangles, parts, indices64, reach);
     random_state = triangles * 64 + parts;
-    sample_mesh *original = make_sample(triangles, parts, indices64);
-    uint64_t before = m->arrays.triangle_count;
+    sample_mesh *original = make_sample(triangles, parts, indices64, reach);
+    uint64_t before = m->arrays.triangle_count, components, let_go = 0;
     bool *kept = malloc(before + 1);
-    uint64_t *vertex = filter_plainly(&original->arrays, largest, drop, kept);
-    CHECK_OK(tml, mesh_filter(tml, &m->arrays, largest, drop));
+    uint64_t *vertex = filter_plainly(&original->arrays, largest, drop, kept, &components);
+    m->arrays.let_go = count_calls;
+    m->arrays.user = &let_go;
+    m->arrays.counts_components = counts;
+    CHECK_OK(tml, mesh_filter_by(tml, &m->arrays, largest, drop, option & 32 ? 64 : 1 << 18));
+    CHECK_EQ_U64(m->arrays.components, largest || counts ? components : 0);
+    CHECK((let_go > 0) == (before && (largest || drop || counts)));
 
     uint64_t *number = malloc(original->arrays.vertex_count * sizeof *number + 1), next = 0;
     bool is_same = true, is_any_gone = memchr(kept, 0, before) != NULL;
@@ -444,11 +460,11 @@ static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, i
 
 TEST(filter_is_the_plain_filter)
 {
-    static const uint64_t sizes[] = {0, 1, 2, 5, 31, 64, 97};
+    static const uint64_t sizes[] = {0, 1, 2, 5, 31, 63, 64, 65, 97, 131};
     tml_context *tml = open_cpu(2);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (uint32_t parts = 1; parts <= 4; parts += 3)
-            for (int option = 0; option < 8; option++)
+            for (int option = 0; option < 64; option++)
                 check_filter(tml, sizes[i], parts, option);
     tml_close(tml);
 }
@@ -545,7 +561,7 @@ TEST(any_number_of_threads_keeps_the_same_component)
 TEST(clean_refuses_bad_meshes)
 {
     tml_context *tml = open_cpu(1);
-    sample_mesh *m = make_sample(20, 3, false);
+    sample_mesh *m = make_sample(20, 3, false, 0);
     const tml_mesh_arrays good = m->arrays;
     tml_surface_part parts[3], *second = &parts[1];
     memcpy(parts, m->parts, sizeof parts);
@@ -579,7 +595,7 @@ TEST(clean_refuses_bad_meshes)
 TEST(filter_can_be_cancelled)
 {
     tml_context *tml = open_cpu(2);
-    sample_mesh *m = make_sample(40, 2, false);
+    sample_mesh *m = make_sample(40, 2, false, 0);
     tml_cancel(tml);
     CHECK_STATUS(mesh_filter(tml, &m->arrays, true, true), TML_ERROR_CANCELLED);
     free_sample(m);

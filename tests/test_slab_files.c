@@ -709,6 +709,13 @@ static bool write_balls(const char *path, uint64_t side, uint64_t period)
     return CHECK(good && close(file) == 0);
 }
 
+static tml_status keep_a_ball(void *user, tml_mesh_arrays *mesh)
+{
+    tml_status status = tml_mesh_clean(user, mesh, true, true);
+    CHECK_EQ_U64(mesh->components, 1);
+    return status;
+}
+
 /* TML_BIG_SIDE=2048 makes a file of 8 GiB, TML_BIG_FILE says where, and it is kept. */
 TEST(a_large_volume_goes_through_little_memory)
 {
@@ -744,6 +751,22 @@ TEST(a_large_volume_goes_through_little_memory)
     CHECK_EQ_U64(result.vertex_count % balls, 0);
     CHECK(result.vertex_count > balls * 100);
     CHECK(watch.peak <= memory + (4 << 20));
+    const uint64_t vertices = result.vertex_count, triangles = result.triangle_count;
+    tml_surface_free(tml, &result);
+    tml_volume_stream_close(pipe.in);
+    /* One of them. What looks for it takes less than a byte a vertex, and some for a stretch. */
+    const tml_mesh_stream_desc one = {.normals = true, .edit = keep_a_ball, .user = tml};
+    CHECK_OK(reader, tml_volume_stream_open(reader, path, &raw, &info, &pipe.in));
+    CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("ball.ply"), &one, &pipe.out));
+    status = tml_surface_slabs(tml, &desc, &result);
+    CHECK_OK(tml, tml_mesh_stream_finish(pipe.out, status));
+    CHECK(watch.peak <= memory + vertices + (12 << 20));
+    tml_mesh_file ball;
+    if (CHECK_OK(tml, tml_mesh_load(tml, in_folder("ball.ply"), NULL, &ball))) {
+        CHECK_EQ_U64(ball.mesh.vertex_count, vertices / balls);
+        CHECK_EQ_U64(ball.mesh.triangle_count, triangles / balls);
+        tml_mesh_file_free(tml, &ball);
+    }
     tml_surface_free(tml, &result);
     tml_volume_stream_close(pipe.in);
     tml_close(reader);

@@ -448,7 +448,7 @@ typedef struct tml_mesh_stream_desc {
     tml_up up; /* as in tml_mesh */
     /* Optional, not of soups: may change the mesh before it is written, and make it less, as
      * tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are
-     * mapped files. */
+     * mapped files, whose pages let_go lets go. */
     tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
     void *user;
     /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part,

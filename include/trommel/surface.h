@@ -337,13 +337,21 @@ typedef struct tml_mesh_arrays {
     uint64_t triangle_count;
     tml_surface_part *parts; /* cover the mesh in order, without gaps; share no vertex */
     uint32_t part_count;
+    /* Optional, where the arrays are mapped files: lets their pages go. Called after some megabytes
+     * each, by the calling thread. */
+    void (*let_go)(void *user);
+    void *user;
+    bool counts_components;
+    uint64_t components; /* out, if largest_component or counts_components: of the cleaned mesh */
 } tml_mesh_arrays;
 
 /* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become
- * less. Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh
- * is undefined, but for INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no
- * vertex of its part), which leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
- * CANCELLED. */
+ * less. Takes, from the allocator, a bit a triangle and two a vertex; at most 12 bytes (16 from 2^32
+ * on) a vertex that is merged; and, for components, 24 bytes each, more where they meet late, and 45
+ * a vertex of the stretch that is looked at: some 2^18 triangles of a surface, and up to the whole
+ * mesh where triangles follow one another without order. On failure the mesh is undefined, but for
+ * INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no vertex of its part), which
+ * leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
                                                  bool largest_component, bool drop_degenerate);
 

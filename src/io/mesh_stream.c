@@ -531,7 +531,9 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
                               .vertex_count = mesh->vertex_count,
                               .triangle_count = mesh->triangle_count,
                               .parts = parts,
-                              .part_count = (uint32_t)count};
+                              .part_count = (uint32_t)count,
+                              .let_go = tml_mesh_let_go,
+                              .user = stream};
     for (uint32_t i = 0; i < mesh->attribute_count; i++) {
         arrays.attributes[i].data = stream->spools[ATTRIBUTES + i].mapped;
         arrays.attributes[i].components = mesh->attributes[i].components;

@@ -169,6 +169,13 @@ uint64_t forest_unite_triangles(const mesh_forest *forest, const mesh_triangles 
     return UINT64_MAX;
 }
 
+uint64_t forest_next_root(const mesh_forest *forest, uint64_t v)
+{
+    while (v < forest->count && parent_of(forest, v) != v)
+        v++;
+    return v;
+}
+
 bool forest_uses(const mesh_forest *forest, uint64_t v)
 {
     return parent_of(forest, v) != FOREST_UNUSED;

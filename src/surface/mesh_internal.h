@@ -17,10 +17,14 @@ typedef tml_mesh_arrays mesh_arrays;
  * of equal size, the first. Triangles are connected if they share a vertex.
  *
  * Vertices that no triangle uses any more are removed. A mesh without such triangles is not
- * written. Allocates at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined.
- * Errors: OUT_OF_MEMORY, CANCELLED. */
+ * written. Memory: see tml_mesh_clean. On failure the mesh is undefined. Errors: OUT_OF_MEMORY,
+ * CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
+/* The same by stretches of so many triangles, a multiple of 64. */
+TML_MUST_CHECK tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh,
+                                         bool largest_component, bool drop_degenerate,
+                                         uint64_t stretch);
 
 /* Vertex of corner i of the mesh, which is in triangle i / 3. */
 static inline uint64_t mesh_index(const void *indices, bool indices64, uint64_t i)
@@ -61,6 +65,8 @@ uint64_t forest_size(uint64_t count);
 
 /* The smallest vertex of v's set. */
 uint64_t forest_root(const mesh_forest *forest, uint64_t v);
+/* The first vertex from v on that is the smallest one of a set, and in use; count: there is none. */
+uint64_t forest_next_root(const mesh_forest *forest, uint64_t v);
 /* Unites the sets of a triangle's corners, which may be the same vertex. */
 void forest_unite(const mesh_forest *forest, const uint64_t corners[3]);
 /* Does that for triangles [first, end). Returns UINT64_MAX or, where it stopped, the first corner

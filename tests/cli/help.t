@@ -177,9 +177,9 @@ Volumes larger than memory:
       --slabs LAYERS        read, work and write in slabs of this many layers (of
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
-                            free, and where that is faster: on the CPU, a compressed
-                            volume, and a raw one to PLY, STL, GLB or VTP (not with
-                            --simplify; 0 to 1000000000; default: 0)
+                            free, and where that is faster: on the CPU, a raw volume
+                            or a compressed one (not with --simplify; 0 to
+                            1000000000; default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --simplify)

@@ -62,7 +62,7 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
   ],
   "stages": [
     {
-      "name": "load",
+      "name": "wait for samples",
       "seconds": #
     },
     {
@@ -82,19 +82,11 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
       "seconds": #
     },
     {
-      "name": "clean-up",
+      "name": "pieces",
       "seconds": #
     },
     {
       "name": "other",
-      "seconds": #
-    },
-    {
-      "name": "components",
-      "seconds": #
-    },
-    {
-      "name": "save",
       "seconds": #
     }
   ],
