@@ -34,7 +34,7 @@ function comment(start, is_behind,   lines, count, i, has_table, line) {
     }
     print has_table ? "</pre> */" : " */"
 }
-# A function without a comment that stands right after something with one: it is said there.
+# What has no comment, and is another name of something, or a function right after something with one: it is said there.
 function declared(line) {
     if (match(line, /tml_[a-z0-9_]+( [{]$|\(|;)/))
         line = substr(line, RSTART, RLENGTH)
@@ -42,9 +42,12 @@ function declared(line) {
     return line
 }
 /^(TML_API|typedef)/ {
-    if (after == "comment" || /^typedef/)
+    is_alias = /^typedef tml_/ && after != "comment"
+    if (is_alias)
+        said_at = $2
+    else if (after == "comment" || /^typedef/)
         said_at = declared($0)
-    else if (after == "declaration" && !/\/\*/)
+    if (is_alias || (after == "declaration" && !/^typedef|\/\*/))
         print "/// \\brief See \\ref " said_at ".\n///"
 }
 {
