@@ -1,4 +1,4 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, expand, unique, segments. */
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, expand, unique, segments. */
 #include "reference.h"
 
 #include <trommel/kernel_begin.h>
@@ -117,6 +117,30 @@ static void sort(tml_context *tml)
     CHECK(sources[0] == 1 && sources[1] == 2 && sources[2] == 0);
 }
 
+/* Elements by their numbers: out[i] = in[indices[i]]. */
+static void gather(tml_context *tml)
+{
+    char spelt[4] = "";
+    const tml_buffer letters = buffer_of(tml, TML_U8, 4, "abcd");
+    const tml_buffer indices = buffer_of(tml, TML_U32, 3, (uint32_t[]){2, 0, 1});
+    const tml_buffer out = buffer_of(tml, TML_U8, 3, NULL);
+    MUST(tml_gather(tml, &(tml_gather_desc){.indices = indices, .payloads = {{letters, out}}}));
+    MUST(tml_buffer_read(tml, out, spelt));
+    CHECK(!strcmp(spelt, "cab"));
+}
+
+/* The inverse: out[indices[i]] = in[i]; what no index names stays. */
+static void scatter(tml_context *tml)
+{
+    char spelt[5] = "";
+    const tml_buffer letters = buffer_of(tml, TML_U8, 2, "ow");
+    const tml_buffer indices = buffer_of(tml, TML_U32, 2, (uint32_t[]){1, 2});
+    const tml_buffer out = buffer_of(tml, TML_U8, 4, "f__l");
+    MUST(tml_scatter(tml, &(tml_scatter_desc){.indices = indices, .payloads = {{letters, out}}}));
+    MUST(tml_buffer_read(tml, out, spelt));
+    CHECK(!strcmp(spelt, "fowl"));
+}
+
 /* Each element becomes as many as it says: 2 0 3 becomes 20 21 30 31 32. */
 static void expand(tml_context *tml)
 {
@@ -190,6 +214,23 @@ static void length_on_the_device(tml_context *tml)
     CHECK(sum == 7);
 }
 
+/* What is kept follows what is there: the list grows, and its count with it. */
+static void append(tml_context *tml)
+{
+    uint64_t length;
+    float list[4];
+    const tml_buffer in = buffer_of(tml, TML_F32, 3, (float[]){-1, 7, 8});
+    const tml_buffer out = buffer_of(tml, TML_F32, 4, (float[4]){5});
+    const tml_buffer count = buffer_of(tml, TML_U32, 1, &(uint32_t){1});
+    MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
+                                              .payloads = {{in, out}},
+                                              .out_first = count,
+                                              .count = count}));
+    MUST(tml_buffer_read_count(tml, count, &length));
+    MUST(tml_buffer_read_range(tml, out, 0, length, list));
+    CHECK(length == 3 && list[0] == 5 && list[1] == 7 && list[2] == 8);
+}
+
 /* A method and scratch memory of your own choice: such a call takes nothing from the context. */
 static void method_and_scratch(tml_context *tml)
 {
@@ -243,6 +284,8 @@ static void reserve_more(tml_context *tml)
             tml, &(tml_partition_desc){.keep.flags = flags, .payloads = {{in, out}}}) +
         tml_expand_scratch_size(tml, &(tml_expand_desc){.counts = in, .source = out}) +
         tml_unique_scratch_size(tml, &(tml_unique_desc){.in = in, .values = out}) +
+        tml_gather_scratch_size(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}}) +
+        tml_scatter_scratch_size(tml, &(tml_scatter_desc){.indices = in, .payloads = {{in, out}}}) +
         tml_reduce_segments_scratch_size(
             tml, &(tml_reduce_segments_desc){.in = flags, .offsets = in, .out = sum}) +
         tml_scan_segments_scratch_size(
@@ -254,8 +297,24 @@ static void reserve_more(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){map, reduce, histogram, scan, compact, compact_flags,
-                                           partition, sort, expand, unique, reduce_segments,
-                                           scan_segments, length_on_the_device, method_and_scratch,
-                                           reserve, reserve_more, NULL});
+                        (example *const[]){map,
+                                           reduce,
+                                           histogram,
+                                           scan,
+                                           compact,
+                                           compact_flags,
+                                           partition,
+                                           sort,
+                                           gather,
+                                           scatter,
+                                           expand,
+                                           unique,
+                                           reduce_segments,
+                                           scan_segments,
+                                           length_on_the_device,
+                                           append,
+                                           method_and_scratch,
+                                           reserve,
+                                           reserve_more,
+                                           NULL});
 }
