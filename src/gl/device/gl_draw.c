@@ -199,8 +199,11 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     bool any_rows = !all_have_own_rows(tml, info);
     tml_status status = d->is_preparing ? gl_program_prepare(tml, info, any_rows, &program)
                                         : gl_program_find(tml, info, any_rows, &program);
-    if (status == TML_OK && !program)
-        return TML_OK; /* preparing: the program is not ready yet */
+    if (status == TML_OK && !program) { /* preparing: it is not the program's turn */
+        GLuint framebuffer;
+        return info->targets[1] ? TML_OK
+                                : gl_texture_framebuffer(tml, info->targets[0], &framebuffer);
+    }
     if (status == TML_OK)
         status = bind_targets(tml, info, program);
     if (status != TML_OK)

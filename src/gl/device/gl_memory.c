@@ -175,8 +175,12 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
             tml_free(tml, best, sizeof *best);
             return status;
         }
-        best->next = d->temporaries;
-        d->temporaries = best;
+        /* It becomes the last, so that an operation that is repeated finds the same ones again. */
+        gl_texture **end = &d->temporaries;
+        while (*end)
+            end = &(*end)->next;
+        best->next = NULL;
+        *end = best;
     }
     best->in_use = true;
     best->idle = 0;
