@@ -346,6 +346,10 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_buffer_read_range, (tml, buffer, 0, 1, NULL), "out")                                     \
     X(tml_buffer_read_count, (NULL, buffer, &count), "tml")                                        \
     X(tml_buffer_read_count, (tml, buffer, NULL), "out")                                           \
+    X(tml_buffer_read_begin, (NULL, buffer, 0, 1, &reading), "tml")                                \
+    X(tml_buffer_read_begin, (tml, buffer, 0, 1, NULL), "out")                                     \
+    X(tml_buffer_read_poll, (NULL, reading, words, &is_done), "tml")                               \
+    X(tml_buffer_read_poll, (tml, reading, words, NULL), "done")                                   \
     X(tml_buffer_write, (NULL, buffer, 0, 1, words), "tml")                                        \
     X(tml_buffer_write, (tml, buffer, 0, 1, NULL), "in")                                           \
     X(tml_buffer_map, (NULL, buffer, &memory), "tml")                                              \
@@ -527,6 +531,8 @@ TEST(null_is_refused_by_every_call)
     const tml_buffer_desc buffer_desc = {.type = TML_U32, .count = 4};
     uint64_t count;
     void *memory;
+    tml_read reading = {0, 0};
+    bool is_done;
     const tml_map_desc map = {0};
     const tml_reduce_desc reduce = {0};
     const tml_histogram_desc histogram = {.bins = 1};

@@ -93,6 +93,12 @@ static void run_buffers(fault_run *r)
     tml_buffer one = fault_buffer(r, TML_U64, 1, &(uint64_t){77});
     FAULT_DO(r, tml_buffer_read_count(r->tml, one, &count));
     fault_hash(r, &count, sizeof count);
+    tml_read reading = {0, 0};
+    bool is_done = false;
+    FAULT_DO(r, tml_buffer_read_begin(r->tml, a, 7, 100, &reading));
+    FAULT_DO(r, tml_sync(r->tml)); /* one poll, not as many as it takes */
+    FAULT_DO(r, tml_buffer_read_poll(r->tml, reading, back, &is_done));
+    fault_hash(r, back, sizeof back);
     void *mapped = NULL;
     FAULT_DO(r, tml_buffer_map(r->tml, a, &mapped));
     if (r->status == TML_OK) {

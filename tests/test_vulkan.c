@@ -902,6 +902,32 @@ static const VkCommandBufferBeginInfo begin_info = {
     .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
 
 /* The scratch sizes are all that a fresh context has to reserve. */
+static VkResult lose_at_a_poll(const char *name)
+{
+    return strcmp(name, "vkGetFenceStatus") == 0 ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+}
+
+TEST(a_poll_of_a_lost_device_says_so)
+{
+    NEED_DEVICE();
+    CHECK(loader() != NULL);
+    driver.real_instance = loader();
+    tml_context *tml;
+    CHECK_OK(NULL, open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml));
+    tml_buffer words = buffer_of(tml, TML_U32, COUNT, NULL);
+    tml_read read;
+    bool done = true;
+    uint32_t word;
+    CHECK_OK(tml, tml_buffer_read_begin(tml, words, 5, 1, &read));
+    driver.ask = lose_at_a_poll;
+    CHECK_STATUS(tml_buffer_read_poll(tml, read, &word, &done), TML_ERROR_DEVICE_LOST);
+    driver.ask = NULL;
+    CHECK(!done);
+    CHECK_STATUS(tml_buffer_read_poll(tml, read, &word, &done), TML_ERROR_INVALID_HANDLE);
+    CHECK_STATUS(tml_buffer_read_begin(tml, words, 5, 1, &read), TML_ERROR_DEVICE_LOST);
+    tml_close(tml);
+}
+
 TEST(recording_needs_what_scratch_size_says)
 {
     NEED_DEVICE();
@@ -1044,6 +1070,9 @@ TEST(what_cannot_be_recorded_says_so)
     CHECK(strstr(tml_last_error(tml), text) != NULL)
     REFUSED(tml_buffer_read(tml, words, &word), "tml_buffer_read cannot be recorded");
     REFUSED(tml_buffer_read_count(tml, words, &number), "tml_buffer_read_count cannot be recorded");
+    tml_read reading;
+    REFUSED(tml_buffer_read_begin(tml, words, 0, 1, &reading),
+            "tml_buffer_read_begin cannot be recorded");
     REFUSED(tml_buffer_write(tml, words, 0, 1, &word), "tml_buffer_write cannot be recorded");
     REFUSED(tml_buffer_map(tml, words, &mapped), "tml_buffer_map cannot be recorded");
     REFUSED(tml_sync(tml), "tml_sync cannot be recorded");

@@ -76,6 +76,7 @@ static VkResult failure_of(const char *name)
     X(CreateFence, 1,                                                                              \
       (VkDevice a, const VkFenceCreateInfo *b, const VkAllocationCallbacks *c, VkFence *d),        \
       (a, b, c, d))                                                                                \
+    X(GetFenceStatus, 0, (VkDevice a, VkFence b), (a, b))                                          \
     X(WaitForFences, 0, (VkDevice a, uint32_t b, const VkFence *c, VkBool32 d, uint64_t e),        \
       (a, b, c, d, e))                                                                             \
     X(ResetFences, 0, (VkDevice a, uint32_t b, const VkFence *c), (a, b, c))                       \

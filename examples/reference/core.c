@@ -97,6 +97,18 @@ static void write_and_read(tml_context *tml)
     CHECK(last == 5);
 }
 
+/* A number that nobody waits for: begun in one frame, taken in a later one, when it has arrived. */
+static void read_without_waiting(tml_context *tml)
+{
+    uint32_t count = 0;
+    tml_read read;
+    bool done = false;
+    MUST(tml_buffer_read_begin(tml, buffer_of(tml, TML_U32, 1, &(uint32_t){5}), 0, 1, &read));
+    while (!done) /* a renderer draws a frame here, with the count that it had before */
+        MUST(tml_buffer_read_poll(tml, read, &count, &done));
+    CHECK(count == 5);
+}
+
 /* A buffer's memory on the host; the CPU engine copies nothing. */
 static void map_buffer(tml_context *tml)
 {
@@ -311,7 +323,7 @@ int main(void)
     allocator_hook();
     parallel_hook();
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){errors, write_and_read, map_buffer, host_memory, handles,
-                                           reserve, parallel_for, cancel, library_calls, devices,
-                                           NULL});
+                        (example *const[]){errors, write_and_read, read_without_waiting, map_buffer,
+                                           host_memory, handles, reserve, parallel_for, cancel,
+                                           library_calls, devices, NULL});
 }

@@ -6,7 +6,8 @@
  *
  * A context owns one device (an engine), its buffers, one scratch arena and the text of its last
  * error. Different contexts are independent. There is no process-wide state. Only calls whose
- * names say read, wait, map or sync wait for results; everything else enqueues work in call
+ * names say read, wait, map or sync wait for results (tml_buffer_read_begin and
+ * tml_buffer_read_poll do not, which is what they are for); everything else enqueues work in call
  * order and returns. (The CPU engine finishes each operation before the call returns, which is a
  * valid form of the same promise.) A call may still wait for room: any call when the device is
  * many submissions behind or short of memory, and tml_buffer_write for earlier work where its
@@ -323,6 +324,32 @@ TML_API TML_MUST_CHECK tml_status tml_buffer_read_range(tml_context *tml, tml_bu
 /* Reads one u32 or u64 element, such as a count. Waits. */
 TML_API TML_MUST_CHECK tml_status tml_buffer_read_count(tml_context *tml, tml_buffer buffer,
                                                         uint64_t *out);
+/* Reads that wait for nothing, such as a count of the frame before:
+ *
+ *     tml_buffer_read_begin(tml, count, 0, 1, &read);         in one frame, after what makes it
+ *     tml_buffer_read_poll(tml, read, &value, &done);         in later ones, until done
+ *
+ * begin enqueues a copy of elements [first, first + count) as they are after all that was enqueued
+ * before, and hands that to the device; what comes later may overwrite or destroy the buffer. poll: if
+ * the copy has arrived, *done is true, out has it, and the read is over; so it is after an error. out
+ * NULL gives the read up. After tml_sync all have arrived. (In commands of your own: begin after you
+ * submitted them. On the CPU engine a copy arrives at once.)
+ * Memory: each of the TML_MAX_READS reads that may be under way at once keeps as much staging memory as
+ * its largest took, until tml_close, so that the same reads again allocate nothing.
+ * Errors of begin: INVALID_ARGUMENT (also while recording on Vulkan); CAPACITY: TML_MAX_READS are under
+ * way; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST; UNSUPPORTED: buffers over memory of yours on a
+ * GPU engine, OpenGL ES 2, a page (whose package has reads of its own). Of poll: INVALID_HANDLE: the
+ * read is over; DEVICE_LOST, STALLED. */
+enum { TML_MAX_READS = 16 };
+typedef struct tml_read { /* a handle, as tml_buffer */
+    uint32_t slot;
+    uint32_t generation;
+} tml_read;
+TML_API TML_MUST_CHECK tml_status tml_buffer_read_begin(tml_context *tml, tml_buffer buffer,
+                                                        uint64_t first, uint64_t count,
+                                                        tml_read *out);
+TML_API TML_MUST_CHECK tml_status tml_buffer_read_poll(tml_context *tml, tml_read read, void *out,
+                                                       bool *done);
 /* Copies host memory into elements [first, first + count); in may be reused on return. */
 TML_API TML_MUST_CHECK tml_status tml_buffer_write(tml_context *tml, tml_buffer buffer,
                                                    uint64_t first, uint64_t count, const void *in);

@@ -474,6 +474,7 @@ void tml_close(tml_context *tml)
         tml_free(tml, tml->pages[i], TML_SLOT_PAGE * sizeof *tml->pages[i]);
     tml_free(tml, tml->pages, tml->page_capacity * sizeof *tml->pages);
     tml_scratch_release(tml);
+    tml_reads_close(tml);
     tml->engine->close(tml);
     tml_pool_destroy(&tml->allocator, tml->pool);
     tml_allocator allocator = tml->allocator;

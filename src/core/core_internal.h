@@ -43,6 +43,15 @@ struct tml_slot {
     char label[32];
 };
 
+/* A read without a wait. The engine takes memory when a read needs more than capacity, and keeps it. */
+struct tml_reading {
+    uint32_t generation; /* odd while under way */
+    size_t size;         /* bytes asked for */
+    void *memory;        /* the engine's; NULL: none yet */
+    size_t capacity;     /* bytes that memory has room for */
+    uint64_t mark;       /* the engine's: when the copy has arrived */
+};
+
 struct tml_context {
     const tml_engine *engine;
     void *engine_state;
@@ -67,6 +76,7 @@ struct tml_context {
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
     uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
+    tml_reading reads[TML_MAX_READS];
     void *scratch;
     size_t scratch_size;
     bool scratch_used; /* tml_scratch returned the arena since this flag was cleared */
@@ -100,6 +110,9 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
 /* The same checks for a field whose buffer may be on_host. */
 tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
                                      tml_buffer buffer, const tml_type *types, uint64_t count);
+
+/* Frees what reads without a wait keep, before the engine closes. */
+void tml_reads_close(tml_context *tml);
 
 /* Grows the scratch arena to at least size bytes and returns its address, of the engine's kind, in *out;
  * OUT_OF_MEMORY with a message otherwise. The address is valid until the next call that may grow the arena,

@@ -10,6 +10,7 @@
 #include <trommel/trommel.h>
 
 typedef struct tml_slot tml_slot;
+typedef struct tml_reading tml_reading;
 struct tml_vulkan_kernel;
 
 typedef enum tml_op {
@@ -87,6 +88,12 @@ typedef struct tml_engine {
     tml_status (*read)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
     tml_status (*write)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
                         const void *in);
+    /* Reads without a wait (reads.c): enqueues a copy of reading->size bytes from offset on; copies it to
+     * out if it has arrived (*done); frees what the reading keeps. Entries NULL: the engine has none. */
+    tml_status (*read_begin)(tml_context *tml, tml_slot *slot, uint64_t offset,
+                             tml_reading *reading);
+    tml_status (*read_poll)(tml_context *tml, tml_reading *reading, void *out, bool *done);
+    void (*read_free)(tml_context *tml, tml_reading *reading);
     tml_status (*map)(tml_context *tml, tml_slot *slot, void **out);
     void (*unmap)(tml_context *tml, tml_slot *slot);
     tml_status (*sync)(tml_context *tml);

@@ -96,6 +96,35 @@ static tml_status cpu_write(tml_context *tml, tml_slot *slot, uint64_t offset, s
     return TML_OK;
 }
 
+static void cpu_read_free(tml_context *tml, tml_reading *reading)
+{
+    tml_free(tml, reading->memory, reading->capacity);
+    reading->memory = NULL;
+    reading->capacity = 0;
+}
+
+static tml_status cpu_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset,
+                                 tml_reading *reading)
+{
+    if (reading->capacity < reading->size) {
+        cpu_read_free(tml, reading);
+        reading->memory = tml_alloc(tml, reading->size);
+        if (!reading->memory)
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                             "tml_buffer_read_begin: no memory for %zu bytes", reading->size);
+        reading->capacity = reading->size;
+    }
+    return cpu_read(tml, slot, offset, reading->size, reading->memory);
+}
+
+static tml_status cpu_read_poll(tml_context *tml, tml_reading *reading, void *out, bool *done)
+{
+    (void)tml;
+    memcpy(out, reading->memory, reading->size);
+    *done = true;
+    return TML_OK;
+}
+
 static tml_status cpu_map(tml_context *tml, tml_slot *slot, void **out)
 {
     (void)tml;
@@ -131,6 +160,9 @@ const tml_engine tml_cpu_engine = {
     .buffer_destroy = cpu_buffer_destroy,
     .read = cpu_read,
     .write = cpu_write,
+    .read_begin = cpu_read_begin,
+    .read_poll = cpu_read_poll,
+    .read_free = cpu_read_free,
     .map = cpu_map,
     .unmap = cpu_unmap,
     .sync = cpu_sync,

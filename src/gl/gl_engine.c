@@ -4,6 +4,9 @@
 
 const tml_engine tml_gl_engine = {
     GL_ENGINE,
+    .read_begin = gl_read_begin,
+    .read_poll = gl_read_poll,
+    .read_free = gl_read_free,
     .part = PART_GL,
     .devices = gl_devices,
     .is_lent = gl_is_lent,

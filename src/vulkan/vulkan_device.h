@@ -40,6 +40,7 @@ typedef struct vk_batch {
     VkFence fence;
     bool is_recording, is_submitted;
     uint32_t dispatches;
+    uint64_t serial; /* of its submission, from 1 */
 } vk_batch;
 
 typedef struct vk_pipeline {
@@ -76,6 +77,7 @@ struct vk_device {
     VkCommandPool pool;
     vk_batch batches[VK_BATCHES];
     uint32_t batch;                /* index of the current one */
+    uint64_t serial;               /* submissions so far */
     VkCommandBuffer lent_commands; /* the caller's command buffer, while recording into it */
     bool after_barrier;            /* nothing was recorded since the last barrier */
     bool only_compute;             /* only dispatches were recorded since then */
@@ -138,6 +140,9 @@ tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
 tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+tml_status vk_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading);
+tml_status vk_read_poll(tml_context *tml, tml_reading *reading, void *out, bool *done);
+void vk_read_free(tml_context *tml, tml_reading *reading);
 /* The caller of vk_map has waited for all work. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out);
 void vk_unmap(tml_context *tml, tml_slot *slot);
@@ -166,6 +171,8 @@ void vk_lose(tml_context *tml); /* marks the device as lost: enqueued work will 
 /* The last batch with work that may be pending; false: there is none. */
 bool vk_batch_last(const vk_device *device, uint32_t *batch);
 tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
+/* Has the submission with this serial completed? Does not wait. */
+tml_status vk_batch_poll(tml_context *tml, uint64_t serial, bool *done);
 /* TML_ERROR_STALLED, once, if a look-back in completed work gave up waiting: in tml_compact,
  * tml_unique, tml_scan, or a scan of counts (vk_scan_counts). For every public call that waits. */
 tml_status vk_take_stall(tml_context *tml);

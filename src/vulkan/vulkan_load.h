@@ -38,6 +38,7 @@
     X(EndCommandBuffer)                                                                            \
     X(CreateFence)                                                                                 \
     X(DestroyFence)                                                                                \
+    X(GetFenceStatus)                                                                              \
     X(WaitForFences)                                                                               \
     X(ResetFences)                                                                                 \
     X(CreateShaderModule)                                                                          \

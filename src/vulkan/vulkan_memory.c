@@ -772,6 +772,43 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     return status;
 }
 
+/* A read that was given up may still be under way to the same memory: the next one follows it. */
+tml_status vk_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading)
+{
+    tml_status status = tml_refuse_recording(tml, NULL, NULL);
+    if (status == TML_OK && reading->capacity < reading->size) {
+        vk_read_free(tml, reading);
+        vk_buffer *stage = NULL;
+        status =
+            vk_memory_take(tml, "tml_buffer_read_begin", VK_MEMORY_STAGING, reading->size, &stage);
+        reading->memory = stage;
+        reading->capacity = stage ? (size_t)stage->size : 0;
+    }
+    if (status == TML_OK)
+        status = record_copy(tml, slot->memory, offset, reading->memory, 0, reading->size);
+    if (status == TML_OK)
+        status = vk_submit(tml);
+    reading->mark = vk_device_of(tml)->serial;
+    return status;
+}
+
+tml_status vk_read_poll(tml_context *tml, tml_reading *reading, void *out, bool *done)
+{
+    tml_status status = vk_batch_poll(tml, reading->mark, done);
+    if (status != TML_OK || !*done)
+        return status;
+    copy_on_host(tml, out, ((const vk_buffer *)reading->memory)->host, reading->size);
+    return vk_take_stall(tml);
+}
+
+void vk_read_free(tml_context *tml, tml_reading *reading)
+{
+    if (reading->memory)
+        vk_memory_discard(tml, reading->memory);
+    reading->memory = NULL;
+    reading->capacity = 0;
+}
+
 /* A mapping is a copy in host memory: mappable device memory takes longer to allocate than to copy. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
 {

@@ -113,6 +113,26 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t index)
     return result == VK_SUCCESS ? TML_OK : lose(tml, result, "vkResetFences");
 }
 
+/* A batch that was submitted again has been waited for. */
+tml_status vk_batch_poll(tml_context *tml, uint64_t serial, bool *done)
+{
+    vk_device *device = vk_device_of(tml);
+    if (device->is_lost)
+        return lost(tml);
+    uint32_t index = 0;
+    while (index < VK_BATCHES && device->batches[index].serial != serial)
+        index++;
+    *done = true;
+    if (index == VK_BATCHES || !device->batches[index].is_submitted)
+        return TML_OK;
+    VkResult result = device->fn.GetFenceStatus(device->device, device->batches[index].fence);
+    *done = result == VK_SUCCESS;
+    if (*done)
+        return vk_batch_wait(tml, index);
+    return result == VK_NOT_READY ? TML_OK
+                                  : lose(tml, result, "asking the device: vkGetFenceStatus");
+}
+
 static void barrier(const vk_device *device, VkCommandBuffer commands, VkPipelineStageFlags from,
                     VkPipelineStageFlags to)
 {
@@ -221,6 +241,7 @@ tml_status vk_submit(tml_context *tml)
     if (result != VK_SUCCESS)
         return lose(tml, result, "vkQueueSubmit");
     batch->is_submitted = true;
+    batch->serial = ++device->serial;
     device->batch = (device->batch + 1) % VK_BATCHES;
     return TML_OK;
 }

@@ -144,6 +144,13 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 void gl_buffer_destroy(tml_context *tml, tml_slot *slot);
 tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+/* Does the driver return words as such, not as one of four components? A framebuffer of words is bound. */
+bool gl_reads_words(gl_device *device);
+/* gl_pending.c */
+tml_status gl_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading);
+tml_status gl_read_poll(tml_context *tml, tml_reading *reading, void *out, bool *done);
+void gl_read_free(tml_context *tml, tml_reading *reading);
+/* gl_memory.c again */
 tml_status gl_map(tml_context *tml, tml_slot *slot, void **out);
 void gl_unmap(tml_context *tml, tml_slot *slot);
 tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);

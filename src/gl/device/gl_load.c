@@ -38,6 +38,12 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
         GL_FIND_OPTIONAL(GetProgramBinary)
         GL_FIND_OPTIONAL(ProgramBinary)
         GL_FIND_OPTIONAL(ProgramParameteri)
+        GL_FIND_OPTIONAL(FenceSync)
+        GL_FIND_OPTIONAL(ClientWaitSync)
+        GL_FIND_OPTIONAL(DeleteSync)
+        GL_FIND_OPTIONAL(Flush)
+        GL_FIND_OPTIONAL(MapBufferRange)
+        GL_FIND_OPTIONAL(UnmapBuffer)
     }
 #    undef GL_FIND_OPTIONAL
 #endif

@@ -112,6 +112,13 @@ typedef struct gl_functions {
     __typeof__(&glGetProgramBinary) GetProgramBinary;
     __typeof__(&glProgramBinary) ProgramBinary;
     __typeof__(&glProgramParameteri) ProgramParameteri;
+    /* Of OpenGL ES 3.0; in a page the package reads without a wait itself. */
+    __typeof__(&glFenceSync) FenceSync;
+    __typeof__(&glClientWaitSync) ClientWaitSync;
+    __typeof__(&glDeleteSync) DeleteSync;
+    __typeof__(&glFlush) Flush;
+    __typeof__(&glMapBufferRange) MapBufferRange;
+    __typeof__(&glUnmapBuffer) UnmapBuffer;
 } gl_functions;
 
 /* Loads fn with get (NULL in a page only: Emscripten's functions). Returns the name of the first

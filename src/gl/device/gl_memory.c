@@ -426,6 +426,18 @@ static tml_status read_quads(tml_context *tml, const uint32_t r[4], uint32_t *ou
     return TML_OK;
 }
 
+bool gl_reads_words(gl_device *d)
+{
+    if (!d->read_format) { /* the same for all textures of words */
+        GLint format = 0, type = 0;
+        d->fn.GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &format);
+        d->fn.GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &type);
+        d->read_format = (GLenum)format;
+        d->read_type = (GLenum)type;
+    }
+    return d->read_format == GL_RED_INTEGER && d->read_type == GL_UNSIGNED_INT;
+}
+
 tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
                          uint64_t count, uint32_t *out)
 {
@@ -442,19 +454,13 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
     if (status != TML_OK)
         return status;
     fn->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    if (!d->read_format) { /* the same for all textures of words */
-        GLint format = 0, type = 0;
-        fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &format);
-        fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &type);
-        d->read_format = (GLenum)format;
-        d->read_type = (GLenum)type;
-    }
+    bool is_words = gl_reads_words(d);
     gl_errors_note(d);
     uint32_t rectangles[3][4];
     int used = gl_rectangles(texture, first, count, rectangles);
     for (int i = 0; i < used && status == TML_OK; i++) {
         const uint32_t *r = rectangles[i];
-        if (d->read_format == GL_RED_INTEGER && d->read_type == GL_UNSIGNED_INT)
+        if (is_words)
             fn->ReadPixels((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3], GL_RED_INTEGER,
                            GL_UNSIGNED_INT, out);
         else
