@@ -87,6 +87,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for path in sorted((ROOT / "python/trommel").iterdir()):
             if path.suffix in (".py", ".typed"):
                 wheel.add(f"trommel/{path.name}", path.read_bytes())
+        for path in sorted((ROOT / "include/trommel").glob("*.h")):  # for kernels
+            wheel.add(f"trommel/include/trommel/{path.name}", path.read_bytes())
         for path, target in zip(_libraries(temporary), LIBRARIES.values()):
             stripped = pathlib.Path(temporary) / target
             if not shutil.which("strip") or subprocess.run(["strip", "--strip-unneeded", "-o", stripped, path],

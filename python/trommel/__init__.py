@@ -7,6 +7,7 @@
 from ._library import (Cancelled, Context, Error, FileError, InvalidArgument, OutOfMemory, Unsupported, devices)
 from .files import (Points, Volume, load_mesh, load_picture, load_points, load_volume, save_picture)
 from .images import Measurement, expose, measure as measure_picture, mips, tonemap
+from .kernels import Kernel, map
 from .meshes import Contacts, Tree, collide, distance, subdivide
 from .streams import compact, histogram, partition, reduce, reduce_segments, scan, sort, unique
 from .surface import Field, Mesh, field, surface

@@ -3,6 +3,7 @@ import numpy as np
 
 from . import _abi as c
 from ._library import Buffers, InvalidArgument, as_array, context_of
+from .kernels import Kernel, kernel_inputs, kernel_params
 from .surface import choose
 
 _FOLDS = {"sum": c.TML_FOLD_SUM, "min": c.TML_FOLD_MIN, "max": c.TML_FOLD_MAX, "argmin": c.TML_FOLD_ARGMIN,
@@ -68,49 +69,60 @@ def scan(values, inclusive=False, context=None):
     return out
 
 
-def _select(call, arrays, keep, context, indices):
-    single = not isinstance(arrays, (tuple, list))
+def _select(call, arrays, keep, context, indices, inputs, f, u):
+    single = not isinstance(arrays, (tuple, list)) or not len(arrays) or np.ndim(arrays[0]) == 0
     arrays = [as_array(a, "array") for a in ([arrays] if single else arrays)]
-    keep = as_array(keep, "keep", None, 1)
-    if keep.dtype != bool and keep.dtype != np.uint8:
-        keep = keep != 0
-    for a in arrays:
-        if a.ndim == 0 or len(a) != len(keep):
-            raise InvalidArgument("INVALID_ARGUMENT", f"an array is {a.shape}, needs {len(keep)} rows, as keep has")
     if len(arrays) > c.TML_MAX_PAYLOADS:
         raise InvalidArgument("INVALID_ARGUMENT", f"there are {len(arrays)} arrays, needs at most "
                               f"{c.TML_MAX_PAYLOADS}")
-    outs = [np.empty_like(a) for a in arrays]
-    places = np.empty(len(keep), np.uint64) if indices else None
-    count, context = np.zeros(1, np.uint64), context_of(context)
+    context = context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_compact_desc(count=buffers.output(count), length=_all(keep))
-        desc.keep.flags = buffers.input(keep.view(np.uint8))
+        desc = c.tml_compact_desc()
+        if isinstance(keep, Kernel):
+            given = kernel_inputs(keep, arrays[:len(keep.arrays)] if inputs is None else inputs)
+            desc.keep.kernel, desc.keep.params = keep.pointer(context), kernel_params(f, u)
+            for k, array in enumerate(given):
+                getattr(desc.keep, "in")[k] = buffers.input(array)
+            if inputs is None:
+                arrays[:len(given)] = given
+            length = len(arrays[0] if arrays else given[0])
+        else:
+            keep = as_array(keep, "keep", None, 1)
+            keep = keep if keep.dtype in (bool, np.uint8) else keep != 0
+            desc.keep.flags, length = buffers.input(keep.view(np.uint8)), len(keep)
+        for a in arrays:
+            if a.ndim == 0 or len(a) != length:
+                raise InvalidArgument("INVALID_ARGUMENT", f"an array is {a.shape}, needs {length} rows")
+        outs, places, count = [np.empty_like(a) for a in arrays], None, np.zeros(1, np.uint64)
         for k, (a, out) in enumerate(zip(arrays, outs)):
             desc.payloads[k] = c.tml_payload(buffers.input(a), buffers.output(out))
         if indices:
+            places = np.empty(length, np.uint64)
             desc.indices = buffers.output(places)
+        desc.count, desc.length = buffers.output(count), c.tml_length(count=length, exact=True)
         context.call(call, desc)
     outs = outs + [places] if indices else outs
     return int(count[0]), outs, single and not indices
 
 
-def compact(arrays, keep, indices=False, context=None):
-    """The rows of an array, or of each of a list of arrays, whose keep is not 0, in order. indices: their places
-    too, at the end of the list.
+def compact(arrays, keep, indices=False, *, inputs=None, f=(), u=(), context=None):
+    """The rows of an array, or of each of a list of arrays, that are kept, in order.
+
+    keep     an array, not 0 where a row is kept; or a Kernel of the first arrays, or of inputs, with parameters f, u
+    indices  the kept rows' places too, at the end of the list
 
     >>> import trommel
     >>> trommel.compact([[5.0, 6.0, 7.0], [1, 2, 3]], [True, False, True])
     [array([5., 7.]), array([1, 3])]
     """
-    count, outs, single = _select("compact", arrays, keep, context, indices)
+    count, outs, single = _select("compact", arrays, keep, context, indices, inputs, f, u)
     outs = [out[:count] for out in outs]
     return outs[0] if single else outs
 
 
-def partition(arrays, keep, indices=False, context=None):
+def partition(arrays, keep, indices=False, *, inputs=None, f=(), u=(), context=None):
     """As compact, but the rejected rows follow the kept ones. Returns the arrays and how many are kept."""
-    count, outs, single = _select("partition", arrays, keep, context, indices)
+    count, outs, single = _select("partition", arrays, keep, context, indices, inputs, f, u)
     return (outs[0] if single else outs), count
 
 
