@@ -54,7 +54,7 @@ def test_structs_have_the_compilers_layout(tmp_path):
                 assert getattr(s, name).offset == int(said[f"{s.__name__}.{name}"]), f"{s.__name__}.{name}"
 
 
-@pytest.mark.parametrize("name", "surface streams images kernels meshes files".split())
+@pytest.mark.parametrize("name", "surface slabs streams images kernels meshes files".split())
 def test_docstrings_run(name):
     assert doctest.testmod(importlib.import_module("trommel." + name)).failed == 0
 

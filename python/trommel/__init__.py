@@ -9,6 +9,7 @@ from .files import (Points, Volume, load_mesh, load_picture, load_points, load_v
 from .images import Measurement, expose, measure as measure_picture, mips, tonemap
 from .kernels import Kernel, map
 from .meshes import Contacts, Tree, collide, distance, subdivide
+from .slabs import surface_to_file
 from .streams import compact, histogram, partition, reduce, reduce_segments, scan, sort, unique
 from .surface import Field, Mesh, field, surface
 from . import mcubes, measure

@@ -966,6 +966,10 @@ class tml_mesh_arrays(Structure):
         ('triangle_count', c_uint64),
         ('parts', POINTER(tml_surface_part)),
         ('part_count', c_uint32),
+        ('let_go', CFUNCTYPE(None, c_void_p)),
+        ('user', c_void_p),
+        ('counts_components', c_bool),
+        ('components', c_uint64),
     ]
 
 

@@ -6,8 +6,10 @@ import numpy as np
 from . import _abi as c
 from ._library import (Buffers, InvalidArgument, as_array, context_of, lib, scalar_type, take)
 
-_NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TML_NORMALS_FORWARD,
+NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TML_NORMALS_FORWARD,
             "central": c.TML_NORMALS_CENTRAL, "sobel": c.TML_NORMALS_SOBEL}
+UPS = {None: c.TML_UP_NONE, "z": c.TML_UP_Z, "y": c.TML_UP_Y, "x": c.TML_UP_X, "-z": c.TML_UP_MINUS_Z,
+       "-y": c.TML_UP_MINUS_Y, "-x": c.TML_UP_MINUS_X}
 _KERNELS = {"wendland": c.TML_FIELD_WENDLAND_C2, "poly6": c.TML_FIELD_POLY6, "metaball": c.TML_FIELD_METABALL}
 
 
@@ -55,9 +57,7 @@ class Mesh:
         """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending. up: "x", "y", "z", "-x" ...: which axis points
         up, for GLB."""
         struct = self._struct()
-        ups = {None: c.TML_UP_NONE, "z": c.TML_UP_Z, "y": c.TML_UP_Y, "x": c.TML_UP_X, "-z": c.TML_UP_MINUS_Z,
-               "-y": c.TML_UP_MINUS_Y, "-x": c.TML_UP_MINUS_X}
-        struct.up = choose(ups, "up", up)
+        struct.up = choose(UPS, "up", up)
         context_of(context).call("mesh_save", str(path).encode(), struct)
 
     def examine(self, context=None):
@@ -164,7 +164,7 @@ def surface(volume, iso=None, *, labels=None, spacing=None, origin=None, directi
         raise InvalidArgument("INVALID_ARGUMENT", "surface: needs either iso or labels")
     context, result = context_of(context), c.tml_surface_result()
     desc = c.tml_surface_desc(grid=grid_of(volume, spacing, origin, direction),
-                              normals=choose(_NORMALS, "normals", normals), caps=caps, flip=flip, soup=soup,
+                              normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip, soup=soup,
                               largest_component=largest, drop_degenerate=drop_degenerate,
                               indices64=volume.size > 2**31)
     if labels is not None and isinstance(labels, str) and labels == "all":

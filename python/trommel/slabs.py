@@ -1,0 +1,115 @@
+"""Surfaces of volumes larger than memory."""
+import ctypes
+
+import numpy as np
+
+from . import _abi as c
+from ._library import InvalidArgument, _error, context_of, lib, scalar_type
+from .surface import UPS, choose, NORMALS
+
+_FIELDS = dict(c.tml_surface_slabs_desc._fields_)
+_CANCELLED = 8  # TML_ERROR_CANCELLED; what really went wrong is raised in its place
+_NO_READ, _NO_MAP = _FIELDS["read"](), _FIELDS["map"]()
+
+
+class _Slabs:
+    """The callbacks of a call. They run in threads of the library's; the first thing that one raises is kept."""
+
+    def __init__(self, volume, shape, dtype, context):
+        self.shape, self.dtype, self.context = shape, dtype, context
+        self.raised, self.stream, self.layer_bytes = None, ctypes.c_void_p(), shape[1] * shape[2] * dtype.itemsize
+        self.volume, self.layers = volume, None if hasattr(volume, "__getitem__") else iter(volume)
+
+    def guard(self, function):
+        def guarded(*arguments):
+            try:
+                return function(*arguments) or 0
+            except BaseException as error:  # pylint: disable=broad-except
+                self.raised = self.raised or error
+                return _CANCELLED
+        return guarded
+
+    def map(self, _user, _source, first, _count, out):
+        out[0] = self.volume.__array_interface__["data"][0] + first * self.layer_bytes
+
+    def read(self, _user, _source, first, count, out):
+        size = count * self.layer_bytes
+        memory = np.frombuffer((ctypes.c_char * size).from_address(out), self.dtype).reshape(count, *self.shape[1:])
+        if self.layers is None:
+            memory[:] = self.volume[first:first + count]
+            return
+        for k in range(count):  # each layer is asked for once, in order
+            layer = next(self.layers, None)
+            if layer is None or np.shape(layer) != self.shape[1:]:
+                raise InvalidArgument("INVALID_ARGUMENT", f"layer {first + k} is "
+                                      f"{'missing' if layer is None else np.shape(layer)}, needs {self.shape[1:]}")
+            memory[k] = layer
+
+    def write(self, _user, piece):
+        piece = piece[0]
+        mesh = c.tml_mesh(positions=piece.positions, normals=piece.normals, indices=piece.indices,
+                          vertex_count=piece.vertex_count, triangle_count=piece.triangle_count,
+                          indices64=piece.indices64)
+        return lib.tml_mesh_stream_add(self.stream, piece.part, mesh)
+
+
+def _source(volume, shape, dtype):
+    if hasattr(volume, "shape") and hasattr(volume, "dtype") and hasattr(volume, "__getitem__"):
+        shape, dtype = volume.shape, np.dtype(volume.dtype)
+    if shape is None or dtype is None or len(shape) != 3:
+        raise InvalidArgument("INVALID_ARGUMENT", "volume: of layers one by one, shape (layers, rows, columns) and dtype "
+                              "have to be given")
+    return tuple(map(int, shape)), np.dtype(dtype).newbyteorder("=")
+
+
+def surface_to_file(path, volume, iso, *, shape=None, dtype=None, spacing=None, origin=None, direction=None,
+                    normals="central", caps=False, flip=False, soup=False, up=None, memory=0, context=None):
+    """Writes the isosurface of a volume of any size to a mesh file, slab by slab: neither is ever whole in memory.
+
+    path     PLY, STL, OBJ, GLB or VTP, by its ending
+    volume   an array, np.memmap among them; anything with shape, dtype and slices (zarr, h5py); or layers one by one,
+             from z = 0 on, with shape and dtype given
+    memory   bytes that samples and a piece of the mesh may take; 0: 1 GiB
+    The rest as in surface(). Returns a dict: vertices, triangles, components.
+
+    >>> import numpy as np, tempfile, trommel
+    >>> x = np.linspace(-1, 1, 32)
+    >>> layers = (0.7 - np.sqrt(z**2 + x[:, None]**2 + x**2) for z in x)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trommel.surface_to_file(folder + "/ball.ply", layers, 0, shape=(32, 32, 32), dtype="f8")["components"]
+    1
+    """
+    shape, dtype = _source(volume, shape, dtype)
+    context, result = context_of(context), c.tml_surface_result()
+    indices64 = not soup and shape[0] * shape[1] * shape[2] > 2**31
+    grid = c.tml_grid(dims=tuple(reversed(shape)), spacing=tuple(np.broadcast_to(1.0 if spacing is None else spacing, 3)),
+                      origin=tuple(origin if origin is not None else (0, 0, 0)),
+                      direction=tuple(np.asarray(direction if direction is not None else np.eye(3), float).reshape(9)))
+    desc = c.tml_surface_desc(grid=grid, iso=iso, normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip,
+                              soup=soup, indices64=indices64)
+    slabs = _Slabs(volume, shape, dtype, context)
+    is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
+        volume.dtype.isnative
+    call = c.tml_surface_slabs_desc(
+        surface=ctypes.pointer(desc), type=scalar_type(dtype), memory=memory, components=True,
+        read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
+        map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP,
+        write=_FIELDS["write"](slabs.guard(slabs.write)))
+    context.call("mesh_stream_open", str(path).encode(), c.tml_mesh_stream_desc(
+        normals=normals not in (None, "none"), soup=soup, indices64=indices64, up=choose(UPS, "up", up)), slabs.stream)
+    status = _CANCELLED
+    try:
+        context.call("surface_slabs", call, result)
+        status = 0
+    except Exception as error:
+        raise slabs.raised or error from None
+    finally:
+        with context._handle.lock:
+            finished = lib.tml_mesh_stream_finish(slabs.stream, status)
+            message = lib.tml_last_error(context._handle.pointer)
+            counts = {"vertices": result.vertex_count, "triangles": result.triangle_count,
+                      "components": result.components}
+            lib.tml_surface_free(context._handle.pointer, result)
+    if finished:
+        raise _error(finished, message)
+    return counts
