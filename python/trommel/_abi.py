@@ -39,6 +39,7 @@ TML_LOG_WARNING = 1
 TML_LOG_INFO = 2
 TML_LOG_DEBUG = 3
 TML_MAX_THREADS = 1024
+TML_MAX_READS = 16
 TML_COLLIDE_CLASS_NONE = 0
 TML_COLLIDE_CLASS_CROSSING = 1
 TML_COLLIDE_CLASS_TOUCHING = 2
@@ -226,6 +227,13 @@ class tml_buffer_desc(Structure):
         ('vulkan', c_void_p),
         ('gl', c_void_p),
         ('label', c_char_p),
+    ]
+
+
+class tml_read(Structure):
+    _fields_ = [
+        ('slot', c_uint32),
+        ('generation', c_uint32),
     ]
 
 
@@ -1187,7 +1195,9 @@ FUNCTIONS = {
     'tml_buffer_destroy': (None, [c_void_p, tml_buffer]),
     'tml_buffer_map': (c_int, [c_void_p, tml_buffer, POINTER(c_void_p)]),
     'tml_buffer_read': (c_int, [c_void_p, tml_buffer, c_void_p]),
+    'tml_buffer_read_begin': (c_int, [c_void_p, tml_buffer, c_uint64, c_uint64, POINTER(tml_read)]),
     'tml_buffer_read_count': (c_int, [c_void_p, tml_buffer, POINTER(c_uint64)]),
+    'tml_buffer_read_poll': (c_int, [c_void_p, tml_read, c_void_p, POINTER(c_bool)]),
     'tml_buffer_read_range': (c_int, [c_void_p, tml_buffer, c_uint64, c_uint64, c_void_p]),
     'tml_buffer_unmap': (None, [c_void_p, tml_buffer]),
     'tml_buffer_write': (c_int, [c_void_p, tml_buffer, c_uint64, c_uint64, c_void_p]),
