@@ -506,7 +506,6 @@ const cli_command bench_cmd_files = {
      "  volumes of 512^3, pictures of 7680 x 4320, on two threads\n"
      "trommel-bench files --command build/old/bin/trommel\n"
      "  another trommel\n",
-     files_options, cli_shared_options, 0, 0, NULL, OPT_MEMORY, NULL},
-    sizeof(files_args),
-    run_files,
-    false};
+     files_options, .without = OPT_MEMORY},
+    .args_size = sizeof(files_args),
+    .run = run_files};

@@ -103,7 +103,6 @@ const cli_command bench_cmd_image = {
      "the compiler makes of a plain loop with -ffast-math (gcc: with glibc's vector log2f).",
      "trommel-bench image --backend vulkan\n"
      "  what a frame that meters itself costs on a GPU\n",
-     image_options, cli_shared_options, 0, 0, NULL, OPT_MEMORY, NULL},
-    sizeof(image_args),
-    run_image,
-    false};
+     image_options, .without = OPT_MEMORY},
+    .args_size = sizeof(image_args),
+    .run = run_image};

@@ -60,10 +60,9 @@ const cli_command bench_cmd_collide = {
      "measures FCL and CGAL on the same tori.",
      "trommel-bench collide --threads 1\n"
      "  on one thread\n",
-     collide_options, cli_shared_options, 0, 0, NULL, OPT_MEMORY, NULL},
-    sizeof(collide_args),
-    run_collide,
-    false};
+     collide_options, .without = OPT_MEMORY},
+    .args_size = sizeof(collide_args),
+    .run = run_collide};
 
 /* ---- subdivide ------------------------------------------------------------------------------- */
 
@@ -129,7 +128,6 @@ const cli_command bench_cmd_subdivide = {
      "The surface is seen to be a torus before anything is timed.",
      "trommel-bench subdivide --threads 1 --peers osd.txt\n"
      "  beside times that peers_subdivide printed\n",
-     subdivide_options, cli_shared_options, 0, 0, NULL, OPT_MEMORY, NULL},
-    sizeof(subdivide_args),
-    run_subdivide,
-    false};
+     subdivide_options, .without = OPT_MEMORY},
+    .args_size = sizeof(subdivide_args),
+    .run = run_subdivide};

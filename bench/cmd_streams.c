@@ -234,7 +234,6 @@ const cli_command bench_cmd_streams = {
      "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
      "trommel-bench streams --backend vulkan --count 256M --peers cub.txt\n"
      "  everything on a GPU, beside times that peers_cub printed\n",
-     streams_options, cli_shared_options, 0, BENCH_SURFACE, NULL, OPT_MEMORY, NULL},
-    sizeof(streams_args),
-    run_streams,
-    false};
+     streams_options, .without = OPT_MEMORY},
+    .args_size = sizeof(streams_args),
+    .run = run_streams};

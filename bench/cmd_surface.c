@@ -185,7 +185,6 @@ const cli_command bench_cmd_surface = {
      "  a dense surface on one thread\n"
      "trommel-bench surface gyroid metaballs --normals sobel --seconds 20\n"
      "  two fields with the costliest normals and without, in at most about 20 s\n",
-     surface_options, cli_shared_options, 0, BENCH_FIELD_COUNT, NULL, OPT_MEMORY, NULL},
-    sizeof(surface_args),
-    run_surface,
-    false};
+     surface_options, .without = OPT_MEMORY},
+    .args_size = sizeof(surface_args),
+    .run = run_surface};

@@ -38,15 +38,19 @@ typedef struct cli_common {
  *     typedef struct foo_args { cli_common common; bool fast; } foo_args;
  *     static const opt foo_options[] = {
  *         {OPT_FLAG, "fast", 0, NULL, "do it fast", offsetof(foo_args, fast)}, {0}};
- *     static int foo_run(void *args, char **operands, uint32_t operand_count) { ... }
- *     const cli_command cmd_foo = {{"foo", "IN", "Does foo", ..., foo_options, cli_shared_options,
- *                                   1, 1}, sizeof(foo_args), foo_run};
+ *     static int foo_run(tml_context *tml, const void *args, char **operands) { ... }
+ *     const cli_command cmd_foo = {{"foo", "IN", "Does foo", ..., foo_options},
+ *                                  sizeof(foo_args), .run_on = foo_run};
  *
- * run returns one of cli_exit. */
+ * What runs returns one of cli_exit. */
 typedef struct cli_command {
     opt_command options;
     size_t args_size;
+    /* Either run_on, in a context that is opened and closed for it, or run. */
     int (*run)(void *args, char **operands, uint32_t operand_count);
+    int (*run_on)(tml_context *tml, const void *args, char **operands);
+    /* Optional, before the context is opened: refuses what the table cannot, and estimates the work (cli_open). */
+    int (*prepare)(const void *args, char **operands, uint32_t operand_count, cli_work *work);
     bool takes_ranks; /* several processes can do it together (ranks.h) */
 } cli_command;
 

@@ -125,13 +125,21 @@ static bool is_posed(const collide_args *a)
     return is;
 }
 
-static int check_args(const collide_args *a, uint32_t operand_count)
+/* A pose of 12 numbers takes 1 ms and more with its triangles, by the files' sizes, where the meshes meet in every pose.
+ * Whether they meet at all the CPU finds out faster, and so it does for one pose. */
+static int collide_prepare(const void *args, char **operands, uint32_t operand_count,
+                           cli_work *work)
 {
+    const collide_args *a = args;
     if (a->self ? operand_count != 1 : operand_count != 2)
         return cli_usage(a->self ? "--self takes one mesh, not two"
                                  : "B is missing; give a second mesh, or --self");
     if (a->find == FIND_DISTANCE && a->output && path_ends_with(a->output, ".npy"))
         return cli_usage("--output: distances go to .csv or .json, not .npy");
+    if (!a->pose || a->find == FIND_FIRST || a->find == FIND_DISTANCE)
+        return CLI_OK;
+    work->bytes = cli_file_size(operands[0]) + cli_file_size(operands[1]);
+    work->cpu_seconds = cli_file_size(a->pose) / 96 * (1e-3 + 1.5e-9 * work->bytes);
     return CLI_OK;
 }
 
@@ -826,17 +834,6 @@ static void tell(const run *r)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* By the files' sizes, where the meshes meet in every pose: a pose of 12 numbers takes 1 ms and more with its
- * triangles. Whether they meet at all the CPU finds out faster, and so it does for one pose. */
-static cli_work estimate(const collide_args *a, char **operands)
-{
-    if (!a->pose || a->find == FIND_FIRST || a->find == FIND_DISTANCE)
-        return (cli_work){0};
-    double bytes = cli_file_size(operands[0]) + cli_file_size(operands[1]);
-    return (cli_work){.cpu_seconds = cli_file_size(a->pose) / 96 * (1e-3 + 1.5e-9 * bytes),
-                      .bytes = bytes};
-}
-
 /* The exit status of a run that went well. */
 static int verdict(const run *r)
 {
@@ -848,17 +845,11 @@ static int verdict(const run *r)
     return is_bad ? CLI_FOUND : CLI_OK;
 }
 
-static int collide_run(void *args, char **operands, uint32_t operand_count)
+static int collide_run(tml_context *tml, const void *args, char **operands)
 {
     const collide_args *a = args;
-    int code = check_args(a, operand_count);
-    if (code != CLI_OK)
-        return code;
-    const cli_work work = estimate(a, operands);
-    run r = {.args = a, .tml = cli_open(&a->common, &work)};
-    if (!r.tml)
-        return CLI_FAILED;
-    code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
+    run r = {.args = a, .tml = tml};
+    int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
     if (code == CLI_OK && !a->self)
         code = mesh_input_load(r.tml, operands[1], TML_WELD_AUTO, &a->common, &r.times, &r.b);
     if (code == CLI_OK)
@@ -885,7 +876,6 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     tml_tree_destroy(r.tml, r.tree_b);
     mesh_input_free(r.tml, &r.a);
     mesh_input_free(r.tml, &r.b);
-    cli_close(r.tml);
     return code;
 }
 
@@ -910,10 +900,8 @@ const cli_command cmd_collide = {
                      "  trommel collide a.ply b.ply --pose poses.npy --find count -o counts.csv\n"
                      "  trommel collide a.ply b.ply --find distance\n"
                      "  trommel collide part.stl housing.stl --find first --fail-if contact -q\n",
-         .options = collide_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = 2},
+         .options = collide_options},
     .args_size = sizeof(collide_args),
-    .run = collide_run,
+    .run_on = collide_run,
+    .prepare = collide_prepare,
 };

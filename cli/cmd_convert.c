@@ -288,20 +288,16 @@ static void tell(const run *r)
     report_tell(&r->times, 0, 0);
 }
 
-static int convert_run(void *args, char **operands, uint32_t operand_count)
+static int convert_run(tml_context *tml, const void *args, char **operands)
 {
     const convert_args *a = args;
-    (void)operand_count;
-    run r = {.args = a, .path = operands[0], .tml = cli_open(&a->common, NULL)};
-    if (!r.tml)
-        return CLI_FAILED;
+    run r = {.args = a, .path = operands[0], .tml = tml};
     int code = convert(&r);
     progress_clear();
     report_add_output(&r.times, a->output);
     if (code == CLI_OK)
         tell(&r);
     simplify_free(r.tml, &r.simple);
-    cli_close(r.tml);
     return code;
 }
 
@@ -323,10 +319,7 @@ const cli_command cmd_convert = {
                      "  trommel convert survey.las -o survey.ply\n"
                      "  trommel convert sky.hdr -o sky.exr\n",
          .options = convert_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = 1,
          .needs = "output"},
     .args_size = sizeof(convert_args),
-    .run = convert_run,
+    .run_on = convert_run,
 };

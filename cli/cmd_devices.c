@@ -199,7 +199,6 @@ const cli_command cmd_devices = {
                 .examples = "  trommel devices\n"
                             "  trommel devices --verbose --json\n",
                 .options = devices_options,
-                .shared = cli_shared_options,
                 .without = OPT_ENGINE | OPT_MEMORY | OPT_QUIET},
     .args_size = sizeof(devices_args),
     .run = devices_run,

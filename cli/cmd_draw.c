@@ -139,23 +139,23 @@ static void tell(const run *r)
     report_tell(&r->times, 0, 0);
 }
 
-static int draw_run(void *args, char **operands, uint32_t operand_count)
+static int draw_prepare(const void *args, char **operands, uint32_t operand_count, cli_work *work)
+{
+    (void)operands, (void)operand_count, (void)work;
+    return camera_check(&((const draw_args *)args)->camera);
+}
+
+static int draw_run(tml_context *tml, const void *args, char **operands)
 {
     const draw_args *a = args;
-    (void)operand_count;
-    run r = {.args = a, .tml = cli_open(&a->common, NULL)};
-    if (!r.tml)
-        return CLI_FAILED;
-    int code = camera_check(&a->camera);
-    if (code == CLI_OK)
-        code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.in);
+    run r = {.args = a, .tml = tml};
+    int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.in);
     if (code == CLI_OK)
         code = draw(&r);
     progress_clear();
     if (code == CLI_OK)
         tell(&r);
     mesh_input_free(r.tml, &r.in);
-    cli_close(r.tml);
     return code;
 }
 
@@ -173,10 +173,8 @@ const cli_command cmd_draw = {
                      "  trommel draw room.glb --camera pose.txt --fov 60 -o view.png\n"
                      "    what a camera saw: its matrix from camera to world\n",
          .options = draw_options,
-         .shared = cli_shared_options,
-         .needs = "output",
-         .least_operands = 1,
-         .most_operands = 1},
+         .needs = "output"},
     .args_size = sizeof(draw_args),
-    .run = draw_run,
+    .run_on = draw_run,
+    .prepare = draw_prepare,
 };

@@ -744,10 +744,7 @@ const cli_command cmd_exposure = {
              "  trommel exposure scene.exr --meter centre --clip 5,95 --ev +1 -o scene.png\n"
              "  trommel exposure frame*.exr --adapt 3,1 --fps 24 -o out%04d.png\n"
              "  trommel exposure photo.jpg --json\n",
-         .options = exposure_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = FRAMES_MOST},
+         .options = exposure_options},
     .args_size = sizeof(exposure_args),
     .run = exposure_run,
     .takes_ranks = true,

@@ -132,16 +132,13 @@ static void tell(const run *r)
                 r->seconds);
 }
 
-static int index_run(void *args, char **operands, uint32_t operand_count)
+static int index_run(tml_context *tml, const void *args, char **operands)
 {
     const index_args *a = args;
-    (void)operand_count;
     char output[4096];
     if (!output_name(a, operands, 0, output, sizeof output))
         return cli_usage("the output's name is too long");
-    run r = {.args = a, .tml = cli_open(&a->common, NULL)};
-    if (!r.tml)
-        return CLI_FAILED;
+    run r = {.args = a, .tml = tml};
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     input_name(operands[0], &r.in);
     int code =
@@ -161,7 +158,6 @@ static int index_run(void *args, char **operands, uint32_t operand_count)
     tml_free(r.tml, r.layers, r.layers_size);
     tml_bricks_free(r.tml, &r.bricks);
     tml_volume_stream_close(r.stream);
-    cli_close(r.tml);
     return code;
 }
 
@@ -180,10 +176,7 @@ const cli_command cmd_index = {
          .examples = "  trommel index big.nhdr -o big.tmx\n"
                      "  trommel surface big.nhdr --index big.tmx --iso 120 -o big.ply\n",
          .options = index_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = 1,
          .without = OPT_MEMORY},
     .args_size = sizeof(index_args),
-    .run = index_run,
+    .run_on = index_run,
 };

@@ -379,8 +379,10 @@ static bool is_empty_array(tml_context *tml, const char *path, tml_array *out)
            tml_array_load_part(tml, path, 0, 0, out, &count) == TML_OK && count == 0;
 }
 
-static int describe(tml_context *tml, const char *path, const info_args *a)
+static int info_run(tml_context *tml, const void *args, char **operands)
 {
+    const info_args *a = args;
+    const char *path = operands[0];
     input in = {0};
     tml_array array;
     int code = CLI_OK;
@@ -422,18 +424,6 @@ static int describe(tml_context *tml, const char *path, const info_args *a)
     return code;
 }
 
-static int info_run(void *args, char **operands, uint32_t operand_count)
-{
-    const info_args *a = args;
-    (void)operand_count;
-    tml_context *tml = cli_open(&a->common, NULL);
-    if (!tml)
-        return CLI_FAILED;
-    int code = describe(tml, operands[0], a);
-    cli_close(tml);
-    return code;
-}
-
 const cli_command cmd_info = {
     .options =
         {.name = "info",
@@ -452,10 +442,7 @@ const cli_command cmd_info = {
                      "  trommel info samples.raw --dims 256,256,128 --type u16 --big-endian\n"
                      "  trommel info part.stl --json\n",
          .options = info_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = 1,
          .without = OPT_QUIET},
     .args_size = sizeof(info_args),
-    .run = info_run,
+    .run_on = info_run,
 };

@@ -197,13 +197,10 @@ static int make_and_save(run *r)
     return cli_fail(r->tml, status);
 }
 
-static int mips_run(void *args, char **operands, uint32_t operand_count)
+static int mips_run(tml_context *tml, const void *args, char **operands)
 {
     const mips_args *a = args;
-    (void)operand_count;
-    run r = {.args = a, .tml = cli_open(&a->common, NULL)};
-    if (!r.tml)
-        return CLI_FAILED;
+    run r = {.args = a, .tml = tml};
     double start = cli_now();
     int code = picture_buffer_load(r.tml, operands[0], &a->common, a->is_linear, &r.in);
     if (code == CLI_OK) {
@@ -221,7 +218,6 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
             code = make_and_save(&r);
         picture_buffer_free(r.tml, &r.in);
     }
-    cli_close(r.tml);
     return code;
 }
 
@@ -238,10 +234,7 @@ const cli_command cmd_mips = {
          .examples = "  trommel mips albedo.png -o albedo.png\n"
                      "  trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr\n",
          .options = mips_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = 1,
          .needs = "output"},
     .args_size = sizeof(mips_args),
-    .run = mips_run,
+    .run_on = mips_run,
 };

@@ -313,8 +313,10 @@ static int compact_parts(const parts *p, const compact_args *args)
     return cli_fail(p->tml, status);
 }
 
-static int run_compact(tml_context *tml, const compact_args *args, const char *path)
+static int compact_run(tml_context *tml, const void *all_args, char **operands)
 {
+    const compact_args *args = all_args;
+    const char *path = operands[0];
     loaded in;
     tml_buffer out = {0};
     uint64_t kept = 0;
@@ -346,18 +348,6 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
     return code;
 }
 
-static int compact_run(void *args, char **operands, uint32_t operand_count)
-{
-    const compact_args *a = args;
-    (void)operand_count;
-    tml_context *tml = cli_open(&a->common, NULL);
-    if (!tml)
-        return CLI_FAILED;
-    int code = run_compact(tml, a, operands[0]);
-    cli_close(tml);
-    return code;
-}
-
 const cli_command cmd_compact = {
     .options = {.name = "compact",
                 .operands = "IN.npy",
@@ -368,12 +358,9 @@ const cli_command cmd_compact = {
                 .examples = "  trommel compact in.npy --at-least 0.5 -o out.npy\n"
                             "  trommel compact labels.npy --nonzero --indices -o where.npy\n",
                 .options = compact_options,
-                .shared = cli_shared_options,
-                .least_operands = 1,
-                .most_operands = 1,
                 .needs = "output at-least|at-most|nonzero"},
     .args_size = sizeof(compact_args),
-    .run = compact_run,
+    .run_on = compact_run,
     .takes_ranks = true,
 };
 
@@ -514,8 +501,10 @@ static int scan_parts(const parts *p, const scan_args *args)
     return cli_fail(p->tml, status);
 }
 
-static int run_scan(tml_context *tml, const scan_args *args, const char *path)
+static int scan_run(tml_context *tml, const void *all_args, char **operands)
 {
+    const scan_args *args = all_args;
+    const char *path = operands[0];
     loaded in;
     tml_buffer out = {0};
     parts p;
@@ -548,18 +537,6 @@ static int run_scan(tml_context *tml, const scan_args *args, const char *path)
     return code;
 }
 
-static int scan_run(void *args, char **operands, uint32_t operand_count)
-{
-    const scan_args *a = args;
-    (void)operand_count;
-    tml_context *tml = cli_open(&a->common, NULL);
-    if (!tml)
-        return CLI_FAILED;
-    int code = run_scan(tml, a, operands[0]);
-    cli_close(tml);
-    return code;
-}
-
 const cli_command cmd_scan = {
     .options = {.name = "scan",
                 .operands = "IN.npy",
@@ -569,12 +546,9 @@ const cli_command cmd_scan = {
                          "input's type (f16 as f32).",
                 .examples = "  trommel scan counts.npy -o offsets.npy\n",
                 .options = scan_options,
-                .shared = cli_shared_options,
-                .least_operands = 1,
-                .most_operands = 1,
                 .needs = "output"},
     .args_size = sizeof(scan_args),
-    .run = scan_run,
+    .run_on = scan_run,
     .takes_ranks = true,
 };
 
@@ -825,8 +799,10 @@ static int reduce_parts(const parts *p, const reduce_args *args)
     return cli_fail(p->tml, status);
 }
 
-static int run_reduce(tml_context *tml, const reduce_args *args, const char *path)
+static int reduce_run(tml_context *tml, const void *all_args, char **operands)
 {
+    const reduce_args *args = all_args;
+    const char *path = operands[0];
     loaded in;
     fold_value values[FOLD_COUNT] = {0};
     parts p;
@@ -854,18 +830,6 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
     return code;
 }
 
-static int reduce_run(void *args, char **operands, uint32_t operand_count)
-{
-    const reduce_args *a = args;
-    (void)operand_count;
-    tml_context *tml = cli_open(&a->common, NULL);
-    if (!tml)
-        return CLI_FAILED;
-    int code = run_reduce(tml, a, operands[0]);
-    cli_close(tml);
-    return code;
-}
-
 const cli_command cmd_reduce = {
     .options = {.name = "reduce",
                 .operands = "IN.npy",
@@ -874,11 +838,8 @@ const cli_command cmd_reduce = {
                 .about = "Sums of integers are exact modulo 2^64. NaN makes sum and mean NaN.",
                 .examples = "  trommel reduce in.npy --sum\n",
                 .options = reduce_options,
-                .shared = cli_shared_options,
-                .least_operands = 1,
-                .most_operands = 1,
                 .without = OPT_QUIET},
     .args_size = sizeof(reduce_args),
-    .run = reduce_run,
+    .run_on = reduce_run,
     .takes_ranks = true,
 };

@@ -612,23 +612,24 @@ static void release(run *r)
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         tml_buffer_destroy(r->tml, buffers[i]);
     mesh_input_free(r->tml, &r->in);
-    cli_close(r->tml);
 }
 
-static int subdivide_run(void *args, char **operands, uint32_t operand_count)
+static int subdivide_prepare(const void *args, char **operands, uint32_t operand_count,
+                             cli_work *work)
 {
     const subdivide_args *a = args;
-    (void)operand_count;
+    (void)operands, (void)operand_count;
     if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
         return cli_usage("--levels: %g is not a whole number", a->levels.values[0]);
-    if (camera_check(&a->camera) != CLI_OK)
-        return CLI_USAGE;
     /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a quarter of a
      * second, much of it wins several. Uniform subdivision writes its file for longer than it computes. */
-    const cli_work work = {.cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0};
-    run r = {.args = a, .tml = cli_open(&a->common, &work)};
-    if (!r.tml)
-        return CLI_FAILED;
+    work->cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0;
+    return camera_check(&a->camera);
+}
+
+static int subdivide_run(tml_context *tml, const void *args, char **operands)
+{
+    run r = {.args = args, .tml = tml};
     int code = load(&r, operands[0]);
     if (code == CLI_OK)
         code = prepare(&r);
@@ -671,10 +672,8 @@ const cli_command cmd_subdivide = {
              "  trommel subdivide hero.obj -o view.obj --pixels 4 --camera "
              "2,-6,3,0,0,1\n",
          .options = subdivide_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = 1,
          .needs = "output|png"},
     .args_size = sizeof(subdivide_args),
-    .run = subdivide_run,
+    .run_on = subdivide_run,
+    .prepare = subdivide_prepare,
 };

@@ -1159,9 +1159,6 @@ const cli_command cmd_surface = {
                      "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply "
                      "--resume\n",
          .options = surface_options,
-         .shared = cli_shared_options,
-         .least_operands = 1,
-         .most_operands = FRAMES_MOST,
          .needs = "output|png|debug-cells"},
     .args_size = sizeof(surface_args),
     .run = surface_run,

@@ -212,7 +212,7 @@ double cli_file_size(const char *path)
 
 static bool is_worth_a_gpu(const cli_common *common, const cli_work *work)
 {
-    if (!work)
+    if (!work || !(work->cpu_seconds > 0))
         return false;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     double threads = common->threads  ? (double)common->threads
@@ -377,6 +377,21 @@ static bool asks_json(int argc, char **argv)
     return asks;
 }
 
+static int run_on_context(const cli_command *command, const void *args, char **operands,
+                          uint32_t operand_count)
+{
+    cli_work work = {0};
+    int code = command->prepare ? command->prepare(args, operands, operand_count, &work) : CLI_OK;
+    if (code != CLI_OK)
+        return code;
+    tml_context *tml = cli_open(args, &work);
+    if (!tml)
+        return CLI_FAILED;
+    code = command->run_on(tml, args, operands);
+    cli_close(tml);
+    return code;
+}
+
 static int run_command(const cli_command *command, int argc, char **argv)
 {
     uint32_t operand_count;
@@ -398,7 +413,8 @@ static int run_command(const cli_command *command, int argc, char **argv)
     if (outcome == OPT_RUN && code == CLI_OK)
         code = files_check(&command->options, args, argv + 1, operand_count);
     if (outcome == OPT_RUN && code == CLI_OK)
-        code = command->run(args, argv + 1, operand_count);
+        code = command->run ? command->run(args, argv + 1, operand_count)
+                            : run_on_context(command, args, argv + 1, operand_count);
     code = standard_files_end(code);
     free(args);
     return code;

@@ -109,7 +109,7 @@ static bool parse_bytes(const char *text, uint64_t *out)
 uint32_t opt_list(const opt_command *command, const opt **list)
 {
     uint32_t count = 0;
-    const opt *tables[] = {command->options, command->shared};
+    const opt *tables[] = {command->options, command->name ? cli_shared_options : NULL};
     for (int t = 0; t < 2; t++)
         for (const opt *option = tables[t]; option && option->kind != OPT_END; option++)
             if (count < OPT_MAX_OPTIONS && !(option->group & command->without))
@@ -386,6 +386,27 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
     return OPT_RUN;
 }
 
+/* Refuses too few operands, or too many. */
+static opt_outcome check_operands(const opt_command *command, uint32_t count, char **operands)
+{
+    uint32_t least = 0, most = 0;
+    bool is_optional = !command->name;
+    bool has_more = command->name && strstr(command->operands, "...");
+    for (const char *at = command->operands; *at; at += strspn(at, " ")) {
+        is_optional |= *at == '[';
+        least += !is_optional;
+        most += command->name || !most;
+        at += strcspn(at, " ");
+    }
+    if (count < least)
+        cli_usage("%s is missing", command->operands);
+    else if (count > most && !has_more)
+        cli_usage("unexpected argument \"%s\"", operands[most]);
+    else
+        return OPT_RUN;
+    return OPT_REFUSED;
+}
+
 opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
                       uint32_t *operand_count)
 {
@@ -409,14 +430,8 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
         }
     }
     *operand_count = operands;
-    if (operands < command->least_operands) {
-        cli_usage("%s is missing", command->operands);
+    if (check_operands(command, operands, argv + 1) != OPT_RUN)
         return OPT_REFUSED;
-    }
-    if (operands > command->most_operands) {
-        cli_usage("unexpected argument \"%s\"", argv[command->most_operands + 1]);
-        return OPT_REFUSED;
-    }
     return opt_check_line(command) == CLI_OK ? OPT_RUN : OPT_REFUSED;
 }
 

@@ -98,17 +98,16 @@ typedef enum opt_group { OPT_ENGINE = 1, OPT_MEMORY = 2, OPT_QUIET = 4, OPT_JSON
 
 /* One command: everything that help and parsing need. */
 typedef struct opt_command {
-    const char *name;     /* "surface"; NULL for the program itself */
-    const char *operands; /* "IN", "[FILE...]", or "" */
+    const char
+        *name; /* "surface"; NULL for the program itself, which takes a command's name, too */
+    const char *operands; /* "IN", "A [B]", "[FILE...]", or "": how many it takes, by that */
     const char *summary;  /* one line, starts with a capital, no full stop */
     const char *about;    /* paragraphs, separated by an empty line; may be NULL */
     const char *examples; /* lines "command\n  what it does" ... ; may be NULL */
-    const opt *options;   /* ends with {0} */
-    const opt *shared;    /* options that all commands have; ends with {0}; may be NULL */
-    uint32_t least_operands, most_operands;
-    const char *needs;   /* as an option's: what must be given */
-    uint32_t without;    /* opt_group bits: shared options that it has not */
-    const char *endings; /* of its operands, as of an OPT_INPUT */
+    const opt *options;   /* ends with {0}; those of cli_shared_options follow */
+    const char *needs;    /* as an option's: what must be given */
+    uint32_t without;     /* opt_group bits: shared options that it has not */
+    const char *endings;  /* of its operands, as of an OPT_INPUT */
 } opt_command;
 
 typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;

@@ -46,7 +46,6 @@ static const opt_command program = {
         "\"-.glb\" is standard output in the format of that ending, and the summary goes to "
         "standard error.",
     .options = program_options,
-    .most_operands = 1,
 };
 
 const cli_program cli_this_program = {
