@@ -27,8 +27,8 @@ typedef struct files_args {
 
 static const opt files_options[] = {
     {OPT_SECTION, .help = "Input"},
-    {OPT_COUNT, "side", .brief = "samples along each side of the volumes", .argument = "N",
-     .least = 16, .most = 2048, .fallback = "256", .offset = offsetof(files_args, side),
+    {OPT_COUNT, "side", .brief = "", .argument = "N", .least = 16, .most = 2048, .fallback = "256",
+     .offset = offsetof(files_args, side),
      .help = "samples along each side of the volumes; the picture has 15 N by 135 N / 16 pixels, "
              "each large mesh 8 N^2 triangles, the array N^3 / 2 numbers"},
     {OPT_TEXT, "folder", .argument = "DIR", .offset = offsetof(files_args, folder),
@@ -36,8 +36,8 @@ static const opt files_options[] = {
     {OPT_INPUT, "command", .argument = "FILE", .offset = offsetof(files_args, command),
      .help = "the trommel to measure (default: the one beside this program)"},
     {OPT_SECTION, .help = "Measuring"},
-    {OPT_COUNT, "repeats", .brief = "runs of each row", .argument = "N", .least = 1, .most = 1000,
-     .fallback = "7", .offset = offsetof(files_args, bench.repeats), .help = "runs of each row"},
+    {OPT_COUNT, "repeats", .brief = "", .argument = "N", .least = 1, .most = 1000, .fallback = "7",
+     .offset = offsetof(files_args, bench.repeats), .help = "runs of each row"},
     BENCH_SECONDS_OPTION(files_args),
     {0},
 };

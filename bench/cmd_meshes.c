@@ -15,8 +15,8 @@ typedef struct collide_args {
 
 static const opt collide_options[] = {
     {OPT_SECTION, .help = "Input"},
-    {OPT_COUNT, "triangles", .brief = "of each torus, about", .argument = "N", .least = 100,
-     .most = 100000000, .fallback = "200000", .offset = offsetof(collide_args, triangles),
+    {OPT_COUNT, "triangles", .brief = "", .argument = "N", .least = 100, .most = 100000000,
+     .fallback = "200000", .offset = offsetof(collide_args, triangles),
      .help = "of each torus, about"},
     BENCH_OPTIONS(collide_args),
     {0},
@@ -73,8 +73,8 @@ typedef struct subdivide_args {
 
 static const opt subdivide_options[] = {
     {OPT_SECTION, .help = "Input"},
-    {OPT_COUNT, "levels", .brief = "of a torus of 4096 triangles", .argument = "N", .most = 8,
-     .fallback = "0", .offset = offsetof(subdivide_args, levels),
+    {OPT_COUNT, "levels", .brief = "", .argument = "N", .most = 8, .fallback = "0",
+     .offset = offsetof(subdivide_args, levels),
      .help = "of a torus of 4096 triangles; 0: 5 on the CPU and 6 on a GPU"},
     BENCH_OPTIONS(subdivide_args),
     BENCH_PEERS_OPTION(subdivide_args),

@@ -6,6 +6,7 @@
 
 #include "camera.h"
 #include "cli.h"
+#include "vectors.h"
 
 /* X,Y,Z,TX,TY,TZ[,FOV]: how many they are; 0: it is the name of a file, or nothing. */
 static uint32_t numbers_of(const camera_options *options, double out[7])
@@ -70,17 +71,11 @@ static int take_matrix(const char *path, const double m[16], const double origin
     }
     bool is_rigid = length > 0 && m[12] == 0 && m[13] == 0 && m[14] == 0 && m[15] == 1;
     for (int a = 0; a < 3; a++)
-        for (int b = 0; b <= a; b++) {
-            double dot = 0;
-            for (int i = 0; i < 3; i++)
-                dot += out->axes[a][i] * out->axes[b][i];
-            is_rigid = is_rigid && fabs(dot - (a == b)) < 1e-3;
-        }
-    double(*x)[3] = out->axes;
-    double volume = x[0][0] * (x[1][1] * x[2][2] - x[1][2] * x[2][1]) -
-                    x[0][1] * (x[1][0] * x[2][2] - x[1][2] * x[2][0]) +
-                    x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0]);
-    if (is_rigid && volume > 0)
+        for (int b = 0; b <= a; b++)
+            is_rigid = is_rigid && fabs(dot(out->axes[a], out->axes[b]) - (a == b)) < 1e-3;
+    double(*x)[3] = out->axes, z[3];
+    cross(x[0], x[1], z);
+    if (is_rigid && dot(z, x[2]) > 0)
         return CLI_OK;
     return cli_error(
         "%s: is not the matrix of a camera; the first three columns need to be right-handed axes "
@@ -89,26 +84,11 @@ static int take_matrix(const char *path, const double m[16], const double origin
         path);
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static bool normalize(double v[3])
-{
-    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (int i = 0; i < 3; i++)
-        v[i] /= length;
-    return length > 0;
-}
-
 static int place_camera(const double numbers[6], tml_up up, const double origin[3],
                         render_camera *out)
 {
-    static const int up_axis[] = {2, 1, 0, 2, 1, 0};
-    double forward[3], upwards[3] = {0, 0, 0};
-    upwards[up_axis[up - TML_UP_Z]] = up >= TML_UP_MINUS_Z ? -1 : 1;
+    double forward[3], upwards[3];
+    render_upwards((render_up)(up - TML_UP_Z), upwards);
     for (int i = 0; i < 3; i++) {
         forward[i] = numbers[3 + i] - numbers[i];
         out->eye[i] = numbers[i] - origin[i];
@@ -130,7 +110,7 @@ int camera_find(const camera_options *options, tml_up up, const double origin[3]
     double fov = count > 6 ? numbers[6] : options->fov;
     if (!(fov > 0 && fov < 180))
         return cli_usage("--camera: %g degrees from bottom to top; needs 0 to 180", fov);
-    out->angle = fov * 0.017453292519943295;
+    out->angle = fov * degree;
     if (count)
         return place_camera(numbers, up, origin, out);
     int code = read_matrix(options->text, m);

@@ -14,6 +14,7 @@
 #include "progress.h"
 #include "text.h"
 #include "text_file.h"
+#include "vectors.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -82,8 +83,8 @@ static const opt collide_options[] = {
      .help = "pairs: which triangles meet; first: one pair for each pose, whether they meet at "
              "all; count: how many pairs, and not which; distance: the smallest distance of A "
              "and B instead, and where it is"},
-    {OPT_FLAG, "self", .excludes = "find=distance|pose|translate|rotate|scale",
-     .brief = "which triangles of A meet each other", .offset = offsetof(collide_args, self),
+    {OPT_FLAG, "self", .excludes = "find=distance|pose|translate|rotate|scale", .brief = "",
+     .offset = offsetof(collide_args, self),
      .help =
          "which triangles of A meet each other; neighbours only where they meet elsewhere, too"},
     {OPT_CUSTOM, "classes", .excludes = "find=distance", .argument = "NAME[,NAME...]",
@@ -164,7 +165,6 @@ typedef struct run {
 /* Rotation about z of that about y of that about x, scaled; then the translation. */
 static void pose_from_options(const collide_args *a, double m[12])
 {
-    const double degree = 0.017453292519943295;
     double s[3], c[3];
     for (int i = 0; i < 3; i++) {
         double angle = a->rotate.values[i];

@@ -100,8 +100,8 @@ static const opt exposure_options[] = {
      .offset = offsetof(exposure_args, ev100),
      .help = "this exposure value at ISO 100, whatever was measured: as if the average were "
              "2^(EV - 3) cd/m2"},
-    {OPT_NUMBER, "ev", .brief = "bias: +1 is twice as bright", .argument = "STOPS", .least = -100,
-     .most = 100, .fallback = "0", .offset = offsetof(exposure_args, bias),
+    {OPT_NUMBER, "ev", .brief = "", .argument = "STOPS", .least = -100, .most = 100,
+     .fallback = "0", .offset = offsetof(exposure_args, bias),
      .help = "bias: +1 is twice as bright"},
     {OPT_NUMBER, "key", .argument = "GREY", .least = 1e-6, .most = 1e6, .fallback = "0.18",
      .offset = offsetof(exposure_args, key), .help = "what the average becomes, of a white of 1"},

@@ -201,7 +201,7 @@ static const opt compact_options[] = {
     {OPT_FLAG, "nonzero", .excludes = "at-least|at-most", .brief = "keep those that are not 0",
      .help = "those that are not 0 (NaN is not 0)", .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "", .help = "where to write",
      .offset = offsetof(compact_args, output), .endings = ".npy"},
     {OPT_FLAG, "indices", .brief = "write positions instead of elements",
      .help = "write the positions of the kept elements (u64), not the elements",
@@ -377,7 +377,7 @@ static const opt scan_options[] = {
     {OPT_FLAG, "inclusive", .brief = "let each sum include its own element",
      .help = "let each sum include its own element (default: exclude it)",
      .offset = offsetof(scan_args, inclusive)},
-    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "", .help = "where to write",
      .offset = offsetof(scan_args, output), .endings = ".npy"},
     {0},
 };
@@ -568,8 +568,7 @@ static const char *const fold_names[FOLD_COUNT] = {
 
 #define FOLD_OPTION(fold, name, text)                                                              \
     {                                                                                              \
-        OPT_FLAG, name, .brief = text, .help = text,                                               \
-                        .offset = offsetof(reduce_args, folds) + (fold)                            \
+        OPT_FLAG, name, .brief = "", .help = text, .offset = offsetof(reduce_args, folds) + (fold) \
     }
 static const opt reduce_options[] = {
     {OPT_SECTION, .help = "What to compute (default: all)"},

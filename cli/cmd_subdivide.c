@@ -15,6 +15,7 @@
 #include "picture_options.h"
 #include "progress.h"
 #include "text.h"
+#include "vectors.h"
 
 #include <trommel/subdivide.h>
 
@@ -125,7 +126,7 @@ static const opt subdivide_options[] = {
              "of several fans, instead of refusing them"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .brief = "the mesh: .ply .stl .obj .glb .vtp", .argument = "FILE",
+    {OPT_OUTPUT, "output", 'o', .brief = "", .argument = "FILE",
      .offset = offsetof(subdivide_args, output), .endings = ".ply .stl .obj .glb .vtp",
      .help = "the mesh: .ply .stl .obj .glb .vtp; texture coordinates need .obj"},
     {OPT_OUTPUT, "png", .brief = "a picture of it, a colour for each level", .argument = "FILE",
@@ -185,23 +186,16 @@ static void find_normal(const tml_mesh *mesh, uint64_t triangle, double out[3])
         u[i] = (double)mesh->positions[3 * (size_t)t[1] + (size_t)i] - a;
         v[i] = (double)mesh->positions[3 * (size_t)t[2] + (size_t)i] - a;
     }
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = u[j] * v[k] - u[k] * v[j];
-    }
+    cross(u, v, out);
 }
 
 static double find_angle(const tml_mesh *mesh, uint64_t a, uint64_t b)
 {
-    double m[3], n[3], dot = 0, cross[3];
+    double m[3], n[3], sine[3];
     find_normal(mesh, a, m);
     find_normal(mesh, b, n);
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        dot += m[i] * n[i];
-        cross[i] = m[j] * n[k] - m[k] * n[j];
-    }
-    return atan2(sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]), dot);
+    cross(m, n, sine);
+    return atan2(sqrt(dot(sine, sine)), dot(m, n));
 }
 
 /* Moves the sharp ones of the sides to the front; returns how many. */
@@ -232,7 +226,7 @@ static int make_angle_creases(run *r)
         sides[i] = (side){a < b ? a : b, a < b ? b : a, i / 3};
     }
     qsort(sides, count, sizeof *sides, compare_sides);
-    count = keep_sharp(mesh, sides, count, r->args->creases.angle * 0.017453292519943295);
+    count = keep_sharp(mesh, sides, count, r->args->creases.angle * degree);
     uint32_t *ends = tml_alloc(r->tml, count * 2 * sizeof *ends);
     float *sharpness = tml_alloc(r->tml, count * sizeof *sharpness);
     tml_status status = TML_OK;
@@ -423,7 +417,7 @@ static int subdivide_adaptively(run *r)
             return code;
     } else if (a->angle.count) {
         desc.criterion = TML_SPLIT_ANGLE;
-        desc.threshold = (float)(a->angle.values[0] * 0.017453292519943295);
+        desc.threshold = (float)(a->angle.values[0] * degree);
     } else if (a->distance.count) {
         desc.criterion = TML_SPLIT_DISTANCE;
         desc.threshold = (float)a->distance.values[0];

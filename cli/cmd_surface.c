@@ -181,11 +181,11 @@ static const opt surface_options[] = {
          "four triangles may arise where samples equal the isovalue"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_OUTPUT, "output", 'o', .brief = "the mesh: .ply .stl .obj .glb .vtp", .argument = "FILE",
+    {OPT_OUTPUT, "output", 'o', .brief = "", .argument = "FILE",
      .offset = offsetof(surface_args, output), .endings = ".ply .stl .obj .glb .vtp",
      .help = "the mesh: .ply .stl .obj .glb .vtp"},
-    {OPT_OUTPUT, "png", .brief = "a picture of it", .argument = "FILE",
-     .offset = offsetof(surface_args, png), .endings = ".png", .help = "a picture of it"},
+    {OPT_OUTPUT, "png", .brief = "", .argument = "FILE", .offset = offsetof(surface_args, png),
+     .endings = ".png", .help = "a picture of it"},
     {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*|iso=*:*",
      .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "

@@ -510,8 +510,9 @@ void opt_print_short_help(const opt_command *command, FILE *out)
         const char *value = opt_value_name(list[i]);
         bool is_long = value && strlen(value) > HELP_COLUMN + HELP_COLUMN / 2; /* many choices */
         int used = print_name(out, list[i], is_long ? "NAME" : value);
-        fprintf(out, "%*s%s\n", used + 2 > HELP_COLUMN ? 2 : HELP_COLUMN - used, "",
-                list[i]->brief);
+        const char *brief = *list[i]->brief ? list[i]->brief : list[i]->help;
+        fprintf(out, "%*s%.*s\n", used + 2 > HELP_COLUMN ? 2 : HELP_COLUMN - used, "",
+                (int)(brief == list[i]->brief ? strlen(brief) : strcspn(brief, ";")), brief);
     }
     fprintf(out, "      --help%*sall options, with defaults and ranges\n", HELP_COLUMN - 12, "");
 }

@@ -61,7 +61,8 @@ typedef struct opt {
      * content. */
     const char *endings;
     opt_names_fn names; /* OPT_OUTPUT; NULL: the value is the name */
-    const char *brief;  /* the line in the short help; NULL: not among the few there */
+    const char *
+        brief; /* the line in the short help; "": the help up to its ";"; NULL: not among the few there */
 
     /* An option that is given where it does not apply is a usage error. What a section says
      * holds for those of its options that do not say it themselves.

@@ -8,6 +8,7 @@
 
 #include "picture_frame.h"
 #include "raster.h"
+#include "shares.h"
 
 enum { BINS = 512, TASKS = 32, ROUNDS = 4, FEW_BINS = BINS / 16 };
 static const double crop_tail = 0.025; /* of the area, at each end of each axis */
@@ -19,12 +20,6 @@ typedef struct area_job {
     double lower[3], upper[3];
     double (*bins)[3][2][BINS]; /* of each task: where triangles begin, and end */
 } area_job;
-
-static void share(uint64_t count, uint32_t task, uint64_t *first, uint64_t *last)
-{
-    *first = count / TASKS * task + (task < count % TASKS ? task : count % TASKS);
-    *last = *first + count / TASKS + (task < count % TASKS);
-}
 
 /* What lies outside counts to the bins at the ends. */
 static int bin_of(const area_job *job, int axis, float x)
@@ -38,10 +33,10 @@ static int bin_of(const area_job *job, int axis, float x)
 static void add_areas(void *argument, uint32_t task)
 {
     const area_job *job = argument;
-    uint64_t first, last;
+    uint64_t first = share_begin(job->mesh->triangle_count, task, TASKS);
+    uint64_t last = share_begin(job->mesh->triangle_count, task + 1, TASKS);
     double(*bins)[2][BINS] = job->bins[task];
     memset(bins, 0, sizeof job->bins[task]);
-    share(job->mesh->triangle_count, task, &first, &last);
     for (uint64_t t = first; t < last; t++) {
         uint64_t v[3];
         if (!raster_corners(job->mesh, t, v))

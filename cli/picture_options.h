@@ -13,19 +13,21 @@ typedef struct picture_options {
 
 #define PICTURE_UPS "auto|z|y|x|-z|-y|-x" /* tml_up */
 
-/* The rows of an option table for the member picture of args. */
+/* The rows of an option table for the member picture of args. PICTURE_ROWS: what --up needs, and more members of each. */
 /* clang-format off */
 #define PICTURE_OPTIONS(args)                                                                      \
     {OPT_SECTION, .help = "Picture", .needs = "png|pixels"},                                       \
+    PICTURE_ROWS(args, "png|pixels|output=*.glb", .brief = NULL)
+#define PICTURE_ROWS(args, up_needs, ...)                                                          \
     {OPT_CUSTOM, "size", .argument = "WxH", .parse = picture_parse_size, .fallback = "1200x900",   \
-     .offset = offsetof(args, picture.size), .help = "in pixels"},                                 \
+     .offset = offsetof(args, picture.size), .help = "in pixels", __VA_ARGS__},                    \
     {OPT_NUMBERS, "view", .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20",    \
      .count_least = 2, .count_most = 2, .offset = offsetof(args, picture.view),                    \
-     .help = "turn about the vertical and height of the viewer, in degrees"},                      \
-    {OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto",                                 \
-     .needs = "png|pixels|output=*.glb", .offset = offsetof(args, picture.up),                     \
-     .help = "the axis that points up, in a picture and in a GLB, which is y-up; auto: y for OBJ " \
-             "and glTF, z for all others"}
+     .help = "turn about the vertical and elevation, in degrees", __VA_ARGS__},                    \
+    {OPT_CHOICE, "up", .choices = PICTURE_UPS, .fallback = "auto", .needs = up_needs,              \
+     .offset = offsetof(args, picture.up), __VA_ARGS__,                                            \
+     .help = "the axis that points up; auto: y for OBJ and glTF, z for all others. A GLB, which "  \
+             "is y-up, is turned by it"}
 /* clang-format on */
 
 const char *picture_parse_size(const char *text, void *member);

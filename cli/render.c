@@ -8,29 +8,13 @@
 
 #include "render_internal.h"
 #include "render_look.h"
+#include "shares.h"
+#include "vectors.h"
 
 static const double field_of_view = 0.46; /* radians across the shorter side: a portrait lens */
 static const double margin = 0.07;        /* of the shorter side, kept free around the mesh */
 
 /* ---- vectors --------------------------------------------------------------------------------- */
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static void normalize(double v[3])
-{
-    double length = sqrt(dot(v, v));
-    for (int i = 0; i < 3; i++)
-        v[i] /= length;
-}
 
 static tml_vec3 unit(tml_vec3 v, tml_vec3 otherwise)
 {
@@ -68,9 +52,8 @@ static void find_some_extents(void *argument, uint32_t index)
 {
     extent_job *job = argument;
     uint64_t count = job->mesh->vertex_count;
-    uint64_t first = count / EXTENT_TASKS * index +
-                     (index < count % EXTENT_TASKS ? index : count % EXTENT_TASKS);
-    uint64_t last = first + count / EXTENT_TASKS + (index < count % EXTENT_TASKS);
+    uint64_t first = share_begin(count, index, EXTENT_TASKS);
+    uint64_t last = share_begin(count, index + 1, EXTENT_TASKS);
     for (uint32_t d = 0; d < job->count; d++) {
         job->lower[index][d] = INFINITY;
         job->upper[index][d] = -INFINITY;
@@ -107,18 +90,20 @@ static bool find_extents(const scene *s, const double (*directions)[3], uint32_t
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
+void render_upwards(render_up up, double out[3])
+{
+    memset(out, 0, 3 * sizeof *out);
+    out[2 - up % 3] = up >= RENDER_UP_MINUS_Z ? -1 : 1;
+}
+
 /* Camera axes from turns about the world's up. */
 static void aim_camera(const render_desc *desc, double axes[3][3], double up[3])
 {
-    static const int up_axis[] = {2, 1, 0, 2, 1, 0};
-    double sign = desc->up >= RENDER_UP_MINUS_Z ? -1 : 1;
     double right[3] = {0}, back[3];
-    memset(up, 0, 3 * sizeof *up);
-    up[up_axis[desc->up]] = sign;
-    right[up_axis[desc->up] == 0 ? 1 : 0] = 1;
+    render_upwards(desc->up, up);
+    right[up[0] != 0] = 1;
     cross(right, up, back);
 
-    const double degree = 0.017453292519943295;
     double ca = cos(degree * desc->azimuth), sa = sin(degree * desc->azimuth);
     double ce = cos(degree * desc->elevation), se = sin(degree * desc->elevation);
     for (int i = 0; i < 3; i++) {

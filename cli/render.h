@@ -56,6 +56,8 @@ typedef struct render_desc {
 
 enum { RENDER_MAX_SIDE = 8192 };
 
+/* The world's direction that is up. */
+void render_upwards(render_up up, double out[3]);
 /* The camera that desc's picture of mesh has; false when the mesh has no vertex. */
 bool render_find_camera(tml_context *tml, const tml_mesh *mesh, const render_desc *desc,
                         render_camera *out);

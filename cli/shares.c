@@ -31,11 +31,6 @@ static double cost_of(const tml_bricks *bricks, uint64_t brick_layer,
     return (double)crossed + idle_brick * (double)count;
 }
 
-uint64_t share_begin(uint64_t count, uint64_t rank, uint64_t ranks)
-{
-    return count / ranks * rank + count % ranks * rank / ranks;
-}
-
 layer_share share_layers(uint64_t first, uint64_t count, uint32_t rank, uint32_t ranks,
                          const tml_bricks *bricks, const tml_surface_desc *surface)
 {

@@ -1,4 +1,4 @@
-/* Which layers of a volume each process takes. */
+/* Which share each process or task takes, of layers of a volume or other things. */
 #ifndef CLI_SHARES_H
 #define CLI_SHARES_H
 
@@ -9,7 +9,10 @@ typedef struct layer_share {
 } layer_share;
 
 /* Where the share of rank begins, of ranks that share count things evenly; of rank ranks: count. */
-uint64_t share_begin(uint64_t count, uint64_t rank, uint64_t ranks);
+static inline uint64_t share_begin(uint64_t count, uint64_t rank, uint64_t ranks)
+{
+    return count / ranks * rank + count % ranks * rank / ranks;
+}
 
 /* The share of one of several processes in layers [first, first + count). With bricks, which may be NULL, shares
  * have about as many bricks that one of the isovalues crosses (or, where there are none, a label's value

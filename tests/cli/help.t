@@ -211,12 +211,12 @@ Field (for points):
 
 Picture (needs --png):
       --size WxH            in pixels (default: 1200x900)
-      --view AZ,EL          turn about the vertical and height of the viewer, in
-                            degrees (-360 to 360; default: 30,20)
+      --view AZ,EL          turn about the vertical and elevation, in degrees (-360
+                            to 360; default: 30,20)
       --up auto|z|y|x|-z|-y|-x
-                            the axis that points up, in a picture and in a GLB,
-                            which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png or --output FILE.glb; default: auto)
+                            the axis that points up; auto: y for OBJ and glTF, z for
+                            all others. A GLB, which is y-up, is turned by it (needs
+                            --png or --output FILE.glb; default: auto)
       --color RRGGBB        of the surface; several parts and attributes bring their
                             own (not with --attribute, --iso V,V..., --iso A:B:N,
                             --labels all, --labels N,N...; default: d9c7a8)
@@ -387,12 +387,12 @@ Output:
 
 Picture (needs --png):
       --size WxH            in pixels (default: 1200x900)
-      --view AZ,EL          turn about the vertical and height of the viewer, in
-                            degrees (-360 to 360; default: 30,20)
+      --view AZ,EL          turn about the vertical and elevation, in degrees (-360
+                            to 360; default: 30,20)
       --up auto|z|y|x|-z|-y|-x
-                            the axis that points up, in a picture and in a GLB,
-                            which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png or --output FILE.glb; default: auto)
+                            the axis that points up; auto: y for OBJ and glTF, z for
+                            all others. A GLB, which is y-up, is turned by it (needs
+                            --png or --output FILE.glb; default: auto)
       --fit contact|all     what fills the picture (default: contact)
 
 Device and limits:
@@ -524,13 +524,12 @@ Output:
 
 Picture (needs --png or --pixels):
       --size WxH            in pixels (default: 1200x900)
-      --view AZ,EL          turn about the vertical and height of the viewer, in
-                            degrees (-360 to 360; default: 30,20)
+      --view AZ,EL          turn about the vertical and elevation, in degrees (-360
+                            to 360; default: 30,20)
       --up auto|z|y|x|-z|-y|-x
-                            the axis that points up, in a picture and in a GLB,
-                            which is y-up; auto: y for OBJ and glTF, z for all
-                            others (needs --png, --pixels or --output FILE.glb;
-                            default: auto)
+                            the axis that points up; auto: y for OBJ and glTF, z for
+                            all others. A GLB, which is y-up, is turned by it (needs
+                            --png, --pixels or --output FILE.glb; default: auto)
 
 Device and limits:
       --backend auto|cpu|vulkan|gl
@@ -822,8 +821,8 @@ Usage: trommel draw [OPTION...] MESH
 Draws a mesh into a picture.
 
   -o, --output FILE         the picture (.png)
-      --size WxH            in pixels (1200x900)
-      --view AZ,EL          from where, in degrees (30,20)
+      --size WxH            in pixels
+      --view AZ,EL          turn about the vertical and elevation, in degrees
       --up auto|z|y|x|-z|-y|-x  the axis that points up
       --color RRGGBB        of the surface (d9c7a8)
       --background studio|none|RRGGBB  studio, a colour, or none
@@ -840,11 +839,12 @@ other commands makes such pictures of their results.
 Picture:
   -o, --output FILE         the picture: .png
       --size WxH            in pixels (default: 1200x900)
-      --view AZ,EL          turn about the vertical and height of the viewer, in
-                            degrees (not with --camera; -360 to 360; default: 30,20)
+      --view AZ,EL          turn about the vertical and elevation, in degrees (not
+                            with --camera; -360 to 360; default: 30,20)
       --up auto|z|y|x|-z|-y|-x
                             the axis that points up; auto: y for OBJ and glTF, z for
-                            all others (default: auto)
+                            all others. A GLB, which is y-up, is turned by it
+                            (default: auto)
       --camera X,Y,Z,TX,TY,TZ[,FOV]|FILE
                             a camera instead of --view: where the eye is, where it
                             looks, and the angle from bottom to top in degrees; --up
@@ -1132,8 +1132,8 @@ Prints sum, mean, extremes and their positions in an array.
 
       --sum                 the sum: exact for integers, in double for floats
       --mean                the mean
-      --min                 the least element; NaN is ignored
-      --max                 the greatest element; NaN is ignored
+      --min                 the least element
+      --max                 the greatest element
       --argmin              the position of the first least element
       --argmax              the position of the first greatest element
       --help                all options, with defaults and ranges
