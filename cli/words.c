@@ -31,6 +31,7 @@ const word words_table[] = {
     {"desc.surface.mask", "--mask"},
     {"desc.attribute", "--attribute"},
     {"desc.surface.attribute", "--attribute"},
+    {"desc.field_values", "--attribute"},
     {"desc.index", "--index"},
     {"desc.surface.index", "--index"},
     {"desc.iso", "--iso"},
@@ -123,10 +124,10 @@ const char words_never[] =
     "bricks.count desc.a desc.allocator desc.attribute_type desc.b desc.before desc.bit_count "
     "desc.buffers desc.camera.nearest desc.capacity desc.count desc.count_kernel desc.counts "
     "desc.criterion desc.data desc.draw desc.edit desc.emit_kernel desc.first_bit "
-    "desc.first_bit desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "
+    "desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "
     "desc.isovalue_count desc.keep desc.keys desc.label_count desc.length desc.lengths "
-    "desc.offsets desc.pairs desc.parts desc.payloads desc.rank desc.scale desc.scratch "
-    "desc.segments_out desc.sorted desc.sorted desc.source desc.starts desc.state desc.stats "
+    "desc.offsets desc.out_first desc.pairs desc.parts desc.payloads desc.rank desc.scale "
+    "desc.scratch desc.segments_out desc.sorted desc.source desc.starts desc.state desc.stats "
     "desc.surface desc.total desc.triangle_count desc.values desc.vertex_count "
     "desc.vertex_normals desc.vertex_values desc.vulkan desc.want desc.what";
 /* clang-format on */
