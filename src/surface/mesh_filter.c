@@ -12,7 +12,7 @@
 #include "core/core_internal.h"
 
 /* Triangles between which pages are let go; bytes of an array's rows. */
-enum { STRETCH = 1 << 18, ROWS_STRETCH = 16 << 20 };
+enum { STRETCH = 1 << 18, ROWS_STRETCH = 4 << 20 };
 
 typedef struct filter {
     mesh_sweep sweep;
