@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cells.h"
 #include "cli.h"
@@ -281,7 +282,8 @@ typedef struct run {
     summary summary;
     slabs slabs;
     bool in_slabs, may_be_slabs;
-    bool is_frame; /* of a sequence, in which a surface may well be empty */
+    const tml_team *team; /* shares the work; NULL: this process has all of it */
+    bool is_frame;        /* of a sequence, in which a surface may well be empty */
     bool is_first;
 } run;
 
@@ -825,24 +827,33 @@ static int refuse_slabs(const run *r, const char *obstacle)
                      obstacle);
 }
 
+/* Several processes write a regular file. */
+static bool can_be_shared(const char *output)
+{
+    struct stat info;
+    return stat(output, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 /* Opens the volume for slabs where they are asked for, where it needs more memory than it may take, or where they
  * may be faster (prefer_slabs). */
 static int choose_slabs(run *r, const char *path)
 {
     const surface_args *a = r->args;
     const char *obstacle = what_needs_all(r);
-    bool has_ranks = ranks_count() > 1, is_asked = a->slab_layers || a->index || has_ranks;
+    bool is_asked = a->slab_layers || a->index || ranks_count() > 1;
     uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     const bool needs_iso = !a->iso.count && !a->labels.count && !input_is_named_like_points(path);
     if (is_asked && (obstacle || needs_iso))
         return refuse_slabs(r, obstacle ? obstacle : "give --iso");
+    if (ranks_count() > 1 || (!obstacle && !needs_iso && can_be_shared(a->output)))
+        r->team = ranks_job();
     bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
     if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
         return CLI_OK; /* loaded whole, with what there is to say about it */
-    r->in_slabs =
-        is_asked || (limit && !needs_iso &&
-                     slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
+    r->in_slabs = is_asked || r->team ||
+                  (limit && !needs_iso &&
+                   slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
     r->may_be_slabs = !r->in_slabs;
     int code = CLI_OK;
     if (a->mask)
@@ -890,6 +901,7 @@ static int extract_slabs(run *r, const double origin[3])
                              .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,
                              .is_asked = !r->may_be_slabs,
+                             .team = r->team,
                              .components = !a->soup && (!a->common.quiet || a->common.json),
                              .attributes = r->attributes,
                              .carried = r->carried,
@@ -982,6 +994,12 @@ static void release(run *r)
     input_free(r->tml, &r->in);
 }
 
+/* Do points go the way of several processes, which one that is alone goes too where it can? */
+static bool has_share(const run *r)
+{
+    return r->team && !what_needs_all(r);
+}
+
 /* One file: from its name to the files that it becomes. */
 static int run_file(run *r, char *path)
 {
@@ -994,8 +1012,8 @@ static int run_file(run *r, char *path)
         tml_surface_free(r->tml, &r->result);
     }
     int code = load_input(r, path);
-    bool in_slabs =
-        ranks_count() > 1 || (r->in.is_points && (r->args->slab_layers || r->args->index));
+    bool in_slabs = ranks_count() > 1 ||
+                    (r->in.is_points && (r->args->slab_layers || r->args->index || has_share(r)));
     if (code == CLI_OK && r->in.is_points && !in_slabs)
         code = choose_field_slabs(r, &in_slabs);
     if (code == CLI_OK && in_slabs)
@@ -1091,8 +1109,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     run r = {.args = &args, .is_frame = j->is_sequence, .is_first = index == 0};
     code = choose_slabs(&r, f->path);
     if (code == CLI_OK)
-        code = open_context(j, f->path,
-                            r.in_slabs || ranks_count() > 1 || args.slab_layers || args.index);
+        code = open_context(j, f->path, r.in_slabs || r.team || args.slab_layers || args.index);
     if (code != CLI_OK) {
         slabs_close(&r.slabs);
         return code;

@@ -239,7 +239,7 @@ int frames_run(const frames *f, frame_fn work, void *user)
 {
     uint32_t first = 0, step = 1;
     int code = CLI_OK;
-    if (f->is_sequence && ranks_count() > 1) {
+    if (f->is_sequence) {
         first = ranks_mine();
         step = ranks_count();
         ranks_apart();

@@ -19,6 +19,8 @@ uint32_t ranks_here(void); /* this process among those of its machine: from 0 */
 uint32_t ranks_threads(void);
 /* For what they do together; NULL: this process is alone. */
 const tml_team *ranks_team(void);
+/* The same of an MPI job's only process, too, which then goes the way of several. */
+const tml_team *ranks_job(void);
 
 /* From here on each process works for itself, as though it were alone, until ranks_end. */
 void ranks_apart(void);

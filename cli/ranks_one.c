@@ -37,6 +37,11 @@ const tml_team *ranks_team(void)
     return NULL;
 }
 
+const tml_team *ranks_job(void)
+{
+    return NULL;
+}
+
 void ranks_apart(void)
 {
 }

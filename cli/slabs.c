@@ -318,7 +318,7 @@ static layer_share choose_share(const slabs *s, const tml_surface_desc *surface,
     uint64_t first = surface->region.first[2], count = surface->region.count[2];
     uint64_t most = first < dim ? dim - first : 0;
     count = count && count < most ? count : most;
-    if (!ranks_team() || !count) /* or let the library say what is wrong */
+    if (!s->options->team || !count) /* or let the library say what is wrong */
         return (layer_share){0, 0};
     return share_layers(first, count, ranks_mine(), ranks_count(), bricks->ranges ? bricks : NULL,
                         surface);
@@ -349,9 +349,8 @@ static tml_status join_seams(tml_context *tml, seam_exchange *e)
     return status;
 }
 
-static tml_status exchange_seams(tml_context *tml, seam_exchange *e)
+static tml_status exchange_seams(tml_context *tml, const tml_team *team, seam_exchange *e)
 {
-    const tml_team *team = ranks_team();
     const uint64_t counts_size = e->parts * sizeof *e->above_counts;
     for (uint32_t p = 0; e->result->seams && p < e->result->part_count; p++) {
         e->above_counts[p] = e->result->seams[p].above_count;
@@ -383,7 +382,8 @@ static tml_status exchange_seams(tml_context *tml, seam_exchange *e)
 }
 
 /* Adds the components that go on from one process's layers to the next one's. */
-static tml_status join_components(tml_context *tml, tml_surface_result *result)
+static tml_status join_components(tml_context *tml, const tml_team *team,
+                                  tml_surface_result *result)
 {
     uint64_t mine = result->part_count, size = ranks_count() * sizeof mine;
     uint64_t *all = tml_alloc(tml, size);
@@ -401,7 +401,7 @@ static tml_status join_components(tml_context *tml, tml_surface_result *result)
         return status;
     memset(e.above_counts, 0, size);
     e.below_counts = e.above_counts + e.parts;
-    status = exchange_seams(tml, &e);
+    status = exchange_seams(tml, team, &e);
     tml_free(tml, e.above_counts, size);
     return status;
 }
@@ -500,13 +500,13 @@ static int write_slabs(tml_context *tml, slabs *s, const tml_surface_slabs_desc 
                        const tml_surface_result *corners)
 {
     tml_surface_result *result = s->result;
-    const bool has_team = ranks_team() != NULL;
+    const tml_team *team = s->options->team;
     tml_status status = TML_OK;
-    if (!has_team || desc->layer_count)
+    if (!team || desc->layer_count)
         status = tml_surface_slabs(tml, desc, result);
-    if (has_team && status == TML_OK && desc->components)
-        status = join_components(tml, result);
-    if (has_team && status == TML_OK)
+    if (team && status == TML_OK && desc->components)
+        status = join_components(tml, team, result);
+    if (team && status == TML_OK)
         status = join_results(tml, is_soup, result);
     for (uint32_t p = 0; corners && status == TML_OK && p < result->part_count; p++)
         result->parts[p] = corners->parts[p];

@@ -59,15 +59,16 @@ typedef struct slabs_options {
     /* By the user, or by memory that is short. Else messages are those of a volume at once, and that
      * there is no surface is left to the caller, by slabs.is_empty. */
     bool is_asked;
-    bool components; /* counts them */
+    bool components;      /* counts them */
+    const tml_team *team; /* shares the layers (ranks.h); NULL: there is none */
     /* Of points: what they carry, one buffer each, and its names; the mesh has its means. */
     const tml_mesh_attribute *attributes;
     const tml_buffer *carried;
     uint32_t attribute_count;
 } slabs_options;
 
-/* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of several processes (ranks.h), each
- * takes some layers, and the result is that of all. Prints what is wrong and returns an exit code. */
+/* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of a team's processes, each takes some
+ * layers, and the result is that of all. Prints what is wrong and returns an exit code. */
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result);
 void slabs_close(slabs *s);

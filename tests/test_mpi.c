@@ -105,6 +105,49 @@ TEST(files_that_rank_0_writes)
     alike_of(test_data("volumes/fuel_crop.nii.gz"), 2, "%s --iso 30,60", "obj");
 }
 
+/* The names of the stages, one after another. */
+static char *stages_of_summary(void)
+{
+    static char names[TEXT_MAX];
+    size_t size = 0;
+    for (char *at = strstr(printed, "\"stages\""); at && (at = strstr(at, "\"name\": "));) {
+        size_t length = strcspn(++at, "\n");
+        memcpy(names + size, at, length);
+        size += length;
+    }
+    names[size] = '\0';
+    return names;
+}
+
+/* So that one process and two can be compared. What several refuse, one does as though there were no job. */
+TEST(one_process_goes_the_way_of_several)
+{
+    static const char *const ways[] = {"%s --iso 30 --caps", "%s --iso 30 --largest",
+                                       "%s --iso 30,60 --soup", "%s --labels 50"};
+    static const char *const endings[] = {"ply", "glb", "stl", "obj"};
+    for (int i = 0; i < 4; i++) {
+        alike_of(test_data("volumes/fuel_crop.nii.gz"), 2, ways[i], endings[i]);
+        char *several = strdup(stages_of_summary());
+        alike_of(test_data("volumes/fuel_crop.nii.gz"), 1, ways[i], endings[i]);
+        CHECK(strstr(several, "wait for samples") != NULL);
+        CHECK_STR(stages_of_summary(), several);
+        free(several);
+    }
+    alike_of(test_data("dam_break_4732.vtk"), 1, "%s --resolution 40", "vtp");
+    alike_of(test_data("volumes/fuel_crop.nii.gz"), 1, "%s", "ply");
+    alike_of(test_data("volumes/fuel_crop.nii.gz"), 1, "%s --iso 30 --simplify 0.1", "ply");
+    char line[1024];
+    snprintf(line, sizeof line, "surface %s --iso 30 -o %s", test_data("volumes/fuel_crop.nii.gz"),
+             "/nowhere/a.ply");
+    CHECK_EQ_U64(run(1, line), 1);
+    CHECK(strstr(messages, "trommel: surface: ") != NULL && strstr(messages, "rank") == NULL);
+    write_waves("w0_21x17x40_uint8.raw", NZ);
+    snprintf(line, sizeof line, "surface %s --iso 110 -q -o %s --frames 0-0",
+             in_folder("w%d_21x17x40_uint8.raw"), in_folder("many%d.ply"));
+    CHECK_EQ_U64(run(1, line), 0);
+    remove_files();
+}
+
 TEST(points_become_a_field_in_shares)
 {
     alike_of(test_data("dam_break_4732.vtk"), 2, "%s --resolution 60 --normals sobel", "ply");

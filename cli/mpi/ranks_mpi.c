@@ -326,6 +326,11 @@ const tml_team *ranks_team(void)
     return ranks_count() > 1 ? &team : NULL;
 }
 
+const tml_team *ranks_job(void)
+{
+    return job.is_apart ? NULL : &team;
+}
+
 /* What each process has to say at the end. */
 typedef struct last_word {
     int code;
@@ -385,6 +390,8 @@ int ranks_end(int code)
     bool is_well = enter(code == CLI_OK);
     if (job.count > 1 && !is_well)
         code = end_failed(code);
+    else if (job.is_open)
+        (void)close_now();
     fflush(stderr);
     MPI_Finalize();
     return code;
