@@ -120,6 +120,7 @@ void desc_sort(void)
         payload->out = take() >= 192 ? as_out(payload->in) : make_out(moved, count);
     }
     desc.indices = make_out(take_count_type(), count);
+    desc.method = take_method();
     desc.scratch = make_scratch(tml_sort_scratch_size(tml, &desc));
     if (!RUN(tml_sort, &desc) || tml_buffer_is_none(desc.indices) ||
         !tml_buffer_is_none(desc.length.device))

@@ -1886,7 +1886,7 @@ static void sort_test(case_run *c)
     tml_type type = tml_type_from_name(case_text(c, "type"));
     uint32_t size = (uint32_t)tml_type_size(type), count = (uint32_t)case_number(c, "payloads");
     uint64_t bound = choose_count(c);
-    tml_sort_desc desc = {.descending = case_is(c, "order", "descending")};
+    tml_sort_desc desc = {.descending = case_is(c, "order", "descending"), .method = method_of(c)};
     uint64_t n = choose_length(c, bound, &desc.length);
     if (!case_is(c, "bits", "all")) {
         desc.first_bit = case_is(c, "bits", "upper") ? 4 * size : 3;
@@ -1953,6 +1953,7 @@ static const case_op sort_op = {"sort",
                                  {"elem", SIZES, true},
                                  {"moved", "yes in_place", false},
                                  {"indices", "none u32 u64", false},
+                                 {"method", METHODS, false},
                                  {"length", LENGTHS, false},
                                  {"threads", THREADS, true}},
                                 sort_is_sensible,

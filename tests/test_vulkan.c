@@ -737,6 +737,40 @@ TEST(compact_is_right_or_says_no)
     driver.no_patience = false;
 }
 
+/* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain. */
+TEST(sort_is_right_or_says_no)
+{
+    NEED_DEVICE();
+    uint32_t keys[COUNT], back[COUNT], stalls = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        keys[i] = (uint32_t)(i * UINT64_C(7919) % COUNT);
+    driver.real_instance = loader();
+    for (int moving = 0; moving < 2; moving++) {
+        driver.no_patience = moving;
+        tml_context *tml;
+        const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
+        CHECK(open_with(&desc, &tml) == TML_OK);
+        tml_buffer in = buffer_of(tml, TML_U32, COUNT, keys),
+                   out = buffer_of(tml, TML_U32, COUNT, NULL);
+        for (int run = 0; run < 20; run++) {
+            const tml_sort_desc sort = {.keys = in,
+                                        .sorted = out,
+                                        .method = run % 2 ? TML_METHOD_REDUCE_THEN_SCAN
+                                                          : TML_METHOD_LOOK_BACK};
+            CHECK(tml_buffer_write(tml, out, 0, COUNT, keys) == TML_OK);
+            CHECK(tml_sort(tml, &sort) == TML_OK);
+            tml_status status = tml_buffer_read(tml, out, back);
+            CHECK(status == TML_OK || (moving && status == TML_ERROR_STALLED));
+            stalls += status == TML_ERROR_STALLED;
+            for (uint32_t i = 0; i < COUNT && status == TML_OK; i++)
+                CHECK(back[i] == i);
+        }
+        tml_close(tml);
+    }
+    CHECK(stalls <= 1);
+    driver.no_patience = false;
+}
+
 /* A scan that waits in vain within the caller's commands, where no call waits. */
 TEST(a_frame_that_waits_in_vain)
 {
@@ -832,7 +866,9 @@ static bool streams_open(tml_context *tml, streams *s)
     X(expand, .counts = s->counts, .source = s->out[6], .method = TML_METHOD_LOOK_BACK)            \
     X(unique, .in = s->in, .values = s->out[7])                                                    \
     X(reduce_segments, .fold = TML_FOLD_MAX, .in = s->in, .offsets = s->offsets, .out = s->out[8]) \
-    X(scan_segments, .in = s->in, .offsets = s->offsets, .out = s->out[9])
+    X(scan_segments, .in = s->in, .offsets = s->offsets, .out = s->out[9])                         \
+    X(sort, .keys = s->in, .sorted = s->out[10])                                                   \
+    X(sort, .keys = s->in, .indices = s->out[11], .method = TML_METHOD_LOOK_BACK)
 
 enum {
 #define ONE(call, ...) +1

@@ -241,10 +241,13 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * payloads   up to 8 arrays that are moved alike; out may be in
  * indices    optional: u32 or u64, the source index of each element
  * Outputs hold the length's bound, and nothing is written past the length. The time depends on how
- * many bits differ between keys, so narrow keys and small numbers are sorted faster. Scratch: 8 to
- * 32 bytes an element, and a payload in place once more. Engines: the CPU.
+ * many bits are compared, on the CPU on how many of these differ between keys, so narrow keys and
+ * ranges of bits are sorted faster. Scratch: 4 to 32 bytes an element, and a payload in place once
+ * more. Methods: on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter. Engines: the CPU,
+ * and Vulkan for fewer than 2^32 elements.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
- * McIlroy: Engineering Radix Sort. 1993. */
+ * McIlroy: Engineering Radix Sort. 1993; Adinets, Merrill: Onesweep: A Faster Least Significant
+ * Digit Radix Sort for GPUs. 2022. */
 typedef struct tml_sort_desc {
     tml_buffer keys;
     tml_length length;
@@ -254,6 +257,7 @@ typedef struct tml_sort_desc {
     tml_buffer sorted;
     tml_payload payloads[TML_MAX_PAYLOADS];
     tml_buffer indices;
+    tml_method method;
     tml_buffer scratch;
 } tml_sort_desc;
 TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc);

@@ -153,8 +153,8 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);
  * recorded commands, once their fence has been waited for; costs a load. OK, DEVICE_LOST, or
  * STALLED: a workgroup waited for another one of the same dispatch that did not come, gave up after
  * about a second, and results since the last check are wrong. Only where the driver is known to
- * keep workgroups moving do scans in place, those within operations, compact and unique wait in
- * such a way; all others do the work of one that does not come. STALLED is returned once, by this
+ * keep workgroups moving do scans in place, those within operations, compact, sort and unique wait
+ * in such a way; all others do the work of one that does not come. STALLED is returned once, by this
  * call or the first one that waits. From then on the context chooses its ways as on devices without
  * that promise: run the work again, and record it anew (it may need more scratch). Never waits,
  * submits or allocates; may be called while recording. */

@@ -30,7 +30,7 @@ typedef enum tml_op {
     TML_OP_COUNT
 } tml_op;
 
-/* bit_count of desc is not 0. Keys compare as the codes of kernels/sort.k.h, which has the formula. */
+/* bit_count of desc is not 0, nor is its method AUTO. Keys compare as the codes of kernels/sort.k.h, which has the formula. */
 typedef struct tml_sort_resolved {
     tml_sort_desc desc;
     uint64_t flip;

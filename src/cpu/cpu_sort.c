@@ -564,4 +564,11 @@ static tml_status sort_run(tml_context *tml, const void *argument, void *scratch
     return tml_error(tml, TML_ERROR_CANCELLED, "tml_sort: cancelled; its outputs are undefined");
 }
 
-const tml_engine_op cpu_op_sort = {.scratch_size = sort_scratch_size, .run = sort_run};
+/* Counts, their sums, moves. */
+static bool sort_supports(tml_context *tml, const void *resolved)
+{
+    (void)tml;
+    return ((const tml_sort_resolved *)resolved)->desc.method == TML_METHOD_REDUCE_THEN_SCAN;
+}
+
+const tml_engine_op cpu_op_sort = {sort_supports, sort_scratch_size, sort_run};

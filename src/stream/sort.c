@@ -67,6 +67,8 @@ static void resolve_codes(tml_context *tml, tml_sort_resolved *r)
 
 static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
 {
+    static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                            TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     tml_sort_desc *d = &r->desc;
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
     uint64_t count = d->length.count;
@@ -85,9 +87,10 @@ static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
                                       count ? count - 1 : 0);
     if (!status)
         status = check_overlaps(tml, d);
-    if (!status)
-        resolve_codes(tml, r);
-    return status;
+    if (status)
+        return status;
+    resolve_codes(tml, r);
+    return stream_choose_method(tml, call, TML_OP_SORT, r, &d->method, preference);
 }
 
 static tml_status sort(tml_context *tml, const tml_sort_desc *desc)

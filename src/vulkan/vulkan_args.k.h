@@ -205,7 +205,7 @@ ARGS_END(move_args)
 ARGS_BEGIN(copy_counted_args)
 ARG_ADDRESS(to)
 ARG_ADDRESS(from)
-ARG_ADDRESS(count)
+ARG_ADDRESS(count) /* 0: as many as there is room for */
 ARG_UINT(size)
 ARG_UINT(first_low)
 ARG_UINT(first_high)

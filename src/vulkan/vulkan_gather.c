@@ -15,32 +15,43 @@ static size_t scratch_size(tml_context *tml, const void *desc)
     return arena.size;
 }
 
-static tml_status move_pass(tml_context *tml, const tml_gather_desc *desc, bool scatters,
-                            const tml_payload *payload, const vk_pass *pass, bool unordered)
+tml_status vk_gather_pass(tml_context *tml, const vk_gather *gather, const vk_pass *pass,
+                          bool unordered)
+{
+    const gather_scatter_args args = {
+        .ordered = gather->ordered + pass->first * gather->size,
+        .placed = gather->placed,
+        .indices = gather->indices + pass->first * (gather->is_wide ? 8 : 4),
+        .length_at = pass->length,
+        .bound = pass->bound,
+        .range_low = (uint32_t)gather->range,
+        .range_high = (uint32_t)(gather->range >> 32),
+    };
+    return vk_dispatch(tml, &(vk_dispatch_info){
+                                .module = &vk_shader_gather_scatter,
+                                .spec_count = 3,
+                                .specs = {gather->size, gather->is_wide, gather->scatters},
+                                .args = &args,
+                                .args_size = sizeof args,
+                                .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
+                                .indirect = vk_pass_grid(pass, MAP_ITEMS),
+                                .unordered = unordered,
+                            });
+}
+
+static vk_gather gather_of(const tml_context *tml, const tml_gather_desc *desc,
+                           const tml_payload *payload, bool scatters)
 {
     const tml_slot *indices = tml_slot_of(tml, desc->indices);
     const tml_slot *ordered = tml_slot_of(tml, scatters ? payload->in : payload->out);
     const tml_slot *placed = tml_slot_of(tml, scatters ? payload->out : payload->in);
-    const gather_scatter_args args = {
-        .ordered = vk_slot_address(ordered) + pass->first * ordered->element_size,
-        .placed = vk_slot_address(placed),
-        .indices = vk_slot_address(indices) + pass->first * indices->element_size,
-        .length_at = pass->length,
-        .bound = pass->bound,
-        .range_low = (uint32_t)placed->count,
-        .range_high = (uint32_t)(placed->count >> 32),
-    };
-    return vk_dispatch(
-        tml, &(vk_dispatch_info){
-                 .module = &vk_shader_gather_scatter,
-                 .spec_count = 3,
-                 .specs = {(uint32_t)ordered->element_size, indices->type == TML_U64, scatters},
-                 .args = &args,
-                 .args_size = sizeof args,
-                 .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
-                 .indirect = vk_pass_grid(pass, MAP_ITEMS),
-                 .unordered = unordered,
-             });
+    return (vk_gather){.ordered = vk_slot_address(ordered),
+                       .placed = vk_slot_address(placed),
+                       .indices = vk_slot_address(indices),
+                       .range = placed->count,
+                       .size = (uint32_t)ordered->element_size,
+                       .is_wide = indices->type == TML_U64,
+                       .scatters = scatters};
 }
 
 static tml_status run(tml_context *tml, const tml_gather_desc *desc, bool scatters, void *scratch)
@@ -51,8 +62,10 @@ static tml_status run(tml_context *tml, const tml_gather_desc *desc, bool scatte
     for (uint64_t n = 0; n < passes.count && !status; n++) {
         vk_pass pass = vk_pass_at(&passes, n);
         for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
-            if (!tml_buffer_is_none(desc->payloads[p].in))
-                status = move_pass(tml, desc, scatters, &desc->payloads[p], &pass, n + p > 0);
+            if (!tml_buffer_is_none(desc->payloads[p].in)) {
+                const vk_gather gather = gather_of(tml, desc, &desc->payloads[p], scatters);
+                status = vk_gather_pass(tml, &gather, &pass, n + p > 0);
+            }
     }
     return status;
 }

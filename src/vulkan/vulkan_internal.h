@@ -106,13 +106,25 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
 /* Stores where outputs begin (desc.out_first, which is given) as a u64, at most 2^63. */
 tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to);
 
+/* A pass of tml_gather or tml_scatter (vulkan_gather.c): element i of ordered is element indices[i] of placed,
+ * which has range elements. */
+typedef struct vk_gather {
+    vk_address ordered, placed, indices; /* of the stream, not of the pass */
+    uint64_t range;
+    uint32_t size; /* bytes of an element */
+    bool is_wide;  /* indices are u64 */
+    bool scatters;
+} vk_gather;
+tml_status vk_gather_pass(tml_context *tml, const vk_gather *gather, const vk_pass *pass,
+                          bool unordered);
+
 /* Stores the u64 at from into a one-element u32 or u64 buffer, if there is one. A u32 saturates. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 /* The same plus the u64 at base, if there is one (not 0). */
 tml_status vk_store_end(tml_context *tml, tml_buffer out, vk_address from, vk_address base);
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,
-    vk_op_partition, vk_op_gather, vk_op_scatter, vk_op_expand, vk_op_unique, vk_op_reduce_segments,
-    vk_op_scan_segments;
+    vk_op_partition, vk_op_sort, vk_op_gather, vk_op_scatter, vk_op_expand, vk_op_unique,
+    vk_op_reduce_segments, vk_op_scan_segments;
 
 #endif

@@ -266,7 +266,8 @@ tml_status vk_take_stall(tml_context *tml)
     device->caps.forward_progress = device->caps.begins_in_order = false;
     return tml_error(
         tml, TML_ERROR_STALLED,
-        "a scan or a compaction waited in vain for another workgroup of its own on %s: what "
+        "a scan, a sort or a compaction waited in vain for another workgroup of its own on %s: "
+        "what "
         "was computed since the last wait may be wrong. Do it again: this context does "
         "without that from here on",
         tml->device.name);

@@ -12,8 +12,10 @@ void main()
     if (at >= COPY_COUNTED_PART)
         return;
     uvec2 first = add64(uvec2(args.first_low, args.first_high), uvec2(at, 0u));
-    uvec2 counted = address_at(uvec2(0u), load64(args.count), args.size);
-    uint bytes = fits(uvec2(args.room_low, args.room_high), first, fits(counted, first, 4u));
+    uvec2 room = uvec2(args.room_low, args.room_high), counted = room;
+    if (!is_none(args.count))
+        counted = address_at(uvec2(0u), load64(args.count), args.size);
+    uint bytes = fits(room, first, fits(counted, first, 4u));
     uvec2 to = add64(args.to, first), from = add64(args.from, first);
     if (bytes == 4u)
         store_word(to, 0u, LOAD_U32(from, 0u));

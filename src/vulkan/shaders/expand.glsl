@@ -5,7 +5,7 @@
 #include "vulkan/vulkan_expand.k.h"
 #include "common.glsl"
 #include "places.glsl"
-#include "scan_group.glsl"
+#include "group.glsl"
 
 /* Loops over arrays are unrolled, so that the arrays are registers. */
 #extension GL_EXT_control_flow_attributes : require
@@ -88,16 +88,6 @@ void load_counts(uint tile, uint length, out uint counts[OWN])
         [[unroll]] for (uint i = 0u; i < OWN; i++)
             counts[i] = first + i < length ? load_count(first + i) : 0u;
     }
-}
-
-/* Exclusive scan over the workgroup of a u32 per invocation, and the sum of all. */
-uint scan_group(uint own, out uint total)
-{
-    uint through = subgroupInclusiveAdd(own);
-    uint before = subgroupShuffle(through, SUBGROUP - 1u);
-    barrier();
-    total = scan_subgroups(before);
-    return before + through - own;
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include "kernel.glsl"
 #include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
-#include "scan_group.glsl"
+#include "group.glsl"
 #extension GL_EXT_control_flow_attributes : require
 
 ARGS_USE(scan_counts_args)

@@ -18,3 +18,12 @@ uint scan_subgroups(inout uint sum)
     sum = before;
     return total;
 }
+/* Exclusive scan over the workgroup of a u32 per invocation, and the sum of all. */
+uint scan_group(uint own, out uint total)
+{
+    uint through = subgroupInclusiveAdd(own);
+    uint before = subgroupShuffle(through, SUBGROUP - 1u);
+    barrier();
+    total = scan_subgroups(before);
+    return before + through - own;
+}

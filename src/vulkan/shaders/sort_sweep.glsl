@@ -1,0 +1,141 @@
+/* Moves a part by one digit: each tile ranks its elements, finds where its share of each bin begins, and
+ * stores the elements in the order of their bins, so that a bin's share is stored consecutively. The place
+ * comes from decoupled look-back, one invocation a bin, or from a scan of all tiles' counts.
+ *
+ * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022; Merrill,
+ * Grimshaw: Revisiting Sorting for GPGPU Stream Architectures. 2010. */
+#include "sort_tile.glsl"
+
+layout(constant_id = 6) const bool IS_PLACED = false;
+layout(constant_id = 7) const uint LOOKS = 16u;
+layout(constant_id = 8) const bool KEEPS_MOVING = false;
+layout(constant_id = 9) const bool TAKES_TICKETS = true;
+layout(constant_id = 10) const uint LOOK_WIDTH = 4u;
+#include "look_back.glsl"
+
+shared uint shared_tile;
+shared uint stuck_end;
+
+/* The workgroup's tile; zeroes the next sweep's states. */
+uint take_tile(uint tiles)
+{
+    uint t = gl_LocalInvocationID.x, groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    if (IS_PLACED)
+        return group_index();
+    uint next = min(args.tiles, tiles) * BINS;
+    if (args.tiles != 0xffffffffu)
+        next = args.tiles * BINS;
+    for (uint i = group_index() * GROUP + t; i < next; i += groups * GROUP)
+        words_at(args.clear).v[i] = 0u;
+    if (!TAKES_TICKETS)
+        return group_index();
+    if (t == 0u)
+        shared_tile = atomicAdd(word_at(args.ticket).bits, 1u);
+    barrier();
+    return shared_tile;
+}
+
+/* Elements of bin t in the tiles before this one, for invocation t. If tiles are stuck, the workgroup
+ * counts the last of them (fallback), so that none waits forever, in whatever order workgroups run. */
+uint find_before(uint tile, uint count)
+{
+    uint t = gl_LocalInvocationID.x, end = tile, sum = 0u;
+    while (true) {
+        uint stuck = t < BINS && end > 0u ? look_back_column(args.states, BINS, t, end, sum) : 0u;
+        if (KEEPS_MOVING) {
+            if (stuck != 0u)
+                store_word(args.stalled, 0u, 1u);
+            return sum;
+        }
+        if (stuck == 0u)
+            end = 0u;
+        if (t == 0u)
+            stuck_end = 0u;
+        barrier();
+        atomicMax(stuck_end, stuck);
+        bins[t] = 0u;
+        barrier();
+        uint helped = stuck_end;
+        if (helped == 0u)
+            return sum;
+        count_tile(helped - 1u, count);
+        barrier();
+        if (t < BINS)
+            publish_for(args.states, (helped - 1u) * BINS + t, bins[t]);
+        if (end == helped) {
+            sum += bins[t];
+            end--;
+        }
+    }
+}
+
+void main()
+{
+    uint t = gl_LocalInvocationID.x, count = stream_length(args.length_at, args.bound);
+    uint tiles = (count + (TILE - 1u)) / TILE, tile = take_tile(tiles);
+    if (tile >= tiles)
+        return;
+    uint here = min(count - tile * TILE, TILE);
+
+    code_t codes[ITEMS];
+    uint ranks[ITEMS];
+    load_codes(tile, count, codes);
+    uint in_bin = rank_in_sections(codes, args.first_bit, ranks);
+    /* What fills up the last tile is in the last bin. */
+    uint counted = t == digit_of(LARGEST, args.first_bit, args.end_bit) ? in_bin - (TILE - here) : in_bin;
+    if (!IS_PLACED && t < BINS)
+        publish(args.states, tile * BINS + t, tile == 0u ? INCLUSIVE : AGGREGATE, counted);
+    uint before = rank_in_tile(codes, args.first_bit, in_bin, ranks);
+    STAGE(0u, ranks, codes)
+
+    if (IS_PLACED) {
+        if (t < BINS)
+            bins[t] = words_at(args.states).v[t * args.tiles + tile] - before;
+    } else {
+        uint sum = find_before(tile, count);
+        if (t < BINS) {
+            uint base = words_at(args.bases).v[t];
+            if (tile != 0u)
+                publish(args.states, tile * BINS + t, INCLUSIVE, sum + counted);
+            if (tile + 1u == tiles && !is_none(args.next_bases))
+                words_at(args.next_bases).v[t] = base + sum + counted;
+            bins[t] = base + sum - before;
+        }
+    }
+
+    uint digits[(ITEMS + 3u) / 4u]; /* of the elements that this invocation stores, a byte each */
+    [[unroll]] for (uint i = 0u; i < (ITEMS + 3u) / 4u; i++)
+        digits[i] = 0u;
+    [[unroll]] for (uint w = 0u; w < WINDOWS; w++) {
+        barrier();
+        if (w > 0u) {
+            STAGE(w, ranks, codes)
+            barrier();
+        }
+        [[unroll]] for (uint j = 0u; j < WINDOW_ITEMS; j++) {
+            uint at = j * GROUP + t, n = w * WINDOW_ITEMS + j;
+            code_t code;
+            unstage(at, code);
+            uint digit = digit_of(code, args.first_bit, args.end_bit);
+            digits[n / 4u] |= digit << (8u * (n % 4u));
+            if (w * WINDOW + at < here && !is_none(args.keys_out))
+                store_code(bins[digit] + w * WINDOW + at, code);
+        }
+    }
+    if (VALUES == SORT_VALUES_NONE)
+        return;
+    uint values[ITEMS];
+    load_values(tile, count, values);
+    [[unroll]] for (uint w = 0u; w < WINDOWS; w++) {
+        barrier();
+        STAGE(w, ranks, values)
+        barrier();
+        [[unroll]] for (uint j = 0u; j < WINDOW_ITEMS; j++) {
+            uint at = j * GROUP + t, n = w * WINDOW_ITEMS + j, value;
+            unstage(at, value);
+            uint digit = digits[n / 4u] >> (8u * (n % 4u)) & 0xffu;
+            if (w * WINDOW + at < here)
+                store_value(bins[digit] + w * WINDOW + at, value);
+        }
+    }
+}

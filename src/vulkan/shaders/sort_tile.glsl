@@ -1,0 +1,181 @@
+/* A sort's tile in registers: its digits' ranks, and moves within the tile. Each subgroup has a section of
+ * the tile, of ITEMS rows of consecutive elements, one per lane, so that loads are coalesced and an
+ * element's rank depends on the rows before and the lanes before. */
+#define SORT_ARGS sort_args
+#include "sort_key.glsl"
+
+layout(constant_id = 5) const uint ITEMS = 16u;
+const uint TILE = ITEMS * GROUP;
+
+/* Elements move through shared memory by windows of half a tile: a larger tile has fewer look-backs, and
+ * longer runs of elements that are stored together, while shared memory limits the resident workgroups.
+ * NVIDIA's driver has 48 KiB of it for them on a multiprocessor. */
+const uint WINDOWS = 2u, WINDOW_ITEMS = ITEMS / WINDOWS, WINDOW = WINDOW_ITEMS * GROUP;
+const uint POOL = WINDOW * SORT_WORDS > SORT_COUNTERS ? WINDOW * SORT_WORDS : SORT_COUNTERS;
+shared uint pool[POOL]; /* first the counters of each subgroup's bins, then codes or values */
+shared uint bins[SORT_BINS];
+
+/* Index in the tile of the lane's element in row 0. */
+uint first_in_tile()
+{
+    return subgroup_index() * (ITEMS * SUBGROUP) + gl_SubgroupInvocationID;
+}
+
+/* Codes past the stream's end are the largest, and so come last. A full tile has a branch of its own
+ * (rows.glsl says why). */
+void load_codes(uint tile, uint count, out code_t codes[ITEMS])
+{
+    uint first = tile * TILE + first_in_tile();
+    if ((tile + 1u) * TILE <= count) {
+        [[unroll]] for (uint r = 0u; r < ITEMS; r++)
+            codes[r] = load_code(first + r * SUBGROUP);
+    } else {
+        [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
+            codes[r] = LARGEST;
+            if (first + r * SUBGROUP < count)
+                codes[r] = load_code(first + r * SUBGROUP);
+        }
+    }
+}
+
+/* first: the part's first element. Values past the stream's end are undefined. */
+void load_values(uint tile, uint count, out uint values[ITEMS])
+{
+    uint first = tile * TILE + first_in_tile();
+    [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
+        values[r] = args.first + first + r * SUBGROUP;
+        if (VALUES == SORT_VALUES_MOVED && first + r * SUBGROUP < count)
+            values[r] = words_at(args.values).v[first + r * SUBGROUP];
+    }
+}
+
+/* The lanes with the same digit: the number of those before this one, of all, and the first. */
+uint rank_in_row(uint digit, out uint count, out uint leader)
+{
+    if (SUBGROUP <= 32u) {
+        uint same = 0xffffffffu >> (32u - min(SUBGROUP, 32u));
+        [[unroll]] for (uint b = 0u; b < 8u; b++) {
+            if (b < DIGIT_BITS) {
+                bool bit = (digit >> b & 1u) != 0u;
+                same &= subgroupBallot(bit).x ^ (bit ? 0u : 0xffffffffu);
+            }
+        }
+        count = popcount32(same);
+        leader = lowest_bit32(same);
+        return popcount32(same & gl_SubgroupLtMask.x);
+    }
+    uvec4 same = subgroupBallot(true);
+    for (uint b = 0u; b < DIGIT_BITS; b++) {
+        bool bit = (digit >> b & 1u) != 0u;
+        same &= subgroupBallot(bit) ^ uvec4(bit ? 0u : 0xffffffffu);
+    }
+    count = subgroupBallotBitCount(same);
+    leader = subgroupBallotFindLSB(same);
+    return subgroupBallotExclusiveBitCount(same);
+}
+
+/* Ranks of the elements in their section, among those of the same digit. Invocation t gets the number of
+ * elements of the tile in bin t; the counters then hold those of the sections before. */
+uint rank_in_sections(code_t codes[ITEMS], uint shift, out uint ranks[ITEMS])
+{
+    uint t = gl_LocalInvocationID.x, row = subgroup_index() * BINS;
+    barrier();
+    for (uint i = t; i < GROUP / SUBGROUP * BINS; i += GROUP)
+        pool[i] = 0u;
+    barrier();
+    [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
+        uint digit = digit_of(codes[r], shift, args.end_bit), count, leader, before = 0u;
+        uint rank = rank_in_row(digit, count, leader);
+        if (rank == 0u)
+            before = atomicAdd(pool[row + digit], count);
+        ranks[r] = rank + subgroupShuffle(before, leader);
+    }
+    barrier();
+    uint sum = 0u;
+    for (uint s = 0u; s < GROUP / SUBGROUP && t < BINS; s++) {
+        uint here = pool[s * BINS + t];
+        pool[s * BINS + t] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
+/* Completes the ranks to ranks in the tile, from the sum of rank_in_sections. Returns the number of the
+ * tile's elements in bins before bin t. The pool is free afterwards. */
+uint rank_in_tile(code_t codes[ITEMS], uint shift, uint in_bin, inout uint ranks[ITEMS])
+{
+    uint t = gl_LocalInvocationID.x, row = subgroup_index() * BINS, total;
+    uint before = scan_group(in_bin, total);
+    for (uint s = 0u; s < GROUP / SUBGROUP && t < BINS; s++)
+        pool[s * BINS + t] += before;
+    barrier();
+    [[unroll]] for (uint r = 0u; r < ITEMS; r++)
+        ranks[r] += pool[row + digit_of(codes[r], shift, args.end_bit)];
+    barrier();
+    return before;
+}
+
+/* Adds the tile's elements in each bin to bins, which are 0. */
+void count_tile(uint tile, uint count)
+{
+    uint first = tile * TILE + gl_LocalInvocationID.x;
+    [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
+        uint i = first + r * GROUP;
+        uint digit = digit_of(load_code(min(i, count - 1u)), args.first_bit, args.end_bit);
+        COUNT_DIGIT(bins[digit], digit, i < count)
+    }
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+void stage(uint at, uint value)
+{
+    pool[at] = value;
+}
+void unstage(uint at, out uint value)
+{
+    value = pool[at];
+}
+#if SORT_WORDS == 2
+void stage(uint at, uvec2 code)
+{
+    pool[at] = code.x;
+    pool[WINDOW + at] = code.y;
+}
+void unstage(uint at, out uvec2 code)
+{
+    code = uvec2(pool[at], pool[WINDOW + at]);
+}
+#endif
+
+/* Puts those elements of x into the pool that rank in a window. */
+#define STAGE(window, ranks, x)                                                                    \
+    [[unroll]] for (uint r = 0u; r < ITEMS; r++)                                                   \
+        if (ranks[r] - (window) * WINDOW < WINDOW)                                                 \
+            stage(ranks[r] - (window) * WINDOW, x[r]);
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+void store_code(uint i, code_t code)
+{
+#if SORT_WORDS == 1
+    uint key = DECODES ? code_of(code, SORT_SIGN(code ^ args.flip_low, 32u)) : code;
+    if (IS_LONG)
+        store_word(args.keys_out, i, key);
+    else
+        words_at(args.keys_out).v[i] = key;
+#else
+    uvec2 key = DECODES ? code_of(code, SORT_SIGN(code.y ^ args.flip_high, 32u)) : code;
+    if (IS_LONG)
+        pairs_at(address_of(args.keys_out, i, 8u)).v[0] = key;
+    else
+        pairs_at(args.keys_out).v[i] = key;
+#endif
+}
+void store_value(uint i, uint value)
+{
+    if (IS_LONG)
+        store_word(args.values_out, i, value);
+    else
+        words_at(args.values_out).v[i] = value;
+}

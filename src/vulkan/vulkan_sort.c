@@ -1,0 +1,469 @@
+/* Sort on the Vulkan engine, from the lowest digit to the highest; each digit is a stable move.
+ *
+ *   LOOK_BACK         all digits are counted in one read; then a dispatch for each digit, in which tiles find
+ *                     their places by decoupled look-back (shaders/sort_sweep.glsl)
+ *   REDUCE_THEN_SCAN  for each digit: counts of each tile; an exclusive scan of them; the move
+ *
+ * A stream of one tile is sorted by one workgroup. A word travels with each key: a payload of 4 bytes, if that
+ * is all that moves, or the element's index, by which payloads are gathered at the end.
+ *
+ * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
+#include "vulkan/vulkan_compact.h"
+
+#include "kernels/kernel.h"
+
+#include "vulkan/vulkan_args.k.h"
+#include "vulkan/vulkan_sort.k.h"
+
+#include "kernels/kernel_end.h"
+#include "vulkan_shaders.h"
+
+enum {
+    LOOKS_STUCK = 16, /* polls of a predecessor's state before the fallback */
+    /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an invocation. */
+    GROUPS_ENOUGH = 1024,
+    EACH_LEAST = 16,
+    LOOK_WIDTH = 4,
+    /* A tile's words of codes per invocation: a window of half of them leaves room for three workgroups
+     * in 48 KiB of shared memory. Drivers with small subgroups run on the CPU, and compile long
+     * unrolled loops slowly. */
+    ITEMS = 28,
+    ITEMS_SMALL = 8,
+};
+
+/* What travels: from the caller's array to the caller's, by way of scratch. Moves write to out and to
+ * aside in turn, so that the last one writes to out. */
+typedef struct sort_plane {
+    vk_address in;    /* 0: the first move makes it */
+    vk_address out;   /* the caller's, or scratch */
+    vk_address aside; /* scratch */
+    vk_address first; /* where the first move writes: not where in is */
+    uint32_t size;    /* bytes of an element after the first move */
+    bool is_stored;   /* by the last move */
+} sort_plane;
+
+typedef struct sort_job {
+    const tml_sort_resolved *resolved;
+    vk_passes parts;
+    uint32_t key_size, values; /* SORT_VALUES_... of the first move */
+    uint32_t items, tile, bins, digit_bits, digits;
+    bool is_short; /* one workgroup sorts the stream */
+    sort_plane codes, words;
+    vk_address payloads[TML_MAX_PAYLOADS]; /* room for those in place */
+    /* LOOK_BACK: states of two sweeps, bases of parts; control: a ticket for each sweep, a counter for
+     * each part, the histogram */
+    vk_address states[2], bases[2], own_control;
+    uint32_t control_words;
+    /* REDUCE_THEN_SCAN: counts by bin and tile */
+    uint64_t tiles;
+    vk_address counts, scan_scratch;
+} sort_job;
+
+/* ---- plan ------------------------------------------------------------------------------------ */
+
+static uint64_t tiles_of(const sort_job *job, uint64_t items)
+{
+    return TML_CEIL_DIV(items, (uint64_t)job->tile);
+}
+
+static void take_plane(const sort_job *job, sort_plane *plane, vk_arena *arena)
+{
+    uint64_t bound = job->parts.bound;
+    if (!plane->out && (plane->is_stored || (job->digits > 2 && !job->is_short)))
+        plane->out = vk_take(arena, bound, plane->size);
+    plane->first = plane->out;
+    if (job->is_short)
+        return;
+    if (job->digits > 1)
+        plane->aside = vk_take(arena, bound, plane->size);
+    if (job->digits % 2 == 0)
+        plane->first = plane->aside;
+    else if (plane->out && plane->in == plane->out)
+        plane->first = vk_take(arena, bound, plane->size);
+}
+
+static void take_codes(tml_context *tml, sort_job *job, vk_arena *arena)
+{
+    const tml_sort_desc *desc = &job->resolved->desc;
+    bool is_sorted = !tml_buffer_is_none(desc->sorted);
+    job->codes = (sort_plane){.in = vk_address_of(tml, desc->keys),
+                              .out = job->key_size < 4 ? 0 : vk_address_of(tml, desc->sorted),
+                              .size = job->key_size == 8 ? 8 : 4,
+                              .is_stored = is_sorted};
+    take_plane(job, &job->codes, arena);
+}
+
+/* A lone payload of 4 bytes travels; else the index does, if anything moves but keys. */
+static void take_words(tml_context *tml, sort_job *job, vk_arena *arena)
+{
+    const tml_sort_desc *desc = &job->resolved->desc;
+    const tml_payload *payloads = desc->payloads;
+    const tml_slot *indices = tml_slot_of(tml, desc->indices);
+    bool has_payload = !tml_buffer_is_none(payloads[0].in);
+    if (!indices && !has_payload)
+        return;
+    job->words = (sort_plane){.size = 4, .is_stored = true};
+    job->values = SORT_VALUES_INDEX;
+    if (!indices && tml_buffer_is_none(payloads[1].in) &&
+        tml_slot_of(tml, payloads[0].in)->element_size == 4) {
+        job->values = SORT_VALUES_MOVED;
+        job->words.in = vk_address_of(tml, payloads[0].in);
+        job->words.out = vk_address_of(tml, payloads[0].out);
+    } else if (indices && indices->type == TML_U32) {
+        job->words.out = vk_slot_address(indices);
+    }
+    take_plane(job, &job->words, arena);
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && job->values == SORT_VALUES_INDEX; p++) {
+        const tml_slot *out = tml_slot_of(tml, payloads[p].out);
+        if (out && vk_slot_address(out) == vk_address_of(tml, payloads[p].in))
+            job->payloads[p] = vk_take(arena, job->parts.bound, out->element_size);
+    }
+}
+
+static void take_places(sort_job *job, vk_arena *arena)
+{
+    uint64_t items = TML_MIN_OF(job->parts.bound, job->parts.items), parts = job->parts.count;
+    uint64_t words = tiles_of(job, items) * job->bins;
+    if (job->resolved->desc.method == TML_METHOD_LOOK_BACK) {
+        job->control_words = (uint32_t)(parts * (job->digits + 1)) + job->digits * job->bins;
+        job->own_control = vk_take(arena, job->control_words, sizeof(uint32_t));
+        for (int i = 0; i < 2; i++) {
+            job->states[i] = vk_take(arena, words, sizeof(uint32_t));
+            job->bases[i] = vk_take(arena, job->bins, sizeof(uint32_t));
+        }
+    } else {
+        job->tiles = tiles_of(job, items) * (parts - 1) +
+                     tiles_of(job, job->parts.bound - items * (parts - 1));
+        uint32_t counts = (uint32_t)(job->tiles * job->bins);
+        job->counts = vk_take(arena, counts, sizeof(uint32_t));
+        job->scan_scratch = vk_take(arena, vk_scan_counts_scratch(counts), 1);
+    }
+}
+
+static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
+                    sort_job *job)
+{
+    const tml_sort_desc *desc = &resolved->desc;
+    *job = (sort_job){.resolved = resolved,
+                      .parts = vk_passes_take(tml, &desc->length, arena),
+                      .key_size = (uint32_t)tml_slot_of(tml, desc->keys)->element_size};
+    job->items = vk_caps_of(tml)->subgroup < 32 ? ITEMS_SMALL : ITEMS;
+    if (job->key_size == 8)
+        job->items /= 2;
+    job->tile = job->items * VK_GROUP;
+    job->bins = TML_MIN_OF(SORT_BINS, SORT_COUNTERS * vk_caps_of(tml)->subgroup / VK_GROUP);
+    job->digit_bits = (uint32_t)__builtin_ctz(job->bins);
+    job->digits = TML_CEIL_DIV(desc->bit_count, job->digit_bits);
+    job->is_short = desc->length.count <= job->tile && job->parts.count == 1;
+    take_codes(tml, job, arena);
+    take_words(tml, job, arena);
+    if (!job->is_short)
+        take_places(job, arena);
+}
+
+static bool sort_supports(tml_context *tml, const void *argument)
+{
+    const tml_sort_desc *desc = &((const tml_sort_resolved *)argument)->desc;
+    (void)tml;
+    return desc->length.count <= UINT32_MAX &&
+           (desc->method == TML_METHOD_LOOK_BACK || desc->method == TML_METHOD_REDUCE_THEN_SCAN);
+}
+
+static size_t sort_scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    sort_job job;
+    lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+/* ---- moves ----------------------------------------------------------------------------------- */
+
+static vk_address target_of(const sort_job *job, const sort_plane *plane, uint32_t move)
+{
+    uint32_t after = job->digits - 1 - move;
+    return after == 0 && !plane->is_stored ? 0
+           : move == 0                     ? plane->first
+           : after % 2 == 0                ? plane->out
+                                           : plane->aside;
+}
+static vk_address source_of(const sort_job *job, const sort_plane *plane, uint32_t move)
+{
+    return move == 0 ? plane->in : target_of(job, plane, move - 1);
+}
+
+static void set_key(const sort_job *job, uint32_t move, uint32_t *specs)
+{
+    uint32_t size = move == 0 ? job->key_size : job->codes.size;
+    specs[SORT_KEY_LOG2] = (uint32_t)__builtin_ctz(size);
+    specs[SORT_ENCODES] = move == 0;
+    specs[SORT_DECODES] = move + 1 == job->digits && job->key_size >= 4;
+    specs[SORT_VALUES] = move == 0 || !job->values ? job->values : SORT_VALUES_MOVED;
+    specs[SORT_LONG] = job->parts.count > 1;
+    specs[SORT_ITEMS] = job->items;
+    specs[SORT_WIDTH] = LOOK_WIDTH;
+}
+
+/* Arguments of a move of a part. */
+static sort_args args_of(const sort_job *job, uint32_t move, const vk_pass *part)
+{
+    const tml_sort_resolved *r = job->resolved;
+    uint32_t first_bit = r->desc.first_bit + move * job->digit_bits;
+    vk_address values = source_of(job, &job->words, move);
+    return (sort_args){
+        .keys = source_of(job, &job->codes, move) +
+                part->first * (move == 0 ? job->key_size : job->codes.size),
+        .keys_out = target_of(job, &job->codes, move),
+        .values = values ? values + part->first * sizeof(uint32_t) : 0,
+        .values_out = target_of(job, &job->words, move),
+        .length_at = part->length,
+        .bound = part->bound,
+        .first = (uint32_t)part->first,
+        .first_bit = first_bit,
+        .end_bit = r->desc.first_bit + r->desc.bit_count,
+        .flip_low = (uint32_t)r->flip,
+        .flip_high = (uint32_t)(r->flip >> 32),
+        .real_low = (uint32_t)r->real_flip,
+        .real_high = (uint32_t)(r->real_flip >> 32),
+    };
+}
+
+static tml_status move_dispatch(tml_context *tml, const sort_job *job, const vk_module *of_4,
+                                const vk_module *of_8, vk_dispatch_info info, uint32_t move,
+                                const sort_args *args)
+{
+    info.module = job->key_size == 8 ? of_8 : of_4;
+    info.spec_count = SORT_SPECS;
+    set_key(job, move, info.specs);
+    info.args = args;
+    info.args_size = sizeof *args;
+    return vk_dispatch(tml, &info);
+}
+
+/* All digits in one dispatch. */
+static tml_status sort_short(tml_context *tml, const sort_job *job)
+{
+    vk_pass part = vk_pass_at(&job->parts, 0);
+    sort_args args = args_of(job, 0, &part);
+    args.keys_out = job->codes.is_stored ? job->codes.out : 0;
+    args.values_out = job->words.out;
+    sort_job whole = *job;
+    whole.digits = 1; /* the first move is the last */
+    return move_dispatch(tml, &whole, &vk_shader_sort_short_of_4, &vk_shader_sort_short_of_8,
+                         (vk_dispatch_info){.groups = 1}, 0, &args);
+}
+
+/* Counts all digits of a part; the first one's dispatch zeroes the states of the first sweep. */
+static tml_status count_digits(tml_context *tml, const sort_job *job, const vk_states *control,
+                               uint32_t number)
+{
+    vk_pass part = vk_pass_at(&job->parts, number);
+    sort_args move = args_of(job, 0, &part);
+    uint64_t parts = job->parts.count, sweeps = parts * job->digits;
+    uint64_t each = TML_MAX_OF(part.bound / (VK_GROUP * GROUPS_ENOUGH), (uint64_t)EACH_LEAST);
+    const sort_histogram_args args = {
+        .keys = move.keys,
+        .counts = control->words + sizeof(uint32_t) * (sweeps + parts),
+        .counter = control->words + sizeof(uint32_t) * (sweeps + number),
+        .states = job->states[0],
+        .clear = control->clear,
+        .length_at = part.length,
+        .bound = part.bound,
+        .clear_count = number == 0 ? control->clear_count : 0,
+        .tile = number == 0 ? job->tile : 0,
+        .each = (uint32_t)TML_ALIGN_UP(each, (uint64_t)SORT_HISTOGRAM_ROWS),
+        .is_last = number + 1 == parts,
+        .first_bit = move.first_bit,
+        .end_bit = move.end_bit,
+        .flip_low = move.flip_low,
+        .flip_high = move.flip_high,
+        .real_low = move.real_low,
+        .real_high = move.real_high,
+    };
+    vk_dispatch_info info = {
+        .module = &vk_shader_sort_histogram,
+        .spec_count = SORT_VALUES,
+        .args = &args,
+        .args_size = sizeof args,
+        .groups = TML_CEIL_DIV((uint64_t)part.bound, (uint64_t)args.each * VK_GROUP)};
+    set_key(job, 0, info.specs);
+    return vk_dispatch(tml, &info);
+}
+
+/* Moves a part by a digit. */
+static tml_status sweep(tml_context *tml, const sort_job *job, const vk_states *control,
+                        uint32_t move, uint32_t number)
+{
+    const vk_caps *caps = vk_caps_of(tml);
+    vk_pass part = vk_pass_at(&job->parts, number);
+    uint32_t parts = (uint32_t)job->parts.count, sweeps = parts * job->digits;
+    uint32_t nth = move * parts + number;
+    uint32_t grid = MAP_ITEMS; /* of the grids' sizes the largest below a tile */
+    while (2 * grid <= job->tile)
+        grid *= 2;
+    sort_args args = args_of(job, move, &part);
+    args.states = job->states[nth % 2];
+    args.clear = job->states[1 - nth % 2];
+    args.ticket = control->words + sizeof(uint32_t) * nth;
+    args.stalled = control->stalled;
+    args.bases = number > 0 ? job->bases[number % 2]
+                            : control->words + sizeof(uint32_t) *
+                                                   (sweeps + parts + (vk_address)move * job->bins);
+    args.next_bases = number + 1 < parts ? job->bases[(number + 1) % 2] : 0;
+    if (nth + 1 < sweeps) {
+        vk_pass next = vk_pass_at(&job->parts, (number + 1) % parts);
+        args.tiles = parts == 1 ? UINT32_MAX : (uint32_t)tiles_of(job, next.bound);
+    }
+    vk_dispatch_info info = {
+        .specs = {[SORT_LOOKS] = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK,
+                  [SORT_MOVING] = caps->forward_progress,
+                  [SORT_TICKETS] = !caps->begins_in_order},
+        .groups = tiles_of(job, part.bound),
+        .indirect = vk_pass_grid(&part, grid)};
+    return move_dispatch(tml, job, &vk_shader_sort_sweep_of_4, &vk_shader_sort_sweep_of_8, info,
+                         move, &args);
+}
+
+static tml_status one_sweep(tml_context *tml, const sort_job *job)
+{
+    vk_states control;
+    tml_status status = vk_take_states(tml, job->control_words, job->own_control, &control);
+    for (uint32_t p = 0; p < job->parts.count && !status; p++)
+        status = count_digits(tml, job, &control, p);
+    for (uint32_t move = 0; move < job->digits && !status; move++)
+        for (uint32_t p = 0; p < job->parts.count && !status; p++)
+            status = sweep(tml, job, &control, move, p);
+    return status;
+}
+
+/* Counts a digit, or moves by it. */
+static tml_status place_step(tml_context *tml, const sort_job *job, uint32_t move, bool counts)
+{
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < job->parts.count && !status; p++) {
+        vk_pass part = vk_pass_at(&job->parts, p);
+        sort_args args = args_of(job, move, &part);
+        args.tiles = (uint32_t)job->tiles;
+        args.states = job->counts + sizeof(uint32_t) * p * tiles_of(job, job->parts.items);
+        vk_dispatch_info info = {
+            .specs = {[SORT_PLACED] = 1}, .groups = tiles_of(job, part.bound), .unordered = p > 0};
+        status = move_dispatch(
+            tml, job, counts ? &vk_shader_sort_count_of_4 : &vk_shader_sort_sweep_of_4,
+            counts ? &vk_shader_sort_count_of_8 : &vk_shader_sort_sweep_of_8, info, move, &args);
+    }
+    return status;
+}
+
+static tml_status reduce_then_scan(tml_context *tml, const sort_job *job)
+{
+    tml_status status = TML_OK;
+    for (uint32_t move = 0; move < job->digits && !status; move++) {
+        status = place_step(tml, job, move, true);
+        if (!status)
+            status = vk_scan_counts(tml, job->counts, (uint32_t)(job->tiles * job->bins),
+                                    job->scan_scratch, 0, 0);
+        if (!status)
+            status = place_step(tml, job, move, false);
+    }
+    return status;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+/* Stores words as elements of size bytes. */
+static tml_status finish(tml_context *tml, const sort_job *job, vk_address from,
+                         const tml_slot *out)
+{
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < job->parts.count && !status; p++) {
+        vk_pass part = vk_pass_at(&job->parts, p);
+        const sort_finish_args args = {.from = from + part.first * sizeof(uint32_t),
+                                       .to = vk_slot_address(out) + part.first * out->element_size,
+                                       .length_at = part.length,
+                                       .bound = part.bound,
+                                       .flip = (uint32_t)job->resolved->flip,
+                                       .real_flip = (uint32_t)job->resolved->real_flip};
+        uint64_t words = part.bound;
+        if (out->element_size < 4) /* one more, since the first may be shared with others */
+            words = part.bound / (4 / out->element_size) + 2;
+        status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_sort_finish,
+                                                      .spec_count = 1,
+                                                      .specs = {(uint32_t)out->element_size},
+                                                      .args = &args,
+                                                      .args_size = sizeof args,
+                                                      .groups = TML_CEIL_DIV(words, VK_GROUP),
+                                                      .unordered = p > 0});
+    }
+    return status;
+}
+
+static tml_status gather(tml_context *tml, const sort_job *job, uint32_t p, bool unordered)
+{
+    const tml_slot *in = tml_slot_of(tml, job->resolved->desc.payloads[p].in);
+    vk_address out = vk_address_of(tml, job->resolved->desc.payloads[p].out);
+    const vk_gather gather = {.ordered = job->payloads[p] ? job->payloads[p] : out,
+                              .placed = vk_slot_address(in),
+                              .indices = job->words.out,
+                              .range = in->count,
+                              .size = (uint32_t)in->element_size};
+    tml_status status = TML_OK;
+    for (uint64_t n = 0; n < job->parts.count && !status; n++) {
+        vk_pass part = vk_pass_at(&job->parts, n);
+        status = vk_gather_pass(tml, &gather, &part, unordered || n > 0);
+    }
+    return status;
+}
+
+static tml_status copy_back(tml_context *tml, const sort_job *job, vk_address to, vk_address from,
+                            uint32_t size)
+{
+    return vk_copy_counted(tml, to, from, size, job->parts.bound, job->parts.total);
+}
+
+/* Writes what the moves did not. */
+static tml_status complete(tml_context *tml, const sort_job *job)
+{
+    const tml_sort_desc *desc = &job->resolved->desc;
+    const tml_slot *sorted = tml_slot_of(tml, desc->sorted);
+    const tml_slot *indices = tml_slot_of(tml, desc->indices);
+    const sort_plane *planes[] = {&job->codes, &job->words};
+    tml_status status = TML_OK;
+    for (int i = 0; i < 2 && !status && job->digits == 1; i++)
+        if (planes[i]->is_stored && planes[i]->first != planes[i]->out)
+            status = copy_back(tml, job, planes[i]->out, planes[i]->first, planes[i]->size);
+    if (sorted && job->key_size < 4 && !status)
+        status = finish(tml, job, job->codes.out, sorted);
+    if (indices && indices->type == TML_U64 && !status)
+        status = finish(tml, job, job->words.out, indices);
+    if (job->values != SORT_VALUES_INDEX)
+        return status;
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
+        if (!tml_buffer_is_none(desc->payloads[p].in))
+            status = gather(tml, job, p, p > 0);
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
+        if (job->payloads[p]) {
+            const tml_slot *out = tml_slot_of(tml, desc->payloads[p].out);
+            status = copy_back(tml, job, vk_slot_address(out), job->payloads[p],
+                               (uint32_t)out->element_size);
+        }
+    return status;
+}
+
+static tml_status sort_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    (void)size;
+    const tml_sort_resolved *resolved = argument;
+    vk_arena arena = vk_arena_of(scratch);
+    sort_job job;
+    lay_out(tml, resolved, &arena, &job);
+    if (job.parts.bound == 0)
+        return TML_OK;
+    tml_status status = vk_passes_begin(tml, &resolved->desc.length, &job.parts);
+    if (!status)
+        status = job.is_short                                    ? sort_short(tml, &job)
+                 : resolved->desc.method == TML_METHOD_LOOK_BACK ? one_sweep(tml, &job)
+                                                                 : reduce_then_scan(tml, &job);
+    return status ? status : complete(tml, &job);
+}
+
+const tml_engine_op vk_op_sort = {sort_supports, sort_scratch_size, sort_run};

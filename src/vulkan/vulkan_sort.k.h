@@ -1,0 +1,88 @@
+/* Arguments of the sort's shaders, and the constants that both sides use. Passes of the stream (2^30
+ * elements) are called parts here, since a sort has passes of its own, one for each digit. */
+
+/* Most bins of a digit. Small subgroups have digits of fewer bits: each subgroup of a workgroup has a
+ * counter for each bin in shared memory, SORT_COUNTERS in all. */
+#define SORT_BINS     256u
+#define SORT_COUNTERS 2048u
+/* Most digits times bins: 8 digits of 256, 13 of 32. */
+#define SORT_HISTOGRAM 2048u
+
+/* Specialization constants of all sort shaders. */
+#define SORT_KEY_LOG2 0u /* of an element of keys, in bytes: 0 ... 3 */
+#define SORT_ENCODES  1u /* keys are the caller's, else codes */
+#define SORT_DECODES  2u /* keys_out is the caller's, else it gets codes */
+#define SORT_VALUES   3u /* SORT_VALUES_... */
+#define SORT_LONG     4u /* indices may exceed 31 bits */
+#define SORT_ITEMS    5u /* elements of a tile per invocation: even */
+/* sort_sweep */
+#define SORT_PLACED  6u /* places come from "states", which a scan made; else by look-back */
+#define SORT_LOOKS   7u /* as COMPACT_LOOKS, COMPACT_MOVING and COMPACT_TICKETS */
+#define SORT_MOVING  8u
+#define SORT_TICKETS 9u
+#define SORT_WIDTH   10u /* tiles that are polled at a time */
+#define SORT_SPECS   11u
+
+#define SORT_VALUES_NONE  0u
+#define SORT_VALUES_MOVED 1u /* a word with each key */
+#define SORT_VALUES_INDEX 2u /* its index in the stream, made here */
+
+/* sort_histogram.comp: counts all digits of a part; the last workgroup of the last part replaces the
+ * counts of each digit by their exclusive sums. */
+ARGS_BEGIN(sort_histogram_args)
+ARG_ADDRESS(keys)
+ARG_ADDRESS(counts)  /* zeroed: a digit's bins after the other's */
+ARG_ADDRESS(counter) /* zeroed: a word for each part */
+ARG_ADDRESS(states)  /* of the first sweep, which this zeroes */
+ARG_ADDRESS(clear)
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(clear_count)
+ARG_UINT(tile) /* elements; 0: states are left as they are */
+ARG_UINT(each) /* elements per invocation, a multiple of SORT_HISTOGRAM_ROWS */
+ARG_UINT(is_last)
+ARG_UINT(first_bit)
+ARG_UINT(end_bit)
+ARG_UINT(flip_low)
+ARG_UINT(flip_high)
+ARG_UINT(real_low)
+ARG_UINT(real_high)
+ARGS_END(sort_histogram_args)
+#define SORT_HISTOGRAM_ROWS 4u
+
+/* sort_sweep_*.comp moves a part by one digit. sort_count_*.comp counts the digit in each tile, in states;
+ * sort_short_*.comp sorts one tile by all digits. */
+ARGS_BEGIN(sort_args)
+ARG_ADDRESS(keys)
+ARG_ADDRESS(keys_out) /* optional */
+ARG_ADDRESS(values)
+ARG_ADDRESS(values_out)
+ARG_ADDRESS(states) /* zeroed: a word for each tile and bin. PLACED: the counts, by bin and tile */
+ARG_ADDRESS(clear)  /* states of the next sweep, which this zeroes */
+ARG_ADDRESS(ticket)
+ARG_ADDRESS(stalled)
+ARG_ADDRESS(bases)      /* where each bin begins, u32 */
+ARG_ADDRESS(next_bases) /* optional: of the next part */
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(tiles) /* of the next sweep; 0xffffffff: as many as here. PLACED: of the whole stream */
+ARG_UINT(first) /* the part's first element */
+ARG_UINT(first_bit)
+ARG_UINT(end_bit)
+ARG_UINT(flip_low)
+ARG_UINT(flip_high)
+ARG_UINT(real_low)
+ARG_UINT(real_high)
+ARGS_END(sort_args)
+
+/* sort_finish.comp: stores words as what the caller has, SORT_FINISH_SIZE bytes each: 1, 2: keys from
+ * codes; 8: u64 from u32. An invocation stores a word, or a u64. */
+ARGS_BEGIN(sort_finish_args)
+ARG_ADDRESS(from)
+ARG_ADDRESS(to)
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(flip)
+ARG_UINT(real_flip)
+ARGS_END(sort_finish_args)
+#define SORT_FINISH_SIZE 0u /* specialization constant */
