@@ -1919,8 +1919,12 @@ static void sort_test(case_run *c)
     desc.indices = handle(indices);
     c->bytes = 2 * n * size;
     tml_status status = TML_OK;
+    tml_simd_force(case_is(c, "simd", "base")   ? TML_SIMD_BASE
+                   : case_is(c, "simd", "avx2") ? TML_SIMD_AVX2
+                                                : TML_SIMD_LEVELS);
     for (case_start(c); case_again(c);)
         status = tml_sort(c->tml, &desc);
+    tml_simd_force(TML_SIMD_LEVELS);
     if (c->result == CASE_PASSED && case_call(c, status)) {
         for (uint32_t p = 0; p <= count; p++)
             if (arrays[p].out)
@@ -1943,7 +1947,7 @@ static const char *const sort_perf[] = {"sort(count=1048576)",
                                         "sort(count=16777216,type=u16,payloads=1)",
                                         NULL};
 static const case_op sort_op = {"sort",
-                                {{"count", SEAMS " 65535 65536 300007", true},
+                                {{"count", SEAMS " 24 25 3072 3073 65536 65537 300007", true},
                                  {"type", "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64", false},
                                  {"data", SORT_DATA, false},
                                  {"order", "ascending descending", false},
@@ -1955,7 +1959,8 @@ static const case_op sort_op = {"sort",
                                  {"indices", "none u32 u64", false},
                                  {"method", METHODS, false},
                                  {"length", LENGTHS, false},
-                                 {"threads", THREADS, true}},
+                                 {"threads", THREADS, true},
+                                 {"simd", "best avx2 base", false}},
                                 sort_is_sensible,
                                 sort_test,
                                 sort_perf};

@@ -242,12 +242,12 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * indices    optional: u32 or u64, the source index of each element
  * Outputs hold the length's bound, and nothing is written past the length. The time depends on how
  * many bits are compared, on the CPU on how many of these differ between keys, so narrow keys and
- * ranges of bits are sorted faster. Scratch: 4 to 32 bytes an element, and a payload in place once
- * more. Methods: on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter. Engines: the CPU,
- * and Vulkan for fewer than 2^32 elements.
+ * ranges of bits are sorted faster. Scratch: 4 to 32 bytes an element, a payload in place once
+ * more, and on the CPU up to 4 MiB a thread. Methods: on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on
+ * the CPU the latter. Engines: the CPU, and Vulkan for fewer than 2^32 elements.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
- * McIlroy: Engineering Radix Sort. 1993; Adinets, Merrill: Onesweep: A Faster Least Significant
- * Digit Radix Sort for GPUs. 2022. */
+ * McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their Applications. 1968;
+ * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
 typedef struct tml_sort_desc {
     tml_buffer keys;
     tml_length length;

@@ -1,28 +1,35 @@
-/* Sort on the CPU, by digits of the keys' bits, stably. A range of records that is larger than a cache is
- * split by its highest digit: all workers split the stream and what is still large after that; then each
- * takes ranges by ticket. A range that fits a cache is sorted there from the lowest digit to the highest, and
- * its outputs are written at once. Bits that no two keys differ in are left out from the start.
+/* Sort on the CPU, stably. A stream that is larger than a cache is split by its keys' highest digit: all workers
+ * split it, and what is still large after that; then each takes ranges by ticket. A range that fits a cache is
+ * halved by its highest bit until it is a leaf, of a few thousand records. A leaf is split by a digit once more,
+ * into rows of few records, which a sorting network sorts many at a time; its outputs are written at once. Where
+ * a processor has no vectors for this, or many keys share a digit, a leaf is sorted from the lowest digit to the
+ * highest. Bits that no two keys differ in are left out.
+ *
+ * Measured, and slower: halving from the start (a bit a pass over memory), a split by 11 bits or more (the lines
+ * that wait for their bins are too large for the first-level cache), and larger leaves (their rows are).
  *
  * After: McIlroy, Bostic, McIlroy: Engineering Radix Sort. 1993; Wassenberg, Sanders: Engineering a
- * Multi-core Radix Sort. 2011 (write combining). */
+ * Multi-core Radix Sort. 2011 (write combining); Bramas: A Novel Hybrid Quicksort Algorithm Vectorized using
+ * AVX-512 on Intel Skylake. 2017 (halving by compress). */
 #include "cpu/cpu_sort.h"
 
 #include <string.h>
 
-#include "kernels/kernel.h"
-#include "kernels/kernel_end.h"
-#include "kernels/sort.k.h"
-
 enum {
     BLOCK = 1024, /* records loaded or stored at a time: they stay in the first-level cache */
-    CHUNK_LEAST = 64 * 1024,  /* elements that are worth a worker */
-    LOCAL_BYTES = 256 * 1024, /* records that stay in the second-level cache, twice */
+    CHUNK_LEAST = 64 * 1024, /* elements that are worth a worker */
+    RANGES = 8,              /* of a split, for one ticket */
+    SPLIT_LEAST = 8,         /* bits of a split: bins for all workers */
 };
 
-/* One worker's memory. */
+/* One worker's memory. What a split needs is NULL in a sort without one. */
 typedef struct sort_space {
-    sort_heads heads;
-    _Alignas(SORT_LINE) sort_pair block[BLOCK];
+    sort_heads *heads;
+    uint64_t (*counts)[SORT_BINS]; /* SORT_TABLES */
+    sort_pair *block;
+    sort_rows rows;
+    unsigned char *halves[2]; /* of a range, and CPU_SLACK bytes */
+    unsigned char *leaf;      /* its sorted records */
 } sort_space;
 
 /* A payload that is gathered by index. */
@@ -36,21 +43,15 @@ typedef struct sort_gather {
 typedef struct sort_job {
     tml_context *tml;
     cpu_tickets tickets;
+    cpu_tickets ranges; /* RANGES each */
     const sort_loops *loops;
+    size_t leaf; /* elements sorted without halving */
+    sort_form form;
+    bool is_plain; /* records are the keys as they are */
+    bool is_whole; /* records of equal sort bits are equal */
     uint64_t length;
-    size_t record_size;
-    unsigned code_shift; /* of a code in its record's sort bits */
-    /* keys */
-    const unsigned char *keys;
-    size_t key_size;
-    uint64_t flip, real_flip;
-    unsigned char *sorted;
-    /* tags: values of value_size bytes, or indices (value_size 0) */
-    bool has_tag;
-    const unsigned char *values;
-    unsigned char *values_out;
-    size_t value_size;
-    tml_buffer indices;
+    unsigned char *sorted, *values, *indices;
+    size_t index_size;
     sort_gather gathers[TML_MAX_PAYLOADS];
     uint32_t gather_count;
     /* scratch */
@@ -76,158 +77,51 @@ static bool is_stopped(sort_job *job)
     return atomic_load_explicit(&job->is_stopped, memory_order_relaxed);
 }
 
-/* ---- records from the source and to the outputs ---------------------------------------------- */
+/* ---- to the outputs --------------------------------------------------------------------------- */
 
-/* Loads count codes as RECORDs, shifted up by shift. UINT has the key's size. */
-#define LOAD_CODE(UINT, code)                                                                      \
-    UINT code;                                                                                     \
-    memcpy(&code, job->keys + (first + i) * sizeof code, sizeof code);                             \
-    code = (UINT)SORT_CODE(code, (UINT)SORT_SIGN(code, 8 * sizeof code), (UINT)job->flip,          \
-                           (UINT)job->real_flip);
-#define LOAD_CODES(UINT, RECORD, shift)                                                            \
-    for (size_t i = 0; i < count; i++) {                                                           \
-        LOAD_CODE(UINT, code)                                                                      \
-        ((RECORD *)out)[i] = (RECORD)code << (shift);                                              \
-    }
-#define LOAD_PAIRS(UINT)                                                                           \
-    for (size_t i = 0; i < count; i++) {                                                           \
-        LOAD_CODE(UINT, code)                                                                      \
-        ((sort_pair *)out)[i].code = code;                                                         \
-    }
-
-static void load_codes(const sort_job *job, uint64_t first, size_t count, void *out)
+/* Writes what room holds to elements [first, first + count) of out. */
+static void write_out(const sort_job *job, unsigned char *out, size_t size, uint64_t first,
+                      const void *room, size_t count)
 {
-    switch (job->key_size * 32 + job->record_size) {
-    case 1 * 32 + 4:
-        LOAD_CODES(uint8_t, uint32_t, 0) break;
-    case 2 * 32 + 4:
-        LOAD_CODES(uint16_t, uint32_t, 0) break;
-    case 4 * 32 + 4:
-        LOAD_CODES(uint32_t, uint32_t, 0) break;
-    case 1 * 32 + 8:
-        LOAD_CODES(uint8_t, uint64_t, 32) break;
-    case 2 * 32 + 8:
-        LOAD_CODES(uint16_t, uint64_t, 32) break;
-    case 4 * 32 + 8:
-        LOAD_CODES(uint32_t, uint64_t, 32) break;
-    case 8 * 32 + 8:
-        LOAD_CODES(uint64_t, uint64_t, 0) break;
-    case 1 * 32 + 16:
-        LOAD_PAIRS(uint8_t) break;
-    case 2 * 32 + 16:
-        LOAD_PAIRS(uint16_t) break;
-    case 4 * 32 + 16:
-        LOAD_PAIRS(uint32_t) break;
-    default:
-        LOAD_PAIRS(uint64_t) break;
-    }
-}
-
-/* An unsigned integer of 1, 2, 4 or 8 bytes anywhere in memory. */
-static uint64_t get(const unsigned char *from, size_t size)
-{
-    uint64_t u64;
-    uint32_t u32;
-    uint16_t u16;
-    switch (size) {
-    case 1:
-        return *from;
-    case 2:
-        memcpy(&u16, from, sizeof u16);
-        return u16;
-    case 4:
-        memcpy(&u32, from, sizeof u32);
-        return u32;
-    default:
-        memcpy(&u64, from, sizeof u64);
-        return u64;
-    }
-}
-
-static void put(unsigned char *to, uint64_t value, size_t size)
-{
-    uint32_t u32 = (uint32_t)value;
-    uint16_t u16 = (uint16_t)value;
-    switch (size) {
-    case 1:
-        *to = (unsigned char)value;
-        break;
-    case 2:
-        memcpy(to, &u16, sizeof u16);
-        break;
-    case 4:
-        memcpy(to, &u32, sizeof u32);
-        break;
-    default:
-        memcpy(to, &value, sizeof value);
-        break;
-    }
-}
-
-static uint64_t tag_at(const sort_job *job, uint64_t i)
-{
-    return job->value_size ? get(job->values + i * job->value_size, job->value_size) : i;
-}
-
-static void load(const sort_job *job, uint64_t first, size_t count, void *out)
-{
-    load_codes(job, first, count, out);
-    if (!job->has_tag)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (job->record_size == 8)
-            ((uint64_t *)out)[i] |= tag_at(job, first + i);
-        else
-            ((sort_pair *)out)[i].tag = tag_at(job, first + i);
-}
-
-/* Keys of the records that are stored at first. */
-static void store_keys(const sort_job *job, uint64_t first, size_t count, const void *records)
-{
-    uint64_t keys[BLOCK];
-    unsigned char *key = (unsigned char *)keys;
-    size_t size = job->key_size;
-    for (size_t i = 0; i < count; i++, key += size) {
-        uint64_t code = job->record_size == 4   ? ((const uint32_t *)records)[i]
-                        : job->record_size == 8 ? ((const uint64_t *)records)[i] >> job->code_shift
-                                                : ((const sort_pair *)records)[i].code;
-        uint64_t sign = SORT_SIGN(code ^ job->flip, 8 * size);
-        put(key, SORT_CODE(code, sign, job->flip, job->real_flip), size);
-    }
-    cpu_copy_out(job->sorted + first * size, keys, count * size,
-                 cpu_worth_streaming(job->length * size));
+    cpu_copy_out(out + first * size, room, count * size, cpu_worth_streaming(job->length * size));
 }
 
 static void store_tags(const sort_job *job, uint64_t first, size_t count, const void *records)
 {
-    tml_index tags[BLOCK];
-    for (size_t i = 0; i < count; i++)
-        tags[i] = job->record_size == 8 ? (uint32_t)((const uint64_t *)records)[i]
-                                        : ((const sort_pair *)records)[i].tag;
-    size_t size = job->value_size;
-    for (size_t i = 0; i < count && size; i++)
-        put(job->values_out + (first + i) * size, tags[i], size);
-    if (!tml_buffer_is_none(job->indices))
-        for (size_t i = 0; i < count; i++)
-            cpu_store_u64(job->tml, job->indices, first + i, tags[i]);
+    uint64_t room[BLOCK];
+    size_t value_size = job->form.value_size;
+    if (value_size) {
+        cpu_sort_tags(&job->form, records, count, value_size, room);
+        write_out(job, job->values, value_size, first, room, count);
+    }
+    if (job->indices) {
+        cpu_sort_tags(&job->form, records, count, job->index_size, room);
+        write_out(job, job->indices, job->index_size, first, room, count);
+    }
+    if (job->gather_count)
+        cpu_sort_tags(&job->form, records, count, sizeof(tml_index), room);
     for (uint32_t g = 0; g < job->gather_count; g++) {
         const sort_gather *gather = &job->gathers[g];
-        cpu_gather(gather->in, gather->size, tags, count, gather->out + first * gather->size);
+        cpu_gather(gather->in, gather->size, room, count, gather->out + first * gather->size);
     }
 }
 
 /* Writes sorted records to the outputs, from element first on. */
 static void store(const sort_job *job, uint64_t first, uint64_t count, const unsigned char *records)
 {
+    size_t key_size = job->form.key_size, size = job->form.record_size;
     for (uint64_t end = first + count; first < end; first += BLOCK) {
+        uint64_t keys[BLOCK];
         size_t here = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
+        if (job->sorted && !job->is_plain)
+            cpu_sort_keys(&job->form, records, here, keys);
         if (job->sorted)
-            store_keys(job, first, here, records);
-        if (job->has_tag)
+            write_out(job, job->sorted, key_size, first,
+                      job->is_plain ? (const void *)records : keys, here);
+        if (job->form.has_tag)
             store_tags(job, first, here, records);
-        records += here * job->record_size;
+        records += here * size;
     }
-    cpu_stream_fence();
 }
 
 /* ---- splitting by a digit -------------------------------------------------------------------- */
@@ -236,8 +130,10 @@ static void store(const sort_job *job, uint64_t first, uint64_t count, const uns
 static const void *records_at(const sort_job *job, sort_space *space, uint64_t first, size_t count)
 {
     if (job->from)
-        return job->from + (first - job->first) * job->record_size;
-    load(job, first, count, space->block);
+        return job->from + (first - job->first) * job->form.record_size;
+    if (job->is_plain)
+        return job->form.keys + first * job->form.key_size;
+    cpu_sort_load(&job->form, first, count, space->block);
     return space->block;
 }
 
@@ -250,71 +146,55 @@ static void chunk_of(const sort_job *job, uint64_t chunk, uint64_t *first, uint6
     *end = TML_MIN_OF(*first + size, last);
 }
 
-static uint64_t bits_of(const sort_job *job, const void *records, size_t i)
+/* Counts of each chunk by the digit. finds_bits: also the bits in which its codes differ from the first code. */
+static void count_chunks(sort_job *job, sort_space *space, bool finds_bits)
 {
-    return job->record_size == 4   ? ((const uint32_t *)records)[i]
-           : job->record_size == 8 ? ((const uint64_t *)records)[i]
-                                   : ((const sort_pair *)records)[i].code;
+    uint64_t chunk, first, end, base[2];
+    cpu_sort_load(&job->form, 0, 1, base);
+    while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
+        uint64_t *counts = job->counts + chunk * SORT_BINS, differ = 0;
+        memset(space->counts, 0, SORT_TABLES * sizeof *space->counts);
+        for (chunk_of(job, chunk, &first, &end); first < end; first += BLOCK) {
+            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
+            const void *records = records_at(job, space, first, count);
+            job->loops->count(records, count, job->digit, space->counts);
+            if (finds_bits)
+                differ |= job->loops->differ(records, count, base);
+        }
+        for (size_t bin = 0; bin < SORT_BINS; bin++)
+            counts[bin] = space->counts[0][bin] + space->counts[1][bin];
+        job->differ[chunk] = differ;
+    }
 }
 
 static void count_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
-    sort_space *space = &job->spaces[worker];
-    uint64_t chunk, first, end;
-    while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
-        uint64_t *counts = job->counts + chunk * SORT_BINS;
-        memset(counts, 0, SORT_BINS * sizeof *counts);
-        chunk_of(job, chunk, &first, &end);
-        for (; first < end; first += BLOCK) {
-            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
-            job->loops->count(records_at(job, space, first, count), count, job->digit, counts);
-        }
-    }
+    count_chunks(job, &job->spaces[worker], false);
 }
 
-/* The first look at the source: the bits in which codes differ, and the counts of the highest digit, which
- * serve if that digit's highest bit is among them. */
+/* The first look at the source: its bits, and the counts of the highest digit, which serve if that digit's
+ * highest bit is among them. */
 static void differ_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
-    sort_space *space = &job->spaces[worker];
-    uint64_t chunk, first, end;
-    sort_pair start;
-    load(job, 0, 1, &start);
-    uint64_t base = bits_of(job, &start, 0);
-    while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
-        uint64_t *counts = job->counts + chunk * SORT_BINS, differ = 0;
-        memset(counts, 0, SORT_BINS * sizeof *counts);
-        chunk_of(job, chunk, &first, &end);
-        for (; first < end; first += BLOCK) {
-            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
-            const void *records = records_at(job, space, first, count);
-            for (size_t i = 0; i < count; i++)
-                differ |= bits_of(job, records, i) ^ base;
-            job->loops->count(records, count, job->digit, counts);
-        }
-        job->differ[chunk] = differ;
-    }
+    count_chunks(job, &job->spaces[worker], true);
 }
 
 static void scatter_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
     sort_space *space = &job->spaces[worker];
-    bool stream = cpu_worth_streaming(job->count * job->record_size);
     uint64_t chunk, first, end;
     while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
-        memcpy(space->heads.next, job->counts + chunk * SORT_BINS, sizeof space->heads.next);
-        memcpy(space->heads.first, space->heads.next, sizeof space->heads.first);
-        chunk_of(job, chunk, &first, &end);
-        for (; first < end; first += BLOCK) {
+        memcpy(space->heads->next, job->counts + chunk * SORT_BINS, sizeof space->heads->next);
+        memcpy(space->heads->first, space->heads->next, sizeof space->heads->first);
+        for (chunk_of(job, chunk, &first, &end); first < end; first += BLOCK) {
             size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
             job->loops->scatter(records_at(job, space, first, count), count, job->digit,
-                                &space->heads, job->to, stream);
+                                space->heads, job->to);
         }
-        if (stream)
-            job->loops->flush(&space->heads, job->to);
+        job->loops->flush(space->heads, job->to);
     }
 }
 
@@ -332,53 +212,101 @@ static void place_bins(uint64_t *counts, uint64_t chunks, uint64_t first, uint64
     bounds[SORT_BINS] = first;
 }
 
-static sort_digit highest_digit(unsigned low, unsigned high)
+/* The digit below high by which count records are split into ranges that are leaves, or local. */
+static sort_digit highest_digit(uint64_t count, unsigned low, unsigned high)
 {
-    unsigned width = TML_MIN_OF(high - low, (unsigned)SORT_DIGIT);
+    unsigned width = SPLIT_LEAST;
+    while (width < SORT_DIGIT && count >> width > SORT_LEAF_MEAN)
+        width++;
+    width = TML_MIN_OF(high - low, width);
     return (sort_digit){high - width, ((uint64_t)1 << width) - 1};
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------- */
+
+/* Sorts local records from x by bits [low, high), with as much room as they take and CPU_SLACK bytes, and as many
+ * after x. first: the place of their first element. above: of how many they are one half. */
+static void sort_halves(sort_job *job, sort_space *space, unsigned char *x, unsigned char *room,
+                        uint64_t first, size_t count, size_t above, unsigned low, unsigned high)
+{
+    size_t size = job->form.record_size;
+    if (count > job->leaf && count > above / 16 * 15)
+        sort_narrow(job->loops->differ(x, count, x), &low, &high);
+    if (count == 0 || low == high) {
+        store(job, first, count, x);
+    } else if (count <= job->leaf) {
+        unsigned char *out = job->is_plain ? job->sorted + first * size : space->leaf;
+        job->loops->leaf(x, out, count, low, high, job->is_whole, &space->rows);
+        if (!job->is_plain)
+            store(job, first, count, out);
+    } else {
+        size_t zeros = job->loops->halve(x, count, --high, room, x), ones = count - zeros;
+        sort_halves(job, space, room, x + ones * size, first, zeros, count, low, high);
+        sort_halves(job, space, x, room, first + zeros, ones, count, low, high);
+    }
+}
+
+/* Likewise, but of records that others lie behind, and with room of the worker's own. */
+static void sort_local(sort_job *job, sort_space *space, unsigned char *x, uint64_t first,
+                       size_t count, unsigned low, unsigned high)
+{
+    size_t size = job->form.record_size;
+    if (count <= job->leaf || low == high) {
+        sort_halves(job, space, x, NULL, first, count, count, low, high);
+        return;
+    }
+    unsigned char *zero = space->halves[0], *one = space->halves[1];
+    size_t zeros = job->loops->halve(x, count, --high, zero, one), ones = count - zeros;
+    sort_halves(job, space, zero, one + ones * size, first, zeros, count, low, high);
+    sort_halves(job, space, one, zero, first + zeros, ones, count, low, high);
+}
 
 /* Sorts a range by bits [low, high) in this thread, and writes its outputs. side: which of the two arrays
  * holds its records. */
 static void sort_range(sort_job *job, sort_space *space, int side, uint64_t first, uint64_t count,
                        unsigned low, unsigned high)
 {
-    size_t size = job->record_size;
-    unsigned char *x = job->records[side] + first * size, *y = job->records[!side] + first * size;
+    size_t size = job->form.record_size;
+    unsigned char *x = job->records[side] + first * size;
     if (count == 0 || is_stopped(job))
         return;
-    if (low == high || count * size <= LOCAL_BYTES) {
-        store(job, first, count,
-              low == high ? x : job->loops->sort(x, y, (size_t)count, low, high));
+    if (count <= SORT_LOCAL) {
+        sort_local(job, space, x, first, (size_t)count, low, high);
         return;
     }
-    sort_digit digit = highest_digit(low, high);
-    bool stream = cpu_worth_streaming(count * size);
+    sort_narrow(job->loops->differ(x, (size_t)count, x), &low, &high);
+    if (low == high) {
+        store(job, first, count, x);
+        return;
+    }
+    sort_digit digit = highest_digit(count, low, high);
     uint64_t bounds[SORT_BINS + 1];
-    memset(space->heads.next, 0, sizeof space->heads.next);
-    job->loops->count(x, (size_t)count, digit, space->heads.next);
-    place_bins(space->heads.next, 1, first, bounds);
-    memcpy(space->heads.first, space->heads.next, sizeof space->heads.first);
-    job->loops->scatter(x, (size_t)count, digit, &space->heads, job->records[!side], stream);
-    if (stream)
-        job->loops->flush(&space->heads, job->records[!side]);
+    memset(space->counts, 0, SORT_TABLES * sizeof *space->counts);
+    job->loops->count(x, (size_t)count, digit, space->counts);
+    for (size_t bin = 0; bin < SORT_BINS; bin++)
+        space->heads->next[bin] = space->counts[0][bin] + space->counts[1][bin];
+    place_bins(space->heads->next, 1, first, bounds);
+    memcpy(space->heads->first, space->heads->next, sizeof space->heads->first);
+    job->loops->scatter(x, (size_t)count, digit, space->heads, job->records[!side]);
+    job->loops->flush(space->heads, job->records[!side]);
     for (size_t bin = 0; bin < SORT_BINS; bin++)
         sort_range(job, space, !side, bounds[bin], bounds[bin + 1] - bounds[bin], low, digit.shift);
 }
 
-/* Ranges of a split, but for wide ones. */
+/* Ranges of a split, but for wide ones. A ticket is for some, since to take one waits for all stores. */
 static void ranges_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
-    uint64_t bin;
+    uint64_t ticket;
     int side = job->to == job->records[1];
-    while (cpu_take_tile(&job->tickets, &bin)) {
-        uint64_t first = job->bounds[bin], count = job->bounds[bin + 1] - first;
-        if (count <= job->wide)
-            sort_range(job, &job->spaces[worker], side, first, count, job->low, job->digit.shift);
-    }
+    while (cpu_take_tile(&job->ranges, &ticket))
+        for (size_t i = 0; i < RANGES; i++) {
+            const uint64_t *bounds = job->bounds + ticket * RANGES + i;
+            if (bounds[1] - bounds[0] <= job->wide)
+                sort_range(job, &job->spaces[worker], side, bounds[0], bounds[1] - bounds[0],
+                           job->low, job->digit.shift);
+        }
+    cpu_stream_fence();
 }
 
 static void store_worker(void *argument, uint32_t worker)
@@ -388,8 +316,9 @@ static void store_worker(void *argument, uint32_t worker)
     (void)worker;
     while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
         chunk_of(job, chunk, &first, &end);
-        store(job, first, end - first, job->from + (first - job->first) * job->record_size);
+        store(job, first, end - first, job->from + (first - job->first) * job->form.record_size);
     }
+    cpu_stream_fence();
 }
 
 /* Sorts a range by all workers. side: as in sort_range; -1: the source, of which find_bits counted
@@ -399,7 +328,7 @@ static void sort_wide(sort_job *job, int side, uint64_t first, uint64_t count, u
 {
     uint64_t bounds[SORT_BINS + 1];
     int to = side == 0;
-    job->from = side < 0 ? NULL : job->records[side] + first * job->record_size;
+    job->from = side < 0 ? NULL : job->records[side] + first * job->form.record_size;
     job->to = job->records[to];
     job->first = first;
     job->count = count;
@@ -407,7 +336,7 @@ static void sort_wide(sort_job *job, int side, uint64_t first, uint64_t count, u
         cpu_run_tiles(job->tml, &job->tickets, job->chunks, store_worker, job);
         return;
     }
-    sort_digit digit = highest_digit(low, high);
+    sort_digit digit = highest_digit(count, low, high);
     bool is_counted = side < 0 && digit.shift == job->digit.shift && digit.mask == job->digit.mask;
     job->digit = digit;
     if (!is_counted)
@@ -421,7 +350,9 @@ static void sort_wide(sort_job *job, int side, uint64_t first, uint64_t count, u
     job->bounds = bounds;
     job->low = low;
     unsigned shift = job->digit.shift;
-    cpu_run_tiles(job->tml, &job->tickets, SORT_BINS, ranges_worker, job);
+    atomic_store_explicit(&job->ranges.next, 0, memory_order_relaxed);
+    job->ranges.count = SORT_BINS / RANGES;
+    cpu_run_tiles(job->tml, &job->tickets, job->chunks, ranges_worker, job);
     for (size_t bin = 0; bin < SORT_BINS && !is_stopped(job); bin++)
         if (bounds[bin + 1] - bounds[bin] > job->wide)
             sort_wide(job, to, bounds[bin], bounds[bin + 1] - bounds[bin], low, shift);
@@ -448,10 +379,10 @@ static void copy_worker(void *argument, uint32_t worker)
 static void bind_keys(sort_job *job, const tml_sort_resolved *resolved)
 {
     const tml_slot *keys = tml_slot_of(job->tml, resolved->desc.keys);
-    job->keys = keys->memory;
-    job->key_size = keys->element_size;
-    job->flip = resolved->flip;
-    job->real_flip = resolved->real_flip;
+    job->form.keys = keys->memory;
+    job->form.key_size = keys->element_size;
+    job->form.flip = resolved->flip;
+    job->form.real_flip = resolved->real_flip;
     job->sorted = cpu_memory(job->tml, resolved->desc.sorted);
 }
 
@@ -459,25 +390,26 @@ static void bind_keys(sort_job *job, const tml_sort_resolved *resolved)
 static void bind_tags(sort_job *job, const tml_sort_desc *desc, cpu_arena *arena)
 {
     const tml_payload *payloads = desc->payloads;
+    sort_form *form = &job->form;
     bool has_indices = !tml_buffer_is_none(desc->indices);
     bool has_payload = !tml_buffer_is_none(payloads[0].in);
     const tml_slot *only = tml_slot_of(job->tml, payloads[0].in);
     uint64_t bound = desc->length.count;
-    job->has_tag = has_indices || has_payload;
-    job->indices = desc->indices;
+    form->has_tag = has_indices || has_payload;
+    job->indices = cpu_memory(job->tml, desc->indices);
+    job->index_size = has_indices ? tml_slot_of(job->tml, desc->indices)->element_size : 0;
     size_t tag_size = bound > UINT32_MAX ? 8 : 4;
     if (has_payload && !has_indices && tml_buffer_is_none(payloads[1].in) &&
         (only->element_size <= 2 || only->element_size == 4 || only->element_size == 8)) {
-        tag_size = job->value_size = only->element_size;
-        job->values = only->memory;
-        job->values_out = cpu_memory(job->tml, payloads[0].out);
+        tag_size = form->value_size = only->element_size;
+        form->values = only->memory;
+        job->values = cpu_memory(job->tml, payloads[0].out);
     }
-    job->record_size = !job->has_tag                       ? TML_MAX_OF(job->key_size, (size_t)4)
-                       : tag_size > 4 || job->key_size > 4 ? 16
-                                                           : 8;
-    job->code_shift = job->has_tag && job->record_size == 8 ? 32 : 0;
-    job->loops = cpu_sort_loops(job->record_size);
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !job->value_size; p++) {
+    form->record_size = !form->has_tag                       ? TML_MAX_OF(form->key_size, (size_t)4)
+                        : tag_size > 4 || form->key_size > 4 ? 16
+                                                             : 8;
+    form->code_shift = form->has_tag && form->record_size == 8 ? 32 : 0;
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !form->value_size; p++) {
         const tml_slot *in = tml_slot_of(job->tml, payloads[p].in);
         if (!in)
             break;
@@ -491,6 +423,29 @@ static void bind_tags(sort_job *job, const tml_sort_desc *desc, cpu_arena *arena
     }
 }
 
+/* One worker's memory, for a stream of at most bound elements. */
+static void lay_out_space(const sort_job *job, uint64_t bound, cpu_arena *arena, sort_space *space)
+{
+    size_t size = job->form.record_size;
+    uint64_t local = TML_MIN_OF(bound, (uint64_t)SORT_LOCAL), rows = SORT_GROUP;
+    uint64_t leaf = TML_MIN_OF(local, (uint64_t)job->leaf);
+    for (; job->loops->has_rows && rows * SORT_ROW_MEAN < leaf; rows *= 2)
+        ;
+    *space = (sort_space){
+        .rows = {.fills = cpu_arena_take(arena, rows, sizeof(uint32_t)),
+                 .codes = cpu_arena_take(arena, rows, SORT_ROW * sizeof(uint32_t)),
+                 .records = cpu_arena_take(arena, size > 4 ? rows : 0, SORT_ROW * size),
+                 .surplus = cpu_arena_take(arena, 2 * (leaf / SORT_ROW), size)},
+        .halves = {cpu_arena_take(arena, local * size + CPU_SLACK, 1),
+                   cpu_arena_take(arena, local * size + CPU_SLACK, 1)},
+        .leaf = cpu_arena_take(arena, leaf, size)};
+    if (bound == local)
+        return;
+    space->heads = cpu_arena_take(arena, 1, sizeof *space->heads);
+    space->counts = cpu_arena_take(arena, SORT_TABLES, sizeof *space->counts);
+    space->block = cpu_arena_take(arena, BLOCK, sizeof *space->block);
+}
+
 static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_arena *arena,
                     sort_job *job)
 {
@@ -499,19 +454,31 @@ static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_are
     *job = (sort_job){.tml = tml};
     bind_keys(job, resolved);
     bind_tags(job, desc, arena);
+    sort_form *form = &job->form;
+    job->loops = cpu_sort_loops(form->record_size);
+    job->leaf = job->loops->has_rows ? (size_t)SORT_LEAF : (size_t)SORT_LOCAL;
+    job->is_whole = !form->has_tag && desc->bit_count == 8 * form->key_size;
+    job->is_plain = form->record_size == form->key_size && !form->flip && !form->real_flip &&
+                    job->sorted && !form->has_tag;
     job->chunks = cpu_workers(tml, TML_CEIL_DIV(bound, CHUNK_LEAST));
     for (int side = 0; side < 2; side++)
-        job->records[side] = cpu_arena_take(arena, bound, job->record_size);
-    job->spaces = cpu_arena_take(arena, cpu_workers(tml, SORT_BINS), sizeof *job->spaces);
+        job->records[side] = cpu_arena_take(arena, bound, form->record_size);
     job->counts = cpu_arena_take(arena, job->chunks * SORT_BINS, sizeof *job->counts);
     job->differ = cpu_arena_take(arena, job->chunks, sizeof *job->differ);
+    job->spaces = cpu_arena_take(arena, job->chunks, sizeof *job->spaces);
+    for (uint64_t w = 0; w < job->chunks; w++) {
+        sort_space space;
+        lay_out_space(job, bound, arena, &space);
+        if (arena->memory)
+            job->spaces[w] = space;
+    }
 }
 
-static size_t sort_scratch_size(tml_context *tml, const void *desc)
+static size_t sort_scratch_size(tml_context *tml, const void *resolved)
 {
     cpu_arena arena = {0};
     sort_job job;
-    lay_out(tml, desc, &arena, &job);
+    lay_out(tml, resolved, &arena, &job);
     return arena.size;
 }
 
@@ -521,15 +488,11 @@ static void find_bits(sort_job *job, unsigned *low, unsigned *high)
 {
     uint64_t differ = 0;
     job->count = job->length;
-    job->digit = highest_digit(*low, *high);
+    job->digit = highest_digit(job->length, *low, *high);
     cpu_run_tiles(job->tml, &job->tickets, job->chunks, differ_worker, job);
     for (uint64_t chunk = 0; chunk < job->chunks && !is_stopped(job); chunk++)
         differ |= job->differ[chunk];
-    differ = differ >> *low << *low;
-    if (*high < 64)
-        differ &= ((uint64_t)1 << *high) - 1;
-    *low = differ ? (unsigned)__builtin_ctzll(differ) : 0;
-    *high = differ ? 64 - (unsigned)__builtin_clzll(differ) : 0;
+    sort_narrow(differ, low, high);
 }
 
 static tml_status sort_run(tml_context *tml, const void *argument, void *scratch, size_t size)
@@ -546,9 +509,9 @@ static tml_status sort_run(tml_context *tml, const void *argument, void *scratch
     job.chunks = TML_MIN_OF(job.chunks, TML_CEIL_DIV(job.length, CHUNK_LEAST));
     job.wide = job.chunks > 1 ? TML_MAX_OF(job.length / (2 * job.chunks), (uint64_t)CHUNK_LEAST)
                               : job.length;
-    unsigned low = desc->first_bit + job.code_shift, high = low + desc->bit_count;
-    if (job.length * job.record_size <= LOCAL_BYTES) {
-        load(&job, 0, (size_t)job.length, job.records[0]);
+    unsigned low = desc->first_bit + job.form.code_shift, high = low + desc->bit_count;
+    if (job.length <= SORT_LOCAL) {
+        cpu_sort_load(&job.form, 0, (size_t)job.length, job.records[0]);
         sort_range(&job, &job.spaces[0], 0, 0, job.length, low, high);
     } else {
         find_bits(&job, &low, &high);

@@ -1,52 +1,108 @@
 /* The sort's loops for records of 4, 8 and 16 bytes. */
 #include "cpu/cpu_sort.h"
 
+#include <string.h>
+
+enum { LSD_DIGIT = 8, LSD_BINS = 1 << LSD_DIGIT, INSERTION = 24 };
+
+/* bits ones. */
+#define MASK_OF(bits) ((bits) < 64 ? ((uint64_t)1 << (bits)) - 1 : UINT64_MAX)
+
+/* Sorts SORT_GROUP rows in place. */
+typedef void (*sort_group_fn)(uint32_t (*codes)[SORT_ROW], const uint32_t *fills);
+
+/* Writes SORT_ROW records to out, of which those of the row come first. */
+typedef void (*sort_write_fn)(const sort_rows *rows, size_t row, void *out);
+/* A bit of each of 64 records. */
+typedef uint64_t (*sort_word_fn)(const void *x, unsigned bit);
+typedef size_t (*sort_halve_fn)(const unsigned char *x, size_t count, unsigned bit,
+                                unsigned char **zeros, unsigned char **ones);
+
+#include "cpu/cpu_sort_vectors.h"
+
 #define RECORD  uint32_t
 #define BITS(r) ((uint64_t)(r))
+#define BARE    true
 #define NAME(x) x##_4
 #include "cpu/cpu_sort_records.h"
 
 #define RECORD  uint64_t
 #define BITS(r) (r)
+#define BARE    false
 #define NAME(x) x##_8
 #include "cpu/cpu_sort_records.h"
 
 #define RECORD  sort_pair
 #define BITS(r) ((r).code)
+#define BARE    false
 #define NAME(x) x##_16
 #include "cpu/cpu_sort_records.h"
 
 #define LOOPS(bytes)                                                                               \
-    CPU_INSTANTIATE(void, count_##bytes,                                                           \
-                    (const void *records, size_t count, sort_digit digit, uint64_t *counts),       \
-                    count_##bytes(records, count, digit, counts))                                  \
-    CPU_INSTANTIATE(void, scatter_##bytes,                                                         \
-                    (const void *records, size_t count, sort_digit digit, sort_heads *heads,       \
-                     void *out, bool stream),                                                      \
-                    scatter_##bytes(records, count, digit, heads, out, stream))                    \
-    CPU_INSTANTIATE(void *, sort_##bytes,                                                          \
-                    (void *x, void *y, size_t count, unsigned low, unsigned high),                 \
-                    return sort_##bytes(x, y, count, low, high))
+    CPU_INSTANTIATE(uint64_t, differ_##bytes,                                                      \
+                    (const void *records, size_t count, const void *base),                         \
+                    return differ_##bytes(records, count, base))                                   \
+    CPU_INSTANTIATE(                                                                               \
+        void, count_##bytes,                                                                       \
+        (const void *records, size_t count, sort_digit digit, uint64_t(*counts)[SORT_BINS]),       \
+        count_##bytes(records, count, digit, counts))                                              \
+    CPU_INSTANTIATE(                                                                               \
+        void, scatter_##bytes,                                                                     \
+        (const void *records, size_t count, sort_digit digit, sort_heads *heads, void *out),       \
+        scatter_##bytes(records, count, digit, heads, out))
 
+#define LEAF(bytes, level, target, network, write)                                                 \
+    target static void leaf_##bytes##level(void *x, void *out, size_t count, unsigned low,         \
+                                           unsigned high, bool is_whole, sort_rows *rows)          \
+    {                                                                                              \
+        leaf_##bytes(x, out, count, low, high, is_whole, network, write, rows);                    \
+    }
+#define HALVE(bytes, level, target, word, vectors)                                                 \
+    target static size_t halve_##bytes##level(const void *x, size_t count, unsigned bit,           \
+                                              void *zeros, void *ones)                             \
+    {                                                                                              \
+        return halve_##bytes(x, count, bit, word, vectors, zeros, ones);                           \
+    }
 LOOPS(4)
 LOOPS(8)
 LOOPS(16)
+LEAF(4, _base, , NULL, NULL)
+LEAF(8, _base, , NULL, NULL)
+LEAF(16, _base, , NULL, NULL)
+HALVE(4, _base, , word_4, NULL)
+HALVE(8, _base, , word_8, NULL)
+HALVE(16, _base, , word_16, NULL)
+#if CPU_X86
+LEAF(4, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_4)
+LEAF(8, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_8)
+LEAF(16, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_16)
+HALVE(4, _avx2, CPU_TARGET_AVX2, word_4_avx2, NULL)
+HALVE(8, _avx2, CPU_TARGET_AVX2, word_8_avx2, NULL)
+HALVE(16, _avx2, CPU_TARGET_AVX2, word_16, NULL)
+LEAF(4, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_4)
+LEAF(8, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_8_avx512)
+LEAF(16, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_16)
+HALVE(4, _avx512, CPU_TARGET_AVX512, word_4, halve_vectors_4)
+HALVE(8, _avx512, CPU_TARGET_AVX512, word_8, halve_vectors_8)
+HALVE(16, _avx512, CPU_TARGET_AVX512, word_16, NULL)
+#endif
 
 const sort_loops *cpu_sort_loops(size_t record_size)
 {
-#define TABLE(bytes, level)                                                                        \
+#define TABLE(bytes, level, has_rows)                                                              \
     {                                                                                              \
-        count_##bytes##level, scatter_##bytes##level, flush_##bytes, sort_##bytes##level           \
+        differ_##bytes##level, count_##bytes##level, scatter_##bytes##level, flush_##bytes,        \
+            halve_##bytes##level, leaf_##bytes##level, has_rows                                    \
     }
 #if CPU_X86
 #    define LEVELS(bytes)                                                                          \
         {                                                                                          \
-            TABLE(bytes, _base), TABLE(bytes, _avx2), TABLE(bytes, _avx512)                        \
+            TABLE(bytes, _base, false), TABLE(bytes, _avx2, true), TABLE(bytes, _avx512, true)     \
         }
 #else
 #    define LEVELS(bytes)                                                                          \
         {                                                                                          \
-            TABLE(bytes, _base), TABLE(bytes, _base), TABLE(bytes, _base)                          \
+            TABLE(bytes, _base, false), TABLE(bytes, _base, false), TABLE(bytes, _base, false)     \
         }
 #endif
     static const sort_loops loops[][TML_SIMD_LEVELS] = {LEVELS(4), LEVELS(8), LEVELS(16)};

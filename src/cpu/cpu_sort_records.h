@@ -1,11 +1,26 @@
 /* The sort's loops for one kind of record. Included with RECORD, its type; BITS(r), the integer that it is
- * sorted by; and NAME(x), which gives the functions and the table of them names of their own. */
+ * sorted by; BARE, whether it is that integer alone and of 32 bits; and NAME(x), which gives the functions names
+ * of their own. */
 
-CPU_INLINE void NAME(count)(const void *records, size_t count, sort_digit digit, uint64_t *counts)
+CPU_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *base)
+{
+    const RECORD *in = records, *first = base;
+    uint64_t differ = 0;
+    for (size_t i = 0; i < count; i++)
+        differ |= BITS(in[i]) ^ BITS(*first);
+    return differ;
+}
+
+CPU_INLINE void NAME(count)(const void *records, size_t count, sort_digit digit,
+                            uint64_t (*counts)[SORT_BINS])
 {
     const RECORD *in = records;
-    for (size_t i = 0; i < count; i++)
-        counts[(size_t)(BITS(in[i]) >> digit.shift & digit.mask)]++;
+    size_t i = 0;
+    for (; i + SORT_TABLES <= count; i += SORT_TABLES)
+        for (size_t t = 0; t < SORT_TABLES; t++)
+            counts[t][(size_t)(BITS(in[i + t]) >> digit.shift & digit.mask)]++;
+    for (; i < count; i++)
+        counts[0][(size_t)(BITS(in[i]) >> digit.shift & digit.mask)]++;
 }
 
 /* A complete line is written at once, but for what before it belongs to others. */
@@ -22,14 +37,12 @@ static void NAME(write_line)(sort_heads *heads, size_t bin, RECORD *out)
 }
 
 CPU_INLINE void NAME(scatter)(const void *records, size_t count, sort_digit digit,
-                              sort_heads *heads, void *out_records, bool stream)
+                              sort_heads *heads, void *out_records)
 {
     enum { PER_LINE = SORT_LINE / sizeof(RECORD) };
     const RECORD *in = records;
     RECORD *out = out_records;
-    for (size_t i = 0; i < count && !stream; i++)
-        out[heads->next[(size_t)(BITS(in[i]) >> digit.shift & digit.mask)]++] = in[i];
-    for (size_t i = 0; i < count && stream; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t bin = (size_t)(BITS(in[i]) >> digit.shift & digit.mask);
         uint64_t at = heads->next[bin]++;
         ((RECORD *)(void *)heads->lines[bin])[at % PER_LINE] = in[i];
@@ -47,9 +60,10 @@ static void NAME(flush)(sort_heads *heads, void *out_records)
     cpu_stream_fence();
 }
 
-static void NAME(insert)(RECORD *x, size_t count, unsigned low, uint64_t mask)
+/* Inserts x[sorted, count) into x[0, sorted). */
+CPU_INLINE void NAME(insert)(RECORD *x, size_t sorted, size_t count, unsigned low, uint64_t mask)
 {
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = sorted; i < count; i++) {
         RECORD moved = x[i];
         uint64_t bits = BITS(moved) >> low & mask;
         size_t at = i;
@@ -59,9 +73,11 @@ static void NAME(insert)(RECORD *x, size_t count, unsigned low, uint64_t mask)
     }
 }
 
+/* ---- by digits from the lowest to the highest ------------------------------------------------ */
+
 /* Counts the digits of some passes; their number is a constant after inlining. */
 CPU_INLINE void NAME(count_digits)(const RECORD *x, size_t count, const sort_digit *digits,
-                                   unsigned passes, uint32_t counts[][SORT_BINS])
+                                   unsigned passes, uint32_t counts[][LSD_BINS])
 {
     for (size_t i = 0; i < count; i++)
         for (unsigned p = 0; p < passes; p++)
@@ -82,21 +98,14 @@ CPU_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_digit 
         y[next[(size_t)(BITS(x[i]) >> digit.shift & digit.mask)]++] = x[i];
 }
 
-/* From the lowest digit to the highest; one that all records share is passed over. */
-CPU_INLINE void *NAME(sort)(void *x_records, void *y_records, size_t count, unsigned low,
-                            unsigned high)
+/* Sorts x by bits [low, high), with room in y; returns x or y. A digit that all records share is passed over. */
+CPU_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned low, unsigned high)
 {
-    enum { INSERTION = 24, AT_ONCE = 4 };
-    RECORD *x = x_records, *y = y_records;
-    if (count <= INSERTION) {
-        NAME(insert)
-        (x, count, low, high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : UINT64_MAX);
-        return x;
-    }
-    unsigned passes = TML_CEIL_DIV(high - low, (unsigned)SORT_DIGIT);
+    enum { AT_ONCE = 4 };
+    unsigned passes = TML_CEIL_DIV(high - low, (unsigned)LSD_DIGIT);
     unsigned width = passes ? TML_CEIL_DIV(high - low, passes) : 0;
     while (low < high) {
-        uint32_t counts[AT_ONCE][SORT_BINS] = {{0}};
+        uint32_t counts[AT_ONCE][LSD_BINS] = {{0}};
         sort_digit digits[AT_ONCE];
         for (passes = 0; passes < AT_ONCE && low < high; passes++) {
             unsigned here = TML_MIN_OF(width, high - low);
@@ -124,6 +133,164 @@ CPU_INLINE void *NAME(sort)(void *x_records, void *y_records, size_t count, unsi
     return x;
 }
 
+/* ---- by rows ---------------------------------------------------------------------------------- */
+
+/* Fills the rows; returns the surplus, or limit + 1 where it would be more than limit. */
+CPU_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit digit, size_t limit,
+                                  sort_rows *rows)
+{
+    uint32_t *fills = rows->fills;
+    RECORD(*to)[SORT_ROW] = BARE ? (void *)rows->codes : (void *)rows->records;
+    RECORD *surplus = (RECORD *)(void *)rows->surplus;
+    uint16_t row_of[SORT_LEAF]; /* by vectors: what is left to do alone is much less */
+    size_t more = 0;
+    for (size_t i = 0; i < count; i++)
+        row_of[i] = (uint16_t)(BITS(x[i]) >> digit.shift & digit.mask);
+    memset(fills, 0, (size_t)(digit.mask + 1) * sizeof *fills);
+    for (size_t i = 0; i < count; i++) {
+        size_t row = row_of[i];
+        uint32_t place = fills[row]++;
+        if (place < SORT_ROW)
+            to[row][place] = x[i];
+        else if (more == limit)
+            return limit + 1;
+        else
+            surplus[more++] = x[i];
+    }
+    return more;
+}
+
+/* Makes codes of the records of a group of rows. rest: the bits that they take. */
+CPU_INLINE void NAME(code_rows)(const sort_rows *rows, size_t row, sort_digit rest)
+{
+    const RECORD *records = (const RECORD *)(const void *)rows->records + row * SORT_ROW;
+    uint32_t *codes = rows->codes[row];
+    for (size_t i = 0; i < SORT_GROUP * SORT_ROW; i++)
+        codes[i] = (uint32_t)(BITS(records[i]) >> rest.shift & rest.mask) * SORT_ROW |
+                   (uint32_t)(i % SORT_ROW);
+}
+
+/* Writes SORT_ROW records to out, of which those of the row come first. */
+CPU_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
+{
+    const uint32_t *codes = rows->codes[row];
+    const RECORD *records = (const RECORD *)(const void *)rows->records + row * SORT_ROW;
+    if (BARE)
+        memcpy(out, codes, SORT_ROW * sizeof *records);
+    else
+        for (size_t i = 0; i < SORT_ROW; i++)
+            ((RECORD *)out)[i] = records[codes[i] % SORT_ROW];
+}
+
+/* Sorts x by bits [low, high) to out, by one digit and then by rows. Returns false where too many records
+ * share a digit. */
+CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsigned low,
+                              unsigned high, sort_group_fn network, sort_write_fn write,
+                              sort_rows *rows)
+{
+    unsigned width = 4; /* of SORT_GROUP rows */
+    while (((size_t)SORT_ROW_MEAN << width) < count)
+        width++;
+    if (width > high - low)
+        return false;
+    sort_digit digit = {high - width, ((uint64_t)1 << width) - 1};
+    unsigned below = digit.shift - low, used = BARE ? below : TML_MIN_OF(below, 28u);
+    sort_digit rest = {digit.shift - used, MASK_OF(used)};
+    size_t limit = count / SORT_ROW;
+    size_t more = NAME(fill_rows)(x, count, digit, limit, rows);
+    if (more > limit)
+        return false;
+    RECORD *surplus = (RECORD *)(void *)rows->surplus, *first = out;
+    uint64_t mask = MASK_OF(high - low);
+    if (more <= INSERTION)
+        NAME(insert)(surplus, 1, more, low, mask);
+    else
+        surplus = NAME(by_digits)(surplus, surplus + limit, more, low, high);
+    for (size_t row = 0; row <= digit.mask; row++) {
+        if (row % SORT_GROUP == 0 && !BARE)
+            NAME(code_rows)(rows, row, rest);
+        if (row % SORT_GROUP == 0)
+            network(rows->codes + row, rows->fills + row);
+        size_t here = rows->fills[row];
+        RECORD whole[SORT_ROW];
+        if (first + count - out >= SORT_ROW) {
+            write(rows, row, out);
+        } else {
+            write(rows, row, whole);
+            memcpy(out, whole, TML_MIN_OF(here, (size_t)SORT_ROW) * sizeof *out);
+        }
+        if (here > SORT_ROW) {
+            memcpy(out + SORT_ROW, surplus, (here - SORT_ROW) * sizeof *out);
+            surplus += here - SORT_ROW;
+            NAME(insert)(out, SORT_ROW, here, low, mask);
+        }
+        out += here;
+    }
+    if (used < below)
+        NAME(insert)(first, 1, count, low, mask);
+    return true;
+}
+
+/* ---- by halves -------------------------------------------------------------------------------- */
+
+CPU_INLINE uint64_t NAME(word)(const void *records, unsigned bit)
+{
+    const RECORD *x = records;
+    uint64_t word = 0;
+    for (size_t i = 0; i < 64; i++)
+        word |= (BITS(x[i]) >> bit & 1) << i;
+    return word;
+}
+
+/* vectors: for most of the records, or NULL. */
+CPU_INLINE size_t NAME(halve)(const void *records, size_t count, unsigned bit, sort_word_fn word_of,
+                              sort_halve_fn vectors, void *zero_records, void *one_records)
+{
+    unsigned char *zeros = zero_records, *ones = one_records;
+    size_t done = vectors ? vectors(records, count, bit, &zeros, &ones) : 0;
+    const RECORD *x = (const RECORD *)records + done;
+    cpu_compress_fn pack = cpu_compress_for(sizeof *x);
+    for (size_t here; done < count; done += here, x += here) {
+        uint64_t set[CPU_BLOCK / 64], clear[CPU_BLOCK / 64];
+        here = TML_MIN_OF(count - done, (size_t)CPU_BLOCK);
+        size_t whole = here / 64;
+        for (size_t w = 0; w < whole; w++)
+            clear[w] = ~(set[w] = word_of(x + 64 * w, bit));
+        if (here % 64) {
+            RECORD last[64] = {0};
+            memcpy(last, x + 64 * whole, here % 64 * sizeof *x);
+            set[whole] = NAME(word)(last, bit);
+            clear[whole] = ~set[whole] & (((uint64_t)1 << here % 64) - 1);
+        }
+        zeros += pack(x, clear, here, sizeof *x, zeros) * sizeof *x;
+        ones += pack(x, set, here, sizeof *x, ones) * sizeof *x;
+    }
+    return (size_t)(zeros - (unsigned char *)zero_records) / sizeof *x;
+}
+
+/* network: NULL where the level has none. */
+CPU_INLINE void NAME(leaf)(void *x_records, void *out_records, size_t count, unsigned low,
+                           unsigned high, bool is_whole, sort_group_fn network, sort_write_fn write,
+                           sort_rows *rows)
+{
+    RECORD *x = x_records, *out = out_records;
+    bool has_rows = network && (is_whole || !BARE);
+    if (count <= INSERTION) {
+        memcpy(out, x, count * sizeof *x);
+        NAME(insert)(out, 1, count, low, MASK_OF(high - low));
+        return;
+    }
+    if (has_rows && NAME(by_rows)(x, out, count, low, high, network, write, rows))
+        return;
+    unsigned top = high;
+    sort_narrow(NAME(differ)(x, count, x), &low, &high);
+    if (has_rows && high < top && NAME(by_rows)(x, out, count, low, high, network, write, rows))
+        return;
+    if (NAME(by_digits)(x, out, count, low, high) == x)
+        memcpy(out, x, count * sizeof *x);
+}
+
 #undef RECORD
 #undef BITS
+#undef BARE
 #undef NAME
