@@ -110,6 +110,14 @@ static bool derive_counts(bench_op *op)
     return counts;
 }
 
+static bool derive_numbers(bench_op *op)
+{
+    uint32_t *numbers = derive(op, op->desc.count, sizeof *numbers);
+    for (uint64_t i = 0; numbers && i < op->desc.count; i++)
+        numbers[i] = (uint32_t)i;
+    return numbers;
+}
+
 /* ---- the operations -------------------------------------------------------------------------- */
 
 static tml_status enqueue_copy(bench_op *op, const bench_set *set)
@@ -167,6 +175,13 @@ static tml_status enqueue_reduce(bench_op *op, const bench_set *set)
 static tml_status enqueue_histogram(bench_op *op, const bench_set *set)
 {
     return tml_histogram(op->tml, &(tml_histogram_desc){.in = {set->in}, .out = set->out});
+}
+
+static tml_status enqueue_sort(bench_op *op, const bench_set *set)
+{
+    return tml_sort(op->tml, &(tml_sort_desc){.keys = set->in,
+                                              .sorted = set->out,
+                                              .payloads = {{.in = set->aux, .out = set->out2}}});
 }
 
 static tml_status enqueue_expand(bench_op *op, const bench_set *set)
@@ -314,6 +329,44 @@ static bool histogram_is_right(bench_op *op, const void *out, const void *out2)
     return memcmp(bins, out, bin_count(op) * sizeof *bins) == 0;
 }
 
+/* Ascending, and of the same sums as the source. */
+static bool sort_is_right(bench_op *op, const void *out, const void *out2)
+{
+    bool is_right = true;
+    double sums[2] = {0};
+    (void)out2;
+    switch (op->desc.type) {
+#define ORDER_LOOP(type, T)                                                                        \
+    case type:                                                                                     \
+        for (uint64_t i = 0; i < op->desc.count; i++) {                                            \
+            T before = ((const T *)out)[i ? i - 1 : 0], x = ((const T *)out)[i];                   \
+            is_right &= !(before > x);                                                             \
+            sums[0] += (double)x;                                                                  \
+            sums[1] += (double)((const T *)op->desc.data)[i];                                      \
+        }                                                                                          \
+        break;
+        LOOP_TYPES(ORDER_LOOP)
+#undef ORDER_LOOP
+    default:
+        break;
+    }
+    return is_right && !(fabs(sums[0] - sums[1]) > 1e-9 * fabs(sums[1]));
+}
+
+/* Each payload is the number of an element with its key, ascending where keys are equal. */
+static bool pairs_are_right(bench_op *op, const void *out, const void *out2)
+{
+    const uint32_t *in = op->desc.data, *keys = out, *numbers = out2;
+    bool is_right = true;
+    for (uint64_t i = 0; i < op->desc.count && is_right; i++) {
+        is_right = numbers[i] < op->desc.count && in[numbers[i]] == keys[i];
+        if (i > 0)
+            is_right &=
+                keys[i - 1] < keys[i] || (keys[i - 1] == keys[i] && numbers[i - 1] < numbers[i]);
+    }
+    return is_right;
+}
+
 static bool expand_is_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *counts = op->derived, *source = out, *rank = out2;
@@ -349,6 +402,8 @@ static const kind_entry kinds[BENCH_KIND_COUNT] = {
     [BENCH_REDUCE] = {"reduce", false, false, false, NULL, enqueue_reduce, reduce_is_right},
     [BENCH_HISTOGRAM] = {"histogram", false, false, true, derive_bins, enqueue_histogram,
                          histogram_is_right},
+    [BENCH_SORT] = {"sort", false, false, false, NULL, enqueue_sort, sort_is_right},
+    [BENCH_PAIRS] = {"pairs", false, false, false, derive_numbers, enqueue_sort, pairs_are_right},
     [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
     [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
 };
@@ -383,6 +438,8 @@ static uint64_t bytes_of(const bench_op *op)
     case BENCH_PARTITION:
     case BENCH_SEGMENTS:
         return 2 * in + op->derived_size;
+    case BENCH_PAIRS:
+        return 2 * (in + op->derived_size);
     default:
         return 2 * in;
     }
@@ -417,16 +474,18 @@ static tml_status create_set(const bench_op *op, bench_set *set)
     tml_status status =
         wrap(op, desc->type, desc->count, kind->is_derived ? op->derived : desc->data, &set->in);
     if (!status && op->derived && !kind->is_derived)
-        status = wrap(op, desc->kind == BENCH_SEGMENTS ? TML_U32 : TML_U8, op->derived_count,
-                      op->derived, &set->aux);
+        status = wrap(op, op->derived_size > op->derived_count ? TML_U32 : TML_U8,
+                      op->derived_count, op->derived, &set->aux);
     if (status)
         return status;
     if (desc->kind == BENCH_REDUCE)
         return room(op, tml_type_is_float(desc->type) ? TML_F64 : TML_U64, 1, &set->out);
     if (desc->kind == BENCH_HISTOGRAM)
         return room(op, TML_U32, bin_count(op), &set->out);
+    if (desc->kind == BENCH_PAIRS)
+        status = room(op, TML_U32, desc->count, &set->out2);
     if (desc->kind != BENCH_EXPAND)
-        return room(op, desc->type, desc->count, &set->out);
+        return status ? status : room(op, desc->type, desc->count, &set->out);
     status = room(op, TML_U32, op->result_count, &set->out);
     return status ? status : room(op, TML_U32, op->result_count, &set->out2);
 }

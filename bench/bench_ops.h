@@ -22,6 +22,8 @@ typedef enum bench_kind {
     BENCH_SEGMENTS,  /* exclusive scan of the segments that begin like the runs */
     BENCH_REDUCE,    /* sum; u8, u16, u32, u64, f32 or f64 */
     BENCH_HISTOGRAM, /* of u8 or u16; of u32, of the 256 that the highest bytes are */
+    BENCH_SORT,      /* the keys alone; u8, u16, u32, u64, f32 or f64 */
+    BENCH_PAIRS,     /* a sort of u32 keys with a payload of u32 */
     BENCH_EXPAND,    /* counts from 0 to 7, 2 in the middle, to source and rank */
     BENCH_SURFACE,   /* welded, one isovalue */
     BENCH_KIND_COUNT

@@ -24,7 +24,7 @@ static const opt streams_options[] = {
      .help = "an NPY array instead of generated numbers"},
     {OPT_CHOICE, "type", .choices = "auto|u8|u16|u32|u64|f32|f64", .fallback = "auto",
      .excludes = "input", .offset = offsetof(streams_args, type),
-     .help = "element type of scan, reduce and histogram; auto: u32"},
+     .help = "element type of scan, reduce, histogram and sort; auto: u32"},
     {OPT_BYTES, "count", .brief = "elements", .argument = "N", .fallback = "16M",
      .excludes = "input", .offset = offsetof(streams_args, count),
      .help = "elements; K, M, G are powers of 1024"},
@@ -38,12 +38,14 @@ static const opt streams_options[] = {
 };
 
 #define OPERATIONS                                                                                 \
-    "copy, compact, flags, partition, unique, scan, segments, reduce, histogram or expand"
+    "copy, compact, flags, partition, unique, scan, segments, reduce, histogram, sort, pairs or "  \
+    "expand"
 
 static const bench_column columns[] = {
     BENCH_COPY_COLUMNS,
     BENCH_PEER_COLUMNS,
     BENCH_COLUMN("result_count", "elements", 0),
+    BENCH_COLUMN("elements_per_second", "M/s", 1e-6),
     {0},
 };
 
@@ -65,6 +67,7 @@ static void measure(bench_session *session, const bench_desc *desc, const char *
     values[BENCH_COPY_COLUMN_COUNT] = peer;
     values[BENCH_COPY_COLUMN_COUNT + 1] = times.time.median_s / peer;
     values[BENCH_COPY_COLUMN_COUNT + 2] = op.result_count ? (double)op.result_count : NAN;
+    values[BENCH_COPY_COLUMN_COUNT + 3] = (double)desc->count / times.time.median_s;
     bench_row(session, name, status, values);
     bench_op_destroy(&op);
 }
@@ -85,12 +88,30 @@ static uint32_t threshold_of(const uint32_t *data, uint64_t count, double percen
     return UINT32_MAX;
 }
 
-/* An operation's rows: one, or one for each percentage. */
+/* A sort's rows: of the array, and of shorter ones, since its speed depends on them. */
+static void measure_lengths(bench_session *session, const bench_desc *desc)
+{
+    for (uint64_t count = 64 << 10; count < desc->count; count *= 16) {
+        bench_desc shorter = *desc;
+        char name[64];
+        shorter.count = count;
+        snprintf(name, sizeof name, "%s, %u K", bench_kind_name(desc->kind),
+                 (unsigned)(count >> 10));
+        measure(session, &shorter, name, 0);
+    }
+    measure(session, desc, bench_kind_name(desc->kind), 0);
+}
+
+/* An operation's rows: one, or one for each percentage or length. */
 static void measure_kind(bench_session *session, const streams_args *args, bench_kind kind,
                          const tml_array *array)
 {
     bench_desc desc = {
         .kind = kind, .type = array->type, .data = array->data, .count = array->count};
+    if (kind == BENCH_SORT || kind == BENCH_PAIRS) {
+        measure_lengths(session, &desc);
+        return;
+    }
     if (!bench_kind_has_limit(kind)) {
         measure(session, &desc, bench_kind_name(kind), 0);
         return;
@@ -148,6 +169,7 @@ static bool is_measured(bench_kind kind, tml_type type)
     case BENCH_SCAN:
         return type != TML_U8 && type != TML_U16;
     case BENCH_REDUCE:
+    case BENCH_SORT:
         return true;
     case BENCH_HISTOGRAM:
         return type == TML_U8 || type == TML_U16 || type == TML_U32;

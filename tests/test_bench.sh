@@ -27,10 +27,12 @@ expect() {
     [ "$count" = "$rows" ] || fail "trommel-bench $*: $count rows, needs $rows"
     checks=$((checks + 1))
 }
-expect 0 25 streams --count 10007 --repeats 1 --backend cpu
+expect 0 27 streams --count 10007 --repeats 1 --backend cpu
 expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
 expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
 expect 0 1 streams histogram --type u16 --count 10000 --repeats 1 --backend cpu
+expect 0 1 streams sort --type f64 --count 10000 --repeats 1 --backend cpu
+expect 0 4 streams sort pairs --count 70000 --repeats 1 --backend cpu
 expect 0 2 surface --side 17 --repeats 1 --backend cpu
 grep -q 'central normals' out || fail "the command's default normals have no row"
 expect 0 10 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --side 9 --repeats 1 --backend cpu --type u8
@@ -41,7 +43,8 @@ expect 0 12 files --side 24 --repeats 1 --backend cpu
 [ -z "$(ls -d trommel-bench-* 2>/dev/null)" ] || fail "files leaves its folder"
 
 # Usage: an option that does not apply, and what is no operation or field.
-expect 2 0 streams sort
+expect 2 0 streams merge
+expect 2 0 streams pairs --type f32
 expect 2 0 streams scan --keep 10
 expect 2 0 streams compact --type f32
 expect 2 0 surface cube
@@ -51,7 +54,7 @@ expect 1 0 files --command "$work/nothing"
 
 # Rows that are not run are named; JSON is whole.
 expect 0 0 streams --count 1000 --seconds 0.000001 --backend cpu
-grep -q '^not run (the seconds were over): copy; .*; histogram; expand$' out || fail "rows that were not run"
+grep -q '^not run (the seconds were over): copy; .*; histogram; sort; pairs; expand$' out || fail "rows that were not run"
 "$bench" collide --seconds 0.000001 --json --backend cpu >out 2>err || fail "a run whose seconds were over"
 tr -d ' \n' <out | grep -q '"rows":\[\],"not_run":\["buildatree",.*"onetorusanditself"\]}$' || fail "JSON"
 

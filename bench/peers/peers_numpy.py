@@ -3,8 +3,10 @@
     compact LIMIT     array[array < LIMIT]
     scan              cumulative sum in the array's type
     reduce            sum, in 64 bits
+    sort              sorted
+    argsort           its stable permutation
 
-Answers each with a line when it is done: the number of elements kept, or the sum.
+Answers each with a line when it is done: the number of elements kept, the sum, or the last element.
 """
 import sys
 
@@ -20,6 +22,12 @@ for line in sys.stdin:
         answer = array[array < int(arguments[0])].size
     elif command == "scan":
         answer = numpy.cumsum(array, out=out)[-1]
+    elif command == "sort":
+        out[:] = array
+        out.sort()
+        answer = out[-1]
+    elif command == "argsort":
+        answer = numpy.argsort(array, kind="stable")[-1]
     else:
         answer = array.sum(dtype="u8" if dtype == "u4" else "f8")
     print(answer, flush=True)

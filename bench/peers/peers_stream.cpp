@@ -1,6 +1,7 @@
-// Streams beside the C++ standard library's algorithms, serial and parallel (TBB), and numpy: the same
-// arrays, the same threads, runs in turn. Outputs are allocated before the time starts, except numpy's
-// masks, which always make a new array.
+// Streams beside the C++ standard library's algorithms, serial and parallel (TBB), numpy, and sorts of vqsort
+// (Highway) and x86-simd-sort where they are installed: the same arrays, the same threads, runs in turn.
+// Outputs are allocated before the time starts, except numpy's masks, which always make a new array. Sorts in
+// place copy their input first; of pairs, those of vqsort and x86-simd-sort are not stable.
 //
 //     peers_stream [--count N] [--threads N]... [--repeats N]
 #include <algorithm>
@@ -20,12 +21,23 @@
 #include <tbb/global_control.h>
 #include <unistd.h>
 
+#ifdef HAS_VQSORT
+#    include <hwy/contrib/sort/vqsort.h>
+#endif
+#ifdef HAS_X86_SIMD_SORT
+#    include <x86simdsort.h>
+#endif
+
 #include "bench_data.h"
 #include "bench_ops.h"
 
+static const char *const peer_names[] = {"std", "std par_unseq", "numpy", "vqsort",
+                                         "x86-simd-sort"};
+
 // numpy in a process of its own, which answers commands; nothing where python or numpy is missing.
-class numpy {
-public:
+class numpy
+{
+  public:
     numpy(const void *data, size_t bytes, const char *dtype)
     {
         char path[] = "/dev/shm/trommel-bench-XXXXXX";
@@ -63,7 +75,10 @@ public:
     numpy(const numpy &) = delete;
     numpy &operator=(const numpy &) = delete;
 
-    bool is_ready() const { return is_ready_; }
+    bool is_ready() const
+    {
+        return is_ready_;
+    }
     bool ask(const std::string &command)
     {
         fprintf(commands_, "%s\n", command.c_str());
@@ -71,7 +86,7 @@ public:
         return !answer().empty();
     }
 
-private:
+  private:
     static bool write_all(int file, const void *data, size_t bytes)
     {
         for (size_t done = 0; done < bytes;) {
@@ -95,15 +110,19 @@ private:
 };
 
 // One operation of ours, a memcpy of as many bytes, and what peers there are.
-class row {
-public:
+class row
+{
+  public:
     row(std::string name, bench_op &op) : name_(std::move(name)), op_(op)
     {
         bench_copy_create(op.tml, op.bytes, &copy_);
         jobs_.push_back({"trommel", bench_op_run, &op_});
         jobs_.push_back({"memcpy", bench_copy_run, &copy_});
     }
-    ~row() { bench_copy_destroy(&copy_); }
+    ~row()
+    {
+        bench_copy_destroy(&copy_);
+    }
     void peer(const char *name, std::function<void()> work)
     {
         peers_.push_back(std::make_unique<std::function<void()>>(std::move(work)));
@@ -118,7 +137,7 @@ public:
         double ours = jobs_[0].time.median_s, fastest = 0;
         printf("%-18s %7u %9.2f %8.0f %%", name_.c_str(), threads, ours * 1e3,
                jobs_[1].time.median_s / ours * 100);
-        for (const char *peer : {"std", "std par_unseq", "numpy"}) {
+        for (const char *peer : peer_names) {
             auto job = std::find_if(jobs_.begin(), jobs_.end(),
                                     [&](const bench_job &j) { return !strcmp(j.name, peer); });
             if (job == jobs_.end()) {
@@ -133,7 +152,7 @@ public:
         return true;
     }
 
-private:
+  private:
     static bool call(void *work)
     {
         (*static_cast<std::function<void()> *>(work))();
@@ -149,8 +168,9 @@ private:
 static volatile double sink; // keeps results that nobody reads
 
 // An array in the library's memory, huge pages where the system gives them: for all alike.
-template <typename T> class block {
-public:
+template <typename T> class block
+{
+  public:
     block(tml_context *tml, uint64_t count)
         : tml_(tml), count_(count), data_(static_cast<T *>(tml_alloc(tml, count * sizeof(T))))
     {
@@ -158,15 +178,30 @@ public:
             throw std::bad_alloc();
         std::fill(begin(), end(), T{});
     }
-    ~block() { tml_free(tml_, data_, count_ * sizeof(T)); }
+    ~block()
+    {
+        tml_free(tml_, data_, count_ * sizeof(T));
+    }
     block(const block &) = delete;
     block &operator=(const block &) = delete;
-    T *begin() { return data_; }
-    T *end() { return data_ + count_; }
-    T *data() { return data_; }
-    T &operator[](uint64_t i) { return data_[i]; }
+    T *begin()
+    {
+        return data_;
+    }
+    T *end()
+    {
+        return data_ + count_;
+    }
+    T *data()
+    {
+        return data_;
+    }
+    T &operator[](uint64_t i)
+    {
+        return data_[i];
+    }
 
-private:
+  private:
     tml_context *tml_;
     uint64_t count_;
     T *data_;
@@ -182,6 +217,81 @@ static bool make(tml_context *tml, bench_kind kind, tml_type type, const void *d
     desc.count = count;
     desc.keep_below = keep_below;
     return bench_op_create(tml, &desc, out) == TML_OK && bench_op_check(out) == TML_OK;
+}
+
+// Keys alone, in copies of the input.
+static bool compare_sort(tml_context *tml, uint32_t threads, block<uint32_t> &in, uint64_t count,
+                         numpy &python, uint32_t repeats)
+{
+    block<uint32_t> out(tml, count);
+    bench_op op;
+    if (!make(tml, BENCH_SORT, TML_U32, in.data(), count, 0, &op))
+        return false;
+    row row("sort", op);
+    auto copied = [&] { return std::copy(in.begin(), in.begin() + count, out.begin()); };
+    row.peer("std", [&] { std::sort(out.begin(), copied()); });
+    if (threads > 1)
+        row.peer("std par_unseq",
+                 [&] { std::sort(std::execution::par_unseq, out.begin(), copied()); });
+    if (python.is_ready())
+        row.peer("numpy", [&] { python.ask("sort"); });
+#ifdef HAS_VQSORT
+    hwy::Sorter sorter;
+    row.peer("vqsort", [&] {
+        copied();
+        sorter(out.data(), count, hwy::SortAscending());
+    });
+#endif
+#ifdef HAS_X86_SIMD_SORT
+    row.peer("x86-simd-sort", [&] {
+        copied();
+        x86simdsort::qsort(out.data(), count);
+    });
+#endif
+    bool passed = row.measure(threads, repeats);
+    bench_op_destroy(&op);
+    return passed;
+}
+
+// Keys and payloads: records of both for the standard library and vqsort, two arrays for the others.
+static bool compare_pairs(tml_context *tml, uint32_t threads, block<uint32_t> &in, uint64_t count,
+                          numpy &python, uint32_t repeats)
+{
+    block<uint64_t> records(tml, count), out(tml, count);
+    bench_op op;
+    for (uint64_t i = 0; i < count; i++)
+        records[i] = uint64_t{in[i]} << 32 | i;
+    if (!make(tml, BENCH_PAIRS, TML_U32, in.data(), count, 0, &op))
+        return false;
+    row row("sort pairs", op);
+    auto copied = [&] { return std::copy(records.begin(), records.end(), out.begin()); };
+    auto is_less = [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; };
+    row.peer("std", [&] { std::stable_sort(out.begin(), copied(), is_less); });
+    if (threads > 1)
+        row.peer("std par_unseq", [&] {
+            std::stable_sort(std::execution::par_unseq, out.begin(), copied(), is_less);
+        });
+    if (python.is_ready())
+        row.peer("numpy", [&] { python.ask("argsort"); });
+#ifdef HAS_VQSORT
+    hwy::Sorter sorter;
+    row.peer("vqsort", [&] {
+        copied();
+        sorter(reinterpret_cast<hwy::K32V32 *>(out.data()), count, hwy::SortAscending());
+    });
+#endif
+#ifdef HAS_X86_SIMD_SORT
+    block<uint32_t> keys(tml, count), values(tml, count), numbers(tml, count);
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    row.peer("x86-simd-sort", [&] {
+        std::copy(in.begin(), in.begin() + count, keys.begin());
+        std::copy(numbers.begin(), numbers.end(), values.begin());
+        x86simdsort::keyvalue_qsort(keys.data(), values.data(), count);
+    });
+#endif
+    bool passed = row.measure(threads, repeats);
+    bench_op_destroy(&op);
+    return passed;
 }
 
 static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t repeats)
@@ -219,7 +329,8 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
         row.peer("std", [&] { std::exclusive_scan(in.begin(), in.end(), out.begin(), 0u); });
         if (threads > 1)
             row.peer("std par_unseq", [&] {
-                std::exclusive_scan(std::execution::par_unseq, in.begin(), in.end(), out.begin(), 0u);
+                std::exclusive_scan(std::execution::par_unseq, in.begin(), in.end(), out.begin(),
+                                    0u);
             });
         if (python.is_ready())
             row.peer("numpy", [&] { python.ask("scan"); });
@@ -245,6 +356,9 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
             return false;
         bench_op_destroy(&op);
     }
+    if (!compare_sort(tml, threads, in, count, python, repeats) ||
+        !compare_pairs(tml, threads, in, count, python, repeats))
+        return false;
     block<float> real(tml, count);
     for (uint64_t i = 0; i < count; i++)
         real[i] = static_cast<float>(in[i] >> 8) * 0x1p-24f;
@@ -281,8 +395,10 @@ int main(int argc, char **argv)
     if (threads.empty())
         threads = {1, 2};
 
-    printf("streams, medians in ms\n\n%-18s %7s %9s %10s %13s %13s %13s %8s\n", "", "threads",
-           "trommel", "of memcpy", "std", "std par_unseq", "numpy", "ratio");
+    printf("streams, medians in ms\n\n%-18s %7s %9s %10s", "", "threads", "trommel", "of memcpy");
+    for (const char *peer : peer_names)
+        printf(" %13s", peer);
+    printf(" %8s\n", "ratio");
     for (uint64_t count : counts)
         for (uint32_t number : threads) {
             tml_open_desc desc{};
