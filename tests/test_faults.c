@@ -1192,7 +1192,7 @@ static const fault_scenario scenarios[] = {
     {"map", run_map, ON_ALL, false},
     {"reduce", run_reduce, ON_ALL, false},
     {"histogram", run_histogram, ON_ALL, false},
-    {"sort", run_sort, ON_CPU | ON_VULKAN, false},
+    {"sort", run_sort, ON_ALL, false},
     {"gather", run_gather, ON_ALL, false},
     {"scan", run_scan, ON_ALL, false},
     {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},

@@ -25,7 +25,7 @@ TML_KERNEL(float, no_glsl, (float x), { return __builtin_fabsf(x); })
 enum { COUNT = 5003 };
 
 typedef struct work {
-    tml_buffer numbers, kept, count, source, total;
+    tml_buffer numbers, kept, count, source, total, sorted;
 } work;
 
 static tml_status work_create(tml_context *tml, work *w)
@@ -33,7 +33,7 @@ static tml_status work_create(tml_context *tml, work *w)
     uint32_t numbers[COUNT];
     for (uint32_t i = 0; i < COUNT; i++)
         numbers[i] = i * 2654435761u >> 7;
-    *w = (work){{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    *w = (work){{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
     struct {
         tml_buffer *buffer;
         tml_buffer_desc desc;
@@ -41,14 +41,15 @@ static tml_status work_create(tml_context *tml, work *w)
                {&w->kept, {.type = TML_U32, .count = COUNT}},
                {&w->count, {.type = TML_U32, .count = 1}},
                {&w->source, {.type = TML_U32, .count = COUNT}},
-               {&w->total, {.type = TML_U64, .count = 1}}};
+               {&w->total, {.type = TML_U64, .count = 1}},
+               {&w->sorted, {.type = TML_U32, .count = COUNT}}};
     tml_status status = TML_OK;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && status == TML_OK; i++)
         status = tml_buffer_create(tml, &all[i].desc, all[i].buffer);
     return status;
 }
 
-/* Keeps the odd numbers, and sums them. */
+/* Keeps the odd numbers, sums them and sorts them. */
 static tml_status work_run(tml_context *tml, const work *w)
 {
     tml_status status = tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_odd)},
@@ -60,7 +61,18 @@ static tml_status work_run(tml_context *tml, const work *w)
                                                     .in = w->kept,
                                                     .length = {.device = w->count},
                                                     .out = w->total});
+    if (status == TML_OK)
+        status = tml_sort(tml, &(tml_sort_desc){.keys = w->kept,
+                                                .length = {.device = w->count, .count = COUNT},
+                                                .descending = true,
+                                                .sorted = w->sorted});
     return status;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x < y) - (x > y);
 }
 
 static bool work_is_right(tml_context *tml, const work *w)
@@ -74,9 +86,13 @@ static bool work_is_right(tml_context *tml, const work *w)
             sum += x;
         }
     }
-    return CHECK_OK(tml, tml_buffer_read_count(tml, w->count, &count)) && CHECK_EQ_U64(count, n) &&
-           CHECK_OK(tml, tml_buffer_read(tml, w->total, &total)) && CHECK_EQ_U64(total, sum) &&
-           CHECK_OK(tml, tml_buffer_read_range(tml, w->kept, 0, n, kept)) &&
+    if (!CHECK_OK(tml, tml_buffer_read_count(tml, w->count, &count)) || !CHECK_EQ_U64(count, n) ||
+        !CHECK_OK(tml, tml_buffer_read(tml, w->total, &total)) || !CHECK_EQ_U64(total, sum) ||
+        !CHECK_OK(tml, tml_buffer_read_range(tml, w->kept, 0, n, kept)) ||
+        !CHECK(memcmp(kept, expected, n * sizeof *kept) == 0))
+        return false;
+    qsort(expected, n, sizeof *expected, compare_falling);
+    return CHECK_OK(tml, tml_buffer_read_range(tml, w->sorted, 0, n, kept)) &&
            CHECK(memcmp(kept, expected, n * sizeof *kept) == 0);
 }
 
@@ -386,6 +402,11 @@ TEST(lent_textures_have_rows_of_any_width)
     CHECK_OK(tml, tml_buffer_read(tml, out, results));
     for (uint32_t i = 0; i < N / 2; i++)
         if (!CHECK_EQ_U64(results[i], (2 * i + 1) * (2 * i + 1)))
+            break;
+    CHECK_OK(tml, tml_sort(tml, &(tml_sort_desc){.keys = in, .descending = true, .sorted = out}));
+    CHECK_OK(tml, tml_buffer_read(tml, out, results));
+    for (uint32_t i = 0; i < N; i++)
+        if (!CHECK_EQ_U64(results[i], words[N - 1 - i]))
             break;
     tml_gl_memory back;
     CHECK_OK(tml, tml_gl_texture(tml, out, &back));

@@ -539,6 +539,8 @@ static void check_lacks(const pair *p)
                   "no scans");
     const tml_histogram_desc histogram = {.in = {bins.gl}, .out = count.gl};
     check_refusal(p, tml_histogram(p->gl, &histogram), "tml_histogram", "no histograms");
+    const tml_sort_desc sort = {.keys = in.gl, .sorted = out.gl};
+    check_refusal(p, tml_sort(p->gl, &sort), "tml_sort", "no sorting");
     tml_compact_desc compact = {.keep = {.kernel = TML_USE(is_positive), .in = {in.gl}},
                                 .payloads = {{in.gl, out.gl}},
                                 .method = TML_METHOD_LOOK_BACK};

@@ -1,0 +1,217 @@
+/* Sort on OpenGL ES. What moves are the elements' codes, a word at a time from the lowest, and their indices.
+ * Keys and payloads are gathered once, at the end (gl_locate.h).
+ *
+ * A word is sorted by digits of four bits, from the lowest. A pass builds a HistoPyramid of bits: those of the
+ * elements with digit 0, then those with digit 1, and so on. Its outputs are the elements in order. 16 of them
+ * share a descent, since most are in the texels that follow. Digits of two bits took 1.6 times as long, a
+ * descent for every four outputs 1.15 times.
+ *
+ * Short streams are sorted by counting, in two draws a word: an element's rank is the number of those before it.
+ * Passes have many small draws, so that this was faster up to 1024 elements (512 where there are few passes) on
+ * a software driver, and faster than a bitonic network up to 800.
+ *
+ * After: Knuth: The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting). 1973;
+ * Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
+#include "gl/gl_divide.h"
+#include "gl/gl_locate.h"
+#include "gl/gl_ops.h"
+
+#include <stdio.h>
+
+#include "gl_shaders.h"
+
+enum {
+    DIGIT = 4,                /* bits; a plane and four outputs a target each */
+    BLOCK = 128,              /* elements of a texel of bits */
+    COUNTED_MOST = 1024,      /* elements that are counted */
+    COUNTED_MOST_SHORT = 512, /* the same, of keys of at most SHORT bits */
+    SHORT = 16,
+};
+
+/* Four elements per texel: codes, and indices in the source; both 2^32 - 1 past the length. */
+typedef struct sort_elements {
+    const gl_texture *codes, *indices;
+} sort_elements;
+
+typedef struct sort_job {
+    tml_context *tml;
+    const tml_sort_resolved *resolved;
+    uint64_t texels; /* of elements */
+    sort_elements now, next;
+    uint64_t blocks; /* 0: by counting */
+    const gl_texture *planes[DIGIT], *sources[DIGIT];
+    gl_pyramid pyramid;
+} sort_job;
+
+static bool sort_supports(tml_context *tml, const tml_sort_resolved *resolved)
+{
+    (void)tml;
+    return resolved->desc.length.count <= (GL_PYRAMID_BITS_MAX >> DIGIT) / BLOCK * BLOCK;
+}
+
+static tml_status take(sort_job *job)
+{
+    tml_context *tml = job->tml;
+    const gl_texture **elements[] = {&job->now.codes, &job->now.indices, &job->next.codes,
+                                     &job->next.indices};
+    tml_status status = TML_OK;
+    for (size_t t = 0; t < TML_ARRAY_SIZE(elements) && !status; t++)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, job->texels, elements[t]);
+    if (job->blocks == 0)
+        return status;
+    for (int t = 0; t < DIGIT && !status; t++)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, job->blocks, &job->planes[t]);
+    for (int t = 0; t < DIGIT && !status; t++)
+        status =
+            gl_temporary(tml, GL_FORMAT_QUADS, TML_CEIL_DIV(job->texels, DIGIT), &job->sources[t]);
+    return status ? status
+                  : gl_pyramid_take(tml, true, job->blocks * BLOCK << DIGIT, &job->pyramid);
+}
+
+static void swap(sort_job *job)
+{
+    sort_elements moved = job->next;
+    job->next = job->now;
+    job->now = moved;
+}
+
+/* Codes of bits [low, high) of a word of the keys. */
+static tml_status draw_codes(sort_job *job, uint32_t word, uint32_t low, uint32_t high,
+                             bool is_first)
+{
+    const tml_sort_resolved *r = job->resolved;
+    const tml_slot *keys = tml_slot_of(job->tml, r->desc.keys);
+    char defines[48];
+    snprintf(defines, sizeof defines, "#define SIZE %u\n%s", (unsigned)keys->element_size,
+             is_first ? "#define FIRST\n" : "");
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_sort_codes,
+            .defines = defines,
+            .length = &r->desc.length,
+            .inputs = {{"keys", gl_slot_texture(keys)}, {"indices", job->now.indices}},
+            .uniforms = {GL_UINT("word", word), GL_UINT("flip", (uint32_t)(r->flip >> 32 * word)),
+                         GL_UINT("real_flip", (uint32_t)(r->real_flip >> 32 * word)),
+                         GL_UINT("shift", low), GL_UINT("mask", UINT32_MAX >> (32 - high + low))},
+            .targets = {job->now.codes, is_first ? job->now.indices : NULL},
+            .count = job->texels,
+        });
+}
+
+static tml_status sort_by_counting(sort_job *job)
+{
+    const gl_texture *ranks = job->next.codes;
+    gl_draw_info rank = {
+        .shader = &gl_shader_sort_ranks,
+        .inputs = {{"codes", job->now.codes}},
+        .uniforms = {GL_UINT("texels", (uint32_t)job->texels)},
+        .targets = {ranks},
+        .count = job->texels,
+    };
+    gl_draw_info place = {
+        .shader = &gl_shader_sort_places,
+        .inputs = {{"ranks", ranks}, {"indices", job->now.indices}},
+        .uniforms = {GL_UINT("texels", (uint32_t)job->texels)},
+        .targets = {job->next.indices},
+        .count = job->texels,
+    };
+    tml_status status = gl_draw(job->tml, &rank);
+    return status ? status : gl_draw(job->tml, &place);
+}
+
+/* The bits of the digit at shift, as the base of the pyramid. */
+static tml_status draw_digits(sort_job *job, uint32_t shift)
+{
+    const gl_texture *const *p = job->planes;
+    gl_draw_info planes = {
+        .shader = &gl_shader_sort_planes,
+        .inputs = {{"codes", job->now.codes}},
+        .uniforms = {GL_UINT("texels", (uint32_t)job->texels), GL_UINT("shift", shift)},
+        .targets = {p[0], p[1], p[2], p[3]},
+        .count = job->blocks,
+    };
+    gl_draw_info digits = {
+        .shader = &gl_shader_sort_digits,
+        .inputs = {{"planes0", p[0]}, {"planes1", p[1]}, {"planes2", p[2]}, {"planes3", p[3]}},
+        .uniforms = {gl_divisor("blocks", job->blocks)},
+        .targets = {job->pyramid.base},
+        .count = job->blocks << DIGIT,
+    };
+    tml_status status = gl_draw(job->tml, &planes);
+    return status ? status : gl_draw(job->tml, &digits);
+}
+
+static tml_status sort_by_digit(sort_job *job, uint32_t shift)
+{
+    const gl_texture *const *s = job->sources;
+    gl_draw_info sources = {
+        .shader = &gl_shader_sort_sources,
+        .defines = gl_pyramid_defines(&job->pyramid),
+        .uniforms = {gl_divisor("blocks", job->blocks)},
+        .targets = {s[0], s[1], s[2], s[3]},
+        .count = TML_CEIL_DIV(job->texels, DIGIT),
+    };
+    gl_draw_info move = {
+        .shader = &gl_shader_sort_move,
+        .inputs = {{"sources0", s[0]},
+                   {"sources1", s[1]},
+                   {"sources2", s[2]},
+                   {"sources3", s[3]},
+                   {"codes", job->now.codes},
+                   {"indices", job->now.indices}},
+        .targets = {job->next.codes, job->next.indices},
+        .count = job->texels,
+    };
+    gl_pyramid_bind(&sources, &job->pyramid);
+    tml_status status = draw_digits(job, shift);
+    if (!status)
+        status = gl_pyramid_build(job->tml, &job->pyramid);
+    if (!status)
+        status = gl_draw(job->tml, &sources);
+    return status ? status : gl_draw(job->tml, &move);
+}
+
+static tml_status sort_words(sort_job *job)
+{
+    const tml_sort_desc *desc = &job->resolved->desc;
+    uint32_t first = desc->first_bit, end = first + desc->bit_count;
+    uint32_t step = job->blocks ? DIGIT : 32; /* bits of a pass */
+    tml_status status = TML_OK;
+    for (uint32_t low = first, high; low < end && !status; low = high) {
+        uint32_t word = low / 32;
+        high = TML_MIN_OF(end, 32 * word + 32);
+        status = draw_codes(job, word, low - 32 * word, high - 32 * word, low == first);
+        for (uint32_t shift = 0; shift < high - low && !status; shift += step) {
+            status = job->blocks ? sort_by_digit(job, shift) : sort_by_counting(job);
+            swap(job);
+        }
+    }
+    return status;
+}
+
+static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
+{
+    const tml_sort_desc *desc = &resolved->desc;
+    uint64_t length = desc->length.count;
+    uint64_t counted = desc->bit_count > SHORT ? COUNTED_MOST : COUNTED_MOST_SHORT;
+    if (length == 0)
+        return TML_OK;
+    sort_job job = {
+        .tml = tml,
+        .resolved = resolved,
+        .texels = TML_CEIL_DIV(length, 4),
+        .blocks = length > counted ? TML_CEIL_DIV(length, BLOCK) : 0,
+    };
+    tml_status status = take(&job);
+    if (!status)
+        status = sort_words(&job);
+    gl_located located = {.outputs = length, .sources = job.now.indices};
+    if (!status)
+        status = gl_located_values(tml, &located, desc->keys, desc->sorted);
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
+        status = gl_located_values(tml, &located, desc->payloads[p].in, desc->payloads[p].out);
+    return status ? status : gl_located_indices(tml, &located, desc->indices);
+}
+
+GL_OP(sort, tml_sort_resolved)
