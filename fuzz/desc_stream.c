@@ -158,6 +158,26 @@ void desc_gather(void)
     }
 }
 
+void desc_search(void)
+{
+    tml_type type = take_scalar();
+    uint64_t count = below(200), there = below(200);
+    tml_search_desc desc = {.sorted = make(type, there, CONTENTS_BELOW, 300)};
+    desc.sorted_length = take_length(there);
+    desc.queries = make(type, count, CONTENTS_BELOW, 300);
+    desc.length = take_length(count);
+    desc.descending = take_bool();
+    desc.upper = take_bool();
+    desc.out = make_out(take_count_type(), count);
+    desc.scratch = make_scratch(tml_search_scratch_size(tml, &desc));
+    if (!RUN(tml_search, &desc) || !tml_buffer_is_none(desc.length.device))
+        return;
+    uint64_t n =
+        desc.length.count || desc.length.exact ? desc.length.count : count_of(desc.queries);
+    for (uint64_t i = 0; i < n; i++)
+        DEMAND(number_of(desc.out, i) <= count_of(desc.sorted));
+}
+
 /* Are the first numbers below a bound, and ascending? */
 static void demand_ascending(tml_buffer numbers, uint64_t count, uint64_t bound)
 {

@@ -49,6 +49,7 @@ typedef enum call_kind {
     CALL_SORT,
     CALL_GATHER,
     CALL_SCATTER,
+    CALL_SEARCH,
     CALL_EXPAND,
     CALL_UNIQUE,
     CALL_REDUCE_SEGMENTS,
@@ -86,6 +87,7 @@ static const char *const call_names[CALL_KINDS] = {"open",
                                                    "sort",
                                                    "gather",
                                                    "scatter",
+                                                   "search",
                                                    "expand",
                                                    "unique",
                                                    "reduce_segments",
@@ -718,6 +720,25 @@ static inline void model_gather(const operands *o, const call *c)
     }
 }
 
+static inline void model_search(const operands *o, const call *c)
+{
+    const array *sorted = o->at[AT_IN], *queries = o->at[AT_BY];
+    array *out = o->at[AT_OUT];
+    bool upper = c->options & OPTION_INCLUSIVE;
+    for (uint64_t i = 1; i < sorted->count; i++)
+        if (load(sorted->type, sorted->mirror, i - 1).integer >
+            load(sorted->type, sorted->mirror, i).integer)
+            out->is_unknown = true;
+    for (uint64_t i = 0, n = model_length(o, c, queries->count); i < n; i++) {
+        uint64_t query = load(queries->type, queries->mirror, i).integer, place = 0;
+        for (uint64_t k = 0; k < sorted->count; k++) {
+            uint64_t here = load(sorted->type, sorted->mirror, k).integer;
+            place += here < query || (upper && here == query);
+        }
+        store_integer(out, i, place);
+    }
+}
+
 static inline void model_expand(const operands *o, const call *c)
 {
     const array *counts = c->options & OPTION_KERNEL ? o->at[AT_IN] : o->at[AT_BY];
@@ -954,6 +975,9 @@ static inline void model_run(const operands *o, const call *c)
     case CALL_GATHER:
     case CALL_SCATTER:
         model_gather(o, c);
+        break;
+    case CALL_SEARCH:
+        model_search(o, c);
         break;
     case CALL_EXPAND:
         model_expand(o, c);

@@ -808,6 +808,18 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         *size = scatters ? tml_scatter_scratch_size(tml, &d) : tml_gather_scratch_size(tml, &d);
         return TML_OK;
     }
+    case CALL_SEARCH: {
+        const tml_search_desc d = {.sorted = in[0],
+                                   .queries = by,
+                                   .length = length,
+                                   .upper = c->options & OPTION_INCLUSIVE,
+                                   .out = out[0],
+                                   .scratch = scratch};
+        if (!size)
+            return tml_search(tml, &d);
+        *size = tml_search_scratch_size(tml, &d);
+        return TML_OK;
+    }
     case CALL_EXPAND: {
         const tml_expand_desc d = {.counts = by,
                                    .count_kernel = by_kernel ? TML_USE(random_up_to_3) : NULL,

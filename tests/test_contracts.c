@@ -81,6 +81,7 @@ typedef union any_desc {
     tml_compact_desc compact;
     tml_sort_desc sort;
     tml_gather_desc gather;
+    tml_search_desc search;
     tml_expand_desc expand;
     tml_unique_desc unique;
     tml_reduce_segments_desc reduce_segments;
@@ -109,6 +110,7 @@ RUN(expand, expand)
 RUN(sort, sort)
 RUN(gather, gather)
 RUN(scatter, gather)
+RUN(search, search)
 RUN(unique, unique)
 RUN(reduce_segments, reduce_segments)
 RUN(scan_segments, scan_segments)
@@ -240,6 +242,14 @@ static operation operations[] = {
       IN(gather.payloads[0].in, "a payload's in", U32, ELEMENTS, NULL),
       OUT(gather.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
       OUT(gather.scratch, "scratch", U8, SCRATCH)}},
+    {"search",
+     run_search,
+     {{0}},
+     {IN(search.sorted, "sorted", U32, ELEMENTS, NULL),
+      IN(search.sorted_length.device, "sorted_length.device", U32, 1, NULL),
+      IN(search.queries, "queries", U32, ELEMENTS, NULL),
+      IN(search.length.device, "length.device", U32, 1, NULL),
+      OUT(search.out, "out", U32, ELEMENTS), OUT(search.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
      run_scan_segments,
      {{0}},
@@ -376,6 +386,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_gather, (tml, NULL), "desc")                                                             \
     X(tml_scatter, (NULL, &gather), "tml")                                                         \
     X(tml_scatter, (tml, NULL), "desc")                                                            \
+    X(tml_search, (NULL, &search), "tml")                                                          \
+    X(tml_search, (tml, NULL), "desc")                                                             \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
     X(tml_reduce_segments, (NULL, &reduce_segments), "tml")                                        \
@@ -504,6 +516,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_sort_scratch_size, &sort)                                                                \
     X(tml_gather_scratch_size, &gather)                                                            \
     X(tml_scatter_scratch_size, &gather)                                                           \
+    X(tml_search_scratch_size, &search)                                                            \
     X(tml_unique_scratch_size, &unique)                                                            \
     X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
     X(tml_scan_segments_scratch_size, &scan_segments)                                              \
@@ -541,6 +554,7 @@ TEST(null_is_refused_by_every_call)
     const tml_expand_desc expand = {0};
     const tml_sort_desc sort = {0};
     const tml_gather_desc gather = {0};
+    const tml_search_desc search = {0};
     const tml_unique_desc unique = {0};
     const tml_reduce_segments_desc reduce_segments = {0};
     const tml_scan_segments_desc scan_segments = {0};

@@ -201,6 +201,21 @@ static void run_gather(fault_run *r)
     }
 }
 
+static void run_search(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        uint32_t rising[300];
+        for (uint32_t k = 0; k < 300; k++)
+            rising[k] = k * 7;
+        tml_buffer sorted = fault_buffer(r, TML_U32, 300, rising), queries = numbers_of(r, n, 20);
+        tml_buffer out = fault_output_of(r, TML_U32, n);
+        FAULT_STREAM(r, tml_search(r->tml, &(tml_search_desc){
+                                               .sorted = sorted, .queries = queries, .out = out}));
+        fault_take(r, out, n);
+    }
+}
+
 /* Is the method one that the engine has? Where it is not, its own run takes AUTO. */
 static tml_method method_of(const fault_run *r, tml_method method)
 {
@@ -1194,6 +1209,7 @@ static const fault_scenario scenarios[] = {
     {"histogram", run_histogram, ON_ALL, false},
     {"sort", run_sort, ON_ALL, false},
     {"gather", run_gather, ON_ALL, false},
+    {"search", run_search, ON_ALL, false},
     {"scan", run_scan, ON_ALL, false},
     {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},
     {"compact", run_compact, ON_ALL, false},

@@ -447,6 +447,18 @@ static void make_gather(generator *g, call *c)
     choose_scratch(g, c);
 }
 
+static void make_search(generator *g, call *c)
+{
+    c->options |= chance(g, 50) ? OPTION_INCLUSIVE : 0; /* upper */
+    c->at[AT_BY] = want_any(g, c->context, count_types, any_style(g));
+    uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_BY]].count);
+    const tml_type types[] = {g->arrays[c->at[AT_BY]].type, 0};
+    c->at[AT_IN] =
+        create_array(g, c->context, types[0], below(g, 60), STYLE_BITS, ROLE_OFFSETS, 1000);
+    c->at[AT_OUT] = want_count(g, c->context, bound);
+    choose_scratch(g, c);
+}
+
 static void make_expand(generator *g, call *c)
 {
     choose_method(g, c);
@@ -575,6 +587,7 @@ static call make_operation(generator *g, uint8_t context)
         {CALL_SORT, 8, make_sort},
         {CALL_GATHER, 6, make_gather},
         {CALL_SCATTER, 6, make_gather},
+        {CALL_SEARCH, 5, make_search},
         {CALL_EXPAND, 10, make_expand},
         {CALL_UNIQUE, 10, make_unique},
         {CALL_REDUCE_SEGMENTS, 5, make_segments},

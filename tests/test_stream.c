@@ -2070,10 +2070,111 @@ static const char *const scatter_perf[] = {
 static const case_op gather_op = {"gather", GATHER_AXES, NULL, gather_test, gather_perf};
 static const case_op scatter_op = {"scatter", GATHER_AXES, NULL, scatter_test, scatter_perf};
 
+/* ---- search ---------------------------------------------------------------------------------- */
+
+/* In the case's order. */
+static uint64_t place_in(const case_run *c, tml_type type, const uint8_t *sorted, uint64_t n,
+                         const uint8_t *query, bool upper)
+{
+    bool falls = case_is(c, "order", "descending");
+    uint64_t low = 0, high = n;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        int order = order_keys(c, type, sorted + middle * tml_type_size(type), query);
+        if ((falls ? order > 0 : order < 0) || (upper && order == 0))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The haystack's length as the axis "among" says; device: on the device. */
+static uint64_t choose_sorted(case_run *c, uint64_t bound, tml_length *length)
+{
+    uint64_t n = bound - bound / 5;
+    if (case_is(c, "among", "host"))
+        return bound;
+    bool is_wide = case_is(c, "among", "u64");
+    case_array *device = case_array_new(c, is_wide ? TML_U64 : TML_U32, 2);
+    if (is_wide)
+        memcpy(device->data, (uint64_t[]){n, UINT64_MAX}, 2 * sizeof(uint64_t));
+    else
+        memcpy(device->data, (uint32_t[]){1, (uint32_t)n}, 2 * sizeof(uint32_t));
+    length->device = case_input(c, device, is_wide ? TML_U64 : TML_U32, 2);
+    length->device_index = is_wide ? 0 : 1;
+    return n;
+}
+
+static void search_test(case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    size_t size = tml_type_size(type);
+    bool upper = case_is(c, "side", "upper");
+    uint64_t bound = choose_count(c), there = case_number(c, "sorted");
+    tml_search_desc desc = {.descending = case_is(c, "order", "descending"), .upper = upper};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    uint64_t among = choose_sorted(c, there, &desc.sorted_length);
+    uint64_t *sources = malloc((there + 1) * 2 * sizeof *sources),
+             *expected = malloc((n + 1) * sizeof *expected);
+    case_array *keys = case_array_new(c, type, there), *queries = case_array_new(c, type, bound);
+    uint8_t *plain = malloc(keys->size + 1);
+    if (!sources || !expected || !plain)
+        abort();
+    for (uint64_t i = 0; i < there; i++)
+        sources[i] = i;
+    fill_sort_keys(c, type, plain, keys->size / size);
+    fill_sort_keys(c, type, queries->data, queries->size / size);
+    merge_sources(c, type, plain, sources, sources + there + 1, keys->size / size);
+    for (uint64_t i = 0; i < keys->size / size; i++)
+        memcpy(keys->data + i * size, plain + sources[i] * size, size);
+    desc.sorted = case_input(c, keys, type, there);
+    desc.queries = case_input(c, queries, type, bound);
+    case_array *out = number_output(c, "out", bound);
+    desc.out = handle(out);
+    for (uint64_t i = 0; i < n && queries->size; i++)
+        expected[i] = place_in(c, type, keys->data, among, queries->data + i * size, upper);
+    c->bytes = n * (size + 4);
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_search(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status))
+        check_numbers(c, "out", out, "out", expected, n);
+    free(sources);
+    free(expected);
+    free(plain);
+}
+
+static bool search_is_sensible(const case_run *c)
+{
+    bool is_special = case_is(c, "data", "nan") || case_is(c, "data", "inf");
+    return tml_type_is_float(tml_type_from_name(case_text(c, "type"))) || !is_special;
+}
+
+static const char *const search_perf[] = {"search(count=16777216,sorted=16777216)",
+                                          "search(count=16777216,sorted=65536)",
+                                          "search(count=16777216,sorted=16777216,data=sorted)",
+                                          "search(count=16777216,sorted=16777216,type=f64)", NULL};
+static const case_op search_op = {"search",
+                                  {{"count", SEAMS, true},
+                                   {"sorted", "1000 0 1 2 3 4 5 8 1023 1024 65537", true},
+                                   {"type", "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64", false},
+                                   {"data", SORT_DATA, false},
+                                   {"order", "ascending descending", false},
+                                   {"bits", "all", false},
+                                   {"side", "lower upper", false},
+                                   {"among", "host u32 u64", false},
+                                   {"out", "u32 u64", false},
+                                   {"length", LENGTHS, false},
+                                   {"threads", THREADS, true}},
+                                  search_is_sensible,
+                                  search_test,
+                                  search_perf};
+
 static const case_op *const stream_ops[] = {
-    &map_op,           &reduce_op, &histogram_op, &scan_op,   &compact_op, &partition_op,
-    &sort_op,          &gather_op, &scatter_op,   &expand_op, &unique_op,  &reduce_segments_op,
-    &scan_segments_op, NULL};
+    &map_op,       &reduce_op, &histogram_op,       &scan_op,          &compact_op,
+    &partition_op, &sort_op,   &gather_op,          &scatter_op,       &search_op,
+    &expand_op,    &unique_op, &reduce_segments_op, &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, expand, unique,
- * segmented reduce and scan.
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, search, expand,
+ * unique, segmented reduce and scan.
  *
  * Common to all operations
  *   length   how many elements go in: count, or where that is 0 all of the first input.
@@ -244,7 +244,8 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * many bits are compared, on the CPU on how many of these differ between keys, so narrow keys and
  * ranges of bits are sorted faster. Scratch: 4 to 32 bytes an element, a payload in place once
  * more, and on the CPU up to 4 MiB a thread; on OpenGL ES textures of 23 bytes an element. Methods:
- * on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, elsewhere the latter. Engines: the CPU, Vulkan for
+ * on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter, on OpenGL ES HISTOPYRAMID.
+ * Engines: the CPU, Vulkan for
  * fewer than 2^32 elements, OpenGL ES 3 for at most 2^28 - 128.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
  * McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their Applications. 1968;
@@ -287,6 +288,32 @@ TML_API size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *
 typedef tml_gather_desc tml_scatter_desc;
 TML_API TML_MUST_CHECK tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc);
 TML_API size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc);
+
+/* ---- search --------------------------------------------------------------------------------- */
+
+/* For each query its place in a sorted stream: out[i] = how many elements of sorted come before
+ * queries[i] (the lower bound) or, if upper, come before it or equal it (the upper bound).
+ * sorted         any scalar type, in the order that tml_sort gives it. If it is not, places are
+ *                unspecified, and at most its length.
+ * sorted_length  of sorted
+ * queries        of sorted's type, in any order; neighbours that are near save time
+ * length         of queries
+ * descending     sorted is
+ * out            u32 or u64, for the queries' bound
+ * Floats compare in tml_sort's total order, so that -0 comes before +0 and NaN after infinity.
+ * Time: log2 of sorted's length accesses a query. */
+typedef struct tml_search_desc {
+    tml_buffer sorted;
+    tml_length sorted_length;
+    tml_buffer queries;
+    tml_length length;
+    bool descending;
+    bool upper;
+    tml_buffer out;
+    tml_buffer scratch;
+} tml_search_desc;
+TML_API TML_MUST_CHECK tml_status tml_search(tml_context *tml, const tml_search_desc *desc);
+TML_API size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *desc);
 
 /* ---- expand --------------------------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@ typedef enum tml_op {
     TML_OP_SORT,            /* tml_sort_resolved */
     TML_OP_GATHER,          /* tml_gather_desc */
     TML_OP_SCATTER,         /* tml_scatter_desc */
+    TML_OP_SEARCH,          /* tml_search_resolved */
     TML_OP_EXPAND,          /* tml_expand_desc */
     TML_OP_UNIQUE,          /* tml_unique_desc */
     TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */
@@ -36,6 +37,12 @@ typedef struct tml_sort_resolved {
     uint64_t flip;
     uint64_t real_flip; /* of keys whose highest bit is set */
 } tml_sort_resolved;
+
+/* Elements compare as the codes of kernels/sort.k.h. */
+typedef struct tml_search_resolved {
+    tml_search_desc desc;
+    uint64_t flip, real_flip;
+} tml_search_resolved;
 
 /* Result k of a resolved tml_reduce_desc: 0 is its fold and out, k > 0 is also[k - 1]. Used entries come first. */
 static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)

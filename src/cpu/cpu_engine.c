@@ -179,6 +179,7 @@ const tml_engine tml_cpu_engine = {
             [TML_OP_SORT] = &cpu_op_sort,
             [TML_OP_GATHER] = &cpu_op_gather,
             [TML_OP_SCATTER] = &cpu_op_scatter,
+            [TML_OP_SEARCH] = &cpu_op_search,
             [TML_OP_EXPAND] = &cpu_op_expand,
             [TML_OP_UNIQUE] = &cpu_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &cpu_op_reduce_segments,

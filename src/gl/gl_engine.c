@@ -19,6 +19,7 @@ const tml_engine tml_gl_engine = {
             [TML_OP_SORT] = &gl_op_sort,
             [TML_OP_GATHER] = &gl_op_gather,
             [TML_OP_SCATTER] = &gl_op_scatter,
+            [TML_OP_SEARCH] = &gl_op_search,
             [TML_OP_EXPAND] = &gl_op_expand,
             [TML_OP_UNIQUE] = &gl_op_unique,
             [TML_OP_REDUCE] = &gl_op_reduce,

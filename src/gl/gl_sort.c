@@ -46,7 +46,8 @@ typedef struct sort_job {
 static bool sort_supports(tml_context *tml, const tml_sort_resolved *resolved)
 {
     (void)tml;
-    return resolved->desc.length.count <= (GL_PYRAMID_BITS_MAX >> DIGIT) / BLOCK * BLOCK;
+    return resolved->desc.method == TML_METHOD_HISTOPYRAMID &&
+           resolved->desc.length.count <= (GL_PYRAMID_BITS_MAX >> DIGIT) / BLOCK * BLOCK;
 }
 
 static tml_status take(sort_job *job)

@@ -30,20 +30,26 @@ uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer)
 tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
                                tml_length *length)
 {
+    return stream_check_length_of(tml, call, "desc.length", available, length);
+}
+
+tml_status stream_check_length_of(tml_context *tml, const char *call, const char *field,
+                                  uint64_t available, tml_length *length)
+{
+    char device[40];
     if (length->count == 0 && !length->exact)
         length->count = available;
     length->exact = true;
     if (length->reserved)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.length.reserved is not 0",
-                         call);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
     if (tml_buffer_is_none(length->device))
         return TML_OK;
     if (length->device_index == UINT64_MAX)
-        return tml_error(
-            tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.length.device_index is %llu, needs an element of desc.length.device", call,
-            (unsigned long long)length->device_index);
-    return tml_check_buffer(tml, call, "desc.length.device", length->device, stream_count_types,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s.device_index is %llu, needs an element of %s.device", call, field,
+                         (unsigned long long)length->device_index, field);
+    snprintf(device, sizeof device, "%s.device", field);
+    return tml_check_buffer(tml, call, device, length->device, stream_count_types,
                             length->device_index + 1);
 }
 
@@ -227,6 +233,7 @@ static const char *const op_words[TML_OP_COUNT] = {
     [TML_OP_SORT] = "no sorting",
     [TML_OP_GATHER] = "no gathers",
     [TML_OP_SCATTER] = "no scatters",
+    [TML_OP_SEARCH] = "no searches",
     [TML_OP_EXPAND] = "no expansion",
     [TML_OP_UNIQUE] = "no runs of equal elements",
     [TML_OP_REDUCE_SEGMENTS] = "no reductions of segments",

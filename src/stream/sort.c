@@ -54,15 +54,14 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
 }
 
 /* Negative floats order by the inverted bits. */
-static void resolve_codes(tml_context *tml, tml_sort_resolved *r)
+void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip)
 {
-    const tml_slot *keys = tml_slot_of(tml, r->desc.keys);
     uint64_t top = (uint64_t)1 << (8 * keys->element_size - 1);
     tml_scalar_kind kind = tml_scalar_kind_of(keys->type);
-    r->flip = kind == SCALAR_UNSIGNED ? 0 : top;
-    r->real_flip = kind == SCALAR_FLOAT ? top - 1 : 0;
-    if (r->desc.descending)
-        r->flip ^= top | (top - 1);
+    *flip = kind == SCALAR_UNSIGNED ? 0 : top;
+    *real_flip = kind == SCALAR_FLOAT ? top - 1 : 0;
+    if (descending)
+        *flip ^= top | (top - 1);
 }
 
 static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
@@ -89,7 +88,7 @@ static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
         status = check_overlaps(tml, d);
     if (status)
         return status;
-    resolve_codes(tml, r);
+    stream_sort_flips(tml_slot_of(tml, d->keys), d->descending, &r->flip, &r->real_flip);
     return stream_choose_method(tml, call, TML_OP_SORT, r, &d->method, preference);
 }
 

@@ -25,6 +25,10 @@ uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer);
 tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
                                tml_length *length);
 
+/* The same for a length of another name than desc.length. */
+tml_status stream_check_length_of(tml_context *tml, const char *call, const char *field,
+                                  uint64_t available, tml_length *length);
+
 /* Checks an optional one-element output whose type must hold every number up to bound. */
 tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t bound);
@@ -111,6 +115,9 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
 /* Payloads (compact.c): no gaps, count elements in, out_count or more out, equal types. */
 tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
                                  uint64_t count, uint64_t out_count);
+
+/* sort.c: what makes codes of keys (kernels/sort.k.h). */
+void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
 
 /* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,

@@ -146,6 +146,23 @@ ARG_UINT(range_low)
 ARG_UINT(range_high)
 ARGS_END(gather_scatter_args)
 
+/* search.comp: the places of a pass's queries in "sorted", which has "count" elements or, if
+ * sorted_length is not 0, as many as it says, at most that. */
+ARGS_BEGIN(search_args)
+ARG_ADDRESS(sorted)
+ARG_ADDRESS(sorted_length) /* optional: u32, or u64 by specialization constant 1 */
+ARG_ADDRESS(queries)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(count_low)
+ARG_UINT(count_high)
+ARG_UINT(flip_low) /* of kernels/sort.k.h */
+ARG_UINT(flip_high)
+ARG_UINT(real_flip_low)
+ARG_UINT(real_flip_high)
+ARGS_END(search_args)
+
 /* histogram.comp: adds to counts how many elements (u8, u16 or u32) of a pass are in each bin. An
  * invocation reads "each" pieces of 16 bytes. */
 #define HISTOGRAM_SHARED 4096u /* words of shared memory that every device has */

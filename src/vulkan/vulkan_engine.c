@@ -73,6 +73,7 @@ const tml_engine tml_vulkan_engine = {
             [TML_OP_SORT] = &vk_op_sort,
             [TML_OP_GATHER] = &vk_op_gather,
             [TML_OP_SCATTER] = &vk_op_scatter,
+            [TML_OP_SEARCH] = &vk_op_search,
             [TML_OP_EXPAND] = &vk_op_expand,
             [TML_OP_UNIQUE] = &vk_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &vk_op_reduce_segments,

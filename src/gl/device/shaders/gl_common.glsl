@@ -33,13 +33,17 @@ uvec2 add64(uvec2 a, uvec2 b)
  * if there is none, 1 for u32, 2 for u64. */
 uniform highp usampler2D tml_length_words;
 uniform uvec3 tml_length_place;
-uint stream_length()
+uint length_at(highp usampler2D words, uvec3 place)
 {
-    uint bound = tml_length_place.x;
-    if (tml_length_place.z == 0u)
+    uint bound = place.x;
+    if (place.z == 0u)
         return bound;
-    uint length = tml_load_word(tml_length_words, tml_length_place.y);
-    if (tml_length_place.z == 2u && tml_load_word(tml_length_words, tml_length_place.y + 1u) != 0u)
+    uint length = tml_load_word(words, place.y);
+    if (place.z == 2u && tml_load_word(words, place.y + 1u) != 0u)
         return bound;
     return min(length, bound);
+}
+uint stream_length()
+{
+    return length_at(tml_length_words, tml_length_place);
 }
