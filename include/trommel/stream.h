@@ -245,8 +245,7 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * ranges of bits are sorted faster. Scratch: 4 to 32 bytes an element, a payload in place once
  * more, and on the CPU up to 4 MiB a thread; on OpenGL ES textures of 23 bytes an element. Methods:
  * on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter, on OpenGL ES HISTOPYRAMID.
- * Engines: the CPU, Vulkan for
- * fewer than 2^32 elements, OpenGL ES 3 for at most 2^28 - 128.
+ * Engines: the CPU, Vulkan for fewer than 2^32 elements, OpenGL ES 3 for at most 2^28 - 128.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
  * McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their Applications. 1968;
  * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
