@@ -270,6 +270,44 @@ static void expect_folder_refusal(tml_context *tml, tml_status expected, const c
     remove_files();
 }
 
+TEST(names_are_ordered_by_their_numbers)
+{
+    static const char *const rising[] = {"",
+                                         "A1",
+                                         "a",
+                                         "a-1",
+                                         "a0",
+                                         "a00",
+                                         "a01",
+                                         "a1",
+                                         "a01b",
+                                         "a1b",
+                                         "a2",
+                                         "a9.tif",
+                                         "a10.tif",
+                                         "a18446744073709551616",
+                                         "a18446744073709551617",
+                                         "b",
+                                         "b1c2",
+                                         "b1c10",
+                                         "\xc3\xa4"};
+    enum { COUNT = sizeof rising / sizeof rising[0] };
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++) {
+            int order = tml_natural_order(rising[i], rising[k]);
+            if (!CHECK((order > 0) - (order < 0) == (i > k) - (i < k)))
+                printf("  (%s, %s)\n", rising[i], rising[k]);
+        }
+    CHECK_EQ_I64(tml_number_step("s8.tif", "s10.tif"), 2);
+    CHECK_EQ_I64(tml_number_step("s010.tif", "s011.tif"), 1);
+    CHECK_EQ_I64(tml_number_step("s1_2", "s1_5"), 3);
+    CHECK_EQ_I64(tml_number_step("s1_2", "s2_5"), 0); /* two numbers */
+    CHECK_EQ_I64(tml_number_step("s1", "t1"), 0);
+    CHECK_EQ_I64(tml_number_step("s1", "s1"), 0);
+    CHECK_EQ_I64(tml_number_step("s", "s1"), 0);
+    CHECK_EQ_I64(tml_number_step("s18446744073709551616", "s18446744073709551617"), 0);
+}
+
 TEST(slices_of_a_folder_come_in_natural_order)
 {
     static const char *const names[] = {"s9.tif", "s010.TIF", "s10b.tif", "s11.tiff", "t1.tif"};
