@@ -496,9 +496,12 @@ static int explain_empty(run *r)
     tml_value_histogram h;
     if (r->summary.cells == 0)
         return cli_error("%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
-                         " samples; a surface needs two along each axis, of the region too",
+                         " samples; a surface needs two along each axis, of the region too%s",
                          r->in.path, r->summary.grid.dims[0], r->summary.grid.dims[1],
-                         r->summary.grid.dims[2]);
+                         r->summary.grid.dims[2],
+                         strcmp(v->format, "TIFF") == 0 && r->summary.grid.dims[2] == 1
+                             ? "; where it is a slice of several, name their folder"
+                             : "");
     if (r->in.is_points || r->args->labels.all || r->args->labels.count)
         return cli_error("the surface is empty, nothing was written; choose other "
                          "values (" CLI_PROGRAM " info shows what the file holds)");

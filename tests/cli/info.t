@@ -259,6 +259,9 @@ rec: volume, TIFF
   histogram  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
   isovalue   127.5 (suggested by Otsu's method)
 $ trommel surface rec --iso 100 --slabs 1 -o rec.ply -q; trommel surface rec --iso 100 -o one.ply -q; cmp rec.ply one.ply
+$ trommel surface rec/s8.tif --iso 100 -o one.ply
+trommel: surface: rec/s8.tif: has 16 x 16 x 1 samples; a surface needs two along each axis, of the region too; where it is a slice of several, name their folder
+[1]
 $ mv rec/s9.tif rec/s7.tif; trommel info rec | grep comment
   comment    numbers are missing before s10.tif
 $ cp data/volumes/tiff/multipage_u8_2.tif rec/s11.tif; trommel info rec
