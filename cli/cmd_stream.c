@@ -1,4 +1,4 @@
-/* trommel compact, scan, reduce: the stream operations on NPY arrays, from a shell. */
+/* trommel compact, scan, sort, reduce: the stream operations on NPY arrays, from a shell. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ typedef struct loaded {
     double seconds; /* that loading took */
 } loaded;
 
-static int load(tml_context *tml, const char *path, uint64_t memory, loaded *out)
+static int load_any(tml_context *tml, const char *path, uint64_t memory, loaded *out)
 {
     memset(out, 0, sizeof *out);
     double start = cli_now();
@@ -34,13 +34,20 @@ static int load(tml_context *tml, const char *path, uint64_t memory, loaded *out
     if (memory && out->array.size > memory)
         return cli_error("%s: has %zu bytes, --memory allows %" PRIu64, path, out->array.size,
                          memory);
-    if (tml_type_components(out->array.type) != 1)
-        return cli_error("%s: elements are %s, needs scalars; give the array one dimension", path,
-                         tml_type_name(out->array.type));
     status =
         cli_lend(tml, out->array.type, out->array.count, out->array.data, "input", &out->buffer);
     out->seconds = cli_now() - start;
     return cli_fail(tml, status);
+}
+
+/* The same of scalars. */
+static int load(tml_context *tml, const char *path, uint64_t memory, loaded *out)
+{
+    int code = load_any(tml, path, memory, out);
+    if (code == CLI_OK && tml_type_components(out->array.type) != 1)
+        return cli_error("%s: elements are %s, needs scalars; give the array one dimension", path,
+                         tml_type_name(out->array.type));
+    return code;
 }
 
 static void unload(tml_context *tml, loaded *in)
@@ -86,7 +93,7 @@ static tml_status save(tml_context *tml, const char *path, tml_buffer buffer, ui
     return status;
 }
 
-/* What all three commands report about their run, but for what they found. */
+/* What all commands report about their run, but for what they found. */
 static void tell_input(const char *path, const loaded *in)
 {
     field_open("input", '{');
@@ -550,6 +557,126 @@ const cli_command cmd_scan = {
     .args_size = sizeof(scan_args),
     .run_on = scan_run,
     .takes_ranks = true,
+};
+
+/* ---- sort ------------------------------------------------------------------------------------ */
+
+typedef struct sort_args {
+    cli_common common;
+    bool descending, indices;
+    const char *output, *payload, *payload_output;
+} sort_args;
+
+static const opt sort_options[] = {
+    {OPT_SECTION, .help = "Sort"},
+    {OPT_FLAG, "descending", .brief = "the largest first",
+     .help = "the largest first; equal elements keep their order all the same",
+     .offset = offsetof(sort_args, descending)},
+    {OPT_INPUT, "payload", .argument = "FILE.npy", .brief = "an array to move alike",
+     .help = "an array, of any elements, that is moved as the input is", .endings = ".npy",
+     .needs = "payload-output", .offset = offsetof(sort_args, payload)},
+    {OPT_SECTION, .help = "Output"},
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "where to write", .help = "where to write",
+     .offset = offsetof(sort_args, output), .endings = ".npy"},
+    {OPT_FLAG, "indices", .needs = "output", .brief = "write positions instead of elements",
+     .help = "write where the elements were in the input (u64), not the elements",
+     .offset = offsetof(sort_args, indices)},
+    {OPT_OUTPUT, "payload-output", .argument = "FILE.npy", .needs = "payload",
+     .brief = "where to write the payload", .help = "where to write the payload",
+     .offset = offsetof(sort_args, payload_output), .endings = ".npy"},
+    {0},
+};
+
+static tml_status output_for(tml_context *tml, tml_type type, uint64_t count, tml_buffer *out)
+{
+    return tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = type, .count = count, .label = "output"}, out);
+}
+
+/* Sorts in, with payload if that is not empty, and writes what args ask for. */
+static tml_status sort(tml_context *tml, const sort_args *args, const loaded *in,
+                       const loaded *payload, double *seconds)
+{
+    tml_buffer out = {0}, moved = {0};
+    uint64_t count = in->array.count;
+    tml_status status = TML_OK;
+    if (args->output)
+        status = output_for(tml, args->indices ? TML_U64 : in->array.type, count, &out);
+    if (status == TML_OK && args->payload)
+        status = output_for(tml, payload->array.type, count, &moved);
+    tml_sort_desc desc = {.keys = in->buffer, .descending = args->descending};
+    *(args->indices ? &desc.indices : &desc.sorted) = out;
+    desc.payloads[0] = (tml_payload){payload->buffer, moved};
+    double start = cli_now();
+    if (status == TML_OK)
+        status = tml_sort(tml, &desc);
+    if (status == TML_OK)
+        status = tml_sync(tml);
+    *seconds = cli_now() - start;
+    if (status == TML_OK && args->output)
+        status = save(tml, args->output, out, count);
+    if (status == TML_OK && args->payload)
+        status = save(tml, args->payload_output, moved, count);
+    tml_buffer_destroy(tml, out);
+    tml_buffer_destroy(tml, moved);
+    return status;
+}
+
+static void tell_sort(const sort_args *args, const char *path, const loaded *in,
+                      const loaded *payload, double seconds)
+{
+    report r = {0};
+    field_heading("%s", text_file_name(path));
+    tell_input(path, in);
+    if (args->payload)
+        field_text("payload_type", "payload", "of %s", tml_type_name(payload->array.type));
+    report_add_stage(&r, "load", in->seconds + payload->seconds);
+    report_add_stage(&r, cli_name(), seconds);
+    if (args->output)
+        report_add_output(&r, args->output);
+    if (args->payload)
+        report_add_output(&r, args->payload_output);
+    report_tell(&r, (double)(in->array.size + payload->array.size), seconds);
+}
+
+static int sort_run(tml_context *tml, const void *all_args, char **operands)
+{
+    const sort_args *args = all_args;
+    const char *path = operands[0];
+    loaded in, payload = {.seconds = 0};
+    double seconds = 0;
+    int code = load(tml, path, args->common.memory, &in);
+    if (code == CLI_OK && args->payload)
+        code = load_any(tml, args->payload, args->common.memory, &payload);
+    if (code == CLI_OK && args->payload && payload.array.count != in.array.count)
+        code = cli_error("%s: has %" PRIu64 " elements, needs %" PRIu64 " as %s", args->payload,
+                         payload.array.count, in.array.count, path);
+    if (code == CLI_OK)
+        code = cli_fail(tml, sort(tml, args, &in, &payload, &seconds));
+    progress_clear();
+    if (code == CLI_OK)
+        tell_sort(args, path, &in, &payload, seconds);
+    unload(tml, &payload);
+    unload(tml, &in);
+    return code;
+}
+
+const cli_command cmd_sort = {
+    .options = {.name = "sort",
+                .operands = "IN.npy",
+                .endings = ".npy",
+                .summary = "Sorts an array, and another one with it",
+                .about =
+                    "Equal elements keep their order. Floats have one total order: NaN with its "
+                    "sign set, -inf, numbers (-0 before 0), inf, NaN.",
+                .examples = "  trommel sort in.npy -o sorted.npy\n"
+                            "  trommel sort depth.npy --descending --indices -o order.npy\n"
+                            "  trommel sort depth.npy --payload colors.npy --payload-output "
+                            "sorted.npy\n",
+                .options = sort_options,
+                .needs = "output|payload-output"},
+    .args_size = sizeof(sort_args),
+    .run_on = sort_run,
 };
 
 /* ---- reduce ---------------------------------------------------------------------------------- */

@@ -7,9 +7,9 @@ extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() *
 #endif
 
 static const cli_command *const commands[] = {
-    &cmd_surface,   &cmd_convert,  &cmd_index,  &cmd_draw, &cmd_collide,
-    &cmd_subdivide, &cmd_exposure, &cmd_mips,   &cmd_info, &cmd_devices,
-    &cmd_compact,   &cmd_scan,     &cmd_reduce, NULL,
+    &cmd_surface,   &cmd_convert,  &cmd_index, &cmd_draw,   &cmd_collide,
+    &cmd_subdivide, &cmd_exposure, &cmd_mips,  &cmd_info,   &cmd_devices,
+    &cmd_compact,   &cmd_scan,     &cmd_sort,  &cmd_reduce, NULL,
 };
 
 static const cli_moved moved[] = {
@@ -37,7 +37,7 @@ static const opt_command program = {
     .operands = "COMMAND ...",
     .summary = "Meshes from volumes and point clouds, collision and subdivision of meshes, "
                "exposure of pictures, "
-               "and streams reduced, scanned and compacted",
+               "and streams reduced, scanned, sorted and compacted",
     .about =
         "'" CLI_PROGRAM
         " COMMAND -h' shows a command's most used options, --help all. An output appears when "

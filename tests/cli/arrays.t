@@ -1,4 +1,4 @@
-## compact, scan and reduce.
+## compact, scan, sort and reduce.
 $ { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (5,), }"; printf '\003\001\000\004\001'; } >in.npy
 $ { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (0,), }"; } >none.npy
 $ trommel info in.npy
@@ -92,6 +92,86 @@ $ trommel scan in.npy --inclusive -o sums.npy --json
     }
   ]
 }
+$ trommel sort in.npy -o sorted.npy
+in.npy
+  input      5 of u8
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     sorted.npy, 133 bytes
+$ tail -c 5 sorted.npy | od -An -tu1
+   0   1   1   3   4
+$ { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (5, 2), }"; printf 'a0b1c2d3e4'; } >pairs.npy
+$ trommel sort in.npy --descending --indices -o order.npy --payload pairs.npy --payload-output moved.npy --backend cpu
+in.npy
+  input      5 of u8
+  payload    of u8x2
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     order.npy, 168 bytes
+  output     moved.npy, 138 bytes
+$ tail -c 40 order.npy | od -An -tu8
+                    3                    0
+                    1                    4
+                    2
+$ tail -c 10 moved.npy; echo
+d3a0b1e4c2
+$ trommel sort in.npy --payload pairs.npy --payload-output moved.npy --json
+{
+  "trommel": "0.1.0",
+  "command": "sort",
+  "input": {
+    "file": "in.npy",
+    "file_bytes": 133,
+    "kind": "array",
+    "format": "NPY",
+    "elements": 5,
+    "type": "u8"
+  },
+  "payload_type": "u8x2",
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "sort",
+      "seconds": #
+    }
+  ],
+  "input_bytes_per_second": #,
+  "peak_memory_bytes": #,
+  "outputs": [
+    {
+      "file": "moved.npy",
+      "bytes": 138
+    }
+  ]
+}
+$ tail -c 10 moved.npy; echo
+c2b1e4a0d3
+$ trommel sort none.npy -o sorted.npy
+none.npy
+  input      0 of u8
+  time       # s: ...
+  memory     peak #
+  output     sorted.npy, 128 bytes
+$ trommel sort in.npy --payload none.npy --payload-output moved.npy
+trommel: sort: none.npy: has 0 elements, needs 5 as in.npy
+[1]
+$ trommel sort in.npy --payload pairs.npy -o sorted.npy
+trommel: sort: --payload needs --payload-output
+Try 'trommel sort --help'.
+[2]
+$ trommel sort in.npy
+trommel: sort: give --output or --payload-output
+Try 'trommel sort --help'.
+[2]
+$ trommel sort in.npy --payload in.npy --payload-output moved.npy --indices
+trommel: sort: --indices needs --output
+Try 'trommel sort --help'.
+[2]
 $ trommel reduce in.npy
 sum    9
 min    0

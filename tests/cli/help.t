@@ -2,7 +2,7 @@
 $ trommel
 Usage: trommel [OPTION...] COMMAND ...
 
-Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned and compacted.
+Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned, sorted and compacted.
 
 'trommel COMMAND -h' shows a command's most used options, --help all. An output
 appears when it is complete, under its name; one that is an input, by whatever name,
@@ -32,12 +32,13 @@ Commands:
   devices    Lists the devices that this machine offers, best first
   compact    Keeps the elements of an array that lie in a range or are not zero
   scan       Writes the running sums of an array
+  sort       Sorts an array, and another one with it
   reduce     Prints sum, mean, extremes and their positions in an array
 [2]
 $ trommel --help
 Usage: trommel [OPTION...] COMMAND ...
 
-Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned and compacted.
+Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned, sorted and compacted.
 
 'trommel COMMAND -h' shows a command's most used options, --help all. An output
 appears when it is complete, under its name; one that is an input, by whatever name,
@@ -67,6 +68,7 @@ Commands:
   devices    Lists the devices that this machine offers, best first
   compact    Keeps the elements of an array that lie in a range or are not zero
   scan       Writes the running sums of an array
+  sort       Sorts an array, and another one with it
   reduce     Prints sum, mean, extremes and their positions in an array
 $ trommel --version
 trommel 0.1.0
@@ -1185,7 +1187,7 @@ $ for command in surface index collide subdivide exposure mips info convert draw
 $ trommel --man | head -20
 .TH TROMMEL 1 "" "trommel 0.1.0" "User Commands"
 .SH NAME
-trommel \- Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned and compacted
+trommel \- Meshes from volumes and point clouds, collision and subdivision of meshes, exposure of pictures, and streams reduced, scanned, sorted and compacted
 .SH SYNOPSIS
 .B trommel
 \fICOMMAND\fR [\fIOPTION\fR...] [\fIOPERAND\fR...]
@@ -1291,6 +1293,7 @@ Cancelled by Ctrl\-C.
 .BR trommel\-devices (1),
 .BR trommel\-compact (1),
 .BR trommel\-scan (1),
+.BR trommel\-sort (1),
 .BR trommel\-reduce (1)
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel --man $command; done | grep -c '^$'
 0
