@@ -68,7 +68,8 @@ CPU_INLINE void load_codes(const sort_form *form, uint64_t first, size_t count, 
 
 CPU_INLINE void load_tags(const sort_form *form, uint64_t first, size_t count, void *out)
 {
-    const unsigned char *values = form->values + first * form->value_size;
+    const size_t size = form->value_size;
+    const unsigned char *values = size ? form->values + first * size : NULL;
 #define LOAD_TAG(TAG)                                                                              \
     for (size_t i = 0; i < count; i++) {                                                           \
         TAG tag;                                                                                   \
@@ -79,8 +80,8 @@ CPU_INLINE void load_tags(const sort_form *form, uint64_t first, size_t count, v
             ((sort_pair *)out)[i].tag = tag;                                                       \
     }
     const bool is_8 = form->record_size == 8;
-    if (form->value_size)
-        BY_SIZE(form->value_size, LOAD_TAG)
+    if (size)
+        BY_SIZE(size, LOAD_TAG)
     else if (is_8)
         for (size_t i = 0; i < count; i++)
             ((uint64_t *)out)[i] |= first + i;
