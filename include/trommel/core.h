@@ -324,6 +324,12 @@ TML_API TML_MUST_CHECK tml_status tml_buffer_read_range(tml_context *tml, tml_bu
 /* Reads one u32 or u64 element, such as a count. Waits. */
 TML_API TML_MUST_CHECK tml_status tml_buffer_read_count(tml_context *tml, tml_buffer buffer,
                                                         uint64_t *out);
+enum { TML_MAX_READS = 16 }; /* without a wait, under way at once in a context */
+/* A read without a wait: slot and generation, as tml_buffer. */
+typedef struct tml_read {
+    uint32_t slot;
+    uint32_t generation;
+} tml_read;
 /* Reads that wait for nothing, such as a count of the frame before:
  *
  *     tml_buffer_read_begin(tml, count, 0, 1, &read);         in one frame, after what makes it
@@ -340,11 +346,6 @@ TML_API TML_MUST_CHECK tml_status tml_buffer_read_count(tml_context *tml, tml_bu
  * way; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST; UNSUPPORTED: buffers over memory of yours on a
  * GPU engine, OpenGL ES 2, a page (whose package has reads of its own). Of poll: INVALID_HANDLE: the
  * read is over; DEVICE_LOST, STALLED. */
-enum { TML_MAX_READS = 16 };
-typedef struct tml_read { /* a handle, as tml_buffer */
-    uint32_t slot;
-    uint32_t generation;
-} tml_read;
 TML_API TML_MUST_CHECK tml_status tml_buffer_read_begin(tml_context *tml, tml_buffer buffer,
                                                         uint64_t first, uint64_t count,
                                                         tml_read *out);
