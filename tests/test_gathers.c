@@ -62,6 +62,29 @@ TML_KERNEL(uvec4, drawn, (uint seed, tml_index i), {
     return UVEC4(both.x, both.y, tml_random_uint(seed, U(i)),
                  floatBitsToUint(tml_random_float(U(i), seed)));
 })
+/* Nothing here to fuse into a multiply-add. */
+TML_KERNEL_OUTS((vec3 position, vec3 velocity), fall, (vec3 x, vec3 v, tml_params p), {
+    fall_out o;
+    o.velocity = VEC3(v.x, v.y - p.f[0], v.z);
+    o.position = add3(x, v);
+    return o;
+})
+TML_KERNEL_OUTS_WITH(corner, (uint whole, vec4 point, float part, uvec2 drawn), four_ways,
+                     (float x, uint v, tml_words points, tml_index i, tml_params p), {
+                         corner_pair pair = corner_split(x);
+                         vec3 at = corner_point(points, v);
+                         four_ways_out all;
+                         all.whole = pair.whole + p.u[1];
+                         all.part = pair.part;
+                         all.point = VEC4(at.z, at.x, at.y, x);
+                         all.drawn = UVEC2(v + U(i), tml_random_uint(v, U(i)));
+                         return all;
+                     })
+TML_KERNEL_OUTS((float alone), one_of_them, (float x), {
+    one_of_them_out o;
+    o.alone = -x;
+    return o;
+})
 TML_KERNEL_WITH(walks, uint, hash_of, (uint n, tml_words tree), { return walks_hash(tree, n); })
 TML_KERNEL_WITH(walks, uint, children_of, (uint n, tml_words tree),
                 { return walks_read(tree, n).children; })
@@ -194,6 +217,136 @@ static void read_vectors_and_draw(tml_context *tml)
         CHECK(!memcmp(sums + 4 * (size_t)i, wanted, sizeof wanted));
         CHECK(!memcmp(draws + 4 * (size_t)i, &drawn_here, sizeof drawn_here));
     }
+}
+
+static tml_length length_on_device(tml_context *tml, uint32_t n)
+{
+    return (tml_length){.device = buffer_of(tml, TML_U32, 1, &n)};
+}
+
+/* Both outputs in place of both inputs, of a length below the bound: the rest stays. */
+static void fill_in_place(tml_context *tml, uint32_t count, uint32_t n)
+{
+    static tml_vec3 x[EDGES], v[EDGES], got[EDGES];
+    for (uint32_t i = 0; i < count; i++) {
+        x[i] = (tml_vec3){(float)i, (float)(scatter(i) % 512), 3.0f};
+        v[i] = (tml_vec3){(float)(scatter(i + 9) % 64), 0.5f, (float)i};
+    }
+    tml_buffer position = buffer_of(tml, TML_VEC(TML_F32, 3), count, x);
+    tml_buffer velocity = buffer_of(tml, TML_VEC(TML_F32, 3), count, v);
+    const tml_params params = {.f = {0.25f}};
+    const tml_map_desc desc = {.kernel = TML_USE(fall),
+                               .params = params,
+                               .in = {position, velocity},
+                               .length = length_on_device(tml, n),
+                               .out = position,
+                               .also = {velocity}};
+    CHECK_OK(tml, tml_map(tml, &desc));
+    for (uint32_t i = 0; i < n; i++) {
+        fall_out all = fall(x[i], v[i], params);
+        x[i] = all.position;
+        v[i] = all.velocity;
+    }
+    CHECK_OK(tml, tml_buffer_read(tml, position, got));
+    CHECK(!memcmp(got, x, count * sizeof *x));
+    CHECK_OK(tml, tml_buffer_read(tml, velocity, got));
+    CHECK(!memcmp(got, v, count * sizeof *v));
+    tml_buffer_destroy(tml, desc.length.device);
+    tml_buffer_destroy(tml, position);
+    tml_buffer_destroy(tml, velocity);
+}
+
+/* Four outputs of four sizes, one in place; and a kernel of several outputs that has one. */
+static void fill_four(tml_context *tml, uint32_t count)
+{
+    static float points[3 * POINTS], x[EDGES], parts[EDGES];
+    static uint16_t vertices[EDGES];
+    static uint32_t wholes[EDGES];
+    static tml_vec4 ats[EDGES];
+    static tml_uvec2 draws[EDGES];
+    for (uint32_t i = 0; i < 3 * POINTS; i++)
+        points[i] = (float)(scatter(i) % 1024) / 16.0f;
+    for (uint32_t i = 0; i < count; i++) {
+        x[i] = (float)(scatter(i + 1) % 4096) / 8.0f;
+        vertices[i] = (uint16_t)(scatter(i + 3) % POINTS);
+    }
+    const tml_params params = {.u = {0, 77}};
+    tml_buffer p = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    tml_buffer values = buffer_of(tml, TML_F32, count, x);
+    tml_buffer v = buffer_of(tml, TML_U16, count, vertices);
+    tml_buffer whole = buffer_of(tml, TML_U32, count, NULL);
+    tml_buffer at = buffer_of(tml, TML_VEC(TML_F32, 4), count, NULL);
+    tml_buffer draw = buffer_of(tml, TML_VEC(TML_U32, 2), count, NULL);
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(four_ways),
+                                               .params = params,
+                                               .in = {values, v, p},
+                                               .out = whole,
+                                               .also = {at, values, draw}}));
+    CHECK_OK(tml, tml_buffer_read(tml, whole, wholes));
+    CHECK_OK(tml, tml_buffer_read(tml, at, ats));
+    CHECK_OK(tml, tml_buffer_read(tml, values, parts));
+    CHECK_OK(tml, tml_buffer_read(tml, draw, draws));
+    for (uint32_t i = 0; i < count; i++) {
+        four_ways_out all =
+            four_ways(x[i], vertices[i], (tml_words)(const void *)points, i, params);
+        CHECK(wholes[i] == all.whole && parts[i] == all.part);
+        CHECK(!memcmp(&ats[i], &all.point, sizeof all.point));
+        CHECK(!memcmp(&draws[i], &all.drawn, sizeof all.drawn));
+    }
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
+                                   .kernel = TML_USE(one_of_them), .in = {values}, .out = values}));
+    CHECK_OK(tml, tml_buffer_read(tml, values, x));
+    for (uint32_t i = 0; i < count; i++)
+        CHECK(x[i] == -parts[i]);
+    const tml_buffer all[] = {p, values, v, whole, at, draw};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tml_buffer_destroy(tml, all[i]);
+}
+
+static void fill_several(tml_context *tml)
+{
+    static const uint32_t counts[] = {0, 1, 1023, 1024, 1025, EDGES};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        fill_in_place(tml, counts[i], counts[i] - counts[i] / 3);
+        fill_four(tml, counts[i]);
+    }
+}
+
+static void refuse_several(tml_context *tml)
+{
+    tml_buffer x = buffer_of(tml, TML_VEC(TML_F32, 3), 8, NULL),
+               y = buffer_of(tml, TML_VEC(TML_F32, 3), 8, NULL),
+               z = buffer_of(tml, TML_VEC(TML_F32, 3), 8, NULL),
+               w = buffer_of(tml, TML_VEC(TML_F32, 4), 8, NULL);
+    const struct {
+        tml_map_desc desc;
+        const char *text;
+    } cases[] = {
+        {{.in = {x, y}, .out = x}, "desc.also[0] is no buffer"},
+        {{.in = {x, y}, .out = x, .also = {w}}, "desc.also[0] has elements of f32x4, needs f32x3"},
+        {{.in = {x, y}, .out = z, .also = {z}}, "desc.also[0] overlaps desc.out"},
+        {{.in = {x, y}, .out = x, .also = {y, z}},
+         "desc.also[1] is given, but fall makes only 2 outputs"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tml_map_desc desc = cases[i].desc;
+        desc.kernel = TML_USE(fall);
+        tml_status status = tml_map(tml, &desc);
+        CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_INVALID_HANDLE);
+        if (!CHECK(strstr(tml_last_error(tml), cases[i].text)))
+            printf("    %s\n", tml_last_error(tml));
+    }
+    CHECK_STATUS(tml_expand(tml, &(tml_expand_desc){.counts = buffer_of(tml, TML_U32, 8, NULL),
+                                                    .emit_kernel = TML_USE(fall),
+                                                    .in = {x, y},
+                                                    .out = z}),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml),
+              "tml_expand: desc.emit_kernel (fall) makes several outputs, which "
+              "only tml_map takes");
+    CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(fall)},
+                                                      .payloads = {{x, z}, {y, w}}}),
+                 TML_ERROR_INVALID_ARGUMENT);
 }
 
 /* A tree of NODES nodes, breadth first: node n's first child and the number of its children. */
@@ -359,6 +512,16 @@ TEST(words_are_read_at_any_place)
 TEST(vectors_and_random_numbers_are_those_of_c)
 {
     on_every_device(read_vectors_and_draw);
+}
+
+TEST(kernels_fill_several_outputs)
+{
+    on_every_device(fill_several);
+}
+
+TEST(wrong_outputs_are_refused)
+{
+    on_every_device(refuse_several);
 }
 
 TEST(words_at_odd_addresses_are_refused)

@@ -105,9 +105,11 @@ chunk == "" && /^(#| |$)/ { comment = ""; next }
     in_kernels[d] = is_kernel
     # What it defines: a macro's argument, a struct or constants, a function or variable. Members are no names.
     gsub(/(\.|->) *[A-Za-z_][A-Za-z0-9_]*/, "", code)
+    if (code ~ /^TML_KERNEL_OUTS/) # the list of outputs stands where others have a type
+        sub(/\([^()]*\)/, "outs", code)
     count = split(code, words, /[^A-Za-z0-9_]+/)
     if (code ~ /^TML_/)
-        named[program_count, words[code ~ /^TML_LIBRARY/ ? 2 : code ~ /^TML_KERNEL_WITH/ ? 4 : 3]] = d
+        named[program_count, words[code ~ /^TML_LIBRARY/ ? 2 : code ~ /^TML_KERNEL(_OUTS)?_WITH/ ? 4 : 3]] = d
     else if (code ~ /^(typedef struct|enum)/) {
         for (i = 2; i <= count; i++)
             if (words[i - 1] == "struct" || (code ~ /^enum/ && words[i] ~ /^[A-Z]/))

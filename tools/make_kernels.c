@@ -172,18 +172,37 @@ static uint32_t parse_type(const char *word, size_t length, const char *kernel)
     return TML_TYPE_NONE;
 }
 
-/* "(float x, tml_params p)" */
-static void parse_params(const char *text, tml_kernel *kernel)
+/* The types in "(float x, tml_params p)"; returns their number. */
+static uint32_t parse_list(const char *text, uint32_t *types, uint32_t most, const char *kernel,
+                           const char *too_many)
 {
+    uint32_t count = 0;
     const char *at = skip_space(text + strspn(text, "("));
     while (*at && *at != ')') {
         size_t length = strcspn(at, " \t,)");
-        if (kernel->param_count == TML_MAX_PARAMS)
-            fail(kernel->name, "has more than six parameters");
-        kernel->params[kernel->param_count++] = parse_type(at, length, kernel->name);
+        if (count == most)
+            fail(kernel, too_many);
+        types[count++] = parse_type(at, length, kernel);
         at += strcspn(at, ",)");
         at = skip_space(*at == ',' ? at + 1 : at);
     }
+    return count;
+}
+
+/* "float", or "(vec3 position, vec3 velocity)" */
+static void parse_result(const char *text, tml_kernel *kernel)
+{
+    if (*text == '(')
+        kernel->out_count = parse_list(text, kernel->outs, TML_MAX_OUTS, kernel->name,
+                                       "has more than four outputs");
+    else
+        kernel->result = parse_type(text, strlen(text), kernel->name);
+}
+
+static void parse_params(const char *text, tml_kernel *kernel)
+{
+    kernel->param_count = parse_list(text, kernel->params, TML_MAX_PARAMS, kernel->name,
+                                     "has more than six parameters");
     int arrays = 0;
     for (uint32_t p = 0; p < kernel->param_count; p++)
         arrays += tml_param_is_array(kernel->params[p]);
@@ -263,7 +282,7 @@ static void parse_source(const char *path, kernel_list *list)
         parsed.place.line = (unsigned)strtoul(at, &end, 10);
         at = end + strspn(end, " \t\n,");
         parsed.kernel.library = library_text(parse_string(&at, path), parsed.kernel.name);
-        parsed.kernel.result = parse_type(result, strlen(result), parsed.kernel.name);
+        parse_result(result, &parsed.kernel);
         parse_params(params, &parsed.kernel);
         if (is_known(list, &parsed.kernel))
             continue;

@@ -97,16 +97,19 @@ static void write_and_read(tml_context *tml)
     CHECK(last == 5);
 }
 
-/* A number that nobody waits for: begun in one frame, taken in a later one, when it has arrived. */
+/* Numbers that nobody waits for: begun in one frame, taken in a later one, when they have arrived. */
 static void read_without_waiting(tml_context *tml)
 {
-    uint32_t count = 0;
-    tml_read read;
-    bool done = false;
-    MUST(tml_buffer_read_begin(tml, buffer_of(tml, TML_U32, 1, &(uint32_t){5}), 0, 1, &read));
-    while (!done) /* a renderer draws a frame here, with the count that it had before */
-        MUST(tml_buffer_read_poll(tml, read, &count, &done));
-    CHECK(count == 5);
+    uint32_t counts[TML_MAX_READS] = {0}; /* as many as may be under way at once */
+    tml_read reads[TML_MAX_READS];
+    const tml_buffer buffer = buffer_of(tml, TML_U32, 1, &(uint32_t){5});
+    for (int i = 0; i < TML_MAX_READS; i++)
+        MUST(tml_buffer_read_begin(tml, buffer, 0, 1, &reads[i]));
+    for (int i = 0; i < TML_MAX_READS; i++)
+        for (bool done = false;
+             !done;) /* a renderer draws a frame here, with what it knew before */
+            MUST(tml_buffer_read_poll(tml, reads[i], &counts[i], &done));
+    CHECK(counts[0] == 5 && counts[TML_MAX_READS - 1] == 5);
 }
 
 /* A buffer's memory on the host; the CPU engine copies nothing. */

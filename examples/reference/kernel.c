@@ -27,6 +27,19 @@ TML_LIBRARY(heat,
 )
 TML_KERNEL_WITH(heat, float, warmer, (float x), { return heat_twice(x); })
 
+TML_KERNEL_OUTS((float whole, float part), split, (float x), {
+    split_out o;
+    o.whole = floor(x);
+    o.part = x - o.whole;
+    return o;
+})
+TML_KERNEL_OUTS_WITH(heat, (float once, float again), both_warm, (float x), {
+    both_warm_out o;
+    o.once = heat_of(x);
+    o.again = heat_twice(x);
+    return o;
+})
+
 TML_LIBRARY(span,
     STRUCT_BEGIN(span_range)
         int first;
@@ -112,6 +125,23 @@ static void parameters(tml_context *tml)
         tml, &(tml_map_desc){.kernel = TML_USE(line), .params = params, .in = {x, y}, .out = y}));
     MUST(tml_buffer_read(tml, y, out));
     CHECK(out[0] == 103.5f && out[1] == 106);
+}
+
+/* A kernel of several outputs, up to TML_MAX_OUTS, which may be its inputs. TML_KERNEL_OUTS_WITH calls functions. */
+static void several_outputs(tml_context *tml)
+{
+    float wholes[2], rests[2];
+    const tml_buffer x = buffer_of(tml, TML_F32, 2, (float[]){1.25f, 3.5f});
+    const tml_buffer part = buffer_of(tml, TML_F32, 2, NULL);
+    MUST(tml_map(tml,
+                 &(tml_map_desc){.kernel = TML_USE(split), .in = {x}, .out = x, .also = {part}}));
+    MUST(tml_buffer_read(tml, x, wholes));
+    MUST(tml_buffer_read(tml, part, rests));
+    CHECK(wholes[1] == 3 && rests[1] == 0.5f);
+    MUST(tml_map(tml, &(tml_map_desc){
+                          .kernel = TML_USE(both_warm), .in = {part}, .out = x, .also = {part}}));
+    MUST(tml_buffer_read(tml, part, rests));
+    CHECK(rests[1] == heat_twice(0.5f));
 }
 
 /* An element's position; where nothing goes in, the length says how many there are. */
@@ -332,11 +362,12 @@ static void parameter_kinds(void)
 int main(void)
 {
     parameter_kinds();
-    return run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){
-            kernel,          parameters,       positions,        gather,         views_of_an_array,
-            random_numbers,  library,          struct_and_table, vectors_of_two, vectors_of_three,
-            vectors_of_four, whole_vectors,    rounding,         choices,        functions,
-            bit_patterns,    rounded_products, wide_numbers,     kernel_by_hand, NULL});
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){kernel,         parameters,       several_outputs,
+                                           positions,      gather,           views_of_an_array,
+                                           random_numbers, library,          struct_and_table,
+                                           vectors_of_two, vectors_of_three, vectors_of_four,
+                                           whole_vectors,  rounding,         choices,
+                                           functions,      bit_patterns,     rounded_products,
+                                           wide_numbers,   kernel_by_hand,   NULL});
 }

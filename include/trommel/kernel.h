@@ -25,6 +25,18 @@
  *   tml_params name                      the desc's params: p.f[0..3] floats, p.u[0..3] uints
  * Result: bool, float, int, uint, vec2, vec3, vec4, uvec2, uvec3, uvec4, double, uint64, int64.
  *
+ * Several outputs, at most four, of any of these types but bool, for tml_map (desc.out, desc.also):
+ *
+ *     TML_KERNEL_OUTS((vec3 position, vec3 velocity), fall, (vec3 x, vec3 v, tml_params p), {
+ *         fall_out o;
+ *         o.velocity = sub3(v, VEC3(0.0f, p.f[0], 0.0f));
+ *         o.position = add3(x, scale3(o.velocity, p.f[1]));
+ *         return o;
+ *     })
+ *     ... .in = {x, v}, .out = x, .also = {v} ...
+ *
+ * also defines the struct type fall_out with these members.
+ *
  * A tml_words array is any buffer whose elements are a multiple of 4 bytes, seen as 32-bit words; lent
  * memory must begin at a multiple of 4, too. It may have any length, whatever the stream's.
  * tml_word(name, i) is word i, a uint, and tml_word_float(name, i) the float of the same bits; i is a
@@ -90,6 +102,7 @@ typedef struct tml_uvec4 {
 enum {
     TML_MAX_PARAMS = 6, /* of a kernel */
     TML_MAX_INPUTS = 4, /* arrays among them */
+    TML_MAX_OUTS = 4,
 };
 
 /* Parameters that a kernel gets from the desc; on GPUs a push constant or uniform. */
@@ -114,6 +127,7 @@ typedef struct tml_kernel_block {
     size_t count;
     /* instructions that the loop may use: 0 what the compiler takes for granted, from 1 on AVX2 */
     uint32_t simd;
+    void *outs[TML_MAX_OUTS]; /* of a kernel with several outputs, in place of out */
 } tml_kernel_block;
 
 /* Special parameter kinds beside element types. */
@@ -137,21 +151,31 @@ typedef struct tml_kernel {
     uint32_t params[TML_MAX_PARAMS]; /* a tml_type, or TML_PARAM_... */
     void (*run)(const tml_kernel_block *block);
     const char *library; /* the functions that glsl calls; NULL: none of its own */
+    /* Of several outputs: how many, and their types. glsl then begins with them, "(vec3 position,
+     * vec3 velocity) fall(...) {...}", and result is TML_TYPE_NONE. */
+    uint32_t out_count;
+    uint32_t outs[TML_MAX_OUTS];
 } tml_kernel;
 
 /* Refers to a kernel in a desc. */
 #define TML_USE(name) (&name##_kernel)
 
 /* clang-format off */
-/* TML_KERNEL defines a kernel; the body is a braced block. TML_KERNEL_WITH: one that calls
- * functions of a library, which TML_LIBRARY defines before it. Static, so they may stand in a
- * header. */
+/* TML_KERNEL defines a kernel; the body is a braced block. TML_KERNEL_OUTS: one of several outputs.
+ * ..._WITH: one that calls functions of a library, which TML_LIBRARY defines before it. Static, so
+ * they may stand in a header. */
 #ifdef TML_KERNEL_EXTRACT /* the preprocessor's run for trommel_add_kernels() */
 #define TML_KERNEL(ret, name, params, ...)                                                         \
     tml_kernel_extract(#name, #ret, #params, #ret " " #name #params " " #__VA_ARGS__, __FILE__,    \
                        __LINE__, "")
 #define TML_KERNEL_WITH(library, ret, name, params, ...)                                           \
     tml_kernel_extract(#name, #ret, #params, #ret " " #name #params " " #__VA_ARGS__, __FILE__,    \
+                       __LINE__, #library)
+#define TML_KERNEL_OUTS(outs, name, params, ...)                                                   \
+    tml_kernel_extract(#name, #outs, #params, #outs " " #name #params " " #__VA_ARGS__, __FILE__,  \
+                       __LINE__, "")
+#define TML_KERNEL_OUTS_WITH(library, outs, name, params, ...)                                     \
+    tml_kernel_extract(#name, #outs, #params, #outs " " #name #params " " #__VA_ARGS__, __FILE__,  \
                        __LINE__, #library)
 #define TML_LIBRARY(name, ...) tml_library_extract(#name, #__VA_ARGS__, __FILE__, __LINE__)
 #else
@@ -161,30 +185,50 @@ typedef struct tml_kernel {
 #define TML_KERNEL_WITH(library, ret, name, params, ...)                                           \
     TML_K_DEFINE(library##_library, TML_K_FIRST(TML_K_R_##ret), TML_K_SECOND(TML_K_R_##ret), name, \
                       params, #name, #ret " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
+#define TML_KERNEL_OUTS(outs, name, params, ...)                                                   \
+    TML_K_DEFINE_OUTS(NULL, outs, name, params, #name,                                        \
+                           #outs " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
+#define TML_KERNEL_OUTS_WITH(library, outs, name, params, ...)                                     \
+    TML_K_DEFINE_OUTS(library##_library, outs, name, params, #name,                           \
+                           #outs " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
 #define TML_LIBRARY(name, ...)                                                                     \
     __VA_ARGS__                                                                                    \
     static const char name##_library[] = #__VA_ARGS__;
 #endif
-#define TML_K_DEFINE(library, T, type, name, params, string, text, ...)                            \
+#define TML_K_DEFINE(library, T, type, name, params, string, text, ...)                       \
     static inline T name params __VA_ARGS__                                                        \
-    TML_K_RUN(T, name, name(TML_K_EACH(TML_K_LOAD, params)))                                       \
-    static const tml_kernel name##_kernel = {string, text, type, TML_K_COUNT params,                 \
-                                             {TML_K_EACH(TML_K_KIND, params)}, name##_run, library};
+    TML_K_RUN(name, T *tml_out = (T *)tml_block->out;,                                        \
+                   tml_out[tml_i] = name(TML_K_EACH(TML_K_LOAD, params));)                         \
+    static const tml_kernel name##_kernel = {string, text, type, TML_K_COUNT params,               \
+                                             {TML_K_EACH(TML_K_KIND, params)}, name##_run, library,\
+                                             0, {0}};
+#define TML_K_DEFINE_OUTS(library, outs, name, params, string, text, ...)                     \
+    typedef struct name##_out {                                                                    \
+        TML_K_JOIN(TML_K_MEMBER, outs)                                                             \
+    } name##_out;                                                                                  \
+    static inline name##_out name params __VA_ARGS__                                               \
+    TML_K_RUN(name, TML_K_JOIN(TML_K_OUT, outs),                                              \
+                   name##_out tml_all = name(TML_K_EACH(TML_K_LOAD, params));                      \
+                   TML_K_JOIN(TML_K_STORE, outs))                                                  \
+    static const tml_kernel name##_kernel = {string, text, TML_TYPE_NONE, TML_K_COUNT params,      \
+                                             {TML_K_EACH(TML_K_KIND, params)}, name##_run, library,\
+                                             TML_K_COUNT outs, {TML_K_EACH(TML_K_KIND, outs)}};
 
 /* The loop over a block, and its choice of instructions: AVX2 where the block allows it, since
  * what compilers take for granted makes simple kernels up to four times slower than the memory.
  * Without fused multiply-add, so that both forms give the same bits. */
-#define TML_K_LOOP(storage, run, T, call)                                                          \
+#define TML_K_LOOP(storage, run, pointers, each)                                              \
     storage void run(const tml_kernel_block *tml_block)                                            \
     {                                                                                              \
-        T *tml_out = (T *)tml_block->out;                                                          \
-        for (size_t tml_i = 0; tml_i < tml_block->count; tml_i++)                                  \
-            tml_out[tml_i] = call;                                                                 \
+        pointers                                                                                   \
+        for (size_t tml_i = 0; tml_i < tml_block->count; tml_i++) {                                \
+            each                                                                                   \
+        }                                                                                          \
     }
 #if defined(__x86_64__) && defined(__GNUC__)
-#define TML_K_RUN(T, name, call)                                                                   \
-    TML_K_LOOP(static, name##_run_plain, T, call)                                                  \
-    TML_K_LOOP(__attribute__((target("avx2"))) static, name##_run_avx2, T, call)                   \
+#define TML_K_RUN(name, pointers, each)                                                       \
+    TML_K_LOOP(static, name##_run_plain, pointers, each)                                      \
+    TML_K_LOOP(__attribute__((target("avx2"))) static, name##_run_avx2, pointers, each)       \
     static void name##_run(const tml_kernel_block *tml_block)                                      \
     {                                                                                              \
         if (tml_block->simd >= 1)                                                                  \
@@ -193,7 +237,7 @@ typedef struct tml_kernel {
             name##_run_plain(tml_block);                                                           \
     }
 #else
-#define TML_K_RUN(T, name, call) TML_K_LOOP(static, name##_run, T, call)
+#define TML_K_RUN(name, pointers, each) TML_K_LOOP(static, name##_run, pointers, each)
 #endif
 
 /* ---- how it works ---------------------------------------------------------------------------
@@ -260,6 +304,16 @@ typedef struct tml_kernel {
 #define TML_K_KIND(k, param)             TML_K_KIND_(TML_K_P_##param)
 #define TML_K_KIND_(...)                 TML_K_KIND__(__VA_ARGS__)
 #define TML_K_KIND__(way, T, type, name) type
+/* Of output k: its member of the struct, its pointer, its store. */
+#define TML_K_MEMBER(k, out)                 TML_K_MEMBER_(k, TML_K_P_##out)
+#define TML_K_MEMBER_(k, ...)                TML_K_MEMBER__(k, __VA_ARGS__)
+#define TML_K_MEMBER__(k, way, T, type, name) T name;
+#define TML_K_OUT(k, out)                    TML_K_OUT_(k, TML_K_P_##out)
+#define TML_K_OUT_(k, ...)                   TML_K_OUT__(k, __VA_ARGS__)
+#define TML_K_OUT__(k, way, T, type, name)   T *tml_out##k = (T *)tml_block->outs[k];
+#define TML_K_STORE(k, out)                  TML_K_STORE_(k, TML_K_P_##out)
+#define TML_K_STORE_(k, ...)                 TML_K_STORE__(k, __VA_ARGS__)
+#define TML_K_STORE__(k, way, T, type, name) tml_out##k[tml_i] = tml_all.name;
 
 #define TML_K_COUNT(...)                       TML_K_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
 #define TML_K_COUNT_(a, b, c, d, e, f, n, ...) n
@@ -267,6 +321,16 @@ typedef struct tml_kernel {
 #define TML_K_CAT(a, b)                  TML_K_CAT_(a, b)
 #define TML_K_CAT_(a, b)                 a##b
 #define TML_K_EACH(do, params)           TML_K_CAT(TML_K_EACH_, TML_K_COUNT params)(do, TML_K_STRIP params)
+/* The same for up to four, without commas between them. */
+#define TML_K_JOIN(do, outs)             TML_K_CAT(TML_K_JOIN_, TML_K_COUNT outs)(do, TML_K_STRIP outs)
+#define TML_K_JOIN_1(do, ...)            TML_K_JOIN_1_(do, __VA_ARGS__)
+#define TML_K_JOIN_2(do, ...)            TML_K_JOIN_2_(do, __VA_ARGS__)
+#define TML_K_JOIN_3(do, ...)            TML_K_JOIN_3_(do, __VA_ARGS__)
+#define TML_K_JOIN_4(do, ...)            TML_K_JOIN_4_(do, __VA_ARGS__)
+#define TML_K_JOIN_1_(do, a)             do(0, a)
+#define TML_K_JOIN_2_(do, a, b)          do(0, a) do(1, b)
+#define TML_K_JOIN_3_(do, a, b, c)       do(0, a) do(1, b) do(2, c)
+#define TML_K_JOIN_4_(do, a, b, c, d)    do(0, a) do(1, b) do(2, c) do(3, d)
 #define TML_K_EACH_1(do, ...)            TML_K_EACH_1_(do, __VA_ARGS__)
 #define TML_K_EACH_2(do, ...)            TML_K_EACH_2_(do, __VA_ARGS__)
 #define TML_K_EACH_3(do, ...)            TML_K_EACH_3_(do, __VA_ARGS__)

@@ -78,13 +78,18 @@ static inline tml_length tml_length_of(uint64_t count)
 
 /* out[i] = kernel(in[0][i], in[1][i], ...). The array parameters of the kernel take the inputs in
  * order. out: length elements of the kernel's result type (bool gives u8 0 or 1); in place allowed
- * where the element sizes are equal. Parameters see f16, u8 ... widened (kernel.h). */
+ * where the element sizes are equal. Parameters see f16, u8 ... widened (kernel.h).
+ * also  of a kernel with several outputs (TML_KERNEL_OUTS) those after out, in its order, likewise:
+ *       any of them may be any of the inputs, whose elements are all read first. The CPU and Vulkan
+ *       run the kernel once an element, OpenGL ES once for each word of an output; its float tier
+ *       has no such kernels. */
 typedef struct tml_map_desc {
     const tml_kernel *kernel;
     tml_params params;
     tml_buffer in[TML_MAX_INPUTS];
     tml_length length;
     tml_buffer out;
+    tml_buffer also[TML_MAX_OUTS - 1];
 } tml_map_desc;
 TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, const tml_map_desc *desc);
 /* What a device length takes of the arena; without one 0. */

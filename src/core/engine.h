@@ -44,6 +44,21 @@ typedef struct tml_search_resolved {
     uint64_t flip, real_flip;
 } tml_search_resolved;
 
+/* Output k of a tml_map_desc, and how many its kernel has. */
+static inline tml_buffer tml_map_out(const tml_map_desc *desc, uint32_t k)
+{
+    return k ? desc->also[k - 1] : desc->out;
+}
+static inline uint32_t tml_map_outs(const tml_map_desc *desc)
+{
+    return desc->kernel->out_count ? desc->kernel->out_count : 1;
+}
+/* The type of output k. */
+static inline tml_type tml_map_out_type(const tml_map_desc *desc, uint32_t k)
+{
+    return desc->kernel->out_count ? desc->kernel->outs[k] : desc->kernel->result;
+}
+
 /* Result k of a resolved tml_reduce_desc: 0 is its fold and out, k > 0 is also[k - 1]. Used entries come first. */
 static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)
 {

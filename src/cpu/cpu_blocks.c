@@ -210,8 +210,15 @@ static const void *widened(const struct cpu_column *column, const void *in, size
 void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
                   void *out)
 {
+    cpu_call_run_outs(call, space, first, count, (void *const[TML_MAX_OUTS]){out});
+}
+
+void cpu_call_run_outs(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
+                       void *const outs[TML_MAX_OUTS])
+{
     tml_kernel_block block = {.params = &call->params,
-                              .out = out,
+                              .out = outs[0],
+                              .outs = {outs[0], outs[1], outs[2], outs[3]},
                               .first = first,
                               .count = count,
                               .simd = tml_simd_level()};

@@ -83,6 +83,9 @@ void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_p
 /* Runs items [first, first + count), count <= CPU_BLOCK, into out (the kernel's result type). */
 void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
                   void *out);
+/* The same into all outputs of a kernel that may have several. */
+void cpu_call_run_outs(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
+                       void *const outs[TML_MAX_OUTS]);
 /* The same for items at arbitrary indices (expand's emit kernel): gathers arrays at index[i], which is
  * also the kernel's tml_index; rank[i] is its tml_rank. */
 typedef struct cpu_gather_space {

@@ -9,10 +9,19 @@ typedef struct map_job {
     cpu_tickets tickets;
     cpu_call call;
     cpu_call_space *spaces; /* one a worker */
-    unsigned char *out;
-    size_t out_size;
+    unsigned char *outs[TML_MAX_OUTS];
+    size_t out_sizes[TML_MAX_OUTS];
     uint64_t count;
 } map_job;
+
+static void map_block(const map_job *job, cpu_call_space *space, uint64_t first, uint64_t end)
+{
+    void *outs[TML_MAX_OUTS];
+    for (uint32_t k = 0; k < TML_MAX_OUTS; k++)
+        outs[k] = job->outs[k] ? job->outs[k] + first * job->out_sizes[k] : NULL;
+    cpu_call_run_outs(&job->call, space, first,
+                      (size_t)TML_MIN_OF(end - first, (uint64_t)CPU_BLOCK), outs);
+}
 
 static void map_worker(void *argument, uint32_t worker)
 {
@@ -23,9 +32,7 @@ static void map_worker(void *argument, uint32_t worker)
             continue;
         uint64_t end = TML_MIN_OF((tile + 1) * TILE_ITEMS, job->count);
         for (uint64_t first = tile * TILE_ITEMS; first < end; first += CPU_BLOCK)
-            cpu_call_run(&job->call, &job->spaces[worker], first,
-                         (size_t)TML_MIN_OF(end - first, (uint64_t)CPU_BLOCK),
-                         job->out + first * job->out_size);
+            map_block(job, &job->spaces[worker], first, end);
     }
 }
 
@@ -44,11 +51,11 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
 {
     (void)scratch_size;
     const tml_map_desc *d = desc;
-    map_job job = {.tml = tml,
-                   .spaces = scratch,
-                   .out = cpu_memory(tml, d->out),
-                   .out_size = tml_type_size(d->kernel->result),
-                   .count = cpu_length(tml, &d->length)};
+    map_job job = {.tml = tml, .spaces = scratch, .count = cpu_length(tml, &d->length)};
+    for (uint32_t k = 0; k < tml_map_outs(d); k++) {
+        job.outs[k] = cpu_memory(tml, tml_map_out(d, k));
+        job.out_sizes[k] = tml_type_size(tml_map_out_type(d, k));
+    }
     cpu_call_bind(tml, d->kernel, &d->params, d->in, &job.call);
     cpu_run_tiles(tml, &job.tickets, tiles_of(job.count), map_worker, &job);
     return cpu_finish(tml, "tml_map");

@@ -6,7 +6,8 @@
 static bool float_map_supports(tml_context *tml, const tml_map_desc *desc)
 {
     const gl_kernel_use use = {desc->kernel, &desc->params, desc->in};
-    return gl_float_count_supported(tml, "tml_map: length", desc->length.count) &&
+    return desc->kernel->out_count == 0 &&
+           gl_float_count_supported(tml, "tml_map: length", desc->length.count) &&
            gl_float_kernel_supported(tml, &gl_shader_float_map, NULL,
                                      gl_float_format(gl_device_of(tml), desc->kernel->result),
                                      &use);

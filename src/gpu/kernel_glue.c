@@ -157,6 +157,29 @@ static void put_call(text_out *t, const tml_kernel *kernel, const char *names, c
     put(t, ");\n}\n");
 }
 
+/* Of a kernel with several outputs: writes the struct of its result, and a name for each member; returns
+ * the text after the list of outputs. */
+static const char *put_outs(text_out *t, const tml_kernel *kernel)
+{
+    const char *at = kernel->glsl;
+    put(t, "struct %s_out ", kernel->name);
+    for (; *at && *at != ')'; at++)
+        put_bytes(t, *at == '(' ? "{" : *at == ',' ? ";" : at, 1);
+    put(t, "; };\n");
+    const char *end = at;
+    for (uint32_t k = kernel->out_count; k-- > 0;) { /* the last word before each comma */
+        while (end > kernel->glsl && isspace((unsigned char)end[-1]))
+            end--;
+        const char *name = end;
+        while (name > kernel->glsl && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+            name--;
+        put(t, "#define KERNEL_OUT_%u(r) (r).%.*s\n", k, (int)(end - name), name);
+        for (end = name; end > kernel->glsl && *end != ',';)
+            end--;
+    }
+    return *at ? at + 1 : at;
+}
+
 static bool first_array_is_words(const tml_kernel *kernel)
 {
     for (uint32_t p = 0; p < kernel->param_count; p++)
@@ -170,7 +193,11 @@ size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array
                    kernel_place place, const char *text, char *out, size_t capacity)
 {
     text_out t = {out, capacity > 0 ? capacity - 1 : 0, 0};
-    const glsl_type *result = glsl_type_of(kernel->result);
+    bool is_one = kernel->out_count == 0;
+    const glsl_type *result = glsl_type_of(is_one ? kernel->result : kernel->outs[0]);
+    char result_name[128];
+    snprintf(result_name, sizeof result_name, "%s%s", is_one ? result->name : kernel->name,
+             is_one ? "" : "_out");
     const char *cut = strstr(text, GLUE_LINE);
     if (!cut)
         cut = text + strlen(text);
@@ -189,17 +216,22 @@ size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array
         put_bytes(&t, kernel->library, strlen(kernel->library));
         put(&t, "\n");
     }
+    const char *function = is_one ? kernel->glsl : put_outs(&t, kernel);
     if (!strstr(kernel->name, "__"))
         put(&t, "#define %s tml_kernel_%s\n", kernel->name, kernel->name);
     put(&t, "#define KERNEL_RESULT %s\n#define KERNEL_SIZE %u\n#define KERNEL_WORDS %s\n",
-        result->name, result->size, result->words);
+        result_name, result->size, result->words);
+    if (is_one)
+        put(&t, "#define KERNEL_OUT_0(r) r\n");
+    put(&t, "#define KERNEL_OUTS %u\n", is_one ? 1 : kernel->out_count);
     if (place.file)
         put(&t, "#line %u \"%s\"\n", place.line, place.file);
-    put_bytes(&t, kernel->glsl, strlen(kernel->glsl));
+    put(&t, "%s", is_one ? "" : result_name);
+    put_bytes(&t, function, strlen(function));
     put(&t, "%s", place.file ? "\n#line 1 \"kernel_glue.glsl\"\n" : "\n");
-    put_call(&t, kernel, array, result->name, false);
+    put_call(&t, kernel, array, result_name, false);
     if (first_array_is_words(kernel)) {
-        put_call(&t, kernel, array, result->name, true);
+        put_call(&t, kernel, array, result_name, true);
         put(&t, "const bool KERNEL_BY_WORD = kernel_is_word(KERNEL_TYPE_0);\n");
     } else {
         put(&t, "#define kernel_of_word(word, i, index, rank) kernel_at(i, index, rank)\n"

@@ -14,6 +14,9 @@
  *                   uint64
  *   KERNEL_SIZE     bytes of a result in memory: 1 (bool), 4, 8, 12, 16
  *   KERNEL_WORDS    uint, uvec2, uvec3 or uvec4: the type of kernel_words(KERNEL_RESULT); not for bool
+ *   KERNEL_OUTS     1, or how many outputs the kernel has (TML_KERNEL_OUTS). KERNEL_RESULT is then a struct,
+ *                   and KERNEL_SIZE and KERNEL_WORDS are of the first output, which is no bool
+ *   KERNEL_OUT_k(r) output k of a result
  *
  * Before it, a template includes kernel_values.glsl and defines KERNEL_TYPE_0 ... 3 (the tml_type
  * of the elements of arrays 0 ... 3), kernel_params(), kernel_load_TYPE(type, array, i) for each

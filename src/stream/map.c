@@ -3,6 +3,36 @@
 
 static const char call[] = "tml_map";
 
+/* Checks the outputs: an input of elements as large may be any of them. */
+static tml_status check_outputs(tml_context *tml, const tml_map_desc *d)
+{
+    static const char *const names[TML_MAX_OUTS] = {"desc.out", "desc.also[0]", "desc.also[1]",
+                                                    "desc.also[2]"};
+    uint32_t count = tml_map_outs(d);
+    tml_status status = TML_OK;
+    stream_field outputs[TML_MAX_OUTS];
+    stream_input inputs[TML_MAX_INPUTS + 1] = {{"desc.length.device", d->length.device, 0}};
+    for (uint32_t i = 0; i < TML_MAX_INPUTS; i++)
+        inputs[i + 1] = (stream_input){"desc.in", d->in[i], 0};
+    for (uint32_t k = 0; k < count && status == TML_OK; k++) {
+        const tml_type types[] = {tml_map_out_type(d, k), TML_TYPE_NONE};
+        outputs[k] = (stream_field){names[k], tml_map_out(d, k)};
+        status = tml_check_buffer(tml, call, names[k], outputs[k].buffer, types, d->length.count);
+        for (uint32_t i = 0; i < TML_MAX_INPUTS; i++) {
+            const tml_slot *in = tml_slot_of(tml, d->in[i]);
+            if (in && in->element_size == tml_type_size(types[0]) && !stream_is_words(d->kernel, i))
+                inputs[i + 1].may_share |= 1u << k;
+        }
+    }
+    for (uint32_t k = count; k < TML_MAX_OUTS && status == TML_OK; k++)
+        if (!tml_buffer_is_none(tml_map_out(d, k)))
+            status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                               "%s: %s is given, but %s makes only %u outputs; leave it zeroed",
+                               call, names[k], d->kernel->name, count);
+    return status ? status
+                  : stream_check_memory(tml, call, outputs, count, inputs, TML_ARRAY_SIZE(inputs));
+}
+
 /* Checks a copy of the caller's desc and sets its length. */
 static tml_status resolve(tml_context *tml, tml_map_desc *desc)
 {
@@ -21,18 +51,7 @@ static tml_status resolve(tml_context *tml, tml_map_desc *desc)
                                  "desc.in", d.in, d.length.count);
     if (status)
         return status;
-    const tml_type out_types[] = {d.kernel->result, TML_TYPE_NONE};
-    status = tml_check_buffer(tml, call, "desc.out", d.out, out_types, d.length.count);
-    const stream_field out = {"desc.out", d.out};
-    stream_input inputs[TML_MAX_INPUTS + 1] = {{"desc.length.device", d.length.device, 0}};
-    for (uint32_t i = 0; i < TML_MAX_INPUTS; i++) {
-        const tml_slot *in = tml_slot_of(tml, d.in[i]);
-        bool in_place = in && in->element_size == tml_type_size(d.kernel->result) &&
-                        !stream_is_words(d.kernel, i);
-        inputs[i + 1] = (stream_input){"desc.in", d.in[i], in_place};
-    }
-    if (status == TML_OK)
-        status = stream_check_memory(tml, call, &out, 1, inputs, TML_ARRAY_SIZE(inputs));
+    status = check_outputs(tml, &d);
     *desc = d;
     return status;
 }

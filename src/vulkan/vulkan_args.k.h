@@ -32,7 +32,8 @@ STRUCT_END(kernel_values)
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup. With source the kernel
  * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
- * Specialization constant 4 is 1 if all three are 0. */
+ * Specialization constant 4 is 1 if there are none of the three. The further outputs of a kernel with
+ * several are then at their addresses. */
 #define MAP_ITEMS_LOG2 10u
 #define MAP_ITEMS      1024u
 ARGS_BEGIN(map_args)

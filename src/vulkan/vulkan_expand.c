@@ -57,7 +57,7 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
         return TML_OK;
     }
     *out = (vk_expand_counts){made, sizeof(uint32_t)};
-    return vk_map_pass(tml, desc->count_kernel, &desc->params, desc->in, pass, made, false);
+    return vk_map_pass(tml, desc->count_kernel, &desc->params, desc->in, pass, &made, false);
 }
 
 static bool takes_rank(const tml_kernel *kernel)

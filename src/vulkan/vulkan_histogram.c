@@ -98,7 +98,7 @@ static tml_status histogram_run(tml_context *tml, const void *argument, void *sc
     for (uint64_t p = 0; p < l.passes.count && !status; p++) {
         vk_pass pass = vk_pass_at(&l.passes, p);
         if (desc->kernel) {
-            status = vk_map_pass(tml, desc->kernel, &desc->params, desc->in, &pass, l.made, false);
+            status = vk_map_pass(tml, desc->kernel, &desc->params, desc->in, &pass, &l.made, false);
             if (!status)
                 status = count_pass(tml, desc, &pass, l.made, sizeof(uint32_t));
         } else {

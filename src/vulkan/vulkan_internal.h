@@ -90,10 +90,11 @@ void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS]);
 
-/* Records the dispatch of tml_map for one pass. */
+/* Records the dispatch of tml_map for one pass. outs: TML_MAX_OUTS addresses of a kernel with several
+ * outputs, else one. */
 tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass, vk_address out,
-                       bool unordered);
+                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass,
+                       const vk_address *outs, bool unordered);
 
 /* ---- shared steps of the operations ---------------------------------------------------------- */
 

@@ -8,14 +8,16 @@
 #include "kernels/kernel_end.h"
 
 tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass, vk_address out,
-                       bool unordered)
+                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass,
+                       const vk_address *outs, bool unordered)
 {
     const vk_module *module;
     tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
     if (status != TML_OK)
         return status;
-    map_args args = {.out_at = out, .length_at = pass->length, .bound = pass->bound};
+    map_args args = {.out_at = outs[0], .length_at = pass->length, .bound = pass->bound};
+    if (kernel->out_count > 0)
+        args.source = outs[1], args.rank = outs[2], args.skip = outs[3];
     vk_dispatch_info info = {.module = module,
                              .spec_count = VK_KERNEL_SPECS + 1,
                              .args = &args,
@@ -47,12 +49,15 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
     const tml_map_desc *d = desc;
     vk_arena arena = vk_arena_of(scratch);
     vk_passes passes = vk_passes_take(tml, &d->length, &arena);
-    size_t size = tml_type_size(d->kernel->result);
     tml_status status = vk_passes_begin(tml, &d->length, &passes);
     for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&passes, p);
-        status = vk_map_pass(tml, d->kernel, &d->params, d->in, &pass,
-                             vk_address_of(tml, d->out) + pass.first * size, p > 0);
+        vk_address outs[TML_MAX_OUTS] = {0};
+        for (uint32_t k = 0; k < tml_map_outs(d); k++) {
+            const tml_slot *out = tml_slot_of(tml, tml_map_out(d, k));
+            outs[k] = vk_slot_address(out) + pass.first * out->element_size;
+        }
+        status = vk_map_pass(tml, d->kernel, &d->params, d->in, &pass, outs, p > 0);
     }
     return status;
 }

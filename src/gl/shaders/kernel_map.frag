@@ -22,29 +22,47 @@ void main()
     word = bits;
 }
 #else
+
+/* OUT: which of several outputs is drawn, of OUT_SIZE bytes. */
+#ifndef OUT
+#define OUT 0
+#define OUT_SIZE KERNEL_SIZE
+#endif
+#if OUT == 0
+#define KERNEL_VALUE(result) KERNEL_OUT_0(result)
+#elif OUT == 1
+#define KERNEL_VALUE(result) KERNEL_OUT_1(result)
+#elif OUT == 2
+#define KERNEL_VALUE(result) KERNEL_OUT_2(result)
+#else
+#define KERNEL_VALUE(result) KERNEL_OUT_3(result)
+#endif
+
+uint part_of(uint value, uint part)
+{
+    return value;
+}
+uint part_of(uvec2 value, uint part)
+{
+    return part == 0u ? value.x : value.y;
+}
+uint part_of(uvec3 value, uint part)
+{
+    return part == 2u ? value.z : part_of(value.xy, part);
+}
+uint part_of(uvec4 value, uint part)
+{
+    return part == 3u ? value.w : part_of(value.xyz, part);
+}
+
 void main()
 {
-    const uint EACH = uint(KERNEL_SIZE) / 4u;
+    const uint EACH = uint(OUT_SIZE) / 4u;
     uint at = tml_texel();
     uint i = at / EACH;
     if (i >= stream_length())
         discard;
-    KERNEL_WORDS value = kernel_words(kernel_at(i, i, 0u));
-#if KERNEL_SIZE == 4
-    word = value;
-#else
-    uint part = at - i * EACH;
-    word = value.x;
-    if (part == 1u)
-        word = value.y;
-#if KERNEL_SIZE >= 12
-    if (part == 2u)
-        word = value.z;
-#endif
-#if KERNEL_SIZE == 16
-    if (part == 3u)
-        word = value.w;
-#endif
-#endif
+    KERNEL_RESULT result = kernel_at(i, i, 0u);
+    word = part_of(kernel_words(KERNEL_VALUE(result)), at - i * EACH);
 }
 #endif

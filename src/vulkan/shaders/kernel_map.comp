@@ -70,42 +70,63 @@ layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer q
     uvec4 v;
 };
 
-void store_result(uint i, KERNEL_WORDS value)
+void store_result(uvec2 to, uint i, uint value)
 {
-#if KERNEL_SIZE == 4
-    store_word(args.out_at, i, value);
-#else
-    uvec2 at = address_of(args.out_at, i, KERNEL_SIZE);
-#if KERNEL_SIZE == 8
-    if ((args.out_at.x & 7u) == 0u) {
+    store_word(to, i, value);
+}
+void store_result(uvec2 to, uint i, uvec2 value)
+{
+    uvec2 at = address_of(to, i, 8u);
+    if ((to.x & 7u) == 0u) {
         pair_out(at).v = value;
         return;
     }
-#elif KERNEL_SIZE == 16
-    if ((args.out_at.x & 15u) == 0u) {
+    store_word(at, 1u, value.y);
+    store_word(at, 0u, value.x);
+}
+void store_result(uvec2 to, uint i, uvec3 value)
+{
+    uvec2 at = address_of(to, i, 12u);
+    store_word(at, 2u, value.z);
+    store_word(at, 1u, value.y);
+    store_word(at, 0u, value.x);
+}
+void store_result(uvec2 to, uint i, uvec4 value)
+{
+    uvec2 at = address_of(to, i, 16u);
+    if ((to.x & 15u) == 0u) {
         quad_out(at).v = value;
         return;
     }
     store_word(at, 3u, value.w);
-#endif
-#if KERNEL_SIZE != 8
     store_word(at, 2u, value.z);
-#endif
     store_word(at, 1u, value.y);
     store_word(at, 0u, value.x);
+}
+void store_results(uint i, KERNEL_RESULT result)
+{
+    store_result(args.out_at, i, kernel_words(KERNEL_OUT_0(result)));
+#if KERNEL_OUTS > 1
+    store_result(args.source, i, kernel_words(KERNEL_OUT_1(result)));
+#endif
+#if KERNEL_OUTS > 2
+    store_result(args.rank, i, kernel_words(KERNEL_OUT_2(result)));
+#endif
+#if KERNEL_OUTS > 3
+    store_result(args.skip, i, kernel_words(KERNEL_OUT_3(result)));
 #endif
 }
 
 void map(uint n)
 {
     uint first = group_index() * MAP_ITEMS + gl_LocalInvocationID.x, begin = skipped();
-    KERNEL_WORDS values[EACH];
+    KERNEL_RESULT results[EACH];
     for (uint k = 0u; k < EACH; k++)
         if (first + k * GROUP >= begin && first + k * GROUP < n)
-            values[k] = kernel_words(result_of(first + k * GROUP));
+            results[k] = result_of(first + k * GROUP);
     for (uint k = 0u; k < EACH; k++)
         if (first + k * GROUP >= begin && first + k * GROUP < n)
-            store_result(first + k * GROUP, values[k]);
+            store_results(first + k * GROUP, results[k]);
 }
 
 #endif
