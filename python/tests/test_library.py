@@ -1,15 +1,18 @@
 """What bites bindings: the headers, threads, fork, interrupts, memory, the interpreter's end."""
 import ctypes
 import doctest
+import gc
 import importlib
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -110,6 +113,92 @@ def test_a_child_has_a_context_of_its_own():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_does_not_wait_for_a_thread_of_its_parents():
+    context = trommel.Context("cpu")
+    with context._handle:  # as a thread in a call holds it
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            try:
+                trommel.surface(ball(), 0, context=context)
+            except trommel.Error as error:
+                os._exit(0 if "fork" in str(error) else 1)
+            os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_callbacks_have_other_contexts():
+    seen = []
+
+    def progress(*_):
+        if not seen:
+            seen.append(trommel.reduce([1, 2]))  # on this thread's own
+            gc.collect()
+            trommel.reduce([1, 2], context=context)
+    context = trommel.Context("cpu", progress=progress)
+    with pytest.raises(trommel.InvalidArgument, match="use another"):
+        trommel.surface(ball(100), 0, context=context)
+    assert seen == [3] and trommel.surface(ball(), 0, context=context).face_count
+
+    class Volume:
+        shape, dtype = (24, 24, 24), np.dtype("f4")
+
+        def __getitem__(self, key):
+            trommel.reduce([1, 2], context=context)
+            return ball()[key]
+    with pytest.raises(trommel.InvalidArgument, match="use another"):
+        trommel.surface_to_file(os.devnull + ".ply", Volume(), 0, context=context)
+
+
+def test_errors_go_through_pools():
+    for kind in (trommel.Error, trommel.FileError, trommel.OutOfMemory):
+        error = pickle.loads(pickle.dumps(kind("CODE", "what")))
+        assert type(error) is kind and error.status == "CODE" and str(error) == "CODE: what"
+    mesh = pickle.loads(pickle.dumps(trommel.surface(ball(), 0)))
+    assert mesh.examine()["euler"] == 2
+
+
+def test_a_storm_of_threads():
+    shared, wrong = trommel.Context("cpu"), []
+
+    def work(seed):
+        for k in range(6):
+            context = (None, shared, trommel.Context("cpu", threads=1))[k % 3]
+            numbers = np.random.default_rng(seed).integers(0, 100, 1000)
+            kept = trommel.sort(numbers, context=context), trommel.surface(ball(), 0, context=context).vertices
+            del context
+            if not np.array_equal(kept[0], np.sort(numbers)) or kept[1].max() >= 24:
+                wrong.append(seed)
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_contexts_do_not_pile_up():
+    handles = []
+    for _ in range(20):
+        context = trommel.Context("cpu", threads=1, progress=lambda *_: context is not None)  # a cycle
+        handles.append(weakref.ref(context._handle))
+        trommel.surface(ball(), 0, context=context)
+    del context
+    gc.collect()
+    assert not [handle for handle in handles if handle()]
+
+
+def test_calls_while_an_exception_is_handled():
+    try:
+        raise KeyError("first")
+    except KeyError:
+        assert trommel.surface(ball(), 0).face_count
+        with pytest.raises(trommel.InvalidArgument) as info:
+            trommel.surface(ball(), np.nan)
+    assert isinstance(info.value.__context__, KeyError)
+
+
 def test_progress_and_cancelling():
     seen = []
     context = trommel.Context("cpu", progress=lambda stage, fraction: seen.append((stage, fraction)))
@@ -144,6 +233,28 @@ def test_ctrl_c_ends_a_call():
     assert trommel.surface(ball(), 0, context=context).face_count
 
 
+def test_a_handler_of_ones_own_hears_ctrl_c():
+    """It decides: the call ends as cancelled, and a call that had its result returns it."""
+    heard, before = [], signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+    try:
+        send = [True]
+        context = trommel.Context("cpu", progress=lambda *_: send and (send.pop(), os.kill(os.getpid(), signal.SIGINT)))
+        with pytest.raises(trommel.Cancelled):
+            trommel.surface(ball(100), 0, context=context)
+        assert heard == [1] and trommel.surface(ball(), 0, context=context).face_count
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_is_not_lost_at_a_calls_end(monkeypatch):
+    call = _library.lib.tml_reduce
+    monkeypatch.setattr(_library.lib, "tml_reduce", lambda *a: (call(*a), os.kill(os.getpid(), signal.SIGINT))[0])
+    with pytest.raises(KeyboardInterrupt):
+        trommel.reduce([1, 2])
+    monkeypatch.undo()
+    assert trommel.reduce([1, 2]) == 3
+
+
 def test_the_interpreter_may_end_at_any_time():
     code = ("import numpy as np, threading, trommel\n"
             "v = np.random.default_rng(1).random((96, 96, 96), dtype=np.float32)\n"
@@ -171,6 +282,8 @@ def test_errors_say_what_where_and_how():
     with pytest.raises(ValueError, match="tml_surface.*grid.dims") as info:
         trommel.surface(np.zeros((0, 3, 3)), 0)
     assert isinstance(info.value, trommel.Error) and info.value.status == "INVALID_ARGUMENT"
+    with pytest.raises(trommel.InvalidArgument, match="context is 'cpu'"):
+        trommel.reduce([1], context="cpu")
     with pytest.raises(trommel.InvalidArgument, match="engine is 'cuda'"):
         trommel.Context("cuda")
     with pytest.raises(trommel.Error, match="NO_DEVICE|no device"):

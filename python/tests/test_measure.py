@@ -53,7 +53,7 @@ def ball(dtype=np.float32):
     return (np.maximum(d * 100 + 60, 0) if np.dtype(dtype).kind in "iu" else d).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble])
 def test_vertices_normals_and_values_are_the_same(dtype):
     assert is_same(ball(dtype), 0.0).min() > 0.99
 

@@ -58,6 +58,8 @@ def test_cubes_meet_where_they_meet():
     assert len(trommel.collide(a)) == 0
     assert len(trommel.collide(a, cube(), poses, want="count")) == len(contacts)
     assert trommel.collide(a, cube(), poses[1]).pairs.shape == (0,)
+    with pytest.raises(trommel.InvalidArgument, match="one at least"):
+        trommel.collide(a, cube(), poses[:0])
 
 
 def test_distance():

@@ -59,6 +59,14 @@ def test_strides_byte_order_and_read_only():
     assert trommel.reduce(a) == a.sum() and np.array_equal(trommel.sort(a), np.sort(a))
 
 
+def test_subclasses_and_nothing():
+    plain = np.ma.masked_array([1, 2, 3], False)
+    assert trommel.reduce(plain) == 6 and type(trommel.sort(plain)) is np.ndarray
+    none = np.empty((0, 5))
+    assert trommel.compact(none, []).shape == (0, 5) and trommel.unique([])[0].shape == (0,)
+    assert trommel.reduce_segments([], [0, 0]).tolist() == [0] and trommel.histogram(np.zeros(0, "u1"), 3).sum() == 0
+
+
 @pytest.mark.parametrize("call, text", [
     (lambda: trommel.reduce(np.zeros(3), "product"), "'argmax'"),
     (lambda: trommel.reduce(np.zeros((3, 3))), "1 dimensions"),
@@ -67,6 +75,16 @@ def test_strides_byte_order_and_read_only():
     (lambda: trommel.compact([np.zeros(1)] * 9, [1]), "at most 8"),
     (lambda: trommel.sort(np.zeros(3), [np.zeros(4)]), "3 rows"),
     (lambda: trommel.histogram(np.zeros(3), 4), "in"),
+    (lambda: trommel.reduce(np.float64(3)), "a single number, needs 1 dimensions"),
+    (lambda: trommel.compact(np.zeros(1), True), "a single number"),
+    (lambda: trommel.sort([1], [np.float64(2)]), "a single number"),
+    (lambda: trommel.reduce(np.ma.masked_array([1, 2], [0, 1])), "masked"),
+    (lambda: trommel.compact(np.zeros((3, 9)), [1, 0, 1]), "72 bytes"),
+    (lambda: trommel.compact(np.zeros((1, 2**24 + 16), np.uint8), [1]), "bytes"),
+    (lambda: trommel.unique(np.zeros((5, 0))), "0 bytes"),
+    (lambda: trommel.reduce_segments(np.zeros(3), [0, 1.5]), "integers"),
+    (lambda: trommel.reduce_segments(np.zeros(3), [0, -1]), "from 0 on"),
+    (lambda: trommel.reduce(np.zeros(3, complex)), "complex128"),
 ])
 def test_nonsense_is_refused(call, text):
     with pytest.raises(trommel.InvalidArgument, match=text):

@@ -1,5 +1,6 @@
 """Surfaces, fields and meshes."""
 import gc
+import os
 import weakref
 
 import numpy as np
@@ -71,6 +72,23 @@ def test_a_mask_opens_and_caps_close():
     assert trommel.surface(v[12:], 0, caps=True).examine()["boundary_edges"] == 0
 
 
+def test_masked_samples_are_missing():
+    v, missing = ball(), np.zeros((24, 24, 24), bool)
+    missing[:12] = True
+    masked = trommel.surface(np.ma.masked_array(v, missing), 0)
+    assert np.array_equal(masked.vertices, trommel.surface(v, 0, mask=~missing).vertices)
+    assert np.array_equal(trommel.surface(np.ma.masked_array(v), 0).vertices, trommel.surface(v, 0).vertices)
+
+
+def test_what_is_assigned_to_a_mesh_has_its_types(tmp_path):
+    mesh = trommel.surface(ball(), 0)
+    mesh.vertices, mesh.faces = (mesh.vertices @ np.diag([2.0, 2.0, 2.0]))[::1], mesh.faces.astype(np.int64)[:, ::-1]
+    mesh.save(tmp_path / "a.ply")
+    assert trommel.load_mesh(tmp_path / "a.ply").examine()["volume"] == pytest.approx(mesh.examine()["volume"])
+    with pytest.raises(trommel.InvalidArgument):
+        mesh.vertices = np.zeros((3, 2))
+
+
 def test_a_volume_without_a_surface():
     mesh = trommel.surface(ball(), 5)
     assert mesh.vertices.shape == (0, 3) and mesh.faces.shape == (0, 3) and mesh.examine()["components"] == 0
@@ -100,6 +118,16 @@ def test_arrays_outlive_their_context():
     (lambda: trommel.surface(ball(), 0, spacing=(1, 1, -1)), "spacing"),
     (lambda: trommel.field(np.zeros((3, 2))), "3 numbers a row"),
     (lambda: trommel.Mesh(np.zeros((3, 3)), [[0, 1, -1]]), "no vertex"),
+    (lambda: trommel.Mesh(np.zeros((3, 3)), [[0, 1, 3]]).save("a.ply"), "vertex_count 3"),
+    (lambda: trommel.Mesh(np.zeros((3, 3)), normals=np.zeros((2, 3))).save("a.ply"), "2 rows, needs 3"),
+    (lambda: trommel.surface(ball(), 0, spacing=(1, 2)), "spacing is 2 numbers"),
+    (lambda: trommel.surface(ball(), 0, origin=(1, 2)), "origin is 2 numbers"),
+    (lambda: trommel.surface(ball(), 0, direction=np.eye(2)), "direction is 4 numbers"),
+    (lambda: trommel.surface(ball(), 0, spacing=1e300), "grid"),
+    (lambda: trommel.surface(np.ones((3, 3, 3), np.uint8), labels=[1.5]), "needs integers"),
+    (lambda: trommel.field(np.zeros((3, 3)), lower=(0, 0)), "lower is 2 numbers"),
+    (lambda: trommel.surface_to_file("a.ply", np.ma.masked_array(ball(), ball() > 0), 0), "masked"),
+    (lambda: trommel.Mesh(np.zeros((3, 3))).save("a\0.ply"), "null byte"),
 ])
 def test_nonsense_is_refused(call, text):
     with pytest.raises(trommel.InvalidArgument, match=text) as info:
@@ -123,6 +151,10 @@ def test_meshes_go_to_files_and_back(tmp_path):
         again = trommel.load_mesh(path)
         assert again.face_count == mesh.face_count
         assert again.examine()["volume"] == pytest.approx(mesh.examine()["volume"], rel=1e-5)
+    mesh.save(os.fsencode(tmp_path) + b"/\xff.ply")
+    assert trommel.load_mesh(tmp_path / os.fsdecode(b"\xff.ply")).face_count == mesh.face_count
+    with pytest.raises(TypeError):
+        mesh.save(None)
     with pytest.raises(trommel.FileError):
         trommel.load_mesh(tmp_path / "none.ply")
     with pytest.raises(trommel.Unsupported):

@@ -27,7 +27,10 @@ class Error(Exception):
 
     def __init__(self, status, message):
         super().__init__(f"{status}: {message}" if message else status)
-        self.status = status
+        self.status, self._message = status, message
+
+    def __reduce__(self):  # for processes of a pool
+        return type(self), (self.status, self._message)
 
 
 class InvalidArgument(Error, ValueError):
@@ -83,28 +86,51 @@ class _Functions:
 lib = _Functions()
 
 
+_local = threading.local()  # each thread's context; inside: the hook of the context whose callback runs in it
+
+
 class _Hook:
     """The progress hook. What the caller's function raises is kept for after the call."""
 
     def __init__(self, progress):
         self.progress, self.raised = progress, None
 
+    def run(self, function, *arguments):
+        """Calls a function of the caller's, which may not call back into the context."""
+        before, _local.inside = getattr(_local, "inside", None), self
+        try:
+            return function(*arguments)
+        finally:
+            _local.inside = before
+
     def __call__(self, _user, stage, fraction):
         try:
-            return self.progress is None or self.progress(stage.decode(), fraction) is not False
+            return self.progress is None or self.run(self.progress, stage.decode(), fraction) is not False
         except BaseException as error:  # pylint: disable=broad-except
             self.raised = error
             return False
 
 
 class _Handle:
-    """An open context. Arrays over its memory keep it; the last of them closes it."""
+    """An open context. Arrays over its memory keep it; the last of them closes it. "with" waits for its turn."""
 
-    def __init__(self, pointer, hook):
-        self.pointer, self.hook = pointer, hook
-        self.lock = threading.Lock()
+    def __init__(self, pointer, hook, thunk):
+        self.pointer, self.hook, self.thunk = pointer, hook, thunk
+        self.lock, self.process = threading.Lock(), os.getpid()
         self.garbage = []  # work that a finaliser could not do at once
         weakref.finalize(self, lib.tml_close, pointer).atexit = False  # arrays may be looked at later
+
+    def __enter__(self):
+        if self.process != os.getpid():  # where the lock may be held by a thread that was left behind
+            raise InvalidArgument("INVALID_ARGUMENT", "this process was forked off the one that opened the context, and "
+                                  "has neither its threads nor its device; open a context here")
+        if getattr(_local, "inside", None) is self.hook:
+            raise InvalidArgument("INVALID_ARGUMENT", "a function that a call calls may not use the context of this call; "
+                                  "use another one")
+        self.lock.acquire()  # pylint: disable=consider-using-with
+
+    def __exit__(self, *_):
+        self.lock.release()
 
     def release(self, work):
         """Frees something of the context: now, or where a call is under way, when it ends. Finalisers may run at
@@ -136,15 +162,15 @@ class Context:
     def __init__(self, engine="auto", device=None, threads=0, progress=None):
         if engine not in _ENGINES:
             raise InvalidArgument("INVALID_ARGUMENT", f"engine is {engine!r}, needs one of {', '.join(_ENGINES)}")
-        self._hook = _Hook(progress)
-        hook = dict(c.tml_open_desc._fields_)["progress"](self._hook)
-        desc = c.tml_open_desc(engine=_ENGINES[engine], threads=threads, progress=hook,
+        hook = _Hook(progress)
+        thunk = dict(c.tml_open_desc._fields_)["progress"](hook)
+        desc = c.tml_open_desc(engine=_ENGINES[engine], threads=threads, progress=thunk,
                                device=None if device is None else str(device).encode())
         pointer = ctypes.c_void_p()
         status = lib.tml_open_version(c.TML_VERSION, desc, pointer)
         if status:
             raise _error(status, lib.tml_last_error(None))
-        self._handle = _Handle(pointer, hook)
+        self._handle = _Handle(pointer, hook, thunk)
         info = c.tml_device_info()
         lib.tml_context_describe(pointer, info)
         self.engine = next(name for name, kind in _ENGINES.items() if kind == info.engine)
@@ -167,18 +193,17 @@ class Context:
     def call_on(self, name, *arguments):
         """The same for functions whose first argument is not the context."""
         handle, function = self._handle, getattr(lib, "tml_" + name)
-        with handle.lock:
+        with handle:
             handle.collect()
             with _Interrupts(handle.pointer) as interrupts:
                 status = function(*arguments)
+            message = lib.tml_last_error(handle.pointer) if status else None
+            raised, handle.hook.raised = handle.hook.raised, None
             handle.collect()
-            if not status:
-                return
-            message = lib.tml_last_error(handle.pointer)
-        raised, self._hook.raised = self._hook.raised, None
         if interrupts.seen:
-            raise KeyboardInterrupt
-        raise raised or _error(status, message)
+            interrupts.before(_signal.SIGINT, None)  # which as a rule raises KeyboardInterrupt
+        if status:
+            raise raised or _error(status, message)
 
 
 class _Interrupts:
@@ -211,13 +236,12 @@ def _error(status, message):
     return _CLASSES.get(name, Error)(name, (message or b"").decode(errors="replace"))
 
 
-_local = threading.local()
-
-
 def context_of(context):
     """The context given, or this thread's own; after a fork a new one."""
-    if context is not None:
+    if isinstance(context, Context):
         return context
+    if context is not None:
+        raise InvalidArgument("INVALID_ARGUMENT", f"context is {context!r}, needs a trommel.Context")
     if getattr(_local, "process", None) != os.getpid():
         _local.context, _local.process = Context("cpu"), os.getpid()
     return _local.context
@@ -234,21 +258,24 @@ def devices():
 
 # ---- arrays and buffers --------------------------------------------------------------------------------
 
-_TYPES = {"u1": c.TML_U8, "i1": c.TML_I8, "u2": c.TML_U16, "i2": c.TML_I16, "u4": c.TML_U32, "i4": c.TML_I32,
+TYPES = {"u1": c.TML_U8, "i1": c.TML_I8, "u2": c.TML_U16, "i2": c.TML_I16, "u4": c.TML_U32, "i4": c.TML_I32,
           "u8": c.TML_U64, "i8": c.TML_I64, "f2": c.TML_F16, "f4": c.TML_F32, "f8": c.TML_F64, "b1": c.TML_U8}
 
 
 def as_array(data, name, dtype=None, ndim=None, last=None):
-    """data as a C-contiguous array in the machine's byte order: itself where it is one."""
+    """data as a C-contiguous array of one dimension or more in the machine's byte order: itself where it is one."""
     if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
         data = np.from_dlpack(data)
+    if np.ma.is_masked(data):
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} is a masked array, whose mask would be lost; pass what its "
+                              ".filled(value) or .compressed() gives")
     array = np.asarray(data)
-    if dtype is None and array.dtype.str[1:] not in _TYPES:
+    if dtype is None and array.dtype.str[1:] not in TYPES:
         raise InvalidArgument("INVALID_ARGUMENT", f"{name} is of {array.dtype}, needs numbers of 1 to 8 bytes")
-    array = np.ascontiguousarray(array, dtype or array.dtype.newbyteorder("="))
+    array = np.asarray(array, dtype or array.dtype.newbyteorder("="), order="C")
     wrong = None
-    if ndim is not None and array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)):
-        wrong = f"{ndim} dimensions"
+    if ndim is not None and array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)) or not array.ndim:
+        wrong = f"{ndim or 1} dimensions"
     elif last is not None and array.shape[-1] != last:
         wrong = f"{last} numbers a row"
     if wrong:
@@ -257,8 +284,24 @@ def as_array(data, name, dtype=None, ndim=None, last=None):
     return array
 
 
+def numbers(values, count, name, scalar=False):
+    """A tuple of count floats; of one that is repeated, where that is allowed."""
+    array = np.asarray(values, float).ravel()
+    if array.size != count and not (scalar and array.size == 1):
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} is {array.size} numbers, needs {count}")
+    return tuple(np.broadcast_to(array, count).tolist())
+
+
+def path_of(path):
+    """A file's name in the system's bytes."""
+    path = os.fsencode(path)
+    if b"\0" in path:
+        raise InvalidArgument("INVALID_ARGUMENT", "path has a null byte")
+    return path
+
+
 def scalar_type(dtype):
-    return _TYPES[dtype.str[1:]]
+    return TYPES[dtype.str[1:]]
 
 
 def element_type(array):
@@ -268,6 +311,9 @@ def element_type(array):
         return scalar_type(array.dtype)
     if array.ndim == 2 and 2 <= array.shape[1] <= 4:
         return scalar_type(array.dtype) | array.shape[1] << 8
+    if not 1 <= width <= 64:
+        raise InvalidArgument("INVALID_ARGUMENT", f"rows of an array are {width} bytes, need 1 to 64; of others pass "
+                              "indices=True and take the rows by these")
     return 0xff | width << 8
 
 
@@ -351,7 +397,7 @@ class Buffers:
             desc.data = address
         buffer = c.tml_buffer()
         handle = self.context._handle
-        with handle.lock:
+        with handle:
             status = lib.tml_buffer_create(handle.pointer, desc, buffer)
             if status:
                 raise _error(status, lib.tml_last_error(handle.pointer))

@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 
 from . import _abi as c
-from ._library import Owner, context_of, lib, scalar_type, wrap
+from ._library import Owner, context_of, lib, path_of, scalar_type, wrap
 from .images import _picture, _view
 from .surface import Mesh
 
@@ -40,7 +40,7 @@ class Volume:
 def load_volume(path, frame=0, context=None):
     """Reads NRRD, NIfTI, MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM or raw (name_256x256x128_uint8.raw)."""
     context, struct = context_of(context), c.tml_volume()
-    context.call("volume_load", str(path).encode(), c.tml_volume_load_desc(frame=frame), struct)
+    context.call("volume_load", path_of(path), c.tml_volume_load_desc(frame=frame), struct)
     owner = _owned(context, "tml_volume_free", struct)
     shape = tuple(reversed(struct.grid.dims))
     return Volume(wrap(_address(struct.data), shape, _DTYPES[struct.type], owner), struct)
@@ -50,7 +50,7 @@ def load_mesh(path, weld=None, context=None):
     """Reads OBJ, PLY, STL, OFF, glTF or VTP; polygons are cut into triangles. weld: True or False; None: STL."""
     context, struct = context_of(context), c.tml_mesh_file()
     kinds = {None: c.TML_WELD_AUTO, True: c.TML_WELD_ALWAYS, False: c.TML_WELD_NEVER}
-    context.call("mesh_load", str(path).encode(), c.tml_mesh_load_desc(weld=kinds[weld]), struct)
+    context.call("mesh_load", path_of(path), c.tml_mesh_load_desc(weld=kinds[weld]), struct)
     owner, mesh = _owned(context, "tml_mesh_file_free", struct), struct.mesh
 
     def rows(pointer, count, columns, dtype):
@@ -75,7 +75,7 @@ class Points:
 def load_points(path, context=None):
     """Reads PLY, XYZ, CSV, PCD, LAS or VTK."""
     context, struct = context_of(context), c.tml_points()
-    context.call("points_load", str(path).encode(), struct)
+    context.call("points_load", path_of(path), struct)
     owner = _owned(context, "tml_points_free", struct)
     return Points(wrap(_address(struct.positions), (struct.count, 3), np.float32, owner),
                   wrap(_address(struct.radii), (struct.count,), np.float32, owner) if struct.radii else None,
@@ -86,7 +86,7 @@ def load_points(path, context=None):
 def load_picture(path, context=None):
     """Reads Radiance, PFM, PNG, JPEG or OpenEXR: an array of height x width (x channels)."""
     context, struct = context_of(context), c.tml_picture()
-    context.call("picture_load", str(path).encode(), 0, struct)
+    context.call("picture_load", path_of(path), 0, struct)
     owner = _owned(context, "tml_picture_free", struct)
     shape = (struct.height, struct.width) + ((struct.channels,) if struct.channels > 1 else ())
     return wrap(_address(struct.data), shape, _DTYPES[struct.type], owner)
@@ -98,4 +98,4 @@ def save_picture(path, image, srgb=None, context=None):
     view = _view(image, c.tml_buffer(), srgb)
     struct = c.tml_picture(data=image.ctypes.data, size=image.nbytes, type=scalar_type(image.dtype),
                            width=view.width, height=view.height, channels=view.channels, srgb=view.srgb)
-    context_of(context).call("picture_save", str(path).encode(), struct)
+    context_of(context).call("picture_save", path_of(path), struct)

@@ -3,7 +3,7 @@ import ctypes
 
 import numpy as np
 
-from ._library import OutOfMemory, cell_ranges, context_of, scalar_type
+from ._library import TYPES, OutOfMemory, cell_ranges, context_of, scalar_type
 from .streams import compact, scan
 from .surface import surface
 
@@ -13,8 +13,9 @@ def marching_cubes(volume, level=None, *, spacing=(1.0, 1.0, 1.0), gradient_dire
     """As skimage.measure.marching_cubes: vertices, faces, normals, values, along the volume's axes.
 
     What differs: the surface is closed wherever it does not meet the border or the mask, also where samples equal
-    the level; each method gives it. The volume is read in its own type. Normals are perpendicular to the surface also where the spacing differs between axes. values of a vertex
-    that is exactly at a sample are those of the eight cells there."""
+    the level; each method gives it. The volume is read in its own type. Normals are perpendicular to the surface
+    also where the spacing differs between axes. values of a vertex that is exactly at a sample are those of the
+    eight cells there."""
     if not isinstance(volume, np.ndarray) or volume.ndim != 3:
         raise ValueError("Input volume should be a 3D numpy array.")
     if min(volume.shape) < 2:
@@ -32,7 +33,7 @@ def marching_cubes(volume, level=None, *, spacing=(1.0, 1.0, 1.0), gradient_dire
         raise ValueError("step_size must be at least one.")
     if mask is not None and mask.shape != volume.shape:
         raise ValueError("volume and mask must have the same shape.")
-    if volume.dtype == bool or volume.dtype == np.float16 or volume.dtype.kind not in "iuf":
+    if volume.dtype.str[1:] not in TYPES or volume.dtype in (bool, np.float16):
         volume = volume.astype(np.float32)
     level = _level(volume, level)
     volume = np.ascontiguousarray(volume[::step, ::step, ::step], volume.dtype.newbyteorder("="))
@@ -82,7 +83,7 @@ def _values(volume, vertices):
     context = context_of(None)
     values = np.empty(len(vertices), np.float32)
     dims = (ctypes.c_uint64 * 3)(*reversed(volume.shape))
-    with context._handle.lock:
+    with context._handle:
         done = cell_ranges()(context._handle.pointer, volume.ctypes.data, scalar_type(volume.dtype), dims,
                              vertices.ctypes.data, len(vertices), values.ctypes.data)
     if not done:

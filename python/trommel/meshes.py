@@ -59,8 +59,8 @@ def _poses(poses):
         return None, 0
     poses = as_array(poses, "poses", np.float32)
     poses = poses[None] if poses.ndim == 2 else poses
-    if poses.ndim != 3 or poses.shape[2] != 4 or poses.shape[1] not in (3, 4):
-        raise InvalidArgument("INVALID_ARGUMENT", f"poses is {poses.shape}, needs matrices of 3 x 4 or 4 x 4")
+    if poses.ndim != 3 or poses.shape[2] != 4 or poses.shape[1] not in (3, 4) or not len(poses):
+        raise InvalidArgument("INVALID_ARGUMENT", f"poses is {poses.shape}, needs matrices of 3 x 4 or 4 x 4, one at least")
     poses = np.ascontiguousarray(poses[:, :3])
     return poses, len(poses)
 
@@ -101,8 +101,8 @@ def collide(a, b=None, poses=None, *, want="all", classes=None, segments=False, 
         desc.classes |= 1 << choose({n: k for k, n in enumerate(_CLASSES) if k}, "classes", name)
     if count:
         desc.poses = matrices.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-    context.call("collide", desc, result)
     owner = _of_result(context, result, "tml_collide_free")
+    context.call("collide", desc, result)
     found = result.count if result.pairs else 0
     pairs = wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found,), np.uint32, owner) if not found else \
         wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found, 4), np.uint32, owner).view(PAIR)[:, 0]

@@ -4,8 +4,8 @@ import ctypes
 import numpy as np
 
 from . import _abi as c
-from ._library import InvalidArgument, _error, context_of, lib, scalar_type
-from .surface import UPS, choose, NORMALS
+from ._library import InvalidArgument, _error, context_of, lib, path_of, scalar_type
+from .surface import NORMALS, UPS, choose, grid_of
 
 _FIELDS = dict(c.tml_surface_slabs_desc._fields_)
 _CANCELLED = 8  # TML_ERROR_CANCELLED; what really went wrong is raised in its place
@@ -23,7 +23,7 @@ class _Slabs:
     def guard(self, function):
         def guarded(*arguments):
             try:
-                return function(*arguments) or 0
+                return self.context._handle.hook.run(function, *arguments) or 0
             except BaseException as error:  # pylint: disable=broad-except
                 self.raised = self.raised or error
                 return _CANCELLED
@@ -54,6 +54,8 @@ class _Slabs:
 
 
 def _source(volume, shape, dtype):
+    if np.ma.is_masked(volume):
+        raise InvalidArgument("INVALID_ARGUMENT", "volume is a masked array, whose mask would be lost; pass .filled(value)")
     if hasattr(volume, "shape") and hasattr(volume, "dtype") and hasattr(volume, "__getitem__"):
         shape, dtype = volume.shape, np.dtype(volume.dtype)
     if shape is None or dtype is None or len(shape) != 3:
@@ -82,11 +84,8 @@ def surface_to_file(path, volume, iso, *, shape=None, dtype=None, spacing=None, 
     shape, dtype = _source(volume, shape, dtype)
     context, result = context_of(context), c.tml_surface_result()
     indices64 = not soup and shape[0] * shape[1] * shape[2] > 2**31
-    grid = c.tml_grid(dims=tuple(reversed(shape)), spacing=tuple(np.broadcast_to(1.0 if spacing is None else spacing, 3)),
-                      origin=tuple(origin if origin is not None else (0, 0, 0)),
-                      direction=tuple(np.asarray(direction if direction is not None else np.eye(3), float).reshape(9)))
-    desc = c.tml_surface_desc(grid=grid, iso=iso, normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip,
-                              soup=soup, indices64=indices64)
+    desc = c.tml_surface_desc(grid=grid_of(shape, spacing, origin, direction), iso=iso, soup=soup, indices64=indices64,
+                              normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip)
     slabs = _Slabs(volume, shape, dtype, context)
     is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
         volume.dtype.isnative
@@ -95,7 +94,7 @@ def surface_to_file(path, volume, iso, *, shape=None, dtype=None, spacing=None, 
         read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
         map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP,
         write=_FIELDS["write"](slabs.guard(slabs.write)))
-    context.call("mesh_stream_open", str(path).encode(), c.tml_mesh_stream_desc(
+    context.call("mesh_stream_open", path_of(path), c.tml_mesh_stream_desc(
         normals=normals not in (None, "none"), soup=soup, indices64=indices64, up=choose(UPS, "up", up)), slabs.stream)
     status = _CANCELLED
     try:
@@ -104,7 +103,7 @@ def surface_to_file(path, volume, iso, *, shape=None, dtype=None, spacing=None, 
     except Exception as error:
         raise slabs.raised or error from None
     finally:
-        with context._handle.lock:
+        with context._handle:
             finished = lib.tml_mesh_stream_finish(slabs.stream, status)
             message = lib.tml_last_error(context._handle.pointer)
             counts = {"vertices": result.vertex_count, "triangles": result.triangle_count,

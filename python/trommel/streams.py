@@ -91,7 +91,7 @@ def _select(call, arrays, keep, context, indices, inputs, f, u):
             keep = keep if keep.dtype in (bool, np.uint8) else keep != 0
             desc.keep.flags, length = buffers.input(keep.view(np.uint8)), len(keep)
         for a in arrays:
-            if a.ndim == 0 or len(a) != length:
+            if len(a) != length:
                 raise InvalidArgument("INVALID_ARGUMENT", f"an array is {a.shape}, needs {length} rows")
         outs, places, count = [np.empty_like(a) for a in arrays], None, np.zeros(1, np.uint64)
         for k, (a, out) in enumerate(zip(arrays, outs)):
@@ -137,7 +137,7 @@ def sort(keys, payloads=(), descending=False, indices=False, context=None):
     keys = _plain(keys, "keys")
     payloads = [as_array(p, "a payload") for p in payloads]
     for p in payloads:
-        if p.ndim == 0 or len(p) != len(keys):
+        if len(p) != len(keys):
             raise InvalidArgument("INVALID_ARGUMENT", f"a payload is {p.shape}, needs {len(keys)} rows, as keys has")
     if len(payloads) > c.TML_MAX_PAYLOADS:
         raise InvalidArgument("INVALID_ARGUMENT", f"there are {len(payloads)} payloads, needs at most "
@@ -188,7 +188,10 @@ def histogram(bins, count, context=None):
 
 def reduce_segments(values, offsets, fold="sum", context=None):
     """One number for each segment values[offsets[s]:offsets[s + 1]]."""
-    values, offsets = _plain(values, "values"), as_array(offsets, "offsets", np.uint64, 1)
+    values, offsets = _plain(values, "values"), np.asarray(offsets)
+    if offsets.size and (offsets.dtype.kind not in "iu" or offsets.min() < 0):
+        raise InvalidArgument("INVALID_ARGUMENT", "offsets: needs integers from 0 on")
+    offsets = as_array(offsets, "offsets", np.uint64, 1)
     out = np.empty(max(len(offsets), 1) - 1, _fold_dtype(fold, values.dtype))
     context = context_of(context)
     with Buffers(context) as buffers:

@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 
 from . import _abi as c
-from ._library import (Buffers, InvalidArgument, as_array, context_of, lib, scalar_type, take)
+from ._library import (Buffers, InvalidArgument, as_array, context_of, lib, numbers, path_of, scalar_type, take)
 
 NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TML_NORMALS_FORWARD,
             "central": c.TML_NORMALS_CENTRAL, "sobel": c.TML_NORMALS_SOBEL}
@@ -31,11 +31,18 @@ class Mesh:
     origin     added to vertices in double precision"""
 
     def __init__(self, vertices, faces=None, normals=None, values=None, parts=(), origin=(0.0, 0.0, 0.0)):
-        self.vertices = as_array(vertices, "vertices", np.float32, 2, 3)
-        self.faces = faces if faces is None else _indices(faces)
-        self.normals = normals if normals is None else as_array(normals, "normals", np.float32, 2, 3)
-        self.values = values if values is None else as_array(values, "values", np.float32, 1)
-        self.parts, self.origin = list(parts), tuple(origin)
+        self.vertices, self.faces, self.normals, self.values = vertices, faces, normals, values
+        self.parts, self.origin = list(parts), origin
+
+    def __setattr__(self, name, value):
+        """Whatever is assigned, the arrays are of the types above."""
+        if name == "origin":
+            value = numbers(value, 3, name)
+        elif name == "faces" and value is not None:
+            value = _indices(value)
+        elif name == "vertices" or (name in ("normals", "values") and value is not None):
+            value = as_array(value, name, np.float32, *((1,) if name == "values" else (2, 3)))
+        object.__setattr__(self, name, value)
 
     def __repr__(self):
         return f"<trommel.Mesh of {len(self.vertices)} vertices, {self.face_count} triangles>"
@@ -47,6 +54,9 @@ class Mesh:
     def _struct(self):
         struct = c.tml_mesh(vertex_count=len(self.vertices), triangle_count=self.face_count, origin=self.origin)
         for field, array in (("positions", self.vertices), ("normals", self.normals), ("values", self.values)):
+            if array is not None and len(array) != len(self.vertices):
+                raise InvalidArgument("INVALID_ARGUMENT", f"{field} has {len(array)} rows, needs {len(self.vertices)}, as "
+                                      "vertices has")
             if array is not None and array.size:
                 setattr(struct, field, array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
         if self.faces is not None:
@@ -58,7 +68,7 @@ class Mesh:
         up, for GLB."""
         struct = self._struct()
         struct.up = choose(UPS, "up", up)
-        context_of(context).call("mesh_save", str(path).encode(), struct)
+        context_of(context).call("mesh_save", path_of(path), struct)
 
     def examine(self, context=None):
         """Counts and measures, as a dict: components, boundary_edges, nonmanifold_edges, euler, area, volume,
@@ -109,15 +119,15 @@ def _indices(faces):
     return faces.astype(np.uint64 if faces.itemsize == 8 else np.uint32, copy=False)
 
 
-def grid_of(volume, spacing, origin, direction):
-    """volume[z, y, x]; spacing, origin and direction in x, y, z."""
-    grid = c.tml_grid(dims=tuple(reversed(volume.shape)))
+def grid_of(shape, spacing, origin, direction):
+    """shape in z, y, x; spacing, origin and direction in x, y, z."""
+    grid = c.tml_grid(dims=tuple(reversed(shape)))
     if spacing is not None:
-        grid.spacing = tuple(np.broadcast_to(np.asarray(spacing, float), 3))
+        grid.spacing = numbers(spacing, 3, "spacing", scalar=True)
     if origin is not None:
-        grid.origin = tuple(np.asarray(origin, float))
+        grid.origin = numbers(origin, 3, "origin")
     if direction is not None:
-        grid.direction = tuple(np.asarray(direction, float).reshape(9))
+        grid.direction = numbers(direction, 9, "direction")
     return grid
 
 
@@ -139,7 +149,8 @@ def surface(volume, iso=None, *, labels=None, spacing=None, origin=None, directi
             context=None):
     """The isosurface of a volume as a Mesh.
 
-    volume     volume[z, y, x] of any type of numbers; an image of nibabel's or SimpleITK's brings its geometry
+    volume     volume[z, y, x] of any type of numbers; of a masked array what is masked is missing; an image of
+               nibabel's or SimpleITK's brings its geometry
     iso        an isovalue, or several; inside is volume >= iso
     labels     instead: of an integer volume these values, each a part; "all": each value but 0
     spacing, origin, direction    in x, y, z: distances of samples, place of sample (0, 0, 0), 3 x 3 matrix
@@ -159,25 +170,30 @@ def surface(volume, iso=None, *, labels=None, spacing=None, origin=None, directi
     2
     """
     volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
+    if np.ma.isMaskedArray(volume):
+        given = ~np.ma.getmaskarray(volume)
+        volume, mask = volume.data, given if mask is None else given & (np.asarray(mask) != 0)
     volume = as_array(volume, "volume", None, 3)
     if (iso is None) == (labels is None):
         raise InvalidArgument("INVALID_ARGUMENT", "surface: needs either iso or labels")
     context, result = context_of(context), c.tml_surface_result()
-    desc = c.tml_surface_desc(grid=grid_of(volume, spacing, origin, direction),
+    desc = c.tml_surface_desc(grid=grid_of(volume.shape, spacing, origin, direction),
                               normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip, soup=soup,
                               largest_component=largest, drop_degenerate=drop_degenerate,
                               indices64=volume.size > 2**31)
     if labels is not None and isinstance(labels, str) and labels == "all":
         desc.all_labels = True
     elif labels is not None:
-        numbers = np.unique(np.asarray(labels)).astype(np.int64).view(np.uint64)
-        desc.labels, desc.label_count = numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(numbers)
+        chosen = np.unique(np.asarray(labels))
+        if len(chosen) and chosen.dtype.kind not in "iu":
+            raise InvalidArgument("INVALID_ARGUMENT", f"labels is of {chosen.dtype}, needs integers, or \"all\"")
+        chosen = chosen.astype(np.int64).view(np.uint64)
+        desc.labels, desc.label_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(chosen)
     else:
-        numbers = np.atleast_1d(np.asarray(iso, np.float64))
-        desc.iso = numbers[0] if len(numbers) else np.nan
-        if len(numbers) > 1:
-            desc.isovalues = numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
-            desc.isovalue_count = len(numbers)
+        chosen = np.atleast_1d(np.asarray(iso, np.float64))
+        desc.iso = chosen[0] if len(chosen) else np.nan
+        if len(chosen) > 1:
+            desc.isovalues, desc.isovalue_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(chosen)
     with Buffers(context) as buffers:
         desc.volume = buffers.input(volume.reshape(-1), on_host=True)
         for field, array in (("mask", mask), ("attribute", attribute)):
@@ -190,12 +206,13 @@ def surface(volume, iso=None, *, labels=None, spacing=None, origin=None, directi
                 raise InvalidArgument("INVALID_ARGUMENT",
                                       f"{field} is {array.shape}, needs the volume's shape {volume.shape}")
             setattr(desc, field, buffers.input(array.reshape(-1), on_host=True))
-        context.call("surface", desc, result)
-    return _mesh_of(context, result, desc.indices64)
+        return _mesh_of(context, desc, result)
 
 
-def _mesh_of(context, result, indices64):
+def _mesh_of(context, desc, result):
+    indices64 = desc.indices64
     try:
+        context.call("surface", desc, result)
         mesh = Mesh(take(context, result.vertices, np.float32, 3),
                     take(context, result.indices, np.uint64 if indices64 else np.uint32, 3),
                     take(context, result.vertex_normals, np.float32, 3),
@@ -204,8 +221,8 @@ def _mesh_of(context, result, indices64):
                        "vertices": slice(p.vertex_first, p.vertex_first + p.vertex_count),
                        "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)}
                       for p in result.parts[:result.part_count]]
-    finally:
         result.owned = 0  # the arrays own the buffers
+    finally:
         lib.tml_surface_free(context._handle.pointer, result)
     return mesh
 
@@ -234,8 +251,8 @@ def _field_desc(buffers, points, radius, radii, distance, kernel, cell, resoluti
     if cell is not None:
         desc.grid.spacing = (cell,) * 3
     if lower is not None or upper is not None:
-        desc.lower = tuple(lower if lower is not None else (-np.inf,) * 3)
-        desc.upper = tuple(upper if upper is not None else (np.inf,) * 3)
+        desc.lower = numbers(lower if lower is not None else -np.inf, 3, "lower", scalar=lower is None)
+        desc.upper = numbers(upper if upper is not None else np.inf, 3, "upper", scalar=upper is None)
     return desc
 
 
