@@ -113,6 +113,7 @@ TML_MIP_AREA = 0
 TML_MIP_KAISER = 1
 TML_MAX_PARAMS = 6
 TML_MAX_INPUTS = 4
+TML_MAX_OUTS = 4
 TML_PARAM_INDEX = 1048576
 TML_PARAM_RANK = 1048577
 TML_PARAM_PARAMS = 1048578
@@ -523,6 +524,7 @@ class tml_kernel_block(Structure):
         ('first', c_uint64),
         ('count', c_size_t),
         ('simd', c_uint32),
+        ('outs', c_void_p * 4),
     ]
 
 
@@ -535,6 +537,8 @@ class tml_kernel(Structure):
         ('params', c_uint32 * 6),
         ('run', CFUNCTYPE(None, POINTER(tml_kernel_block))),
         ('library', c_char_p),
+        ('out_count', c_uint32),
+        ('outs', c_uint32 * 4),
     ]
 
 
@@ -555,6 +559,7 @@ class tml_map_desc(Structure):
         ('in', tml_buffer * 4),
         ('length', tml_length),
         ('out', tml_buffer),
+        ('also', tml_buffer * 3),
     ]
 
 
@@ -640,6 +645,7 @@ class tml_sort_desc(Structure):
         ('sorted', tml_buffer),
         ('payloads', tml_payload * 8),
         ('indices', tml_buffer),
+        ('method', c_int),
         ('scratch', tml_buffer),
     ]
 
@@ -649,6 +655,19 @@ class tml_gather_desc(Structure):
         ('indices', tml_buffer),
         ('length', tml_length),
         ('payloads', tml_payload * 8),
+        ('scratch', tml_buffer),
+    ]
+
+
+class tml_search_desc(Structure):
+    _fields_ = [
+        ('sorted', tml_buffer),
+        ('sorted_length', tml_length),
+        ('queries', tml_buffer),
+        ('length', tml_length),
+        ('descending', c_bool),
+        ('upper', c_bool),
+        ('out', tml_buffer),
         ('scratch', tml_buffer),
     ]
 
@@ -1280,6 +1299,8 @@ FUNCTIONS = {
     'tml_scan_segments_scratch_size': (c_size_t, [c_void_p, POINTER(tml_scan_segments_desc)]),
     'tml_scatter': (c_int, [c_void_p, POINTER(tml_gather_desc)]),
     'tml_scatter_scratch_size': (c_size_t, [c_void_p, POINTER(tml_gather_desc)]),
+    'tml_search': (c_int, [c_void_p, POINTER(tml_search_desc)]),
+    'tml_search_scratch_size': (c_size_t, [c_void_p, POINTER(tml_search_desc)]),
     'tml_sort': (c_int, [c_void_p, POINTER(tml_sort_desc)]),
     'tml_sort_scratch_size': (c_size_t, [c_void_p, POINTER(tml_sort_desc)]),
     'tml_status_name': (c_char_p, [c_int]),
