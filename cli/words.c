@@ -121,7 +121,7 @@ const word words_table[] = {
 };
 /* What the program always gives, and gives rightly; of these, their members, too. */
 const char words_never[] =
-    "bricks.count desc.a desc.allocator desc.attribute_type desc.b desc.before desc.bit_count "
+    "bricks.count desc.a desc.allocator desc.also desc.attribute_type desc.b desc.before desc.bit_count "
     "desc.buffers desc.camera.nearest desc.capacity desc.count desc.count_kernel desc.counts "
     "desc.criterion desc.data desc.draw desc.edit desc.emit_kernel desc.first_bit "
     "desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "

@@ -1,4 +1,4 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, expand, unique, segments. */
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, search, expand, unique, segments. */
 #include "reference.h"
 
 #include <trommel/kernel_begin.h>
@@ -139,6 +139,20 @@ static void scatter(tml_context *tml)
     MUST(tml_scatter(tml, &(tml_scatter_desc){.indices = indices, .payloads = {{letters, out}}}));
     MUST(tml_buffer_read(tml, out, spelt));
     CHECK(!strcmp(spelt, "fowl"));
+}
+
+/* Where each query belongs in a sorted stream: before what is not less. */
+static void search(tml_context *tml)
+{
+    uint32_t places[3];
+    const tml_buffer sorted = buffer_of(tml, TML_F32, 4, (float[]){1, 3, 3, 7});
+    const tml_buffer queries = buffer_of(tml, TML_F32, 3, (float[]){3, 0, 9});
+    const tml_buffer out = buffer_of(tml, TML_U32, 3, NULL);
+    const tml_search_desc desc = {.sorted = sorted, .queries = queries, .out = out};
+    MUST(tml_reserve(tml, tml_search_scratch_size(tml, &desc))); /* nothing is allocated later */
+    MUST(tml_search(tml, &desc));
+    MUST(tml_buffer_read(tml, out, places));
+    CHECK(places[0] == 1 && places[1] == 0 && places[2] == 4);
 }
 
 /* Each element becomes as many as it says: 2 0 3 becomes 20 21 30 31 32. */
@@ -297,24 +311,15 @@ static void reserve_more(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){map,
-                                           reduce,
-                                           histogram,
-                                           scan,
-                                           compact,
-                                           compact_flags,
-                                           partition,
-                                           sort,
-                                           gather,
-                                           scatter,
-                                           expand,
-                                           unique,
-                                           reduce_segments,
-                                           scan_segments,
-                                           length_on_the_device,
-                                           append,
-                                           method_and_scratch,
-                                           reserve,
-                                           reserve_more,
+                        (example *const[]){map,           reduce,
+                                           histogram,     scan,
+                                           compact,       compact_flags,
+                                           partition,     sort,
+                                           gather,        scatter,
+                                           search,        expand,
+                                           unique,        reduce_segments,
+                                           scan_segments, length_on_the_device,
+                                           append,        method_and_scratch,
+                                           reserve,       reserve_more,
                                            NULL});
 }
