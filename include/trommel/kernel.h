@@ -48,6 +48,9 @@
  *     })
  *     ... .in = {edges, points} ...
  *
+ * More numbers than tml_params holds come in the same way: column c of a camera's 4x4 matrix, 16 floats
+ * in a buffer that tml_buffer_write renews each frame, is tml_word_vec4(name, c).
+ *
  * Read within the array: outside it C's behaviour is undefined, and GPUs give a value that means
  * nothing. An output may not be an array that its kernel reads so. GPUs count words in 32 bits.
  * OpenGL ES 2 and WebGL 1 have no such parameters and no uvecs.
