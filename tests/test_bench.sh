@@ -109,7 +109,7 @@ END
 case " \$* " in *" --sum "*) "$folder/trommel" "\$@" | sed 's/"max": /&1/' ;; *) "$folder/trommel" "\$@" ;; esac
 END
     chmod +x spoils prints
-    for case in "spoils:--flip:1:old/out.glb and new/out.glb differ" "spoils:--sum:1:exits with 3, was 0" \
+    for case in "spoils:--flip:1:old/out.glb and new/out.glb differ" "spoils:--sum:2:exits with 3, was 0" \
         'prints:--sum:9:< *"max": '; do
         IFS=: read -r program only count text <<END
 $case
