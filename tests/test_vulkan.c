@@ -737,7 +737,8 @@ TEST(compact_is_right_or_says_no)
     driver.no_patience = false;
 }
 
-/* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain. */
+/* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain, and late tiles are
+ * done by others. */
 TEST(sort_is_right_or_says_no)
 {
     NEED_DEVICE();
@@ -749,7 +750,8 @@ TEST(sort_is_right_or_says_no)
         driver.no_patience = moving;
         tml_context *tml;
         const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
-        CHECK(open_with(&desc, &tml) == TML_OK);
+        const tml_testing testing = {.vulkan_late_tiles = !moving};
+        CHECK(open_testing(&desc, &testing, &tml) == TML_OK);
         tml_buffer in = buffer_of(tml, TML_U32, COUNT, keys),
                    out = buffer_of(tml, TML_U32, COUNT, NULL);
         for (int run = 0; run < 20; run++) {

@@ -19,11 +19,11 @@
 #include "vulkan_shaders.h"
 
 enum {
-    LOOKS_STUCK = 16, /* polls of a predecessor's state before the fallback */
+    LOOKS_STUCK = 16,   /* polls of a predecessor's state before the fallback */
+    LATE_LOADS = 1000, /* longer than LOOKS_STUCK polls */
     /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an invocation. */
     GROUPS_ENOUGH = 1024,
     EACH_LEAST = 16,
-    LOOK_WIDTH = 4,
     /* A tile's words of codes per invocation: a window of half of them leaves room for three workgroups
      * in 48 KiB of shared memory. Drivers with small subgroups run on the CPU, and compile long
      * unrolled loops slowly. */
@@ -201,7 +201,6 @@ static void set_key(const sort_job *job, uint32_t move, uint32_t *specs)
     specs[SORT_VALUES] = move == 0 || !job->values ? job->values : SORT_VALUES_MOVED;
     specs[SORT_LONG] = job->parts.count > 1;
     specs[SORT_ITEMS] = job->items;
-    specs[SORT_WIDTH] = LOOK_WIDTH;
 }
 
 /* Arguments of a move of a part. */
@@ -317,7 +316,8 @@ static tml_status sweep(tml_context *tml, const sort_job *job, const vk_states *
     vk_dispatch_info info = {
         .specs = {[SORT_LOOKS] = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK,
                   [SORT_MOVING] = caps->forward_progress,
-                  [SORT_TICKETS] = !caps->begins_in_order},
+                  [SORT_TICKETS] = !caps->begins_in_order,
+                  [SORT_LATE] = tml->testing.vulkan_late_tiles ? LATE_LOADS : 0},
         .groups = tiles_of(job, part.bound),
         .indirect = vk_pass_grid(&part, grid)};
     return move_dispatch(tml, job, &vk_shader_sort_sweep_of_4, &vk_shader_sort_sweep_of_8, info,

@@ -20,7 +20,7 @@
 #define SORT_LOOKS   7u /* as COMPACT_LOOKS, COMPACT_MOVING and COMPACT_TICKETS */
 #define SORT_MOVING  8u
 #define SORT_TICKETS 9u
-#define SORT_WIDTH   10u /* tiles that are polled at a time */
+#define SORT_LATE    10u /* loads of a tile with an even number before it publishes, for tests */
 #define SORT_SPECS   11u
 
 #define SORT_VALUES_NONE  0u

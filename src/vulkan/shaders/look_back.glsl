@@ -4,7 +4,6 @@
  *   LOOKS         polls without a result before a tile counts as stuck
  *   KEEPS_MOVING  the device has forward progress: a stuck tile is an error. Else whoever finds one
  *                 publishes its aggregate for it
- *   LOOK_WIDTH    tiles that an invocation polls at a time
  *
  * States are published by atomicExchange but polled by loads (compact.glsl says why).
  *
@@ -30,16 +29,18 @@ void publish_for(uvec2 states, uint i, uint sum)
 }
 
 /* Look-back by one invocation over a column: adds to sum the states of the tiles before end, the nearest
- * first, of which tile i's is word i * stride + column. Returns 0 if sum
- * is complete; else tile end - 1 is stuck, and the result is end. */
+ * first, of which tile i's is word i * stride + column. Returns 0 if sum is complete; else tile end - 1 is
+ * stuck, and the result is end. */
+const uint LOOK_WIDTH = 4u; /* tiles polled at a time */
 uint look_back_column(uvec2 states, uint stride, uint column, inout uint end, inout uint sum)
 {
     uint misses = 0u;
     while (misses <= LOOKS) {
         uint found[LOOK_WIDTH];
         [[unroll]] for (uint w = 0u; w < LOOK_WIDTH; w++) {
-            uint before = end > w ? end - 1u - w : 0u;
+            uint before = w < end ? end - 1u - w : 0u; /* before the first tile the prefix is 0 */
             found[w] = ATOMIC_LOAD(words_at(states).v[before * stride + column]);
+            found[w] = w < end ? found[w] : INCLUSIVE;
         }
         uint known = 0u; /* tiles that have published, nearest first */
         bool is_complete = false;

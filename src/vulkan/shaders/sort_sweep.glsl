@@ -10,7 +10,7 @@ layout(constant_id = 6) const bool IS_PLACED = false;
 layout(constant_id = 7) const uint LOOKS = 16u;
 layout(constant_id = 8) const bool KEEPS_MOVING = false;
 layout(constant_id = 9) const bool TAKES_TICKETS = true;
-layout(constant_id = 10) const uint LOOK_WIDTH = 4u;
+layout(constant_id = 10) const uint LATE = 0u;
 #include "look_back.glsl"
 
 shared uint shared_tile;
@@ -41,7 +41,7 @@ uint find_before(uint tile, uint count)
 {
     uint t = gl_LocalInvocationID.x, end = tile, sum = 0u;
     while (true) {
-        uint stuck = t < BINS && end > 0u ? look_back_column(args.states, BINS, t, end, sum) : 0u;
+        uint stuck = t < BINS ? look_back_column(args.states, BINS, t, end, sum) : 0u;
         if (KEEPS_MOVING) {
             if (stuck != 0u)
                 store_word(args.stalled, 0u, 1u);
@@ -83,6 +83,8 @@ void main()
     uint in_bin = rank_in_sections(codes, args.first_bit, ranks);
     /* What fills up the last tile is in the last bin. */
     uint counted = t == digit_of(LARGEST, args.first_bit, args.end_bit) ? in_bin - (TILE - here) : in_bin;
+    for (uint i = 0u; i < LATE && (tile & 1u) == 0u; i++)
+        in_bin += ATOMIC_LOAD(word_at(args.stalled).bits); /* 0 */
     if (!IS_PLACED && t < BINS)
         publish(args.states, tile * BINS + t, tile == 0u ? INCLUSIVE : AGGREGATE, counted);
     uint before = rank_in_tile(codes, args.first_bit, in_bin, ranks);
