@@ -8,14 +8,12 @@
  *                               Bits of elements from count on, which is not 0, are undefined. All
  *                               invocations call it together
  *
- * A tile publishes its aggregate (its count) with a status in one word. Then it looks back: it adds
- * the aggregates of its predecessors up to the first inclusive prefix. A poll that finds a
- * predecessor without either is repeated LOOKS times. Then, without forward progress, the workgroup
- * counts the predecessor's elements itself and publishes that aggregate (fallback), so that all
- * workgroups finish. With forward progress the fallback would only cost registers (5 % of the time
- * of 2^28 elements on an H200): the workgroup gives up, and the host is told. Tickets give tiles to
- * workgroups in the order in which these start, unless the device starts them in order (tickets
- * take 2 % of that time, 6 % for 2^24 elements).
+ * A tile publishes its aggregate (its count) and looks back for its place (look_back.glsl). Without forward
+ * progress the workgroup counts a stuck predecessor's elements itself (fallback), so that all workgroups
+ * finish. With forward progress the fallback would only cost registers (5 % of the time of 2^28 elements on
+ * an H200): the workgroup gives up, and the host is told. Tickets give tiles to workgroups in the order in
+ * which these start, unless the device starts them in order (tickets take 2 % of that time, 6 % for 2^24
+ * elements).
  *
  * With flags or a mask, elements are loaded after the look-back, and only the kept ones.
  *
@@ -37,9 +35,7 @@ layout(constant_id = 8) const uint LOOKS = 16u;
 layout(constant_id = 9) const bool KEEPS_MOVING = false; /* forward progress */
 layout(constant_id = 10) const bool TAKES_TICKETS = true;
 
-/* A state is 0 until its tile has published. A prefix is at most 2^30 elements. */
-const uint PARTIAL = 0x40000000u;   /* | the tile's aggregate */
-const uint INCLUSIVE = 0x80000000u; /* | the tile's inclusive prefix */
+#include "look_back.glsl"
 
 shared uint tile_taken;
 shared uint tile_place;
@@ -65,36 +61,20 @@ uint count_neighbour(uint tile)
 }
 
 /* The tile's exclusive prefix: elements kept in all tiles before it. By one subgroup. */
-uint look_back(uint tile)
+uint find_place(uvec2 states, uint tile)
 {
-    uint lane = gl_SubgroupInvocationID, place = 0u, misses = 0u;
-    uint end = tile; /* the tiles before end are still to be added */
+    uint place = 0u, end = tile;
     while (true) {
-        uint before = lane < end ? end - 1u - lane : 0u; /* all load, to stay converged */
-        uint state = ATOMIC_LOAD(words_at(args.states).v[STATES_FIRST + before]);
-        state = lane < end ? state : INCLUSIVE;
-        uvec4 known = subgroupBallot(state >= INCLUSIVE), silent = subgroupBallot(state == 0u);
-        uint first_known = known == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(known);
-        uint first_silent = silent == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(silent);
-        uint usable = min(first_known + 1u, first_silent);
-        uint part = state & (state >= INCLUSIVE ? INCLUSIVE - 1u : PARTIAL - 1u);
-        place += subgroupAdd(lane < usable ? part : 0u);
-        if (first_known < first_silent)
-            return place;
-        end -= usable;
-        misses = usable == 0u ? misses + 1u : 0u;
-        if (misses > LOOKS && KEEPS_MOVING) {
+        uint stuck = look_back_row(states, end, place);
+        if (stuck != 0u && KEEPS_MOVING)
             store_word(args.in3, 0u, 1u);
+        if (stuck == 0u || KEEPS_MOVING)
             return place;
-        }
-        if (misses > LOOKS) {
-            end--;
-            uint count = count_neighbour(end);
-            if (lane == 0u)
-                atomicMax(words_at(args.states).v[STATES_FIRST + end], PARTIAL | count);
-            place += count;
-            misses = 0u;
-        }
+        end--;
+        uint count = count_neighbour(end);
+        if (subgroupElect())
+            publish_for(states, end, count);
+        place += count;
     }
 }
 
@@ -122,20 +102,19 @@ void main()
         bits = keep_section(first, count, v);
     uint before, in_section = subgroupAdd(popcount32(bits));
     uint in_tile = count_tile(in_section, before);
+    uvec2 states = address_of_word(args.states, STATES_FIRST);
     if (local == 0u)
-        atomicExchange(words_at(args.states).v[STATES_FIRST + tile],
-                       (tile == 0u ? INCLUSIVE : PARTIAL) | in_tile);
+        publish(states, tile, tile == 0u ? INCLUSIVE : AGGREGATE, in_tile);
 
     uvec2 base = uvec2(0u);
     if (TOTALS == TOTALS_LATER)
         base = load64(args.totals);
     if (subgroup_index() == 0u) {
-        uint place = look_back(tile);
+        uint place = find_place(states, tile);
         if (lane == 0u) {
             tile_place = place;
             if (tile != 0u)
-                atomicExchange(words_at(args.states).v[STATES_FIRST + tile],
-                               INCLUSIVE | (place + in_tile));
+                publish(states, tile, INCLUSIVE, place + in_tile);
             if (tile + 1u == tile_count) {
                 uvec2 total = add64(base, uvec2(place + in_tile, 0u));
                 if (TOTALS != TOTALS_ALONE)

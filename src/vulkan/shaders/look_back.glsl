@@ -57,3 +57,24 @@ uint look_back_column(uvec2 states, uint stride, uint column, inout uint end, in
     }
     return end;
 }
+
+/* Look-back by one subgroup, a lane a tile: the same over states that are consecutive words, for all lanes. */
+uint look_back_row(uvec2 states, inout uint end, inout uint sum)
+{
+    uint lane = gl_SubgroupInvocationID, misses = 0u;
+    while (misses <= LOOKS) {
+        uint before = lane < end ? end - 1u - lane : 0u; /* all load, to stay converged */
+        uint state = ATOMIC_LOAD(words_at(states).v[before]);
+        state = lane < end ? state : INCLUSIVE;
+        uvec4 complete = subgroupBallot(state >= INCLUSIVE), missing = subgroupBallot(state == 0u);
+        uint first_complete = complete == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(complete);
+        uint first_missing = missing == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(missing);
+        uint known = min(first_complete + 1u, first_missing);
+        sum += subgroupAdd(lane < known ? state_sum(state) : 0u);
+        if (first_complete < first_missing)
+            return 0u;
+        end -= known;
+        misses = known == 0u ? misses + 1u : 0u;
+    }
+    return end;
+}
