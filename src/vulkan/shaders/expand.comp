@@ -14,27 +14,8 @@ shared uvec2 shared_place;
 
 /* ---- look-back ------------------------------------------------------------------------------- */
 
-/* A tile's state is its aggregate or its inclusive prefix, of at most 60 bits: 30 in each of two
- * words. Both words have the same status, which tells a reader that they belong together. */
-const uint STATUS_NONE = 0u, STATUS_SUM = 1u, STATUS_PREFIX = 2u;
-
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer state_at {
-    uint low;
-    uint high;
-};
-
-state_at state_of(uint tile)
-{
-    return state_at(address_add(args.control, (EXPAND_CONTROL + 2u * tile) * 4u, 0u));
-}
-
-/* Atomic exchanges become visible to other workgroups sooner than plain stores. */
-void publish(uint tile, uint status, uvec2 sum)
-{
-    state_at state = state_of(tile);
-    atomicExchange(state.low, status << 30 | (sum.x & 0x3fffffffu));
-    atomicExchange(state.high, status << 30 | ((sum.y << 2 | sum.x >> 30) & 0x3fffffffu));
-}
+#define LOOK_WIDE
+#include "look_back.glsl"
 
 /* The aggregate of a full tile, by one subgroup. */
 uvec2 sum_alone(uint tile)
@@ -48,36 +29,17 @@ uvec2 sum_alone(uint tile)
     return join64(subgroupAdd(low), subgroupAdd(high));
 }
 
-/* The tile's exclusive prefix; by one subgroup. */
-uvec2 look_back(uint tile)
+/* The tile's exclusive prefix; by one subgroup, which sums a stuck tile's counts itself. */
+uvec2 find_place(uvec2 states, uint tile)
 {
     uvec2 sum = uvec2(0u);
-    uint end = tile, looks = 0u; /* sum has the tiles from end on */
-    while (end > 0u) {
-        /* Lane 0 polls the nearest predecessor. Before the first tile the prefix is 0. */
-        bool is_there = gl_SubgroupInvocationID < end;
-        state_at state = state_of(is_there ? end - 1u - gl_SubgroupInvocationID : 0u);
-        uint low = ATOMIC_LOAD(state.low), high = ATOMIC_LOAD(state.high);
-        uint status = low >> 30 == high >> 30 ? low >> 30 : STATUS_NONE;
-        status = is_there ? status : STATUS_PREFIX;
-        uvec2 value = uvec2(low << 2, high << 2); /* 30 bits of each, shifted left */
-        value = is_there ? uvec2(value.x >> 2 | value.y << 28, value.y >> 4) : uvec2(0u);
-        uvec4 missing = subgroupBallot(status == STATUS_NONE);
-        uvec4 prefixes = subgroupBallot(status == STATUS_PREFIX);
-        uint known = missing == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(missing);
-        uint nearest = prefixes == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(prefixes);
-        uint used = min(known, nearest + 1u);
-        if (used > 0u) {
-            sum = add64(sum, subgroup_add64(gl_SubgroupInvocationID < used ? value : uvec2(0u)));
-            if (nearest < known)
-                break;
-            end -= used;
-            looks = 0u;
-        } else if (++looks == LOOKS) {
-            end--;
-            sum = add64(sum, sum_alone(end));
-            looks = 0u;
-        }
+    uint end = tile;
+    while (look_back_row(states, end, sum) != 0u) {
+        end--;
+        uvec2 theirs = sum_alone(end);
+        if (subgroupElect())
+            publish_for(states, end, theirs);
+        sum = add64(sum, theirs);
     }
     return sum;
 }
@@ -147,6 +109,7 @@ void expand_one_pass()
         shared_tile = atomicAdd(words_at(args.control).v[EXPAND_TICKET], 1u);
     clear_heads();
     barrier();
+    uvec2 states = address_of_word(args.control, EXPAND_CONTROL);
     uint tile = shared_tile, length = stream_length(args.length_at, args.bound);
     uint tiles = (length + (EXPAND_SOURCES - 1u)) / EXPAND_SOURCES;
     if (tile >= tiles) {
@@ -165,12 +128,12 @@ void expand_one_pass()
         sum = add64(sum, sum_excess(counts));
 
     if (local == 0u)
-        publish(tile, tile == 0u ? STATUS_PREFIX : STATUS_SUM, sum);
+        publish(states, tile, tile == 0u ? INCLUSIVE : AGGREGATE, sum);
     if (subgroup_index() == 0u) {
-        uvec2 before = look_back(tile);
+        uvec2 before = find_place(states, tile);
         if (subgroupElect()) {
             if (tile > 0u)
-                publish(tile, STATUS_PREFIX, add64(before, sum));
+                publish(states, tile, INCLUSIVE, add64(before, sum));
             uvec2 base = load64_or_zero(args.base), first = add64(base, before);
             uvec2 end = add64(first, sum);
             shared_place = first;

@@ -38,11 +38,6 @@ uvec2 join64(uint low, uint high)
     return add64(uvec2(low, 0u), uvec2(high << 16, high >> 16));
 }
 /* Sums over a subgroup, by halfwords, which do not overflow. */
-uvec2 subgroup_add64(uvec2 a)
-{
-    uvec2 low = join64(subgroupAdd(a.x & 0xffffu), subgroupAdd(a.x >> 16));
-    return low + uvec2(0u, subgroupAdd(a.y));
-}
 uvec2 subgroup_inclusive_add64(uvec2 a)
 {
     uvec2 low = join64(subgroupInclusiveAdd(a.x & 0xffffu), subgroupInclusiveAdd(a.x >> 16));
