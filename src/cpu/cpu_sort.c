@@ -20,12 +20,13 @@ enum {
     CHUNK_LEAST = 64 * 1024, /* elements that are worth a worker */
     RANGES = 8,              /* of a split, for one ticket */
     SPLIT_LEAST = 8,         /* bits of a split: bins for all workers */
+    SPAN = 1 << 26,          /* records counted at a time: less than a table's counts hold */
 };
 
 /* One worker's memory. What a split needs is NULL in a sort without one. */
 typedef struct sort_space {
     sort_heads *heads;
-    uint64_t (*counts)[SORT_BINS]; /* SORT_TABLES */
+    uint32_t (*tables)[SORT_BINS]; /* SORT_TABLES; zeroed between counts */
     sort_pair *block;
     sort_rows rows;
     unsigned char *halves[2]; /* of a range, and CPU_SLACK bytes */
@@ -146,23 +147,35 @@ static void chunk_of(const sort_job *job, uint64_t chunk, uint64_t *first, uint6
     *end = TML_MIN_OF(*first + size, last);
 }
 
+/* Moves the tables' counts to counts. */
+static void add_tables(sort_space *space, uint64_t *counts)
+{
+    for (size_t t = 0; t < SORT_TABLES; t++)
+        for (size_t bin = 0; bin < SORT_BINS; bin++)
+            counts[bin] += space->tables[t][bin];
+    memset(space->tables, 0, SORT_TABLES * sizeof *space->tables);
+}
+
 /* Counts of each chunk by the digit. finds_bits: also the bits in which its codes differ from the first code. */
 static void count_chunks(sort_job *job, sort_space *space, bool finds_bits)
 {
     uint64_t chunk, first, end, base[2];
     cpu_sort_load(&job->form, 0, 1, base);
+    memset(space->tables, 0, SORT_TABLES * sizeof *space->tables);
     while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
         uint64_t *counts = job->counts + chunk * SORT_BINS, differ = 0;
-        memset(space->counts, 0, SORT_TABLES * sizeof *space->counts);
-        for (chunk_of(job, chunk, &first, &end); first < end; first += BLOCK) {
+        memset(counts, 0, SORT_BINS * sizeof *counts);
+        chunk_of(job, chunk, &first, &end);
+        for (uint64_t done = first; first < end; first += BLOCK) {
             size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
             const void *records = records_at(job, space, first, count);
-            job->loops->count(records, count, job->digit, space->counts);
+            job->loops->count(records, count, job->digit, space->tables);
             if (finds_bits)
                 differ |= job->loops->differ(records, count, base);
+            if ((first - done) % SPAN == SPAN - BLOCK)
+                add_tables(space, counts);
         }
-        for (size_t bin = 0; bin < SORT_BINS; bin++)
-            counts[bin] = space->counts[0][bin] + space->counts[1][bin];
+        add_tables(space, counts);
         job->differ[chunk] = differ;
     }
 }
@@ -198,18 +211,24 @@ static void scatter_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts of each chunk become the places of its bins, from first on. bounds: SORT_BINS + 1 of the bins. */
+/* Counts of each chunk become the places of its bins, from first on. bounds: SORT_BINS + 1 of the bins. Chunk by
+ * chunk: a bin's counts lie a power of two apart, in one set of the first-level cache. */
 static void place_bins(uint64_t *counts, uint64_t chunks, uint64_t first, uint64_t *bounds)
 {
+    uint64_t next[SORT_BINS] = {0};
+    for (uint64_t i = 0; i < chunks * SORT_BINS; i++)
+        next[i % SORT_BINS] += counts[i];
     for (size_t bin = 0; bin < SORT_BINS; bin++) {
         bounds[bin] = first;
-        for (uint64_t chunk = 0; chunk < chunks; chunk++) {
-            uint64_t here = counts[chunk * SORT_BINS + bin];
-            counts[chunk * SORT_BINS + bin] = first;
-            first += here;
-        }
+        first += next[bin];
+        next[bin] = bounds[bin];
     }
     bounds[SORT_BINS] = first;
+    for (uint64_t i = 0; i < chunks * SORT_BINS; i++) {
+        uint64_t here = counts[i];
+        counts[i] = next[i % SORT_BINS];
+        next[i % SORT_BINS] += here;
+    }
 }
 
 /* The digit below high by which count records are split into ranges that are leaves, or local. */
@@ -281,10 +300,13 @@ static void sort_range(sort_job *job, sort_space *space, int side, uint64_t firs
     }
     sort_digit digit = highest_digit(count, low, high);
     uint64_t bounds[SORT_BINS + 1];
-    memset(space->counts, 0, SORT_TABLES * sizeof *space->counts);
-    job->loops->count(x, (size_t)count, digit, space->counts);
-    for (size_t bin = 0; bin < SORT_BINS; bin++)
-        space->heads->next[bin] = space->counts[0][bin] + space->counts[1][bin];
+    memset(space->tables, 0, SORT_TABLES * sizeof *space->tables);
+    memset(space->heads->next, 0, sizeof space->heads->next);
+    for (uint64_t done = 0; done < count; done += SPAN) {
+        job->loops->count(x + done * size, (size_t)TML_MIN_OF(count - done, (uint64_t)SPAN), digit,
+                          space->tables);
+        add_tables(space, space->heads->next);
+    }
     place_bins(space->heads->next, 1, first, bounds);
     memcpy(space->heads->first, space->heads->next, sizeof space->heads->first);
     job->loops->scatter(x, (size_t)count, digit, space->heads, job->records[!side]);
@@ -442,7 +464,7 @@ static void lay_out_space(const sort_job *job, uint64_t bound, cpu_arena *arena,
     if (bound == local)
         return;
     space->heads = cpu_arena_take(arena, 1, sizeof *space->heads);
-    space->counts = cpu_arena_take(arena, SORT_TABLES, sizeof *space->counts);
+    space->tables = cpu_arena_take(arena, SORT_TABLES, sizeof *space->tables);
     space->block = cpu_arena_take(arena, BLOCK, sizeof *space->block);
 }
 

@@ -12,7 +12,7 @@
 enum {
     SORT_DIGIT = 10, /* bits at most */
     SORT_BINS = 1 << SORT_DIGIT,
-    SORT_TABLES = 2, /* of counts: neighbours that are equal do not wait for one another */
+    SORT_TABLES = 4, /* of counts: neighbours that are equal do not wait for one another */
     /* Bytes that wait for a bin: a write of four cache lines at a time is mispredicted a quarter as often. */
     SORT_LINE = 256,
     /* Elements that stay in the second-level cache, twice: they are halved until they are leaves. */
@@ -79,7 +79,7 @@ typedef struct sort_loops {
     uint64_t (*differ)(const void *records, size_t count, const void *base);
     /* Adds to SORT_TABLES tables. */
     void (*count)(const void *records, size_t count, sort_digit digit,
-                  uint64_t (*counts)[SORT_BINS]);
+                  uint32_t (*tables)[SORT_BINS]);
     /* Moves records to where heads say, stably, by whole cache lines past the caches; flush then writes
      * what still waits. */
     void (*scatter)(const void *records, size_t count, sort_digit digit, sort_heads *heads,

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-enum { LSD_DIGIT = 8, LSD_BINS = 1 << LSD_DIGIT, INSERTION = 24 };
+enum {
+    LSD_DIGIT = 8, /* bits of a pass from the lowest digit on */
+    LSD_BINS = 1 << LSD_DIGIT,
+    INSERTION = 24, /* records that are inserted */
+};
 
 /* bits ones. */
 #define MASK_OF(bits) ((bits) < 64 ? ((uint64_t)1 << (bits)) - 1 : UINT64_MAX)
@@ -44,8 +48,8 @@ typedef size_t (*sort_halve_fn)(const unsigned char *x, size_t count, unsigned b
                     return differ_##bytes(records, count, base))                                   \
     CPU_INSTANTIATE(                                                                               \
         void, count_##bytes,                                                                       \
-        (const void *records, size_t count, sort_digit digit, uint64_t(*counts)[SORT_BINS]),       \
-        count_##bytes(records, count, digit, counts))                                              \
+        (const void *records, size_t count, sort_digit digit, uint32_t(*tables)[SORT_BINS]),       \
+        count_##bytes(records, count, digit, tables))                                              \
     CPU_INSTANTIATE(                                                                               \
         void, scatter_##bytes,                                                                     \
         (const void *records, size_t count, sort_digit digit, sort_heads *heads, void *out),       \

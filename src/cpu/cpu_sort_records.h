@@ -12,15 +12,15 @@ CPU_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *
 }
 
 CPU_INLINE void NAME(count)(const void *records, size_t count, sort_digit digit,
-                            uint64_t (*counts)[SORT_BINS])
+                            uint32_t (*tables)[SORT_BINS])
 {
     const RECORD *in = records;
     size_t i = 0;
     for (; i + SORT_TABLES <= count; i += SORT_TABLES)
         for (size_t t = 0; t < SORT_TABLES; t++)
-            counts[t][(size_t)(BITS(in[i + t]) >> digit.shift & digit.mask)]++;
+            tables[t][(size_t)(BITS(in[i + t]) >> digit.shift & digit.mask)]++;
     for (; i < count; i++)
-        counts[0][(size_t)(BITS(in[i]) >> digit.shift & digit.mask)]++;
+        tables[0][(size_t)(BITS(in[i]) >> digit.shift & digit.mask)]++;
 }
 
 /* A complete line is written at once, but for what before it belongs to others. */
@@ -211,6 +211,8 @@ CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsign
             NAME(code_rows)(rows, row, rest);
         if (row % SORT_GROUP == 0)
             network(rows->codes + row, rows->fills + row);
+        /* the records behind these are the next leaf's: hardware does not prefetch across pages */
+        __builtin_prefetch(x + count + row * SORT_ROW_MEAN);
         size_t here = rows->fills[row];
         RECORD whole[SORT_ROW];
         if (first + count - out >= SORT_ROW) {
