@@ -564,6 +564,15 @@ export class Trommel {
     compact(options: CompactOptions): void;
     /** As compact, but the rejected follow the kept. */
     partition(options: CompactOptions): void;
+    /** Sorts by keys, stably: integers by value, floats in IEEE 754's total order (-NaN < -inf < ... < -0 < +0 < ...
+     * < inf < NaN). Writes the sorted keys, payloads in the same order and each element's source index. `sorted` may
+     * be `keys`, and a payload's out its in. firstBit, bitCount: compare these bits of unsigned keys alone. On GL a
+     * pass for every four bits; WebGL 1 has no sort. */
+    sort(options: {
+        keys: TrommelBuffer; length?: Length; descending?: boolean; firstBit?: number; bitCount?: number;
+        method?: Method;
+        sorted?: TrommelBuffer; payloads?: { in: TrommelBuffer; out: TrommelBuffer }[]; indices?: TrommelBuffer;
+    }): void;
     /** Each source makes any number of outputs. counts, or countKernel (result uint) over in. */
     expand(options: {
         counts?: TrommelBuffer; countKernel?: Kernel; emitKernel?: Kernel; params?: Params;

@@ -1087,14 +1087,19 @@ class Inside {
         };
     }
 
+    payloads(call, payloads) {
+        return {
+            ...this.inputs(call, payloads, 8, 'payload_in', payload => payload.in),
+            ...this.inputs(call, payloads, 8, 'payload_out', payload => payload.out),
+        };
+    }
+
     compactFields(call, o) {
         return {
             kernel: this.kernelAt(call, 'kernel', o.kernel), params: this.params(o.params),
             ...this.inputs(call, o.in), flags: this.handle(call, 'flags', o.flags),
             mask: this.handle(call, 'mask', o.mask),
-            ...this.inputs(call, o.payloads, 8, 'payload_in', payload => payload.in),
-            ...this.inputs(call, o.payloads, 8, 'payload_out', payload => payload.out),
-            ...this.length(call, o.length), method: choice(call, 'method', METHODS, o.method),
+            ...this.payloads(call, o.payloads), ...this.length(call, o.length), method: choice(call, 'method', METHODS, o.method),
             indices: this.handle(call, 'indices', o.indices), counts: this.handle(call, 'count', o.count),
         };
     }
@@ -1307,6 +1312,15 @@ export class Trommel {
     partition(o) {
         const i = this[INTERNAL];
         i.stream('partition', () => i.compactFields('partition', o));
+    }
+
+    sort(o) {
+        const i = this[INTERNAL];
+        i.stream('sort', () => ({
+            in0: i.handle('sort', 'keys', o.keys), ...i.length('sort', o.length), descending: o.descending,
+            first: o.firstBit, count: o.bitCount, method: choice('sort', 'method', METHODS, o.method),
+            out: i.handle('sort', 'sorted', o.sorted), ...i.payloads('sort', o.payloads), indices: i.handle('sort', 'indices', o.indices),
+        }));
     }
 
     expand(o) {

@@ -30,7 +30,7 @@
     X(payload_in4) X(payload_in5) X(payload_in6) X(payload_in7)                                    \
     X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
     X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
-    X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive)                      \
+    X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive) X(descending)        \
     X(out) X(total) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths)                   \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
@@ -478,6 +478,13 @@ EMSCRIPTEN_KEEPALIVE int web_scan(tml_context *tml)
     return tml_scan(tml, &desc);
 }
 
+static void payloads_of(const web_request *r, tml_payload payloads[TML_MAX_PAYLOADS])
+{
+    const double *in = &r->payload_in0, *out = &r->payload_out0;
+    for (int i = 0; i < TML_MAX_PAYLOADS; i++)
+        payloads[i] = (tml_payload){buffer_of(in[i]), buffer_of(out[i])};
+}
+
 static tml_compact_desc compact_desc_of(const web_request *r)
 {
     tml_compact_desc desc = {.keep = {.kernel = pointer(r->kernel),
@@ -489,9 +496,7 @@ static tml_compact_desc compact_desc_of(const web_request *r)
                              .indices = buffer_of(r->indices),
                              .count = buffer_of(r->counts)};
     inputs_of(r, desc.keep.in);
-    const double *in = &r->payload_in0, *out = &r->payload_out0;
-    for (int i = 0; i < TML_MAX_PAYLOADS; i++)
-        desc.payloads[i] = (tml_payload){buffer_of(in[i]), buffer_of(out[i])};
+    payloads_of(r, desc.payloads);
     return desc;
 }
 
@@ -505,6 +510,21 @@ EMSCRIPTEN_KEEPALIVE int web_partition(tml_context *tml)
 {
     tml_compact_desc desc = compact_desc_of(&request);
     return tml_partition(tml, &desc);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_sort(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_sort_desc desc = {.keys = buffer_of(r->in0),
+                          .length = length_of(r),
+                          .descending = r->descending != 0.0,
+                          .first_bit = (uint32_t)r->first,
+                          .bit_count = (uint32_t)r->count,
+                          .method = (tml_method)r->method,
+                          .sorted = buffer_of(r->out),
+                          .indices = buffer_of(r->indices)};
+    payloads_of(r, desc.payloads);
+    return tml_sort(tml, &desc);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_expand(tml_context *tml)

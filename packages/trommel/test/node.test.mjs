@@ -176,6 +176,20 @@ export default async function (t) {
         const pairs = library.buffer({ type: 'f32x2', count: 5000 });
         library.map({ kernel: scaled, in: [input], out: pairs, params: { f: [0.5] } });
         assert.deepEqual(pairs.read(7, 1), new Float32Array([numbers[7], 3.5]));
+        const places = library.buffer({ type: 'u32', count: 5000 }), moved = library.buffer({ type: 'u32', count: 5000 });
+        for (const [descending, firstBit, bitCount] of [[false, 0, 0], [true, 0, 0], [false, 20, 0], [true, 3, 2]]) {
+            const key = x => (x >>> firstBit) & (bitCount ? 2 ** bitCount - 1 : -1);
+            const order = [...numbers.keys()].sort((a, b) => (descending ? key(numbers[b]) - key(numbers[a]) : key(numbers[a]) - key(numbers[b])));
+            library.sort({ keys: input, descending, firstBit, bitCount, sorted: out, payloads: [{ in: input, out: moved }], indices: places });
+            assert.deepEqual([...places.read()], order);
+            assert.deepEqual(out.read(), Uint32Array.from(order, i => numbers[i]));
+            assert.deepEqual(moved.read(), out.read());
+        }
+        out.write(numbers);
+        library.sort({ keys: out, length: 7, sorted: out });
+        assert.deepEqual(out.read(0, 7), numbers.slice(0, 7).sort());
+        assert.deepEqual(out.read(7), numbers.subarray(7));
+        assert.throws(() => library.sort({ keys: input, firstBit: 40 }), /first_bit is 40/);
         const counts = library.buffer(new Uint8Array([2, 0, 3])), source = library.buffer({ type: 'u32', count: 5 });
         const rank = library.buffer({ type: 'u32', count: 5 });
         library.expand({ counts, source, rank, total: one });
