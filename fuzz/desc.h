@@ -69,6 +69,7 @@ void desc_histogram(void);
 void desc_sort(void);
 void desc_gather(void);
 void desc_search(void);
+void desc_by_key(void);
 void desc_compact(void);
 void desc_expand(void);
 void desc_unique(void);

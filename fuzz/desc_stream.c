@@ -178,6 +178,23 @@ void desc_search(void)
         DEMAND(number_of(desc.out, i) <= count_of(desc.sorted));
 }
 
+void desc_by_key(void)
+{
+    tml_type type = take_scalar(), key = take_element();
+    uint64_t count = below(200);
+    tml_reduce_by_key_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
+                                   .keys = make(key, count, CONTENTS_BELOW, 3),
+                                   .values = make(type, count, CONTENTS_ANY, 0)};
+    desc.length = take_length(count);
+    desc.out_keys = maybe_out(key, below(count + 1));
+    desc.starts = make_out(take_count_type(), count);
+    desc.out = make_out(take_bool() ? type : take_scalar(), count);
+    desc.count = make_out(take_count_type(), 1);
+    desc.scratch = make_scratch(tml_reduce_by_key_scratch_size(tml, &desc));
+    if (RUN(tml_reduce_by_key, &desc))
+        DEMAND(number_of(desc.count, 0) <= count_of(desc.keys));
+}
+
 /* Are the first numbers below a bound, and ascending? */
 static void demand_ascending(tml_buffer numbers, uint64_t count, uint64_t bound)
 {

@@ -52,6 +52,7 @@ typedef enum call_kind {
     CALL_SEARCH,
     CALL_EXPAND,
     CALL_UNIQUE,
+    CALL_REDUCE_BY_KEY,
     CALL_REDUCE_SEGMENTS,
     CALL_SCAN_SEGMENTS,
     CALL_SURFACE_ENQUEUE,
@@ -90,6 +91,7 @@ static const char *const call_names[CALL_KINDS] = {"open",
                                                    "search",
                                                    "expand",
                                                    "unique",
+                                                   "reduce_by_key",
                                                    "reduce_segments",
                                                    "scan_segments",
                                                    "surface_enqueue",
@@ -935,6 +937,24 @@ static inline void model_histogram(const operands *o, const call *c)
     }
 }
 
+static inline void model_by_key(const operands *o, const call *c)
+{
+    const array *keys = o->at[AT_BY], *in = o->at[AT_IN];
+    array *out_keys = o->at[AT_OUT], *out = o->at[AT_OUT + 1], *starts = o->at[AT_INDICES];
+    size_t size = tml_type_size(keys->type);
+    uint64_t n = model_length(o, c, keys->count), runs = 0;
+    for (uint64_t first = 0, end; first < n; first = end, runs++) {
+        for (end = first + 1;
+             end < n && memcmp(keys->mirror + end * size, keys->mirror + first * size, size) == 0;)
+            end++;
+        if (out_keys && runs < out_keys->count)
+            memcpy(out_keys->mirror + runs * size, keys->mirror + first * size, size);
+        store_integer(starts, runs, first);
+        model_fold((tml_fold)c->fold, in, first, end, out, runs);
+    }
+    store_count(o->at[AT_COUNT], 0, runs);
+}
+
 /* Does to the mirrors what a call must do to the buffers. */
 static inline void model_run(const operands *o, const call *c)
 {
@@ -984,6 +1004,9 @@ static inline void model_run(const operands *o, const call *c)
         break;
     case CALL_UNIQUE:
         model_unique(o, c);
+        break;
+    case CALL_REDUCE_BY_KEY:
+        model_by_key(o, c);
         break;
     case CALL_REDUCE_SEGMENTS:
     case CALL_SCAN_SEGMENTS:

@@ -808,6 +808,21 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         *size = scatters ? tml_scatter_scratch_size(tml, &d) : tml_gather_scratch_size(tml, &d);
         return TML_OK;
     }
+    case CALL_REDUCE_BY_KEY: {
+        const tml_reduce_by_key_desc d = {.fold = (tml_fold)c->fold,
+                                          .keys = by,
+                                          .values = in[0],
+                                          .length = length,
+                                          .out_keys = out[0],
+                                          .starts = buffer_at(o, AT_INDICES),
+                                          .out = out[1],
+                                          .count = count,
+                                          .scratch = scratch};
+        if (!size)
+            return tml_reduce_by_key(tml, &d);
+        *size = tml_reduce_by_key_scratch_size(tml, &d);
+        return TML_OK;
+    }
     case CALL_SEARCH: {
         const tml_search_desc d = {.sorted = in[0],
                                    .queries = by,
@@ -846,7 +861,11 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         return TML_OK;
     }
     case CALL_REDUCE_SEGMENTS: {
-        const tml_reduce_segments_desc d = {(tml_fold)c->fold, in[0], by, out[0], scratch};
+        const tml_reduce_segments_desc d = {.fold = (tml_fold)c->fold,
+                                            .in = in[0],
+                                            .offsets = by,
+                                            .out = out[0],
+                                            .scratch = scratch};
         if (!size)
             return tml_reduce_segments(tml, &d);
         *size = tml_reduce_segments_scratch_size(tml, &d);

@@ -82,6 +82,7 @@ typedef union any_desc {
     tml_sort_desc sort;
     tml_gather_desc gather;
     tml_search_desc search;
+    tml_reduce_by_key_desc reduce_by_key;
     tml_expand_desc expand;
     tml_unique_desc unique;
     tml_reduce_segments_desc reduce_segments;
@@ -111,6 +112,7 @@ RUN(sort, sort)
 RUN(gather, gather)
 RUN(scatter, gather)
 RUN(search, search)
+RUN(reduce_by_key, reduce_by_key)
 RUN(unique, unique)
 RUN(reduce_segments, reduce_segments)
 RUN(scan_segments, scan_segments)
@@ -250,6 +252,25 @@ static operation operations[] = {
       IN(search.queries, "queries", U32, ELEMENTS, NULL),
       IN(search.length.device, "length.device", U32, 1, NULL),
       OUT(search.out, "out", U32, ELEMENTS), OUT(search.scratch, "scratch", U8, SCRATCH)}},
+    {"reduce_segments by starts",
+     run_reduce_segments,
+     {.reduce_segments.fold = TML_FOLD_MAX},
+     {IN(reduce_segments.in, "in", U32, ELEMENTS, NULL),
+      IN(reduce_segments.starts, "starts", U32, ELEMENTS, NULL),
+      IN(reduce_segments.count.device, "count.device", U32, 1, NULL),
+      IN(reduce_segments.length.device, "length.device", U32, 1, NULL),
+      OUT(reduce_segments.out, "out", U32, ELEMENTS),
+      OUT(reduce_segments.scratch, "scratch", U8, SCRATCH)}},
+    {"reduce_by_key",
+     run_reduce_by_key,
+     {.reduce_by_key.fold = TML_FOLD_MIN},
+     {IN(reduce_by_key.keys, "keys", U32, ELEMENTS, NULL),
+      IN(reduce_by_key.values, "values", U32, ELEMENTS, NULL),
+      IN(reduce_by_key.length.device, "length.device", U32, 1, NULL),
+      OUT(reduce_by_key.out_keys, "out_keys", U32, ELEMENTS),
+      OUT(reduce_by_key.starts, "starts", U32, ELEMENTS),
+      OUT(reduce_by_key.out, "out", U32, ELEMENTS), OUT(reduce_by_key.count, "count", U32, 1),
+      OUT(reduce_by_key.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
      run_scan_segments,
      {{0}},
@@ -388,6 +409,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_scatter, (tml, NULL), "desc")                                                            \
     X(tml_search, (NULL, &search), "tml")                                                          \
     X(tml_search, (tml, NULL), "desc")                                                             \
+    X(tml_reduce_by_key, (NULL, &reduce_by_key), "tml")                                            \
+    X(tml_reduce_by_key, (tml, NULL), "desc")                                                      \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
     X(tml_reduce_segments, (NULL, &reduce_segments), "tml")                                        \
@@ -517,6 +540,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_gather_scratch_size, &gather)                                                            \
     X(tml_scatter_scratch_size, &gather)                                                           \
     X(tml_search_scratch_size, &search)                                                            \
+    X(tml_reduce_by_key_scratch_size, &reduce_by_key)                                              \
     X(tml_unique_scratch_size, &unique)                                                            \
     X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
     X(tml_scan_segments_scratch_size, &scan_segments)                                              \
@@ -555,6 +579,7 @@ TEST(null_is_refused_by_every_call)
     const tml_sort_desc sort = {0};
     const tml_gather_desc gather = {0};
     const tml_search_desc search = {0};
+    const tml_reduce_by_key_desc reduce_by_key = {0};
     const tml_unique_desc unique = {0};
     const tml_reduce_segments_desc reduce_segments = {0};
     const tml_scan_segments_desc scan_segments = {0};

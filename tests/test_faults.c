@@ -216,6 +216,26 @@ static void run_search(fault_run *r)
     }
 }
 
+static void run_reduce_by_key(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer keys = bytes_of(r, n, 2), values = numbers_of(r, n, 5);
+        tml_buffer out_keys = fault_output_of(r, TML_U8, n), out = fault_output_of(r, TML_U64, n);
+        tml_buffer starts = fault_output_of(r, TML_U32, n), count = fault_output_of(r, TML_U32, 1);
+        FAULT_STREAM(r, tml_reduce_by_key(r->tml, &(tml_reduce_by_key_desc){.keys = keys,
+                                                                            .values = values,
+                                                                            .out_keys = out_keys,
+                                                                            .starts = starts,
+                                                                            .out = out,
+                                                                            .count = count}));
+        fault_take(r, count, 1);
+        fault_take(r, out_keys, n);
+        fault_take(r, starts, n);
+        fault_take(r, out, n);
+    }
+}
+
 /* Is the method one that the engine has? Where it is not, its own run takes AUTO. */
 static tml_method method_of(const fault_run *r, tml_method method)
 {
@@ -1210,6 +1230,7 @@ static const fault_scenario scenarios[] = {
     {"sort", run_sort, ON_ALL, false},
     {"gather", run_gather, ON_ALL, false},
     {"search", run_search, ON_ALL, false},
+    {"reduce_by_key", run_reduce_by_key, ON_ALL, false},
     {"scan", run_scan, ON_ALL, false},
     {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},
     {"compact", run_compact, ON_ALL, false},

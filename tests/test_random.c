@@ -498,6 +498,22 @@ static void make_unique(generator *g, call *c)
     choose_scratch(g, c);
 }
 
+static void make_by_key(generator *g, call *c)
+{
+    c->fold = (uint8_t)below(g, TML_FOLD_MEAN + 1);
+    c->at[AT_BY] = want_any(g, c->context, any_types, chance(g, 60) ? STYLE_RUNS : any_style(g));
+    const tml_type key = g->arrays[c->at[AT_BY]].type;
+    uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_BY]].count);
+    c->at[AT_IN] = want(g, c->context, scalar_types, bound, any_style(g));
+    const tml_type type = g->arrays[c->at[AT_IN]].type;
+    if (chance(g, 70))
+        c->at[AT_OUT] = want_out(g, c->context, key, chance(g, 60) ? bound : below(g, bound + 1));
+    c->at[AT_OUT + 1] = want_out(g, c->context, fold_type(g, (tml_fold)c->fold, type), bound);
+    c->at[AT_INDICES] = want_count(g, c->context, bound);
+    c->at[AT_COUNT] = want_count(g, c->context, 1);
+    choose_scratch(g, c);
+}
+
 static void make_segments(generator *g, call *c)
 {
     bool is_scan = c->kind == CALL_SCAN_SEGMENTS;
@@ -590,6 +606,7 @@ static call make_operation(generator *g, uint8_t context)
         {CALL_SEARCH, 5, make_search},
         {CALL_EXPAND, 10, make_expand},
         {CALL_UNIQUE, 10, make_unique},
+        {CALL_REDUCE_BY_KEY, 5, make_by_key},
         {CALL_REDUCE_SEGMENTS, 5, make_segments},
         {CALL_SCAN_SEGMENTS, 5, make_segments},
         {CALL_SURFACE_ENQUEUE, 4, make_surface_enqueue},

@@ -2171,10 +2171,120 @@ static const case_op search_op = {"search",
                                   search_test,
                                   search_perf};
 
+/* ---- reduce by key --------------------------------------------------------------------------- */
+
+/* Runs of about the length that the axis says, of few keys, so that equal ones come back. Returns how many there
+ * are among the first n; begins gets them, and n behind them. */
+static uint64_t choose_runs(case_run *c, uint8_t *keys, size_t size, uint64_t bound, uint64_t n,
+                            uint64_t *begins)
+{
+    uint64_t mean = case_number(c, "run"), runs = 0, key = 0;
+    for (uint64_t i = 0; i < bound; i++) {
+        uint64_t x = case_random(c) >> 20;
+        bool begins_here = i == 0 || x % mean == 0;
+        key = begins_here ? key + 1 + x / mean % 3 : key;
+        memset(keys + i * size, 0x40, size);
+        keys[i * size + size - 1] = (uint8_t)(key % 5);
+        if (i < n && (i == 0 || memcmp(keys + i * size, keys + (i - 1) * size, size) != 0))
+            begins[runs++] = i;
+    }
+    begins[runs] = n;
+    return runs;
+}
+
+/* The same runs by their starts and a number that the host knows. */
+static void check_starts(case_run *c, const tml_reduce_by_key_desc *by, uint64_t runs, uint64_t n,
+                         tml_type type, const case_array *in, const uint64_t *begins)
+{
+    case_array *out = case_output(c, type, runs + 2);
+    if (!case_call(c, tml_reduce_segments(
+                          c->tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_MAX,
+                                                              .in = by->values,
+                                                              .out = out->buffer,
+                                                              .starts = by->starts,
+                                                              .count = tml_length_of(runs),
+                                                              .length = tml_length_of(n)})) ||
+        !case_fetch(c, out))
+        return;
+    for (uint64_t r = 0; r < runs; r++)
+        check_fold(c, TML_FOLD_MAX, type, in->data, begins[r], begins[r + 1], type, out, r);
+    case_check_rest(c, "out", out, runs * tml_type_size(type));
+}
+
+static void reduce_by_key_test(case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_type key_type = type_of_size(case_number(c, "elem"));
+    tml_fold fold = fold_of(c);
+    tml_type out_type = fold_type(fold, type, case_is(c, "out", "narrow"));
+    size_t size = tml_type_size(key_type);
+    uint64_t bound = choose_count(c);
+    tml_reduce_by_key_desc desc = {.fold = fold};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    case_array *keys = case_array_new(c, key_type, bound), *in = case_array_new(c, type, bound);
+    uint64_t *begins = malloc((bound + 2) * sizeof *begins);
+    uint8_t *expected = malloc(bound * size + 1);
+    if (!begins || !expected)
+        abort();
+    uint64_t runs = keys->size ? choose_runs(c, keys->data, size, bound, n, begins) : 0;
+    fill_numbers(c, type, in->data, in->size / tml_type_size(type));
+    desc.keys = case_input(c, keys, key_type, bound);
+    desc.values = case_input(c, in, type, bound);
+    bool has_keys = !case_is(c, "keys", "none");
+    uint64_t room = case_is(c, "keys", "half") ? bound / 2 : bound;
+    case_array *out_keys = has_keys ? case_output(c, key_type, room) : NULL;
+    case_array *starts = number_output(c, "starts", bound);
+    case_array *out = case_output(c, out_type, bound), *count = number_output(c, "starts", 1);
+    desc.out_keys = handle(out_keys);
+    desc.starts = handle(starts);
+    desc.out = handle(out);
+    desc.count = handle(count);
+    c->bytes = n * (size + tml_type_size(type)) + runs * (size + tml_type_size(out_type));
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_reduce_by_key(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out)) {
+        check_numbers(c, "count", count, "starts", &runs, 1);
+        check_numbers(c, "starts", starts, "starts", begins, runs);
+        for (uint64_t r = 0; r < runs; r++) {
+            memcpy(expected + r * size, keys->data + begins[r] * size, size);
+            check_fold(c, fold, type, in->data, begins[r], begins[r + 1], out_type, out, r);
+        }
+        case_check_rest(c, "out", out, runs * tml_type_size(out_type));
+        if (has_keys)
+            case_check(c, "out_keys", out_keys, expected, (runs < room ? runs : room) * size);
+        if (c->result == CASE_PASSED)
+            check_starts(c, &desc, runs, n, type, in, begins);
+    }
+    free(begins);
+    free(expected);
+}
+
+static const char *const reduce_by_key_perf[] = {
+    "reduce_by_key(count=16777216)", "reduce_by_key(count=16777216,run=1)",
+    "reduce_by_key(count=16777216,run=1000000000)", NULL};
+static const case_op reduce_by_key_op = {
+    "reduce_by_key",
+    {{"count", "1025 0 1 2 63 64 65 1023 1024 4095 4096 4097 65537 300007", true},
+     {"type", SCALARS, false},
+     {"fold", FOLDS, false},
+     {"out", "wide narrow", false},
+     {"data", NUMBER_DATA, false},
+     {"run", "10 1 2 100 5000 1000000000", true},
+     {"elem", SIZES, true},
+     {"keys", "yes none half", false},
+     {"starts", "u32 u64", false},
+     {"length", LENGTHS, false},
+     {"threads", THREADS, true}},
+    numbers_are_sensible,
+    reduce_by_key_test,
+    reduce_by_key_perf};
+
 static const case_op *const stream_ops[] = {
-    &map_op,       &reduce_op, &histogram_op,       &scan_op,          &compact_op,
-    &partition_op, &sort_op,   &gather_op,          &scatter_op,       &search_op,
-    &expand_op,    &unique_op, &reduce_segments_op, &scan_segments_op, NULL};
+    &map_op,     &reduce_op,          &histogram_op,     &scan_op,
+    &compact_op, &partition_op,       &sort_op,          &gather_op,
+    &scatter_op, &search_op,          &reduce_by_key_op, &expand_op,
+    &unique_op,  &reduce_segments_op, &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

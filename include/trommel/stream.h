@@ -384,18 +384,51 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
  * the call's work is bounded as ever, and nothing outside of its buffers is read or written. ARG
  * results are positions in the whole stream. Work is balanced over elements: one giant segment
  * among millions of empty ones is shared out. A float result depends on the segment's elements
- * alone: it is the one that tml_reduce gives for them as a stream of their own. */
+ * alone: it is the one that tml_reduce gives for them as a stream of their own.
+ * starts  in place of offsets, as tml_unique gives them: a segment ends where the next one begins, the
+ *         last one at in's length. count: how many there are, also on the device; out's elements past
+ *         it are left as they were. length: of in. Without starts both stay zeroed. */
 typedef struct tml_reduce_segments_desc {
     tml_fold fold;
     tml_buffer in;
     tml_buffer offsets;
     tml_buffer out;
     tml_buffer scratch;
+    tml_buffer starts;
+    tml_length count;
+    tml_length length;
 } tml_reduce_segments_desc;
 TML_API TML_MUST_CHECK tml_status tml_reduce_segments(tml_context *tml,
                                                       const tml_reduce_segments_desc *desc);
 TML_API size_t tml_reduce_segments_scratch_size(tml_context *tml,
                                                 const tml_reduce_segments_desc *desc);
+
+/* One fold for each run of equal neighbours among keys (equal bytes, as in tml_unique); sort first, with
+ * the values as a payload, for one fold a key.
+ * fold      any of tml_fold; ARG results are positions in the whole stream
+ * keys      elements of 1 to 64 bytes
+ * values    any scalar type, one a key
+ * length    of keys
+ * out_keys  optional: the key of each run, in keys' type; room for the length's bound, or less
+ * starts    u32 or u64: the index of each run's first element; room for the bound. tml_reduce_segments
+ *           takes it, with count, for further folds of the same runs
+ * out       one result a run, of the types that tml_reduce gives; room for the bound
+ * count     one u32 or u64: runs
+ * Nothing is written past the number of runs. Balance and floats as in tml_reduce_segments. */
+typedef struct tml_reduce_by_key_desc {
+    tml_fold fold;
+    tml_buffer keys;
+    tml_buffer values;
+    tml_length length;
+    tml_buffer out_keys;
+    tml_buffer starts;
+    tml_buffer out;
+    tml_buffer count;
+    tml_buffer scratch;
+} tml_reduce_by_key_desc;
+TML_API TML_MUST_CHECK tml_status tml_reduce_by_key(tml_context *tml,
+                                                    const tml_reduce_by_key_desc *desc);
+TML_API size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc);
 
 /* Scans each segment from zero, as tml_scan would as a stream of its own (types, in place, and
  * floats to the bit). Elements in no segment are left as they were. Offsets and balance as in

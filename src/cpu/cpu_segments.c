@@ -203,6 +203,9 @@ typedef struct reduce_job {
     cpu_scan_space *spaces; /* one a worker, for scan */
     segment now;            /* the long segment in progress */
     cpu_number *results;    /* of its blocks */
+    /* with starts: all but the last segment, whose end is the length, are as with offsets */
+    bool has_last;
+    segment last;
 } reduce_job;
 
 static void reduce_worker(void *argument, uint32_t worker)
@@ -239,9 +242,9 @@ static void reduce_block_worker(void *argument, uint32_t worker)
     }
 }
 
-static void reduce_long(reduce_job *job, uint64_t s)
+static void reduce_long(reduce_job *job, uint64_t s, segment span)
 {
-    job->now = segment_at(&job->all, s);
+    job->now = span;
     uint64_t blocks = blocks_in(job->now.end - job->now.first, CPU_FOLD_BLOCK);
     cpu_run_tiles(job->all.tml, &job->all.tickets, blocks, reduce_block_worker, job);
     if (tml_is_cancelled(job->all.tml))
@@ -258,7 +261,8 @@ static void reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *des
                            reduce_job *job)
 {
     *job = (reduce_job){.out = NULL};
-    bind_segments(tml, desc->offsets, desc->in, &job->all);
+    bind_segments(tml, tml_buffer_is_none(desc->starts) ? desc->offsets : desc->starts, desc->in,
+                  &job->all);
     job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
     job->results = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_FOLD_BLOCK),
                                   sizeof *job->results);
@@ -277,6 +281,19 @@ static size_t reduce_segments_scratch_size(tml_context *tml, const void *desc)
     return arena.size;
 }
 
+/* Leaves the segments that a device counted, and parts the last one. */
+static void bind_starts(tml_context *tml, const tml_reduce_segments_desc *desc, reduce_job *job)
+{
+    uint64_t count = cpu_length(tml, &desc->count);
+    job->all.element_count = cpu_length(tml, &desc->length);
+    job->all.count = count ? count - 1 : 0;
+    job->has_last = count > 0;
+    if (job->has_last)
+        job->last = (segment){offset_at(&job->all, count - 1), job->all.element_count};
+    if (job->last.first > job->last.end)
+        job->last = (segment){0, 0};
+}
+
 static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *scratch,
                                       size_t scratch_size)
 {
@@ -290,10 +307,14 @@ static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *
     job.out = out->memory;
     job.out_size = out->element_size;
     job.out_type = out->type;
+    if (!tml_buffer_is_none(d->starts))
+        bind_starts(tml, d, &job);
     if (are_in_order(&job.all))
         run_groups(&job.all, reduce_worker, &job);
     for (uint64_t i = 0; i < job.all.long_count; i++)
-        reduce_long(&job, job.all.long_ones[i]);
+        reduce_long(&job, job.all.long_ones[i], segment_at(&job.all, job.all.long_ones[i]));
+    if (job.has_last)
+        reduce_long(&job, job.all.count, job.last);
     return cpu_finish(tml, "tml_reduce_segments");
 }
 

@@ -7,9 +7,9 @@
 enum { GL_FOLD_LEVELS = 5, GL_FOLD_DEFINES = 320 };
 
 typedef struct gl_fold {
-    const char *segmented; /* more defines for segments, else an empty string */
-    gl_input offsets;      /* of segments */
-    gl_uniform segment_count, segment_elements; /* likewise */
+    const char *segmented;          /* more defines for segments, else an empty string */
+    gl_input offsets, counts, ends; /* of segments (gl_segments.glsl) */
+    gl_uniform segment_count, segment_elements, count_place, end_place; /* likewise */
     const gl_texture *in;
     uint64_t elements; /* most elements */
     char constants[GL_FOLD_DEFINES];
@@ -26,8 +26,8 @@ tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count);
 /* Takes *out (QUADS) and draws count results. length: of a stream; NULL for segments. */
 tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
                            uint64_t count, const gl_texture **out);
-/* Stores results, each in the first words of its texel. */
+/* Stores results, each in the first words of its texel; with counted only so many of them. */
 tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_t count,
-                            tml_buffer out);
+                            const tml_length *counted, tml_buffer out);
 
 #endif

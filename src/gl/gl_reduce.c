@@ -57,17 +57,20 @@ static tml_status draw_blocks(tml_context *tml, const gl_fold *fold, uint32_t l,
     char defines[GL_FOLD_DEFINES + 64];
     snprintf(defines, sizeof defines, "%s%s%s", fold->constants, fold->segmented,
              l ? "#define FROM_STATES\n" : "");
-    return gl_draw(tml,
-                   &(gl_draw_info){
-                       .shader = &gl_shader_fold_blocks,
-                       .defines = defines,
-                       .inputs = {{"folded", l ? fold->levels[l - 1] : fold->in}, fold->offsets},
-                       .uniforms = {GL_UINT("level", fold->block_log2 + l * FAN_LOG2),
-                                    fold->segment_count, fold->segment_elements},
-                       .targets = {fold->levels[l]},
-                       .first = first,
-                       .count = count,
-                   });
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_fold_blocks,
+                            .defines = defines,
+                            .inputs = {{"folded", l ? fold->levels[l - 1] : fold->in},
+                                       fold->offsets,
+                                       fold->counts,
+                                       fold->ends},
+                            .uniforms = {GL_UINT("level", fold->block_log2 + l * FAN_LOG2),
+                                         fold->segment_count, fold->segment_elements,
+                                         fold->count_place, fold->end_place},
+                            .targets = {fold->levels[l]},
+                            .first = first,
+                            .count = count,
+                        });
 }
 
 tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count)
@@ -86,17 +89,18 @@ tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count)
 }
 
 tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_t count,
-                            tml_buffer out)
+                            const tml_length *counted, tml_buffer out)
 {
     const tml_slot *slot = tml_slot_of(tml, out);
     const gl_texture *target = gl_slot_texture(slot);
     bool is_shared = slot->element_size < 4;
-    char defines[32];
-    snprintf(defines, sizeof defines, "#define SIZE_OUT %u\n",
-             (unsigned)__builtin_ctzll(slot->element_size));
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define SIZE_OUT %u\n%s",
+             (unsigned)__builtin_ctzll(slot->element_size), counted ? "#define COUNTED\n" : "");
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_store_results,
                             .defines = defines,
+                            .length = counted,
                             .inputs = {{"results", results}, {is_shared ? "old" : NULL, target}},
                             .uniforms = {GL_UINT("count", (uint32_t)count)},
                             .targets = {target},
@@ -128,9 +132,13 @@ tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_leng
     for (uint32_t l = 0; l < fold->level_count; l++)
         info.inputs[inputs++] = (gl_input){names[l], fold->levels[l]};
     if (fold->segmented[0]) {
-        info.inputs[inputs] = fold->offsets;
+        info.inputs[inputs++] = fold->offsets;
+        info.inputs[inputs++] = fold->counts;
+        info.inputs[inputs++] = fold->ends;
         info.uniforms[0] = fold->segment_count;
         info.uniforms[1] = fold->segment_elements;
+        info.uniforms[2] = fold->count_place;
+        info.uniforms[3] = fold->end_place;
     }
     return gl_draw(tml, &info);
 }
@@ -164,7 +172,7 @@ static tml_status reduce_run(tml_context *tml, const tml_reduce_desc *desc)
         const gl_texture *result;
         status = gl_fold_results(tml, &folds[k], &desc->length, 1, &result);
         if (!status)
-            status = gl_store_results(tml, result, 1, tml_reduce_result_at(desc, k).out);
+            status = gl_store_results(tml, result, 1, NULL, tml_reduce_result_at(desc, k).out);
     }
     return status;
 }

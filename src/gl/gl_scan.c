@@ -168,7 +168,7 @@ static tml_status store_total(tml_context *tml, const gl_scan *scan, const tml_l
     tml_status status = take_sums(tml, scan, 1, &sum);
     if (status == TML_OK)
         status = draw_elements(tml, scan, "#define TOTAL\n", false, length, sum, 1);
-    return status == TML_OK ? gl_store_results(tml, sum.low, 1, total) : status;
+    return status == TML_OK ? gl_store_results(tml, sum.low, 1, NULL, total) : status;
 }
 
 static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)

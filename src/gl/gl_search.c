@@ -17,8 +17,6 @@ static tml_status search_run(tml_context *tml, const tml_search_resolved *resolv
 {
     const tml_search_desc *desc = &resolved->desc;
     const tml_slot *sorted = tml_slot_of(tml, desc->sorted), *out = tml_slot_of(tml, desc->out);
-    const tml_slot *length = tml_slot_of(tml, desc->sorted_length.device);
-    uint32_t words = length ? (uint32_t)(length->element_size / 4) : 0;
     uint64_t flip = resolved->flip, real_flip = resolved->real_flip;
     char defines[64];
     snprintf(defines, sizeof defines, "#define SIZE %u\n%s%s", (unsigned)sorted->element_size,
@@ -32,8 +30,7 @@ static tml_status search_run(tml_context *tml, const tml_search_resolved *resolv
             .inputs = {{"sorted", gl_slot_texture(sorted)},
                        {"queries", gl_texture_of(tml, desc->queries)},
                        {"sorted_length", gl_texture_of(tml, desc->sorted_length.device)}},
-            .uniforms = {GL_UINT3("sorted_place", (uint32_t)desc->sorted_length.count,
-                                  (uint32_t)desc->sorted_length.device_index * words, words),
+            .uniforms = {gl_length_place(tml, "sorted_place", &desc->sorted_length),
                          GL_UINT2("flip", (uint32_t)flip, (uint32_t)(flip >> 32)),
                          GL_UINT2("real_flip", (uint32_t)real_flip, (uint32_t)(real_flip >> 32))},
             .targets = {gl_slot_texture(out)},

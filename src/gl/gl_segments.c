@@ -20,25 +20,44 @@ static uint64_t segments_in(const tml_context *tml, tml_buffer offsets)
     return tml_slot_of(tml, offsets)->count - 1;
 }
 
-static const char *offset_defines(const tml_context *tml, tml_buffer offsets)
+static const char *offset_defines(const tml_context *tml, tml_buffer offsets, bool are_starts)
 {
-    return tml_slot_of(tml, offsets)->type == TML_U64 ? "#define SEGMENTED\n#define OFFSETS_WIDE\n"
-                                                      : "#define SEGMENTED\n";
+    static const char *const defines[2][2] = {
+        {"#define SEGMENTED\n", "#define SEGMENTED\n#define OFFSETS_WIDE\n"},
+        {"#define SEGMENTED\n#define STARTS\n",
+         "#define SEGMENTED\n#define STARTS\n#define OFFSETS_WIDE\n"}};
+    return defines[are_starts][tml_slot_of(tml, offsets)->type == TML_U64];
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
+static bool has_starts(const tml_reduce_segments_desc *desc)
+{
+    return !tml_buffer_is_none(desc->starts);
+}
+
+static uint64_t most_segments(const tml_context *tml, const tml_reduce_segments_desc *desc)
+{
+    return has_starts(desc) ? desc->count.count : segments_in(tml, desc->offsets);
+}
+
 static bool fold_bind_segments(tml_context *tml, const tml_reduce_segments_desc *desc,
                                gl_fold *fold)
 {
-    uint64_t elements = tml_slot_of(tml, desc->in)->count;
+    tml_buffer offsets = has_starts(desc) ? desc->starts : desc->offsets;
+    uint64_t elements = has_starts(desc) ? desc->length.count : tml_slot_of(tml, desc->in)->count;
     bool is_supported =
         gl_fold_bind(tml, desc->fold, desc->in, elements, tml_slot_of(tml, desc->out)->type, fold);
-    fold->segmented = offset_defines(tml, desc->offsets);
-    fold->offsets = (gl_input){"offsets", offsets_of(tml, desc->offsets)};
-    fold->segment_count =
-        (gl_uniform)GL_UINT("segment_count", (uint32_t)segments_in(tml, desc->offsets));
+    fold->segmented = offset_defines(tml, offsets, has_starts(desc));
+    fold->offsets = (gl_input){"offsets", offsets_of(tml, offsets)};
+    fold->segment_count = (gl_uniform)GL_UINT("segment_count", (uint32_t)most_segments(tml, desc));
     fold->segment_elements = (gl_uniform)GL_UINT("segment_elements", (uint32_t)elements);
+    if (has_starts(desc)) {
+        fold->counts = (gl_input){"counts", gl_texture_of(tml, desc->count.device)};
+        fold->ends = (gl_input){"ends", gl_texture_of(tml, desc->length.device)};
+        fold->count_place = gl_length_place(tml, "count_place", &desc->count);
+        fold->end_place = gl_length_place(tml, "end_place", &desc->length);
+    }
     return is_supported;
 }
 
@@ -50,7 +69,7 @@ static bool reduce_segments_supports(tml_context *tml, const tml_reduce_segments
 
 static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
-    uint64_t segments = segments_in(tml, desc->offsets);
+    uint64_t segments = most_segments(tml, desc);
     if (segments == 0)
         return TML_OK;
     gl_fold fold;
@@ -59,7 +78,9 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
     tml_status status = gl_fold_blocks(tml, &fold, 1);
     if (status == TML_OK)
         status = gl_fold_results(tml, &fold, NULL, segments, &results);
-    return status == TML_OK ? gl_store_results(tml, results, segments, desc->out) : status;
+    return status == TML_OK ? gl_store_results(tml, results, segments,
+                                               has_starts(desc) ? &desc->count : NULL, desc->out)
+                            : status;
 }
 
 GL_OP(reduce_segments, tml_reduce_segments_desc)
@@ -81,7 +102,7 @@ static segments_view view_of(const tml_context *tml, const tml_scan_segments_des
     uint64_t segments = segments_in(tml, desc->offsets);
     uint64_t elements = tml_slot_of(tml, desc->in)->count;
     return (segments_view){
-        .defines = offset_defines(tml, desc->offsets),
+        .defines = offset_defines(tml, desc->offsets, false),
         .offsets = {"offsets", offsets_of(tml, desc->offsets)},
         .count = GL_UINT("segment_count", (uint32_t)segments),
         .elements = GL_UINT("segment_elements", (uint32_t)elements),

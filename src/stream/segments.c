@@ -18,22 +18,61 @@ static tml_status check_memory(tml_context *tml, const char *call, tml_buffer ou
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-static tml_status resolve_reduce(tml_context *tml, const tml_reduce_segments_desc *d)
+/* Checks where segments begin and end, and gives their most. */
+static tml_status check_segments(tml_context *tml, const char *call, tml_reduce_segments_desc *d,
+                                 uint64_t *most)
+{
+    bool has_offsets = !tml_buffer_is_none(d->offsets);
+    const tml_length *lengths[] = {&d->count, &d->length};
+    tml_status status = TML_OK;
+    if (tml_buffer_is_none(d->starts)) {
+        for (size_t i = 0; i < TML_ARRAY_SIZE(lengths); i++)
+            if (lengths[i]->count || lengths[i]->exact || !tml_buffer_is_none(lengths[i]->device))
+                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                                 "%s: %s is given without starts, needs to stay zeroed", call,
+                                 i ? "length" : "count");
+        status = check_offsets(tml, call, d->offsets);
+        *most = status ? 0 : stream_count_of(tml, d->offsets) - 1;
+        return status;
+    }
+    if (has_offsets)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: offsets and starts are both given, needs one of them", call);
+    status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
+    if (!status)
+        status =
+            stream_check_length_of(tml, call, "count", stream_count_of(tml, d->starts), &d->count);
+    *most = d->count.count;
+    return status ? status
+                  : tml_check_buffer(tml, call, "starts", d->starts, stream_count_types, *most);
+}
+
+static tml_status resolve_reduce(tml_context *tml, tml_reduce_segments_desc *d)
 {
     static const char call[] = "tml_reduce_segments";
-    tml_status status = check_offsets(tml, call, d->offsets);
+    uint64_t most = 0;
+    tml_status status = check_segments(tml, call, d, &most);
     if (status == TML_OK)
-        status = stream_check_fold(tml, call, d->fold, d->in, stream_count_of(tml, d->in), "out",
-                                   d->out, stream_count_of(tml, d->offsets) - 1);
-    return status ? status : check_memory(tml, call, d->out, d->scratch, d->in, false, d->offsets);
+        status = stream_check_fold(tml, call, d->fold, d->in,
+                                   TML_MAX_OF(d->length.count, stream_count_of(tml, d->in)), "out",
+                                   d->out, most);
+    const stream_field outputs[] = {{"desc.out", d->out}, {"desc.scratch", d->scratch}};
+    const stream_input inputs[] = {{"desc.in", d->in, 0},
+                                   {"desc.offsets", d->offsets, 0},
+                                   {"starts", d->starts, 0},
+                                   {"count.device", d->count.device, 0},
+                                   {"length.device", d->length.device, 0}};
+    return status ? status
+                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                                        TML_ARRAY_SIZE(inputs));
 }
 
 static tml_status reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
-    tml_status status = resolve_reduce(tml, desc);
+    tml_reduce_segments_desc d = *desc;
+    tml_status status = resolve_reduce(tml, &d);
     return status ? status
-                  : stream_run(tml, "tml_reduce_segments", TML_OP_REDUCE_SEGMENTS, desc,
-                               desc->scratch);
+                  : stream_run(tml, "tml_reduce_segments", TML_OP_REDUCE_SEGMENTS, &d, d.scratch);
 }
 
 tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
@@ -44,9 +83,9 @@ tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc 
 
 static size_t reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
-    return resolve_reduce(tml, desc) == TML_OK
-               ? stream_scratch_size(tml, TML_OP_REDUCE_SEGMENTS, desc)
-               : 0;
+    tml_reduce_segments_desc d = *desc;
+    return resolve_reduce(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_REDUCE_SEGMENTS, &d)
+                                             : 0;
 }
 
 size_t tml_reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)

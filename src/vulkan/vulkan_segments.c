@@ -22,6 +22,7 @@ typedef struct segments_job {
     uint32_t segments;
     uint64_t most_tiles;
     segments_args args;
+    vk_passes count, length; /* with starts: how many there are, and where the last one ends */
 } segments_job;
 
 /* Most elements of a short and of a middling segment, and the elements in a tile. */
@@ -32,17 +33,17 @@ typedef struct segments_shape {
 
 /* Shaders index elements and segments with 32 bits, and uvec4 with 31. */
 _Static_assert(((uint64_t)UINT32_MAX + 1) * 8 / 16 - 1 <= INT32_MAX, "of elements of 8 bytes, too");
-static bool is_countable(const tml_context *tml, tml_buffer in, tml_buffer offsets)
+static bool is_countable(uint64_t elements, uint64_t segments)
 {
-    return tml_slot_of(tml, in)->count <= UINT32_MAX - (1u << FOLD_TILE_LOG2) &&
-           tml_slot_of(tml, offsets)->count <= (uint64_t)1 << 31;
+    return elements <= UINT32_MAX - (1u << FOLD_TILE_LOG2) && segments < (uint64_t)1 << 31;
 }
 
-static void lay_out(tml_context *tml, tml_buffer in, tml_buffer offsets, tml_buffer out,
-                    const segments_shape *shape, vk_arena *arena, segments_job *job)
+/* Lays out for up to n elements and so many segments. */
+static void lay_out(tml_context *tml, tml_buffer in, uint64_t n, tml_buffer offsets,
+                    uint64_t segments, tml_buffer out, const segments_shape *shape, vk_arena *arena,
+                    segments_job *job)
 {
     const tml_slot *from = tml_slot_of(tml, in), *at = tml_slot_of(tml, offsets);
-    uint64_t n = from->count, segments = at->count - 1;
     uint64_t middling = TML_MIN_OF(segments, n / shape->short_most);
     uint64_t longs = TML_MIN_OF(segments, n / shape->middling_most);
     *job = (segments_job){.tml = tml, .segments = (uint32_t)segments};
@@ -112,6 +113,16 @@ static tml_status do_middling(const segments_job *job)
 
 enum { PIECE_BYTES = 16, PIECES = 8 };
 
+static void take_lengths(tml_context *tml, const tml_reduce_segments_desc *desc, vk_arena *arena,
+                         segments_job *job)
+{
+    job->count = vk_passes_take(tml, &desc->count, arena);
+    job->length = vk_passes_take(tml, &desc->length, arena);
+    job->args.wide |= SEGMENTS_STARTS;
+    job->args.count_at = job->count.total; /* the low words */
+    job->args.end_at = job->length.total;
+}
+
 static bool reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, vk_arena *arena,
                            segments_job *job, vk_address *scan_scratch)
 {
@@ -119,9 +130,12 @@ static bool reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *des
     vk_fold fold;
     bool is_supported =
         vk_fold_bind(tml, desc->fold, in->type, tml_slot_of(tml, desc->out)->type, &fold);
+    bool has_starts = !tml_buffer_is_none(desc->starts);
+    uint64_t elements = has_starts ? desc->length.count : in->count;
+    uint64_t segments = has_starts ? desc->count.count : tml_slot_of(tml, desc->offsets)->count - 1;
     uint32_t lanes = vk_caps_of(tml)->subgroup;
     uint32_t row = TML_MIN_OF(lanes * PIECES, (uint32_t)VK_GROUP);
-    lay_out(tml, desc->in, desc->offsets, desc->out,
+    lay_out(tml, desc->in, elements, has_starts ? desc->starts : desc->offsets, segments, desc->out,
             &(segments_shape){.short_most = PIECES * PIECE_BYTES / in->element_size,
                               .middling_most = row * PIECE_BYTES / in->element_size,
                               .tile = (uint64_t)1 << fold.tile_log2,
@@ -133,7 +147,9 @@ static bool reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *des
     job->mode_spec = VK_FOLD_SPECS;
     for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
         job->specs[s] = fold.specs[s];
-    return is_supported && is_countable(tml, desc->in, desc->offsets);
+    if (has_starts)
+        take_lengths(tml, desc, arena, job);
+    return is_supported && is_countable(elements, segments);
 }
 
 static bool reduce_supports(tml_context *tml, const void *desc)
@@ -160,7 +176,12 @@ static tml_status reduce_run(tml_context *tml, const void *desc, void *scratch, 
     segments_job job;
     vk_address scan_scratch;
     reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
-    tml_status status = find(&job, scan_scratch);
+    const tml_reduce_segments_desc *d = desc;
+    tml_status status = vk_passes_begin(tml, &d->count, &job.count);
+    if (!status)
+        status = vk_passes_begin(tml, &d->length, &job.length);
+    if (!status)
+        status = find(&job, scan_scratch);
     if (!status)
         status = do_middling(&job);
     if (!status)
@@ -206,7 +227,8 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
     tml_type sum_type = tml_slot_of(tml, desc->out)->type;
     uint32_t lanes = vk_caps_of(tml)->subgroup, rows;
     const vk_module *module = scan_module(sum_type, &rows);
-    lay_out(tml, desc->in, desc->offsets, desc->out,
+    lay_out(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->offsets,
+            tml_slot_of(tml, desc->offsets)->count - 1, desc->out,
             &(segments_shape){.short_most = QUAD * TML_MIN_OF(lanes, (uint32_t)SHORT_QUADS),
                               .middling_most = (uint64_t)QUAD * rows * lanes,
                               .tile = (uint64_t)QUAD * rows * VK_GROUP,
@@ -251,7 +273,8 @@ static bool scan_supports(tml_context *tml, const void *argument)
 {
     const tml_scan_segments_desc *desc = argument;
     return (tml_slot_of(tml, desc->out)->type != TML_F64 || vk_caps_of(tml)->float64) &&
-           is_countable(tml, desc->in, desc->offsets);
+           is_countable(tml_slot_of(tml, desc->in)->count,
+                        tml_slot_of(tml, desc->offsets)->count - 1);
 }
 
 static size_t scan_scratch_size(tml_context *tml, const void *argument)

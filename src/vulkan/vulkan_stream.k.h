@@ -116,6 +116,9 @@ ARGS_END(scan_args)
 #define SEGMENTS_COVER_END      6u
 #define SEGMENTS_COUNTERS       64u
 
+#define SEGMENTS_WIDE   1u /* offsets are u64 */
+#define SEGMENTS_STARTS 2u /* they are starts: the end of the last segment is not among them */
+
 /* Most workgroups of a dispatch over a list, whose length only the device knows. */
 #define SEGMENTS_GROUPS 4096u
 
@@ -130,9 +133,12 @@ ARG_ADDRESS(tiles)      /* tiles of each long segment; after the scan, tiles bef
 ARG_ADDRESS(results)    /* per tile: 16 bytes, or a sum */
 ARG_ADDRESS(marks)      /* head flags: a bit per element */
 ARG_ADDRESS(tile_marks) /* a bit per tile: it has a head flag */
+ARG_ADDRESS(count_at)   /* optional: u32, segments, up to the bound */
+ARG_ADDRESS(
+    end_at) /* optional: u32, SEGMENTS_STARTS: where the last segment ends, up to elements */
 ARG_UINT(segments)
 ARG_UINT(elements)
-ARG_UINT(wide) /* offsets are u64 */
+ARG_UINT(wide) /* SEGMENTS_WIDE and SEGMENTS_STARTS */
 ARG_UINT(middling_room)
 ARG_UINT(long_room)
 ARG_UINT(pass_tiles) /* in a pass of tml_reduce or tml_scan */

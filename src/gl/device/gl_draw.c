@@ -101,6 +101,14 @@ static void set_uniform(const gl_functions *fn, gl_program *program, const gl_un
     }
 }
 
+gl_uniform gl_length_place(const tml_context *tml, const char *name, const tml_length *length)
+{
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    uint32_t words = slot ? (uint32_t)(slot->element_size / 4) : 0;
+    return (gl_uniform)GL_UINT3(name, (uint32_t)length->count,
+                                (uint32_t)length->device_index * words, words);
+}
+
 /* The float tier has no integer uniforms, and its shaders need the shape of each texture. */
 static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
 {
@@ -150,10 +158,7 @@ static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_progra
         set_uniform(fn, program, &u);
     }
     if (info->length) {
-        const tml_slot *slot = tml_slot_of(d->tml, info->length->device);
-        uint32_t words = slot ? (uint32_t)(slot->element_size / 4) : 0;
-        gl_uniform place = GL_UINT3("tml_length_place", (uint32_t)info->length->count,
-                                    (uint32_t)info->length->device_index * words, words);
+        gl_uniform place = gl_length_place(d->tml, "tml_length_place", info->length);
         set_uniform(fn, program, &place);
     }
 }

@@ -188,6 +188,9 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
  * gl_store_count), so that fewer outputs are drawn. Otherwise does nothing. */
 tml_status gl_exact(tml_context *tml, const gl_texture *from, uint64_t texel, uint64_t *count);
 
+/* A uniform uvec3 for length_at() of gl_common.glsl. */
+gl_uniform gl_length_place(const tml_context *tml, const char *name, const tml_length *length);
+
 /* Words for elements: a target of elements of size bytes is drawn word by word, the words with
  * elements [0, count). */
 static inline uint64_t gl_words(uint64_t count, size_t size)

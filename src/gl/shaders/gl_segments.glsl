@@ -8,9 +8,18 @@ struct segment {
     uint count;
 };
 
+#ifdef STARTS /* offsets lack the end of the last segment; gl_common.glsl: lengths and their places */
+uniform highp usampler2D counts, ends;
+uniform uvec3 count_place, end_place;
+#endif
+
 /* Offsets saturate at 2^32 - 1, which is past every array. */
 uint segment_offset(uint s)
 {
+#ifdef STARTS
+    if (s >= length_at(counts, count_place))
+        return length_at(ends, end_place);
+#endif
 #ifdef OFFSETS_WIDE
     uint low = tml_load_word(offsets, 2u * s), high = tml_load_word(offsets, 2u * s + 1u);
     return high != 0u ? 0xffffffffu : low;

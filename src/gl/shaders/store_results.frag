@@ -1,5 +1,6 @@
 /* Stores results, each in the first words of a texel, as elements of 1 << SIZE_OUT bytes. Elements
- * past count in the same word keep their values, which come from old. */
+ * past the end in the same word keep their values, which come from old. The end is count or, COUNTED, a
+ * length below it. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D results;
@@ -12,7 +13,12 @@ layout(location = 0) out highp uint word;
 
 void main()
 {
-    uint w = tml_texel();
+    uint w = tml_texel(), end = count;
+#ifdef COUNTED
+    end = min(end, stream_length());
+    if (w << 2u >> uint(SIZE_OUT) >= end)
+        discard;
+#endif
 #if SIZE_OUT == 3
     uvec4 x = load_quad(results, w >> 1);
     word = (w & 1u) == 0u ? x.x : x.y;
@@ -24,8 +30,8 @@ void main()
     word = tml_load_word(old, w);
     for (uint e = 0u; e < each; e++) {
         uint i = w * each + e;
-        uint value = load_quad(results, min(i, count - 1u)).x & mask;
-        if (i < count)
+        uint value = load_quad(results, min(i, end - 1u)).x & mask;
+        if (i < end)
             word = (word & ~(mask << (e * bits))) | value << (e * bits);
     }
 #endif

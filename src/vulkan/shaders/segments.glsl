@@ -7,9 +7,15 @@ struct segment {
     uint count;
 };
 
+uint segments_now()
+{
+    return stream_length(args.count_at, args.segments);
+}
 uvec2 offset_of(uint s)
 {
-    if (args.wide == 0u)
+    if ((args.wide & SEGMENTS_STARTS) != 0u && s >= segments_now())
+        return uvec2(stream_length(args.end_at, args.elements), 0u);
+    if ((args.wide & SEGMENTS_WIDE) == 0u)
         return uvec2(LOAD_U32(args.offsets, s), 0u);
     return load64(address_of(args.offsets, s, 8u));
 }

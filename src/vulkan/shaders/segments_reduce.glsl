@@ -81,13 +81,15 @@ void main()
     if (MODE == SEGMENTS_FIND || MODE == SEGMENTS_MIDDLING) {
         /* FIND: a segment per invocation. MIDDLING: a listed segment per subgroup. */
         bool finds = MODE == SEGMENTS_FIND;
-        uint per_group = GROUP / SUBGROUP, lane = gl_SubgroupInvocationID;
+        uint per_group = GROUP / SUBGROUP, lane = gl_SubgroupInvocationID, segments = segments_now();
+        if (finds && group_index() * GROUP >= segments)
+            return;
         uint begin = finds ? group_index() * GROUP + t : group_index() * per_group + subgroup_index();
         uint end = finds ? begin + 1u : counter(SEGMENTS_MIDDLING_COUNT);
         for (uint i = begin; i < end; i += groups * per_group) {
-            uint s = finds ? min(i, args.segments - 1u) : words_at(args.middling).v[i];
+            uint s = finds ? min(i, segments - 1u) : words_at(args.middling).v[i];
             segment span = segment_of(s);
-            bool is_there = !finds || i < args.segments;
+            bool is_there = !finds || i < segments;
             if (finds)
                 list_segment(s, is_there ? span.count : 0u, SHORT_MOST, MIDDLING_MOST,
                              1u << TILE_LOG2);
