@@ -125,6 +125,7 @@ enum {
     OPTION_UNDEFINED = 256, /* create: without data, which is written afterwards */
     OPTION_STAGING = 512,   /* open: on Vulkan, copies staged; on OpenGL ES, short rows */
     OPTION_EXACT = 2048,    /* tml_length_of */
+    OPTION_APPEND = 4096,   /* compact, expand: count is out_first, too */
     OPTION_PASSES = 1024,   /* open: on Vulkan, passes of 2^16; on OpenGL ES, exact_counts */
 };
 
@@ -420,6 +421,16 @@ static inline uint64_t model_length(const operands *o, const call *c, uint64_t a
     return n < bound ? n : bound;
 }
 
+/* Where the outputs begin. */
+static inline uint64_t model_first(const operands *o, const call *c)
+{
+    const array *count = o->at[AT_COUNT];
+    if (!(c->options & OPTION_APPEND))
+        return 0;
+    uint64_t first = load(count->type, count->mirror, 0).integer, most = (uint64_t)1 << 63;
+    return first < most ? first : most;
+}
+
 static inline double as_double(tml_type type, element x)
 {
     return tml_type_is_float(type)    ? x.real
@@ -624,6 +635,7 @@ static inline uint64_t compact_available(const operands *o, const call *c)
 static inline void model_compact(const operands *o, const call *c)
 {
     uint64_t n = model_length(o, c, compact_available(o, c)), kept = 0;
+    uint64_t begin = model_first(o, c);
     bool is_partition = c->kind == CALL_PARTITION, is_known = true;
     uint8_t *keep = model_keep(o, c, n, &is_known);
     for (uint64_t i = 0; i < n; i++)
@@ -636,7 +648,7 @@ static inline void model_compact(const operands *o, const call *c)
         size_t size = tml_type_size(out->type);
         out->is_unknown = out->is_unknown || !is_known;
         for (int wanted = 1; wanted >= (is_partition ? 0 : 1); wanted--) {
-            uint64_t j = wanted ? 0 : kept;
+            uint64_t j = wanted ? begin : kept;
             for (uint64_t i = 0; i < n; i++) {
                 if (keep[i] != wanted)
                     continue;
@@ -648,7 +660,7 @@ static inline void model_compact(const operands *o, const call *c)
             }
         }
     }
-    store_count(o->at[AT_COUNT], 0, kept);
+    store_count(o->at[AT_COUNT], 0, begin + kept);
     if (o->at[AT_COUNT] && !is_known)
         o->at[AT_COUNT]->is_unknown = true;
     free(keep);
@@ -746,7 +758,8 @@ static inline void model_expand(const operands *o, const call *c)
     const array *counts = c->options & OPTION_KERNEL ? o->at[AT_IN] : o->at[AT_BY];
     const array *in = o->at[AT_IN];
     array *source = o->at[AT_OUT], *rank = o->at[AT_OUT + 1], *out = o->at[AT_OUT + 2];
-    uint64_t n = model_length(o, c, counts->count), total = 0, capacity = UINT64_MAX;
+    uint64_t n = model_length(o, c, counts->count), total = model_first(o, c);
+    uint64_t capacity = UINT64_MAX;
     for (int i = 0; i < 3; i++)
         if (o->at[AT_OUT + i] && o->at[AT_OUT + i]->count < capacity)
             capacity = o->at[AT_OUT + i]->count;
@@ -960,8 +973,9 @@ static inline void model_run(const operands *o, const call *c)
 {
     bool is_unknown = false;
     for (int place = 0; place < AT_PLACES; place++)
-        is_unknown = is_unknown || (o->at[place] && place != AT_SCRATCH &&
-                                    o->at[place]->is_unknown && !is_output(place));
+        is_unknown = is_unknown ||
+                     (o->at[place] && place != AT_SCRATCH && o->at[place]->is_unknown &&
+                      (!is_output(place) || (place == AT_COUNT && c->options & OPTION_APPEND)));
     for (int place = AT_OUT; place <= AT_COUNT && is_unknown; place++)
         if (o->at[place])
             o->at[place]->is_unknown = true;

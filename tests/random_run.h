@@ -697,7 +697,8 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
     tml_length length = {c->count, buffer_at(o, AT_LENGTH), o->at[AT_LENGTH] ? c->index : 0,
                          c->options & OPTION_EXACT, 0};
     tml_buffer in[3], out[3], by = buffer_at(o, AT_BY), count = buffer_at(o, AT_COUNT),
-                              scratch = buffer_at(o, AT_SCRATCH);
+                              scratch = buffer_at(o, AT_SCRATCH),
+                              first = c->options & OPTION_APPEND ? count : (tml_buffer){0, 0};
     for (int i = 0; i < 3; i++) {
         in[i] = buffer_at(o, AT_IN + i);
         out[i] = buffer_at(o, AT_OUT + i);
@@ -763,7 +764,8 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                               .method = (tml_method)c->method,
                               .indices = buffer_at(o, AT_INDICES),
                               .count = count,
-                              .scratch = scratch};
+                              .scratch = scratch,
+                              .out_first = first};
         if (c->options & OPTION_MASK)
             d.keep.mask = by;
         else if (!by_kernel)
@@ -847,7 +849,8 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                    .rank = out[1],
                                    .out = out[2],
                                    .total = count,
-                                   .scratch = scratch};
+                                   .scratch = scratch,
+                                   .out_first = first};
         if (!size)
             return tml_expand(tml, &d);
         *size = tml_expand_scratch_size(tml, &d);

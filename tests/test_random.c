@@ -398,8 +398,10 @@ static void make_compact(generator *g, call *c)
     for (uint64_t p = 1; p < payloads; p++)
         c->at[AT_IN + p] = want(g, c->context, any_types, bound, any_style(g));
     uint64_t least = is_partition || chance(g, 70) ? bound : below(g, bound + 1);
+    bool is_in_place = false;
     for (uint64_t p = 0; p < payloads; p++) {
         bool in_place = !is_partition && c->method <= TML_METHOD_LOOK_BACK && chance(g, 25);
+        is_in_place |= in_place;
         c->at[AT_OUT + p] = in_place
                                 ? c->at[AT_IN + p]
                                 : want_out(g, c->context, g->arrays[c->at[AT_IN + p]].type, least);
@@ -409,6 +411,8 @@ static void make_compact(generator *g, call *c)
     if (chance(g, 70)) {
         bool is_length = c->at[AT_LENGTH] && c->index == 0 && chance(g, 30);
         c->at[AT_COUNT] = is_length ? c->at[AT_LENGTH] : want_count(g, c->context, 1);
+        if (!is_partition && !is_in_place && chance(g, 25))
+            c->options |= OPTION_APPEND;
     }
     choose_scratch(g, c);
 }
@@ -479,6 +483,8 @@ static void make_expand(generator *g, call *c)
         c->at[AT_OUT + 2] = want_out(g, c->context, TML_U32, room);
     if (chance(g, 70) || !(c->at[AT_OUT] || c->at[AT_OUT + 1] || emits))
         c->at[AT_COUNT] = want_count(g, c->context, 1);
+    if (c->at[AT_COUNT] && chance(g, 25))
+        c->options |= OPTION_APPEND;
     choose_scratch(g, c);
 }
 
@@ -829,7 +835,8 @@ static void print_call(const call *c)
                    {OPTION_UNDEFINED, "then_written"},
                    {OPTION_STAGING, "staging_or_short_rows"},
                    {OPTION_EXACT, "exact"},
-                   {OPTION_PASSES, "passes_or_exact_counts"}};
+                   {OPTION_PASSES, "passes_or_exact_counts"},
+                   {OPTION_APPEND, "append"}};
     static const char *const folds[] = {"sum", "min", "max", "argmin", "argmax", "mean"};
     static const char *const styles[STYLES] = {"bits", "small", "sparse",  "zero",
                                                "runs", "full",  "lengths", "binary"};
