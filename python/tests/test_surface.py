@@ -161,6 +161,15 @@ def test_meshes_go_to_files_and_back(tmp_path):
         mesh.save(tmp_path / "ball.xyz")
 
 
+def test_plots(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    pytest.importorskip("matplotlib")
+    mesh = trommel.surface(ball(), 0)
+    axes = mesh.plot(color=np.full((mesh.face_count, 3), 0.5))
+    assert mesh.plot(axes, "red", elevation=10) is axes and len(axes.collections) == 2
+    assert trommel.surface(ball(), 5).plot().collections
+
+
 def test_other_libraries_meshes():
     mesh = trommel.surface(ball(), 0)
     for name, convert in (("trimesh", mesh.to_trimesh), ("meshio", mesh.to_meshio), ("pyvista", mesh.to_pyvista)):

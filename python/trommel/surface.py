@@ -101,6 +101,27 @@ class Mesh:
                 if array is not None}
         return meshio.Mesh(self._placed(), [("triangle", self._faces().astype(np.int64))], point_data=data)
 
+    def plot(self, axes=None, color="0.85", azimuth=-60.0, elevation=30.0):
+        """Draws it with matplotlib, lit from the upper left, on axes of projection="3d" or on new ones, which it
+        returns. color: one, or one for each triangle."""
+        import matplotlib.pyplot as plt  # pylint: disable=import-outside-toplevel
+        from matplotlib.colors import to_rgba_array  # pylint: disable=import-outside-toplevel
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # pylint: disable=import-outside-toplevel
+        axes = axes or plt.figure().add_subplot(projection="3d")
+        corners = self._placed()[self._faces()].astype(float)
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        angle = np.radians([azimuth - 30, elevation + 20])
+        light = np.cos(angle[1]) * np.cos(angle[0]), np.cos(angle[1]) * np.sin(angle[0]), np.sin(angle[1])
+        lit = 0.6 + 0.4 * (across @ light) / np.maximum(np.linalg.norm(across, axis=1), 1e-300)
+        colors = np.broadcast_to(to_rgba_array(color)[:, :3], (len(corners), 3)) * lit[:, None]
+        axes.add_collection3d(Poly3DCollection(corners, facecolors=colors, antialiaseds=False))
+        lower, upper = (corners.min((0, 1)), corners.max((0, 1))) if len(corners) else (np.zeros(3), np.ones(3))
+        axes.set(xlim=(lower[0], upper[0]), ylim=(lower[1], upper[1]), zlim=(lower[2], upper[2]))
+        axes.set_box_aspect(upper - lower, zoom=1.2)
+        axes.view_init(elevation, azimuth)
+        axes.set_axis_off()
+        return axes
+
     def _faces(self):
         return self.faces if self.faces is not None else _soup_faces(self)
 
