@@ -18,7 +18,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What the libraries and the package are made of.
-SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "docs/python.md", "bench/papers", "cmake", "include",
+SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "docs/python.md", "bench", "cmake", "include",
            "python", "src", "tools")
 LIBRARIES = {"trommel-shared": "libtrommel.so", "trommel-io-shared": "libtrommel-io.so",
              "trommel-python": "libtrommel-python.so"}
@@ -33,7 +33,7 @@ def _version():
 def _metadata():
     return (f"Metadata-Version: 2.1\nName: trommel\nVersion: {_version()}\n"
             "Summary: Isosurfaces, fields of points, exposure, collision, subdivision and streams, on numpy arrays\n"
-            "Requires-Python: >=3.9\nRequires-Dist: numpy (>=1.20)\nDescription-Content-Type: text/markdown\n\n" +
+            "License: MIT\nLicense-File: LICENSE\nRequires-Python: >=3.9\nRequires-Dist: numpy>=1.20\nDescription-Content-Type: text/markdown\n\n" +
             (ROOT / "docs/python.md").read_text())
 
 
@@ -51,14 +51,18 @@ def _libraries(temporary):
     if os.environ.get("TROMMEL_LIBRARY"):
         return [(pathlib.Path(os.environ["TROMMEL_LIBRARY"]) / name).resolve() for name in LIBRARIES.values()]
     folder = pathlib.Path(temporary) / "build"
+    configure(folder)
+    subprocess.run(["cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1), "--target", *LIBRARIES],
+                   check=True)
+    return [(folder / name).resolve() for name in LIBRARIES.values()]
+
+
+def configure(folder):
     options = ["-D", "CMAKE_BUILD_TYPE=Release", "-D", "TML_PYTHON=ON", "-D", "TML_SHARED=ON", "-D", "TML_CLI=OFF",
                "-D", "TML_TESTS=OFF", "-D", "TML_EXAMPLES=OFF", "-D", "TML_INSTALL=OFF", "-D", "TML_WERROR=OFF"]
     if shutil.which("ninja"):
         options += ["-G", "Ninja"]
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, *options], check=True)
-    subprocess.run(["cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1), "--target", *LIBRARIES],
-                   check=True)
-    return [(folder / name).resolve() for name in LIBRARIES.values()]
 
 
 INFO = f"trommel-{_version()}.dist-info"
@@ -114,6 +118,8 @@ def build_sdist(sdist_directory, config_settings=None):  # pylint: disable=unuse
 
     def wanted(info):
         leaf = pathlib.PurePath(info.name).name
+        info.uid = info.gid = 0
+        info.uname = info.gname = ""
         return None if leaf == "__pycache__" or leaf.endswith(".so") else info
 
     with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz") as archive:

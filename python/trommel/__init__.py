@@ -12,6 +12,6 @@ from .meshes import Contacts, Tree, collide, distance, subdivide
 from .slabs import surface_to_file
 from .streams import compact, histogram, partition, reduce, reduce_segments, scan, sort, unique
 from .surface import Field, Mesh, field, surface
-from . import mcubes, measure
+from . import _abi, mcubes, measure
 
-__version__ = "0.1.0"
+__version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
