@@ -15,3 +15,9 @@ from .surface import Field, Mesh, field, surface
 from . import _abi, mcubes, measure
 
 __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
+__all__ = ["Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
+           "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
+           "load_picture", "load_points", "load_volume", "map", "mcubes", "measure", "measure_picture",
+           "Measurement", "Mesh", "mips", "OutOfMemory", "partition", "Points", "reduce", "reduce_segments",
+           "save_picture", "scan", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "Tree",
+           "unique", "Unsupported", "Volume"]

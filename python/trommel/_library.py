@@ -1,4 +1,6 @@
 """The shared library, contexts, errors, and arrays as buffers."""
+from __future__ import annotations
+
 import _signal  # signal's own functions spend 2 us a call on turning numbers into enums
 import ctypes
 import math
@@ -6,6 +8,7 @@ import os
 import pathlib
 import threading
 import weakref
+from typing import Any, Callable
 
 import numpy as np
 
@@ -25,11 +28,11 @@ class Error(Exception):
     """What the library refuses or fails at. status is its code ("INVALID_ARGUMENT"); the message says what, where
     and how to mend it."""
 
-    def __init__(self, status, message):
+    def __init__(self, status: str, message: str) -> None:
         super().__init__(f"{status}: {message}" if message else status)
         self.status, self._message = status, message
 
-    def __reduce__(self):  # for processes of a pool
+    def __reduce__(self) -> tuple[Any, ...]:  # for processes of a pool
         return type(self), (self.status, self._message)
 
 
@@ -122,11 +125,11 @@ class _Handle:
 
     def __enter__(self):
         if self.process != os.getpid():  # where the lock may be held by a thread that was left behind
-            raise InvalidArgument("INVALID_ARGUMENT", "this process was forked off the one that opened the context, and "
-                                  "has neither its threads nor its device; open a context here")
+            raise InvalidArgument("INVALID_ARGUMENT", "this process was forked off the one that opened the context, "
+                                  "and has neither its threads nor its device; open a context here")
         if getattr(_local, "inside", None) is self.hook:
-            raise InvalidArgument("INVALID_ARGUMENT", "a function that a call calls may not use the context of this call; "
-                                  "use another one")
+            raise InvalidArgument("INVALID_ARGUMENT", "a function that a call calls may not use the context of this "
+                                  "call; use another one")
         self.lock.acquire()  # pylint: disable=consider-using-with
 
     def __exit__(self, *_):
@@ -159,7 +162,11 @@ class Context:
     Calls on one context wait for one another; calls on different ones run at once. Ctrl-C ends a call at the next
     report of progress."""
 
-    def __init__(self, engine="auto", device=None, threads=0, progress=None):
+    engine: str
+    device: str
+
+    def __init__(self, engine: str = "auto", device: str | int | None = None, threads: int = 0,
+                 progress: Callable[[str, float], object] | None = None) -> None:
         if engine not in _ENGINES:
             raise InvalidArgument("INVALID_ARGUMENT", f"engine is {engine!r}, needs one of {', '.join(_ENGINES)}")
         hook = _Hook(progress)
@@ -176,21 +183,22 @@ class Context:
         self.engine = next(name for name, kind in _ENGINES.items() if kind == info.engine)
         self.device = info.name.decode()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<trommel.Context {self.engine}: {self.device}>"
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends the call in progress, from another thread, and refuses later ones until resume()."""
         lib.tml_cancel(self._handle.pointer)
 
-    def resume(self):
+    def resume(self) -> None:
+        """Lets calls work again after cancel()."""
         lib.tml_cancel_clear(self._handle.pointer)
 
-    def call(self, name, *arguments):
+    def call(self, name: str, *arguments: Any) -> None:
         """Calls tml_<name>(context, arguments...); raises what went wrong."""
         self.call_on(name, self._handle.pointer, *arguments)
 
-    def call_on(self, name, *arguments):
+    def call_on(self, name: str, *arguments: Any) -> None:
         """The same for functions whose first argument is not the context."""
         handle, function = self._handle, getattr(lib, "tml_" + name)
         with handle:
@@ -247,7 +255,7 @@ def context_of(context):
     return _local.context
 
 
-def devices():
+def devices() -> list[dict[str, Any]]:
     """The devices of this machine, best first, as dicts: engine, name, features, memory, threads, is_software."""
     infos = (c.tml_device_info * 64)()
     names = {kind: name for name, kind in _ENGINES.items()}

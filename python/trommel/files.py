@@ -1,5 +1,8 @@
 """Files of volumes, points, meshes and pictures, by the library's readers."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -7,6 +10,9 @@ from . import _abi as c
 from ._library import Owner, context_of, lib, path_of, scalar_type, wrap
 from .images import _picture, _view
 from .surface import Mesh
+
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike, Context, Path
 
 _DTYPES = {c.TML_U8: np.uint8, c.TML_I8: np.int8, c.TML_U16: np.uint16, c.TML_I16: np.int16, c.TML_U32: np.uint32,
            c.TML_I32: np.int32, c.TML_U64: np.uint64, c.TML_I64: np.int64, c.TML_F16: np.float16,
@@ -25,19 +31,27 @@ def _owned(context, name, struct):
 class Volume:
     """values[z, y, x]; spacing, origin, direction in x, y, z; slope and intercept of physical values; format."""
 
-    def __init__(self, values, struct):
+    values: Array
+    format: str
+    spacing: tuple[float, float, float]
+    origin: tuple[float, float, float]
+    direction: Array
+    slope: float
+    intercept: float
+
+    def __init__(self, values: Array, struct: Any) -> None:
         self.values, self.format = values, struct.format.decode()
         self.spacing, self.origin = tuple(struct.grid.spacing), tuple(struct.grid.origin)
         self.direction = np.array(struct.grid.direction).reshape(3, 3)
         self.slope, self.intercept = struct.slope, struct.intercept
 
     @property
-    def geometry(self):
+    def geometry(self) -> dict[str, Any]:
         """For surface(volume.values, iso, **volume.geometry)."""
         return {"spacing": self.spacing, "origin": self.origin, "direction": self.direction}
 
 
-def load_volume(path, frame=0, context=None):
+def load_volume(path: Path, frame: int = 0, context: Context | None = None) -> Volume:
     """Reads NRRD, NIfTI, MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM or raw (name_256x256x128_uint8.raw)."""
     context, struct = context_of(context), c.tml_volume()
     context.call("volume_load", path_of(path), c.tml_volume_load_desc(frame=frame), struct)
@@ -46,7 +60,7 @@ def load_volume(path, frame=0, context=None):
     return Volume(wrap(_address(struct.data), shape, _DTYPES[struct.type], owner), struct)
 
 
-def load_mesh(path, weld=None, context=None):
+def load_mesh(path: Path, weld: bool | None = None, context: Context | None = None) -> Mesh:
     """Reads OBJ, PLY, STL, OFF, glTF or VTP; polygons are cut into triangles. weld: True or False; None: STL."""
     context, struct = context_of(context), c.tml_mesh_file()
     kinds = {None: c.TML_WELD_AUTO, True: c.TML_WELD_ALWAYS, False: c.TML_WELD_NEVER}
@@ -68,11 +82,11 @@ def load_mesh(path, weld=None, context=None):
 class Points:
     """positions (float32, relative to origin), radii and values, or None."""
 
-    def __init__(self, positions, radii, values, origin):
+    def __init__(self, positions: Array, radii: Array | None, values: Array | None, origin: tuple[float, ...]) -> None:
         self.positions, self.radii, self.values, self.origin = positions, radii, values, origin
 
 
-def load_points(path, context=None):
+def load_points(path: Path, context: Context | None = None) -> Points:
     """Reads PLY, XYZ, CSV, PCD, LAS or VTK."""
     context, struct = context_of(context), c.tml_points()
     context.call("points_load", path_of(path), struct)
@@ -83,7 +97,7 @@ def load_points(path, context=None):
                   tuple(struct.origin))
 
 
-def load_picture(path, context=None):
+def load_picture(path: Path, context: Context | None = None) -> Array:
     """Reads Radiance, PFM, PNG, JPEG or OpenEXR: an array of height x width (x channels)."""
     context, struct = context_of(context), c.tml_picture()
     context.call("picture_load", path_of(path), 0, struct)
@@ -92,7 +106,7 @@ def load_picture(path, context=None):
     return wrap(_address(struct.data), shape, _DTYPES[struct.type], owner)
 
 
-def save_picture(path, image, srgb=None, context=None):
+def save_picture(path: Path, image: ArrayLike, srgb: bool | None = None, context: Context | None = None) -> None:
     """Writes PNG (integers), PFM, Radiance .hdr or OpenEXR (floats), by the name's ending."""
     image = _picture(image)
     view = _view(image, c.tml_buffer(), srgb)

@@ -1,11 +1,17 @@
 """Pictures: exact averages, exposure and tone curves, mip chains."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _abi as c
 from ._library import Buffers, InvalidArgument, as_array, context_of, lib, scalar_type
 from .surface import choose
+
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike, Context, DTypeLike
 
 _TONES = {"srgb": c.TML_TONE_SRGB, "reinhard": c.TML_TONE_REINHARD,
           "reinhard-extended": c.TML_TONE_REINHARD_EXTENDED, "hable": c.TML_TONE_HABLE, "aces": c.TML_TONE_ACES_FIT,
@@ -38,13 +44,29 @@ class Measurement:
     """What measure() found: pixels, positive, zero, negative, nan, infinite, min, max, mean, deviation, log2_mean,
     geometric_mean; histogram of log2 luminance, whose bins are bin_width stops wide from histogram_low on."""
 
-    def __init__(self, stats):
+    pixels: int
+    positive: int
+    zero: int
+    negative: int
+    nan: int
+    infinite: int
+    min: float
+    max: float
+    mean: float
+    deviation: float
+    log2_mean: float
+    geometric_mean: float
+    histogram: Array
+    histogram_low: float
+    bin_width: float
+
+    def __init__(self, stats: Any) -> None:
         self._stats = stats
         for name, _ in stats._fields_:
             value = getattr(stats, name)
             setattr(self, name, np.array(value) if isinstance(value, ctypes.Array) else value)
 
-    def percentile(self, percent):
+    def percentile(self, percent: float) -> float:
         """log2 luminance below which that percentage of the histogram lies."""
         return lib.tml_image_percentile(self._stats, percent)
 
@@ -63,7 +85,8 @@ def _measure(context, buffers, image, srgb, luminance, meter, stats):
     return picture
 
 
-def measure(image, *, srgb=None, luminance="rec709", meter="average", context=None):
+def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str = "rec709", meter: str = "average",
+            context: Context | None = None) -> Measurement:
     """Measures a picture of height x width (x channels): every pixel once, whatever the size.
 
     srgb       of integers: coded as sRGB (the default) or linear
@@ -79,7 +102,8 @@ def measure(image, *, srgb=None, luminance="rec709", meter="average", context=No
     return Measurement(stats)
 
 
-def tonemap(image, tone="agx", *, scale=1.0, white=0.0, srgb=None, dtype=np.uint8, context=None):
+def tonemap(image: ArrayLike, tone: str = "agx", *, scale: float = 1.0, white: float = 0.0, srgb: bool | None = None,
+            dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
     """The picture times scale through a tone curve: "srgb" (clipped), "reinhard", "reinhard-extended", "hable",
     "aces", "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear."""
     image, context = _picture(image), context_of(context)
@@ -100,8 +124,10 @@ def _tonemap(context, buffers, image, picture, state, tone, scale, white, dtype)
     return out
 
 
-def expose(image, tone="agx", *, by="mean", key=0.18, bias=0.0, clip=None, percentile=50.0, meter="average",
-           luminance="rec709", white=0.0, srgb=None, dtype=np.uint8, context=None):
+def expose(image: ArrayLike, tone: str = "agx", *, by: str = "mean", key: float = 0.18, bias: float = 0.0,
+           clip: tuple[float, float] | None = None, percentile: float = 50.0, meter: str = "average",
+           luminance: str = "rec709", white: float = 0.0, srgb: bool | None = None, dtype: DTypeLike = np.uint8,
+           context: Context | None = None) -> Array:
     """Measures a picture, exposes it so that its average becomes key, and tone-maps it.
 
     by     "mean" (geometric), "median", "percentile" (percentile says which)
@@ -125,7 +151,8 @@ def expose(image, tone="agx", *, by="mean", key=0.18, bias=0.0, clip=None, perce
         return _tonemap(context, buffers, image, picture, state, tone, 1.0, white, dtype)
 
 
-def mips(image, filter="area", *, srgb=None, context=None):  # pylint: disable=redefined-builtin
+def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined-builtin
+         srgb: bool | None = None, context: Context | None = None) -> list[Array]:
     """The mip chain below a picture of any size, down to 1 x 1: a list of pictures of its type. filter: "area"
     (every pixel weighs alike) or "kaiser" (sharper)."""
     image, context = _picture(image), context_of(context)

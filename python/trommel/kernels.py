@@ -1,4 +1,6 @@
 """Kernels of one's own, in the language of <trommel/kernel.h>, and maps."""
+from __future__ import annotations
+
 import ctypes
 import hashlib
 import os
@@ -8,11 +10,15 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
 from . import _abi as c
 from ._library import Buffers, InvalidArgument, Unsupported, as_array, context_of
+
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike, Context
 
 _SCALARS = {"float": c.TML_F32, "int": c.TML_I32, "uint": c.TML_U32, "double": c.TML_F64, "int64": c.TML_I64,
             "uint64": c.TML_U64}
@@ -51,7 +57,7 @@ class Kernel:
     array([5., 7.], dtype=float32)
     """
 
-    def __init__(self, text, library=None):
+    def __init__(self, text: str, library: str | None = None) -> None:
         found = _SIGNATURE.match(text)
         if not found or found.group(1) not in _RESULTS:
             raise InvalidArgument("INVALID_ARGUMENT", "kernel: needs one function, \"RESULT NAME(PARAMETERS) { ... }\", "
@@ -76,12 +82,12 @@ class Kernel:
         for p, kind in enumerate(kinds):
             self._struct.params[p] = _PARAMS[kind]
         self._struct.run = type(self._struct.run)(lambda block: None)  # GPUs do not call it, but ask for one
-        self._compiled = None
+        self._compiled: Any = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<trommel.Kernel {self._parts['result']} {self.name}({self._parts['params']})>"
 
-    def pointer(self, context):
+    def pointer(self, context: Context) -> Any:
         """The kernel for an engine; compiles it for the CPU."""
         if context.engine == "cpu" and self._compiled is None:
             self._compiled = ctypes.CDLL(str(self._compile()))
@@ -144,7 +150,8 @@ def kernel_inputs(kernel, arrays):
     return out
 
 
-def map(kernel, *arrays, f=(), u=(), length=None, context=None):  # pylint: disable=redefined-builtin
+def map(kernel: Kernel, *arrays: ArrayLike, f: Sequence[float] = (),  # pylint: disable=redefined-builtin
+        u: Sequence[int] = (), length: int | None = None, context: Context | None = None) -> Array:
     """An array of what a kernel makes of each element: float64 arrays are rounded to float32 where it takes floats.
     length: how many, of a kernel that takes no elements.
 

@@ -1,10 +1,17 @@
 """PyMCubes' marching cubes, for programs that call it: from trommel import mcubes."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .surface import surface
 
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike
 
-def marching_cubes(volume, isovalue):
+
+def marching_cubes(volume: ArrayLike, isovalue: float) -> tuple[Array, Array]:
     """As mcubes.marching_cubes: vertices (float64, along the volume's axes) and triangles (uint64). What differs:
     the surface is closed where it does not meet the border."""
     mesh = surface(volume, isovalue, direction=((0, 0, 1), (0, 1, 0), (1, 0, 0)), normals=None)

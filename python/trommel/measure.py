@@ -1,5 +1,8 @@
 """scikit-image's marching cubes, for programs that call it: from trommel import measure."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Sequence
 
 import numpy as np
 
@@ -7,9 +10,13 @@ from ._library import TYPES, OutOfMemory, cell_ranges, context_of, scalar_type
 from .streams import compact, scan
 from .surface import surface
 
+if TYPE_CHECKING:
+    from ._types import Array
 
-def marching_cubes(volume, level=None, *, spacing=(1.0, 1.0, 1.0), gradient_direction="descent", step_size=1,
-                   allow_degenerate=True, method="lewiner", mask=None):
+
+def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequence[float] = (1.0, 1.0, 1.0),
+                   gradient_direction: str = "descent", step_size: int = 1, allow_degenerate: bool = True,
+                   method: str = "lewiner", mask: Array | None = None) -> tuple[Array, ...]:
     """As skimage.measure.marching_cubes: vertices, faces, normals, values, along the volume's axes.
 
     What differs: the surface is closed wherever it does not meet the border or the mask, also where samples equal
@@ -52,7 +59,7 @@ def marching_cubes(volume, level=None, *, spacing=(1.0, 1.0, 1.0), gradient_dire
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.float32(1e-30))
     if step != 1 or not np.array_equal(steps, (1, 1, 1)):
         vertices = vertices * (step * steps)
-    faces = faces.view(np.int32 if faces.itemsize == 4 else np.int64)
+    faces = faces.view(np.dtype(f"i{faces.itemsize}"))
     if gradient_direction == "descent":
         faces = faces[:, ::-1]
     return (vertices, faces) if method == "_lorensen" else (vertices, faces, normals, values)

@@ -1,11 +1,17 @@
 """What is done to meshes: trees, collision, distance, subdivision."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
 from . import _abi as c
 from ._library import (Buffers, InvalidArgument, Owner, as_array, context_of, lib, take, wrap)
 from .surface import Mesh, choose
+
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike, Context, MeshLike
 
 _CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
 PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
@@ -25,7 +31,7 @@ class Tree:
     """A mesh with a hierarchy of boxes, for collide() and distance(). mesh: a Mesh, (vertices, faces), or anything
     with these. skip_broken: leave out triangles that are not finite, in place of an error."""
 
-    def __init__(self, mesh, skip_broken=False, context=None):
+    def __init__(self, mesh: MeshLike, skip_broken: bool = False, context: Context | None = None) -> None:
         mesh, self.context = _as_mesh(mesh), context_of(context)
         pointer, handle = ctypes.c_void_p(), self.context._handle
         with Buffers(self.context) as buffers:
@@ -37,13 +43,13 @@ class Tree:
         self._pointer = pointer
         self._owner = Owner(self.context, lambda: lib.tml_tree_destroy(handle.pointer, pointer))
 
-    def refit(self, vertices):
+    def refit(self, vertices: ArrayLike) -> None:
         """Takes new vertices, as many as before."""
         vertices = as_array(vertices, "vertices", np.float32, 2, 3)
         with Buffers(self.context) as buffers:
             self.context.call("tree_refit", self._pointer, buffers.input(vertices, on_host=True))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         info = c.tml_tree_info()
         lib.tml_tree_describe(self._pointer, info)
         return f"<trommel.Tree of {info.triangle_count} triangles, {info.depth} levels>"
@@ -60,7 +66,8 @@ def _poses(poses):
     poses = as_array(poses, "poses", np.float32)
     poses = poses[None] if poses.ndim == 2 else poses
     if poses.ndim != 3 or poses.shape[2] != 4 or poses.shape[1] not in (3, 4) or not len(poses):
-        raise InvalidArgument("INVALID_ARGUMENT", f"poses is {poses.shape}, needs matrices of 3 x 4 or 4 x 4, one at least")
+        raise InvalidArgument("INVALID_ARGUMENT", f"poses is {poses.shape}, needs matrices of 3 x 4 or 4 x 4, one "
+                              "at least")
     poses = np.ascontiguousarray(poses[:, :3])
     return poses, len(poses)
 
@@ -69,17 +76,18 @@ class Contacts:
     """pairs: an array with fields a, b (triangles), pose, kind; first: where each pose's begin, and the end;
     segments: count x 2 x 3, the ends of what each pair has in common, or None; counts: by class."""
 
-    def __init__(self, pairs, segments, first, counts):
+    def __init__(self, pairs: Array, segments: Array | None, first: Array, counts: dict[str, int]) -> None:
         self.pairs, self.segments, self.first, self.counts = pairs, segments, first, counts
 
-    def __len__(self):
+    def __len__(self) -> int:
         return int(self.first[-1])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<trommel.Contacts: {len(self)} pairs in {len(self.first) - 1} poses>"
 
 
-def collide(a, b=None, poses=None, *, want="all", classes=None, segments=False, context=None):
+def collide(a: Tree | MeshLike, b: Tree | MeshLike | None = None, poses: ArrayLike | None = None, *, want: str = "all",
+            classes: Sequence[str] | None = None, segments: bool = False, context: Context | None = None) -> Contacts:
     """Which triangles of two meshes meet, exactly, under one pose or many; without b, which of one mesh meet each
     other. a, b: Trees or meshes. want: "all", "count", "first". classes: of "crossing", "touching", "coplanar",
     "degenerate", which to report.
@@ -120,7 +128,8 @@ def _of_result(context, result, free):
     return Owner(context, lambda: getattr(lib, free)(handle.pointer, result))
 
 
-def distance(a, b, poses=None, context=None):
+def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = None,
+             context: Context | None = None) -> dict[str, Any]:
     """The smallest distance of two meshes: a dict of distance, point_a, point_b (in a's frame), and the triangles a
     and b; with poses, arrays of these."""
     a = _tree(a, context)
@@ -138,8 +147,9 @@ _BOUNDARIES = {"smooth": c.TML_BOUNDARY_EDGE_ONLY, "corners": c.TML_BOUNDARY_EDG
 _CRITERIA = {"length": c.TML_SPLIT_LENGTH, "angle": c.TML_SPLIT_ANGLE, "distance": c.TML_SPLIT_DISTANCE}
 
 
-def subdivide(mesh, levels=None, *, split=None, threshold=None, max_depth=0, budget=0, limit=True, normals=True,
-              boundary="corners", fix=False, context=None):
+def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = None, threshold: float | None = None,
+              max_depth: int = 0, budget: int = 0, limit: bool = True, normals: bool = True, boundary: str = "corners",
+              fix: bool = False, context: Context | None = None) -> Mesh:
     """Loop's smooth surface of a mesh: every triangle subdivided levels times, or as far as needed.
 
     split, threshold    "length" (the mesh's units), "angle" (radians) or "distance" (from edge to surface): edges

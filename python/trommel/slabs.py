@@ -1,11 +1,17 @@
 """Surfaces of volumes larger than memory."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
 from . import _abi as c
 from ._library import InvalidArgument, _error, context_of, lib, path_of, scalar_type
 from .surface import NORMALS, UPS, choose, grid_of
+
+if TYPE_CHECKING:
+    from ._types import ArrayLike, Context, DTypeLike, Path
 
 _FIELDS = dict(c.tml_surface_slabs_desc._fields_)
 _CANCELLED = 8  # TML_ERROR_CANCELLED; what really went wrong is raised in its place
@@ -55,7 +61,8 @@ class _Slabs:
 
 def _source(volume, shape, dtype):
     if np.ma.is_masked(volume):
-        raise InvalidArgument("INVALID_ARGUMENT", "volume is a masked array, whose mask would be lost; pass .filled(value)")
+        raise InvalidArgument("INVALID_ARGUMENT", "volume is a masked array, whose mask would be lost; pass what "
+                              "its .filled(value) gives")
     if hasattr(volume, "shape") and hasattr(volume, "dtype") and hasattr(volume, "__getitem__"):
         shape, dtype = volume.shape, np.dtype(volume.dtype)
     if shape is None or dtype is None or len(shape) != 3:
@@ -64,8 +71,11 @@ def _source(volume, shape, dtype):
     return tuple(map(int, shape)), np.dtype(dtype).newbyteorder("=")
 
 
-def surface_to_file(path, volume, iso, *, shape=None, dtype=None, spacing=None, origin=None, direction=None,
-                    normals="central", caps=False, flip=False, soup=False, up=None, memory=0, context=None):
+def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int] | None = None,
+                    dtype: DTypeLike | None = None, spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
+                    direction: ArrayLike | None = None, normals: str | None = "central", caps: bool = False,
+                    flip: bool = False, soup: bool = False, up: str | None = None, memory: int = 0,
+                    context: Context | None = None) -> dict[str, int]:
     """Writes the isosurface of a volume of any size to a mesh file, slab by slab: neither is ever whole in memory.
 
     path     PLY, STL, OBJ, GLB or VTP, by its ending

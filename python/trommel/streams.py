@@ -1,10 +1,17 @@
 """Streams on arrays: reduce, scan, compact, partition, sort, unique, histogram, segments."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
 import numpy as np
 
 from . import _abi as c
 from ._library import Buffers, InvalidArgument, as_array, context_of
 from .kernels import Kernel, kernel_inputs, kernel_params
 from .surface import choose
+
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike, Context
 
 _FOLDS = {"sum": c.TML_FOLD_SUM, "min": c.TML_FOLD_MIN, "max": c.TML_FOLD_MAX, "argmin": c.TML_FOLD_ARGMIN,
           "argmax": c.TML_FOLD_ARGMAX, "mean": c.TML_FOLD_MEAN}
@@ -23,7 +30,7 @@ def _plain(array, name, ndim=1):
     return array.view(np.uint8) if array.dtype == bool else array
 
 
-def reduce(values, fold="sum", context=None):
+def reduce(values: ArrayLike, fold: str | Sequence[str] = "sum", context: Context | None = None) -> Any:
     """One number: "sum", "mean", "min", "max", "argmin", "argmax". A list of folds: a list, from one read.
 
     Sums of integers are exact modulo 2**64; floats are summed in double. NaN: sums and means are NaN, the others
@@ -54,7 +61,7 @@ def _all(values):
     return c.tml_length(count=len(values), exact=True)
 
 
-def scan(values, inclusive=False, context=None):
+def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = None) -> Array:
     """Running sums: out[i] = values[0] + ... + values[i - 1], or with inclusive up to values[i]. Integers give
     uint64 or int64, floats their own type."""
     values = _plain(values, "values")
@@ -105,7 +112,8 @@ def _select(call, arrays, keep, context, indices, inputs, f, u):
     return int(count[0]), outs, single and not indices
 
 
-def compact(arrays, keep, indices=False, *, inputs=None, f=(), u=(), context=None):
+def compact(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *, inputs: Sequence[ArrayLike] | None = None,
+            f: Sequence[float] = (), u: Sequence[int] = (), context: Context | None = None) -> Any:
     """The rows of an array, or of each of a list of arrays, that are kept, in order.
 
     keep     an array, not 0 where a row is kept; or a Kernel of the first arrays, or of inputs, with parameters f, u
@@ -120,13 +128,16 @@ def compact(arrays, keep, indices=False, *, inputs=None, f=(), u=(), context=Non
     return outs[0] if single else outs
 
 
-def partition(arrays, keep, indices=False, *, inputs=None, f=(), u=(), context=None):
+def partition(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *,
+              inputs: Sequence[ArrayLike] | None = None, f: Sequence[float] = (), u: Sequence[int] = (),
+              context: Context | None = None) -> tuple[Any, int]:
     """As compact, but the rejected rows follow the kept ones. Returns the arrays and how many are kept."""
     count, outs, single = _select("partition", arrays, keep, context, indices, inputs, f, u)
     return (outs[0] if single else outs), count
 
 
-def sort(keys, payloads=(), descending=False, indices=False, context=None):
+def sort(keys: ArrayLike, payloads: Sequence[ArrayLike] = (), descending: bool = False, indices: bool = False,
+         context: Context | None = None) -> Any:
     """Sorts keys, stably, and moves payloads (a list of arrays) alike. Returns the keys; with payloads or indices a
     list: keys, payloads, indices. Floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN.
 
@@ -156,7 +167,7 @@ def sort(keys, payloads=(), descending=False, indices=False, context=None):
     return outs[0] if len(outs) == 1 else outs
 
 
-def unique(values, context=None):
+def unique(values: ArrayLike, context: Context | None = None) -> tuple[Array, Array, Array]:
     """Runs of equal neighbours: the first of each, where it begins, how long it is. Equal is of equal bytes, so NaN
     equals itself. For distinct values sort first.
 
@@ -175,7 +186,7 @@ def unique(values, context=None):
     return tuple(a[:int(count[0])] for a in (out, starts, lengths))
 
 
-def histogram(bins, count, context=None):
+def histogram(bins: ArrayLike, count: int, context: Context | None = None) -> Array:
     """How many elements of bins (uint8, uint16 or uint32) are 0, 1, ... count - 1."""
     bins, context = _plain(bins, "bins"), context_of(context)
     out = np.empty(count, np.uint32)
@@ -186,7 +197,8 @@ def histogram(bins, count, context=None):
     return out
 
 
-def reduce_segments(values, offsets, fold="sum", context=None):
+def reduce_segments(values: ArrayLike, offsets: ArrayLike, fold: str = "sum",
+                    context: Context | None = None) -> Array:
     """One number for each segment values[offsets[s]:offsets[s + 1]]."""
     values, offsets = _plain(values, "values"), np.asarray(offsets)
     if offsets.size and (offsets.dtype.kind not in "iu" or offsets.min() < 0):

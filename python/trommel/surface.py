@@ -1,10 +1,16 @@
 """Surfaces of volumes, points as volumes, and meshes."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
 from . import _abi as c
 from ._library import (Buffers, InvalidArgument, as_array, context_of, lib, numbers, path_of, scalar_type, take)
+
+if TYPE_CHECKING:
+    from ._types import Array, ArrayLike, Context, Path
 
 NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TML_NORMALS_FORWARD,
             "central": c.TML_NORMALS_CENTRAL, "sobel": c.TML_NORMALS_SOBEL}
@@ -30,11 +36,20 @@ class Mesh:
     parts      of a surface with several isovalues or labels: dicts with value, vertices and faces (slices)
     origin     added to vertices in double precision"""
 
-    def __init__(self, vertices, faces=None, normals=None, values=None, parts=(), origin=(0.0, 0.0, 0.0)):
+    vertices: Array
+    faces: Array | None
+    normals: Array | None
+    values: Array | None
+    parts: list[dict[str, Any]]
+    origin: tuple[float, float, float]
+
+    def __init__(self, vertices: ArrayLike, faces: ArrayLike | None = None, normals: ArrayLike | None = None,
+                 values: ArrayLike | None = None, parts: Sequence[dict[str, Any]] = (),
+                 origin: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         self.vertices, self.faces, self.normals, self.values = vertices, faces, normals, values
         self.parts, self.origin = list(parts), origin
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         """Whatever is assigned, the arrays are of the types above."""
         if name == "origin":
             value = numbers(value, 3, name)
@@ -44,33 +59,33 @@ class Mesh:
             value = as_array(value, name, np.float32, *((1,) if name == "values" else (2, 3)))
         object.__setattr__(self, name, value)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<trommel.Mesh of {len(self.vertices)} vertices, {self.face_count} triangles>"
 
     @property
-    def face_count(self):
+    def face_count(self) -> int:
         return len(self.vertices) // 3 if self.faces is None else len(self.faces)
 
     def _struct(self):
         struct = c.tml_mesh(vertex_count=len(self.vertices), triangle_count=self.face_count, origin=self.origin)
         for field, array in (("positions", self.vertices), ("normals", self.normals), ("values", self.values)):
             if array is not None and len(array) != len(self.vertices):
-                raise InvalidArgument("INVALID_ARGUMENT", f"{field} has {len(array)} rows, needs {len(self.vertices)}, as "
-                                      "vertices has")
+                raise InvalidArgument("INVALID_ARGUMENT", f"{field} has {len(array)} rows, needs {len(self.vertices)}, "
+                                      "as vertices has")
             if array is not None and array.size:
                 setattr(struct, field, array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
         if self.faces is not None:
             struct.indices, struct.indices64 = self.faces.ctypes.data, self.faces.itemsize == 8
         return struct
 
-    def save(self, path, up=None, context=None):
+    def save(self, path: Path, up: str | None = None, context: Context | None = None) -> None:
         """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending. up: "x", "y", "z", "-x" ...: which axis points
         up, for GLB."""
         struct = self._struct()
         struct.up = choose(UPS, "up", up)
         context_of(context).call("mesh_save", path_of(path), struct)
 
-    def examine(self, context=None):
+    def examine(self, context: Context | None = None) -> dict[str, Any]:
         """Counts and measures, as a dict: components, boundary_edges, nonmanifold_edges, euler, area, volume,
         lower, upper."""
         context, stats = context_of(context), c.tml_mesh_stats()
@@ -81,11 +96,11 @@ class Mesh:
         return {name: tuple(value) if isinstance(value, ctypes.Array) else value
                 for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)}
 
-    def to_trimesh(self):
+    def to_trimesh(self) -> Any:
         import trimesh  # pylint: disable=import-outside-toplevel
         return trimesh.Trimesh(self._placed(), self._faces(), vertex_normals=self.normals, process=False)
 
-    def to_pyvista(self):
+    def to_pyvista(self) -> Any:
         import pyvista  # pylint: disable=import-outside-toplevel
         faces = self._faces()
         mesh = pyvista.PolyData(self._placed(), np.insert(faces.astype(np.int64), 0, 3, axis=1).ravel())
@@ -95,13 +110,13 @@ class Mesh:
             mesh.point_data["values"] = self.values
         return mesh
 
-    def to_meshio(self):
+    def to_meshio(self) -> Any:
         import meshio  # pylint: disable=import-outside-toplevel
         data = {name: array for name, array in (("normals", self.normals), ("values", self.values))
                 if array is not None}
         return meshio.Mesh(self._placed(), [("triangle", self._faces().astype(np.int64))], point_data=data)
 
-    def plot(self, axes=None, color="0.85", azimuth=-60.0, elevation=30.0):
+    def plot(self, axes: Any = None, color: Any = "0.85", azimuth: float = -60.0, elevation: float = 30.0) -> Any:
         """Draws it with matplotlib, lit from the upper left, on axes of projection="3d" or on new ones, which it
         returns. color: one, or one for each triangle."""
         import matplotlib.pyplot as plt  # pylint: disable=import-outside-toplevel
@@ -165,9 +180,11 @@ def _geometry_of(volume, spacing, origin, direction):
     return volume, spacing, origin, direction
 
 
-def surface(volume, iso=None, *, labels=None, spacing=None, origin=None, direction=None, mask=None, attribute=None,
-            normals="central", caps=False, flip=False, soup=False, largest=False, drop_degenerate=False,
-            context=None):
+def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | None = None,
+            spacing: ArrayLike | None = None, origin: ArrayLike | None = None, direction: ArrayLike | None = None,
+            mask: ArrayLike | None = None, attribute: ArrayLike | None = None, normals: str | None = "central",
+            caps: bool = False, flip: bool = False, soup: bool = False, largest: bool = False,
+            drop_degenerate: bool = False, context: Context | None = None) -> Mesh:
     """The isosurface of a volume as a Mesh.
 
     volume     volume[z, y, x] of any type of numbers; of a masked array what is masked is missing; an image of
@@ -251,11 +268,11 @@ def _mesh_of(context, desc, result):
 class Field:
     """A volume made of points: values[z, y, x], its grid, and an isovalue that suits it."""
 
-    def __init__(self, values, grid, iso, radius):
+    def __init__(self, values: Array, grid: Any, iso: float, radius: float) -> None:
         self.values, self.iso, self.radius = values, iso, radius
         self.spacing, self.origin = tuple(grid.spacing), tuple(grid.origin)
 
-    def surface(self, iso=None, **options):
+    def surface(self, iso: ArrayLike | None = None, **options: Any) -> Mesh:
         """surface() of it, at its own isovalue where none is given."""
         return surface(self.values, self.iso if iso is None else iso, spacing=self.spacing, origin=self.origin,
                        **options)
@@ -277,8 +294,9 @@ def _field_desc(buffers, points, radius, radii, distance, kernel, cell, resoluti
     return desc
 
 
-def field(points, *, radius=None, radii=None, distance=False, kernel="wendland", cell=None, resolution=None,
-          lower=None, upper=None, context=None):
+def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | None = None, distance: bool = False,
+          kernel: str = "wendland", cell: float | None = None, resolution: int | None = None,
+          lower: ArrayLike | None = None, upper: ArrayLike | None = None, context: Context | None = None) -> Field:
     """The field of points (n x 3) on a grid that covers them, as a Field.
 
     radius     of every point's kernel; None: from the points' distances
