@@ -19,9 +19,11 @@ if not (ROOT / "tests/data").is_dir():
 @pytest.fixture(name="folder")
 def a_folder(tmp_path, monkeypatch):
     (tmp_path / "tests").symlink_to(ROOT / "tests")
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(os.path.abspath, sys.path)))
+    if os.environ.get("TROMMEL_LIBRARY"):
+        monkeypatch.setenv("TROMMEL_LIBRARY", os.path.abspath(os.environ["TROMMEL_LIBRARY"]))
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
