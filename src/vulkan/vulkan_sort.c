@@ -19,16 +19,22 @@
 #include "vulkan_shaders.h"
 
 enum {
-    LOOKS_STUCK = 16,   /* polls of a predecessor's state before the fallback */
+    LOOKS_STUCK = 16,  /* polls of a predecessor's state before the fallback */
     LATE_LOADS = 1000, /* longer than LOOKS_STUCK polls */
     /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an invocation. */
     GROUPS_ENOUGH = 1024,
     EACH_LEAST = 16,
-    /* A tile's words of codes per invocation: a window of half of them leaves room for three workgroups
-     * in 48 KiB of shared memory. Drivers with small subgroups run on the CPU, and compile long
-     * unrolled loops slowly. */
-    ITEMS = 28,
+    /* Elements of a tile per invocation. Long runs of elements that are stored together ask for large tiles,
+     * resident workgroups (registers, shared memory: a window of half a tile) and short streams for small
+     * ones. Pairs, whose stores are twice as many, gain by large tiles from PAIRS_LONG on. H100, u32 keys of
+     * 2^16 / 2^20 / 2^24 / 2^28, ms: 16: .052 .076 .55 8.2; 20: .054 .077 .61 9.2; 28: .065 .085 .59 8.5; 32:
+     * .070 .085 .60 8.3; 36: 11. Pairs: 16: .059 .089 .89 14.9; 28: .077 .112 .79 11.6. Drivers with small
+     * subgroups run on the CPU, and compile long unrolled loops slowly. */
+    ITEMS = 16,
+    ITEMS_PAIRS = 28,
+    ITEMS_WIDE = 14, /* of 8-byte keys */
     ITEMS_SMALL = 8,
+    PAIRS_LONG = 1 << 22,
 };
 
 /* What travels: from the caller's array to the caller's, by way of scratch. Moves write to out and to
@@ -140,6 +146,17 @@ static void take_places(sort_job *job, vk_arena *arena)
     }
 }
 
+static uint32_t items_of(tml_context *tml, const tml_sort_desc *desc, uint32_t key_size)
+{
+    bool has_words =
+        !tml_buffer_is_none(desc->indices) || !tml_buffer_is_none(desc->payloads[0].in);
+    if (vk_caps_of(tml)->subgroup < 32)
+        return key_size == 8 ? ITEMS_SMALL / 2 : ITEMS_SMALL;
+    if (key_size == 8)
+        return ITEMS_WIDE;
+    return has_words && desc->length.count >= PAIRS_LONG ? ITEMS_PAIRS : ITEMS;
+}
+
 static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
                     sort_job *job)
 {
@@ -147,9 +164,7 @@ static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_aren
     *job = (sort_job){.resolved = resolved,
                       .parts = vk_passes_take(tml, &desc->length, arena),
                       .key_size = (uint32_t)tml_slot_of(tml, desc->keys)->element_size};
-    job->items = vk_caps_of(tml)->subgroup < 32 ? ITEMS_SMALL : ITEMS;
-    if (job->key_size == 8)
-        job->items /= 2;
+    job->items = items_of(tml, desc, job->key_size);
     job->tile = job->items * VK_GROUP;
     job->bins = TML_MIN_OF(SORT_BINS, SORT_COUNTERS * vk_caps_of(tml)->subgroup / VK_GROUP);
     job->digit_bits = (uint32_t)__builtin_ctz(job->bins);

@@ -20,7 +20,7 @@ void main()
 {
     uint count = stream_length(args.length_at, args.bound);
     code_t codes[ITEMS], moved_codes[ITEMS];
-    uint values[ITEMS], moved_values[ITEMS], ranks[ITEMS];
+    uint values[ITEMS], moved_values[ITEMS], ranks[RANK_WORDS];
     if (group_index() != 0u || count == 0u)
         return;
     load_codes(0u, count, codes);

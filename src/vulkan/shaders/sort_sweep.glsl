@@ -78,7 +78,7 @@ void main()
     uint here = min(count - tile * TILE, TILE);
 
     code_t codes[ITEMS];
-    uint ranks[ITEMS];
+    uint ranks[RANK_WORDS];
     load_codes(tile, count, codes);
     uint in_bin = rank_in_sections(codes, args.first_bit, ranks);
     /* What fills up the last tile is in the last bin. */
