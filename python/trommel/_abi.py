@@ -709,6 +709,23 @@ class tml_reduce_segments_desc(Structure):
         ('offsets', tml_buffer),
         ('out', tml_buffer),
         ('scratch', tml_buffer),
+        ('starts', tml_buffer),
+        ('count', tml_length),
+        ('length', tml_length),
+    ]
+
+
+class tml_reduce_by_key_desc(Structure):
+    _fields_ = [
+        ('fold', c_int),
+        ('keys', tml_buffer),
+        ('values', tml_buffer),
+        ('length', tml_length),
+        ('out_keys', tml_buffer),
+        ('starts', tml_buffer),
+        ('out', tml_buffer),
+        ('count', tml_buffer),
+        ('scratch', tml_buffer),
     ]
 
 
@@ -1288,6 +1305,8 @@ FUNCTIONS = {
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
+    'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
+    'tml_reduce_by_key_scratch_size': (c_size_t, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
     'tml_reduce_scratch_size': (c_size_t, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_segments': (c_int, [c_void_p, POINTER(tml_reduce_segments_desc)]),
     'tml_reduce_segments_scratch_size': (c_size_t, [c_void_p, POINTER(tml_reduce_segments_desc)]),
