@@ -7,8 +7,8 @@
 #include "kernels/kernel.h"
 
 /* Formulas call each other; unless inlining is forced, some of those calls stay and are made for
- * each vertex. */
-#ifdef __GNUC__
+ * each vertex. What is compiled for size goes without. */
+#if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
 #    undef FUNCTION
 #    define FUNCTION(T) __attribute__((always_inline)) static inline T
 #endif
