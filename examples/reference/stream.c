@@ -1,4 +1,4 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, search, expand, unique, segments. */
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, search, expand, unique, folds by key, segments. */
 #include "reference.h"
 
 #include <trommel/kernel_begin.h>
@@ -187,6 +187,28 @@ static void unique(tml_context *tml)
     CHECK(count == 3 && !strcmp(value, "abc") && run[0] == 2 && run[1] == 1 && run[2] == 3);
 }
 
+/* A sum for each run of equal keys. */
+static void reduce_by_key(tml_context *tml)
+{
+    uint64_t count, sums[3];
+    const tml_buffer keys = buffer_of(tml, TML_U8, 5, "aabcc");
+    const tml_buffer values = buffer_of(tml, TML_U32, 5, (uint32_t[]){1, 2, 3, 4, 5});
+    const tml_buffer starts = buffer_of(tml, TML_U32, 5, NULL);
+    const tml_buffer out = buffer_of(tml, TML_U64, 5, NULL);
+    const tml_buffer runs = buffer_of(tml, TML_U32, 1, NULL);
+    const tml_reduce_by_key_desc desc = {.fold = TML_FOLD_SUM,
+                                         .keys = keys,
+                                         .values = values,
+                                         .starts = starts,
+                                         .out = out,
+                                         .count = runs};
+    MUST(tml_reserve(tml, tml_reduce_by_key_scratch_size(tml, &desc)));
+    MUST(tml_reduce_by_key(tml, &desc));
+    MUST(tml_buffer_read_count(tml, runs, &count));
+    MUST(tml_buffer_read_range(tml, out, 0, count, sums));
+    CHECK(count == 3 && sums[0] == 3 && sums[1] == 3 && sums[2] == 9);
+}
+
 /* The largest of each segment; segment s ends where s + 1 begins. */
 static void reduce_segments(tml_context *tml)
 {
@@ -311,15 +333,26 @@ static void reserve_more(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){map,           reduce,
-                                           histogram,     scan,
-                                           compact,       compact_flags,
-                                           partition,     sort,
-                                           gather,        scatter,
-                                           search,        expand,
-                                           unique,        reduce_segments,
-                                           scan_segments, length_on_the_device,
-                                           append,        method_and_scratch,
-                                           reserve,       reserve_more,
+                        (example *const[]){map,
+                                           reduce,
+                                           histogram,
+                                           scan,
+                                           compact,
+                                           compact_flags,
+                                           partition,
+                                           sort,
+                                           gather,
+                                           scatter,
+                                           search,
+                                           expand,
+                                           unique,
+                                           reduce_by_key,
+                                           reduce_segments,
+                                           scan_segments,
+                                           length_on_the_device,
+                                           append,
+                                           method_and_scratch,
+                                           reserve,
+                                           reserve_more,
                                            NULL});
 }
