@@ -47,6 +47,27 @@ def test_unique_and_histogram(n):
     assert np.array_equal(trommel.histogram(a, 256), np.bincount(a, minlength=256))
 
 
+@pytest.mark.parametrize("n", SIZES)
+def test_reduce_by_key(n):
+    rng = np.random.default_rng(n)
+    keys, values = np.sort(rng.integers(0, 40, n)).astype(np.int16), rng.integers(0, 9, n).astype(np.uint32)
+    kept, sums = trommel.reduce_by_key(keys, values)
+    expected, starts = np.unique(keys, return_index=True)
+    assert np.array_equal(kept, expected)
+    assert np.array_equal(sums, np.add.reduceat(values, starts, dtype=np.uint64) if n else [])
+
+
+@pytest.mark.parametrize("dtype", "u1 i4 f4 f8".split())
+@pytest.mark.parametrize("n", SIZES)
+def test_search(n, dtype):
+    rng = np.random.default_rng(n)
+    values, queries = np.sort(rng.integers(0, 99, n)).astype(dtype), rng.integers(0, 120, 1000).astype(dtype)
+    assert np.array_equal(trommel.search(values, queries), np.searchsorted(values, queries))
+    assert np.array_equal(trommel.search(values, queries, upper=True), np.searchsorted(values, queries, "right"))
+    down = np.ascontiguousarray(values[::-1])
+    assert np.array_equal(trommel.search(down, queries, descending=True), n - np.searchsorted(values, queries, "right"))
+
+
 def test_segments():
     a, offsets = np.arange(100, dtype=np.float32), [0, 0, 7, 50, 100]
     expected = [a[p:q].sum() for p, q in zip(offsets, offsets[1:])]
@@ -74,6 +95,8 @@ def test_subclasses_and_nothing():
     (lambda: trommel.compact(np.zeros(3), [1, 0]), "2 rows"),
     (lambda: trommel.compact([np.zeros(1)] * 9, [1]), "at most 8"),
     (lambda: trommel.sort(np.zeros(3), [np.zeros(4)]), "3 rows"),
+    (lambda: trommel.reduce_by_key(np.zeros(3), np.zeros(2)), "2 rows"),
+    (lambda: trommel.search(np.zeros((3, 2)), [1]), "1 dimensions"),
     (lambda: trommel.histogram(np.zeros(3), 4), "in"),
     (lambda: trommel.reduce(np.float64(3)), "a single number, needs 1 dimensions"),
     (lambda: trommel.compact(np.zeros(1), True), "a single number"),

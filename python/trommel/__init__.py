@@ -10,7 +10,8 @@ from .images import Measurement, expose, measure as measure_picture, mips, tonem
 from .kernels import Kernel, map
 from .meshes import Contacts, Tree, collide, distance, subdivide
 from .slabs import surface_to_file
-from .streams import compact, histogram, partition, reduce, reduce_segments, scan, sort, unique
+from .streams import compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, sort, \
+    unique
 from .surface import Field, Mesh, field, surface
 from . import _abi, mcubes, measure
 
@@ -18,6 +19,6 @@ __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.T
 __all__ = ["Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
            "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
            "load_picture", "load_points", "load_volume", "map", "mcubes", "measure", "measure_picture",
-           "Measurement", "Mesh", "mips", "OutOfMemory", "partition", "Points", "reduce", "reduce_segments",
-           "save_picture", "scan", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "Tree",
+           "Measurement", "Mesh", "mips", "OutOfMemory", "partition", "Points", "reduce",
+           "reduce_by_key", "reduce_segments", "save_picture", "scan", "search", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "Tree",
            "unique", "Unsupported", "Volume"]

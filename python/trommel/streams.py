@@ -212,3 +212,44 @@ def reduce_segments(values: ArrayLike, offsets: ArrayLike, fold: str = "sum",
         setattr(desc, "in", buffers.input(values))
         context.call("reduce_segments", desc)
     return out
+
+
+def reduce_by_key(keys: ArrayLike, values: ArrayLike, fold: str = "sum",
+                  context: Context | None = None) -> tuple[Array, Array]:
+    """The key and the fold of the values of each run of equal neighbours among keys. Sort first, with the values as
+    a payload, for one result a key.
+
+    >>> import trommel
+    >>> [a.tolist() for a in trommel.reduce_by_key([7, 7, 5, 7], [1, 2, 3, 4])]
+    [[7, 5, 7], [3, 3, 4]]
+    """
+    keys, values = as_array(keys, "keys"), _plain(values, "values")
+    if keys.ndim == 0 or len(keys) != len(values):
+        raise InvalidArgument("INVALID_ARGUMENT", f"keys is {keys.shape}, needs {len(values)} rows, as values has")
+    kept, out = np.empty_like(keys), np.empty(len(keys), _fold_dtype(fold, values.dtype))
+    starts, count, context = np.empty(len(keys), np.uint64), np.zeros(1, np.uint64), context_of(context)
+    with Buffers(context) as buffers:
+        context.call("reduce_by_key", c.tml_reduce_by_key_desc(
+            fold=choose(_FOLDS, "fold", fold), keys=buffers.input(keys), values=buffers.input(values),
+            length=_all(keys), out_keys=buffers.output(kept), starts=buffers.output(starts), out=buffers.output(out),
+            count=buffers.output(count)))
+    return kept[:int(count[0])], out[:int(count[0])]
+
+
+def search(values: ArrayLike, queries: ArrayLike, upper: bool = False, descending: bool = False,
+           context: Context | None = None) -> Array:
+    """How many of the sorted values come before each query or, with upper, before or equal. NaN comes after inf, as
+    in sort.
+
+    >>> import trommel
+    >>> trommel.search([1, 3, 3, 7], [3, 0, 9]).tolist()
+    [1, 0, 4]
+    """
+    values = _plain(values, "values")
+    queries = as_array(queries, "queries", values.dtype, 1)
+    out, context = np.empty(len(queries), np.uint64), context_of(context)
+    with Buffers(context) as buffers:
+        context.call("search", c.tml_search_desc(
+            sorted=buffers.input(values), sorted_length=_all(values), queries=buffers.input(queries),
+            length=_all(queries), descending=descending, upper=upper, out=buffers.output(out)))
+    return out
