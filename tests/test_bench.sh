@@ -110,7 +110,7 @@ case " \$* " in *" --sum "*) "$folder/trommel" "\$@" | sed 's/"max": /&1/' ;; *)
 END
     chmod +x spoils prints
     for case in "spoils:--flip:1:old/out.glb and new/out.glb differ" "spoils:--sum:2:exits with 3, was 0" \
-        'prints:--sum:9:< *"max": '; do
+        'prints:--sum:9:< max: '; do
         IFS=: read -r program only count text <<END
 $case
 END
