@@ -2,6 +2,8 @@
 #ifndef CONTEXTS_H
 #define CONTEXTS_H
 
+#include <stdlib.h>
+
 /* threads 0: as many as there are processors. */
 static inline tml_context *open_cpu(uint32_t threads)
 {
@@ -18,6 +20,20 @@ static inline tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t cou
              tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
                                &buffer));
     return buffer;
+}
+
+/* An allocator that counts what it is asked for in user, a uint64_t. */
+static inline void *counted_alloc(void *user, size_t size, size_t alignment)
+{
+    void *memory = NULL;
+    ++*(uint64_t *)user;
+    return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+static inline void counted_free(void *user, void *memory, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(memory);
 }
 
 /* A buffer's first elements on the heap. */

@@ -97,21 +97,6 @@ TML_KERNEL_WITH(walks, bool, is_leaf, (uint n, tml_words tree),
 
 static uint64_t allocations;
 
-static void *counted_alloc(void *user, size_t size, size_t alignment)
-{
-    void *memory = NULL;
-    (void)user;
-    allocations++;
-    return posix_memalign(&memory, alignment, size) ? NULL : memory;
-}
-
-static void counted_free(void *user, void *memory, size_t size)
-{
-    (void)user;
-    (void)size;
-    free(memory);
-}
-
 /* Opens the number-th device of all engines; NULL when there are no more. */
 static tml_context *open_device(uint32_t number)
 {
@@ -125,7 +110,7 @@ static tml_context *open_device(uint32_t number)
     snprintf(device, sizeof device, "%u", number);
     tml_open_desc desc = {.engine = infos[number].engine,
                           .device = device,
-                          .allocator = {counted_alloc, counted_free, NULL}};
+                          .allocator = {counted_alloc, counted_free, &allocations}};
 #ifdef TML_VULKAN
     const tml_vulkan_desc vulkan = {.kernels = test_gathers_kernels};
     if (infos[number].engine == TML_ENGINE_VULKAN)

@@ -11,21 +11,6 @@
 
 static uint64_t allocations;
 
-static void *counted_alloc(void *user, size_t size, size_t alignment)
-{
-    void *memory = NULL;
-    (void)user;
-    allocations++;
-    return posix_memalign(&memory, alignment, size) ? NULL : memory;
-}
-
-static void counted_free(void *user, void *memory, size_t size)
-{
-    (void)user;
-    (void)size;
-    free(memory);
-}
-
 static void on_every_device(void (*test)(tml_context *tml))
 {
     enum { DEVICES = 16 };
@@ -35,11 +20,11 @@ static void on_every_device(void (*test)(tml_context *tml))
         tml_context *tml;
         char device[16];
         snprintf(device, sizeof device, "%u", d);
-        if (!CHECK_OK(NULL,
-                      tml_open(&(tml_open_desc){.engine = infos[d].engine,
-                                                .device = device,
-                                                .allocator = {counted_alloc, counted_free, NULL}},
-                               &tml)))
+        if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = infos[d].engine,
+                                                      .device = device,
+                                                      .allocator = {counted_alloc, counted_free,
+                                                                    &allocations}},
+                                     &tml)))
             continue;
         test(tml);
         tml_close(tml);

@@ -14,8 +14,7 @@ import numpy as np
 
 from . import _abi as c
 
-_ERRORS = ("INVALID_ARGUMENT INVALID_HANDLE OUT_OF_MEMORY OUT_OF_DEVICE_MEMORY CAPACITY SCRATCH_TOO_SMALL "
-           "UNSUPPORTED CANCELLED NO_DEVICE DEVICE_LOST STALLED FILE_ACCESS FILE_FORMAT INTERNAL").split()
+_ERRORS = {value: name[len("TML_ERROR_"):] for name, value in vars(c).items() if name.startswith("TML_ERROR_")}
 _ENGINES = {"auto": c.TML_ENGINE_AUTO, "cpu": c.TML_ENGINE_CPU, "vulkan": c.TML_ENGINE_VULKAN,
             "gl": c.TML_ENGINE_GL}
 _IO = frozenset(name for name in c.FUNCTIONS if name.startswith((
@@ -245,7 +244,7 @@ class _Interrupts:
 
 
 def _error(status, message):
-    name = _ERRORS[status - 1] if 0 < status <= len(_ERRORS) else str(status)
+    name = _ERRORS.get(status, str(status))
     return _CLASSES.get(name, Error)(name, (message or b"").decode(errors="replace"))
 
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _abi as c
-from ._library import Owner, context_of, lib, path_of, scalar_type, wrap
+from ._library import TYPES, Owner, context_of, lib, path_of, scalar_type, wrap
 from .images import _picture, _view
 from .surface import Mesh
 
 if TYPE_CHECKING:
     from ._types import Array, ArrayLike, Context, Path
 
-_DTYPES = {c.TML_U8: np.uint8, c.TML_I8: np.int8, c.TML_U16: np.uint16, c.TML_I16: np.int16, c.TML_U32: np.uint32,
-           c.TML_I32: np.int32, c.TML_U64: np.uint64, c.TML_I64: np.int64, c.TML_F16: np.float16,
-           c.TML_F32: np.float32, c.TML_F64: np.float64}
+_DTYPES = {kind: np.dtype(name) for name, kind in TYPES.items() if name != "b1"}
 
 
 def _address(pointer):

@@ -112,13 +112,14 @@ def collide(a: Tree | MeshLike, b: Tree | MeshLike | None = None, poses: ArrayLi
     owner = _of_result(context, result, "tml_collide_free")
     context.call("collide", desc, result)
     found = result.count if result.pairs else 0
-    pairs = wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found,), np.uint32, owner) if not found else \
-        wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found, 4), np.uint32, owner).view(PAIR)[:, 0]
+    pairs = np.empty(0, PAIR)
+    if found:
+        pairs = wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found, 4), np.uint32, owner).view(PAIR)[:, 0]
     ends = None
     if segments:
         ends = wrap(ctypes.cast(result.segments, ctypes.c_void_p).value, (found, 2, 3), np.float32, owner)
     first = wrap(ctypes.cast(result.first, ctypes.c_void_p).value, (result.pose_count + 1,), np.uint64, owner)
-    return Contacts(pairs if found else np.empty(0, PAIR), ends, first,
+    return Contacts(pairs, ends, first,
                     {name: result.class_counts[k] for k, name in enumerate(_CLASSES) if k})
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._types import ArrayLike, Context, DTypeLike, Path
 
 _FIELDS = dict(c.tml_surface_slabs_desc._fields_)
-_CANCELLED = 8  # TML_ERROR_CANCELLED; what really went wrong is raised in its place
+_CANCELLED = c.TML_ERROR_CANCELLED  # what really went wrong is raised in its place
 _NO_READ, _NO_MAP = _FIELDS["read"](), _FIELDS["map"]()
 
 
