@@ -72,6 +72,16 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
+void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_payload_names names,
+                           stream_field *outputs, stream_input *inputs)
+{
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
+        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
+        outputs[p] = (stream_field){names[p], payloads[p].out};
+        inputs[p] = (stream_input){"a payload's in", payloads[p].in, (uint32_t)in_place << p};
+    }
+}
+
 tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
                                  uint64_t count, uint64_t out_count)
 {
@@ -115,7 +125,7 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
         OUT_FIRST,
         INPUTS
     };
-    char names[TML_MAX_PAYLOADS][32];
+    stream_payload_names names;
     stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", desc->indices},
                                      [COUNT] = {"desc.count", desc->count},
                                      [SCRATCH] = {"desc.scratch", desc->scratch}};
@@ -127,16 +137,12 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
         [OUT_FIRST] = {"desc.out_first", desc->out_first, 1u << COUNT}};
     for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
         inputs[TML_MAX_PAYLOADS + k] = (stream_input){"desc.keep.in", desc->keep.in[k], 0};
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
-        const tml_payload *payload = &desc->payloads[p];
-        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
-        outputs[p] = (stream_field){names[p], payload->out};
-        inputs[p] = (stream_input){"a payload's in", payload->in, (uint32_t)in_place << p};
-        for (uint32_t k = 0; k < TML_MAX_INPUTS && in_place; k++)
-            if (stream_same(tml, payload->out, payload->in) &&
-                in_step(tml, &desc->keep, k, payload->out))
+    stream_payload_fields(desc->payloads, in_place, names, outputs, inputs);
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && in_place; p++)
+        for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
+            if (stream_same(tml, outputs[p].buffer, inputs[p].buffer) &&
+                in_step(tml, &desc->keep, k, outputs[p].buffer))
                 inputs[TML_MAX_PAYLOADS + k].may_share |= 1u << p;
-    }
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 

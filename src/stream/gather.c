@@ -1,22 +1,16 @@
 /* tml_gather and tml_scatter: elements from, or to, places that indices name. Checks, defaults and
  * dispatch. */
-#include <stdio.h>
-
 #include "stream/stream_internal.h"
 
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
 {
     enum { INDICES = TML_MAX_PAYLOADS, LENGTH, INPUTS }; /* after one for each payload */
-    char names[TML_MAX_PAYLOADS][32];
+    stream_payload_names names;
     stream_field outputs[TML_MAX_PAYLOADS + 1] = {
         [TML_MAX_PAYLOADS] = {"desc.scratch", d->scratch}};
     stream_input inputs[INPUTS] = {[INDICES] = {"desc.indices", d->indices, 0},
                                    [LENGTH] = {"desc.length.device", d->length.device, 0}};
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
-        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
-        outputs[p] = (stream_field){names[p], d->payloads[p].out};
-        inputs[p] = (stream_input){"a payload's in", d->payloads[p].in, 0};
-    }
+    stream_payload_fields(d->payloads, false, names, outputs, inputs);
     return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs, INPUTS);
 }
 

@@ -2,8 +2,6 @@
 #include "core/scalars.h"
 #include "stream/stream_internal.h"
 
-#include <stdio.h>
-
 static const char call[] = "tml_sort";
 
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
@@ -39,17 +37,13 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
         LENGTH,
         INPUTS
     };
-    char names[TML_MAX_PAYLOADS][32];
+    stream_payload_names names;
     stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", d->indices},
                                      [SORTED] = {"desc.sorted", d->sorted},
                                      [SCRATCH] = {"desc.scratch", d->scratch}};
     stream_input inputs[INPUTS] = {[KEYS] = {"desc.keys", d->keys, 1u << SORTED},
                                    [LENGTH] = {"desc.length.device", d->length.device, 0}};
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
-        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
-        outputs[p] = (stream_field){names[p], d->payloads[p].out};
-        inputs[p] = (stream_input){"a payload's in", d->payloads[p].in, 1u << p};
-    }
+    stream_payload_fields(d->payloads, true, names, outputs, inputs);
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 

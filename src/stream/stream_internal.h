@@ -115,6 +115,11 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
 /* Payloads (compact.c): no gaps, count elements in, out_count or more out, equal types. */
 tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
                                  uint64_t count, uint64_t out_count);
+/* For stream_check_memory: the payloads' buffers as the first TML_MAX_PAYLOADS outputs and inputs. in_place: may
+ * an out be its in? names: room for the outputs' names. */
+typedef char stream_payload_names[TML_MAX_PAYLOADS][32];
+void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_payload_names names,
+                           stream_field *outputs, stream_input *inputs);
 
 /* sort.c: what makes codes of keys (kernels/sort.k.h). */
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
