@@ -141,7 +141,7 @@ void desc_gather(void)
     uint64_t count = below(200);
     tml_gather_desc desc = {.indices = make(take_count_type(), count, CONTENTS_BELOW, 210)};
     desc.length = take_length(count);
-    for (uint32_t p = 0, end = (uint32_t)mostly(1 + below(3)); p < end; p++) {
+    for (uint32_t p = 0, end = 1 + (uint32_t)below(3); p < end; p++) {
         tml_payload *payload = &desc.payloads[seldom() ? below(TML_MAX_PAYLOADS) : p];
         tml_type moved = take_element();
         uint64_t range = take_bool() ? count : below(200);

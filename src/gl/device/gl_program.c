@@ -285,16 +285,16 @@ static tml_status list_uniforms(tml_context *tml, gl_program *program)
 
 gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler)
 {
-    gl_program_uniform *begin = program->uniforms + (is_sampler ? 0 : program->sampler_count);
-    gl_program_uniform *end =
-        program->uniforms + (is_sampler ? program->sampler_count : program->uniform_count);
-    for (gl_program_uniform *u = begin; u < end; u++)
-        if (u->literal == name)
-            return u;
-    for (gl_program_uniform *u = begin; u < end; u++)
-        if (strcmp(u->name, name) == 0) {
-            u->literal = name;
-            return u;
+    gl_program_uniform *uniforms = program->uniforms;
+    uint32_t begin = is_sampler ? 0 : program->sampler_count;
+    uint32_t end = is_sampler ? program->sampler_count : program->uniform_count;
+    for (uint32_t i = begin; i < end; i++)
+        if (uniforms[i].literal == name)
+            return &uniforms[i];
+    for (uint32_t i = begin; i < end; i++)
+        if (strcmp(uniforms[i].name, name) == 0) {
+            uniforms[i].literal = name;
+            return &uniforms[i];
         }
     return NULL;
 }
