@@ -314,7 +314,62 @@ static int compare_triangles(const void *a, const void *b)
     return memcmp(a, b, 9 * sizeof(float));
 }
 
-/* The triangles of both are the same, whatever their order: the soup of tml_surface is positions in
+/* The normal that the paper's shader makes, in double: gradients at both ends of the vertex's edge, mixed by
+ * the place of the vertex on it. */
+static void plain_normal(const float *volume, const uint64_t dims[3], papers_normals kind,
+                         const float at[3], double out[3])
+{
+    int64_t end[2][3], size[3] = {(int64_t)dims[0], (int64_t)dims[1], (int64_t)dims[2]};
+    double t = 0, g[2][3], length = 0;
+    for (int a = 0; a < 3; a++) {
+        end[0][a] = (int64_t)floorf(at[a]);
+        end[1][a] = (int64_t)ceilf(at[a]);
+        t += at[a] - (double)end[0][a];
+    }
+    for (int e = 0; e < 2; e++)
+        for (int a = 0; a < 3; a++) {
+            g[e][a] = 0;
+            for (int64_t k = 0; k < 27; k++) {
+                int64_t p[3], d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+                bool is_forward = kind == PAPERS_NORMALS_FORWARD;
+                int others = abs((int)d[(a + 1) % 3]) + abs((int)d[(a + 2) % 3]);
+                for (int c = 0; c < 3; c++) {
+                    bool is_last = is_forward && end[e][c] == size[c] - 1;
+                    p[c] = end[e][c] - is_last + d[c];
+                    p[c] = p[c] < 0 ? 0 : p[c] < size[c] ? p[c] : size[c] - 1;
+                }
+                double weight = !is_forward ? (double)d[a]
+                                : others    ? 0
+                                : d[a] > 0  ? 1
+                                : d[a] < 0  ? 0
+                                            : -1;
+                g[e][a] += weight * (double)volume[(p[2] * size[1] + p[1]) * size[0] + p[0]];
+            }
+        }
+    for (int a = 0; a < 3; a++) {
+        out[a] = -(g[0][a] + t * (g[1][a] - g[0][a]));
+        length += out[a] * out[a];
+    }
+    for (int a = 0; a < 3; a++)
+        out[a] /= length > 0 ? sqrt(length) : 1;
+}
+
+static void check_normals(const float *volume, const uint64_t dims[3], papers_normals kind,
+                          const float *at, const float *normals, uint64_t count)
+{
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        double expected[3], apart = 0;
+        plain_normal(volume, dims, kind, at + 3 * i, expected);
+        for (int a = 0; a < 3; a++)
+            apart = fmax(apart, fabs(expected[a] - (double)normals[3 * i + (uint64_t)a]));
+        wrong += !(apart < 1e-3);
+    }
+    CHECK(count > 0);
+    CHECK_EQ_U64(wrong, 0);
+}
+
+/* The triangles of all are the same, whatever their order: the soup of tml_surface is positions in
  * samples of the same arithmetic. */
 static void compare_soups(tml_context *tml, const uint64_t dims[3])
 {
@@ -330,30 +385,42 @@ static void compare_soups(tml_context *tml, const uint64_t dims[3])
                              .soup = true};
     tml_surface_result ours;
     CHECK_OK(tml, tml_surface(tml, &desc, &ours));
+    const tml_type vector = TML_VEC(TML_F32, 3);
     papers_surface_desc classic = {.volume = desc.volume,
                                    .dims = {dims[0], dims[1], dims[2]},
                                    .iso = (float)desc.iso,
                                    .room = ours.vertex_count,
-                                   .out =
-                                       buffer_of(tml, TML_VEC(TML_F32, 3), ours.vertex_count, NULL),
+                                   .out = buffer_of(tml, vector, ours.vertex_count, NULL),
+                                   .out_normals = buffer_of(tml, vector, ours.vertex_count, NULL),
                                    .count = buffer_of(tml, TML_U32, 1, NULL)};
-    uint32_t vertices = 0;
     size_t size = ours.vertex_count * 3 * sizeof(float);
     float *a = malloc(size), *b = malloc(size);
     if (!a || !b)
         abort();
-    CHECK_OK(tml, papers_surface(tml, &classic));
-    CHECK_OK(tml, tml_buffer_read(tml, classic.count, &vertices));
-    CHECK_OK(tml, tml_buffer_read(tml, classic.out, a));
     CHECK_OK(tml, tml_buffer_read(tml, ours.vertices, b));
     CHECK(ours.triangle_count > 0);
-    CHECK_EQ_U64(vertices, ours.vertex_count);
-    qsort(a, ours.triangle_count, 9 * sizeof(float), compare_triangles);
     qsort(b, ours.triangle_count, 9 * sizeof(float), compare_triangles);
-    CHECK(memcmp(a, b, size) == 0);
+    for (int k = 0; k < 6; k++) {
+        uint32_t vertices = 0;
+        classic.one_fetch = k % 2;
+        classic.normals = (papers_normals)(k / 2);
+        CHECK_OK(tml, papers_surface(tml, &classic));
+        CHECK_OK(tml, tml_buffer_read(tml, classic.count, &vertices));
+        CHECK_OK(tml, tml_buffer_read(tml, classic.out, a));
+        CHECK_EQ_U64(vertices, ours.vertex_count);
+        if (classic.normals) {
+            float *normals = room(3 * ours.vertex_count, sizeof *normals);
+            CHECK_OK(tml, tml_buffer_read(tml, classic.out_normals, normals));
+            check_normals(volume, dims, classic.normals, a, normals, ours.vertex_count);
+            free(normals);
+        }
+        qsort(a, ours.triangle_count, 9 * sizeof(float), compare_triangles);
+        CHECK(memcmp(a, b, size) == 0);
+    }
     tml_surface_free(tml, &ours);
     tml_buffer_destroy(tml, desc.volume);
     tml_buffer_destroy(tml, classic.out);
+    tml_buffer_destroy(tml, classic.out_normals);
     tml_buffer_destroy(tml, classic.count);
     free(volume);
     free(a);

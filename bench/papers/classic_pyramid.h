@@ -9,8 +9,8 @@
 #define CLASSIC_MOST (1ull << 24)
 
 typedef enum classic_form {
-    CLASSIC_FOUR_FETCHES, /* one sum a texel */
-    CLASSIC_PARTIAL_SUMS, /* four sums a texel, of its children */
+    CLASSIC_THREE_FETCHES, /* one sum a texel */
+    CLASSIC_PARTIAL_SUMS,  /* four sums a texel, of its children */
 } classic_form;
 
 /* A pyramid: levels of sides side / 2, side / 4 ... 1 above a base of side texels. Levels alternate
@@ -25,8 +25,10 @@ typedef struct classic_pyramid {
 tml_status classic_check(tml_context *tml, const char *call);
 
 /* Allocates the textures for a square of elements with that side, a power of two. The caller draws
- * the base, then calls classic_build. */
+ * the base, then calls classic_build. classic_defines: of the shaders that include
+ * classic_descent.glsl, or NULL. */
 tml_status classic_take(tml_context *tml, classic_form form, uint32_t side, classic_pyramid *out);
+const char *classic_defines(classic_form form);
 tml_status classic_build(tml_context *tml, const classic_pyramid *pyramid);
 /* *out: a temporary texture with the total as a 64-bit number in a quad. */
 tml_status classic_total(tml_context *tml, const classic_pyramid *pyramid, const gl_texture **out);

@@ -1,11 +1,13 @@
 /* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square,
  * counts the vertices of each cell's triangles; a descent for each vertex finds its cell and its
- * edge.
+ * edge, and may compute its normal.
  *
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "classic_pyramid.h"
 
 #include "papers_shaders.h"
+
+#include <stdio.h>
 
 enum {
     CHUNK = 1 << 20, /* vertices of one draw, as for the library's surface */
@@ -41,6 +43,7 @@ static tml_status draw_cells(tml_context *tml, const classic_surface *s)
 {
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_classic_cells,
+                            .defines = classic_defines(s->pyramid.form),
                             .inputs = {{"volume", s->volume}, {"cases", s->cases}},
                             .uniforms = {CELL_UNIFORMS(s)},
                             .targets = {s->pyramid.base, s->cell_cases},
@@ -49,11 +52,16 @@ static tml_status draw_cells(tml_context *tml, const classic_surface *s)
 }
 
 static tml_status draw_vertices(tml_context *tml, const classic_surface *s, uint64_t first,
-                                uint64_t count, const gl_texture *target)
+                                uint64_t count, const gl_texture *const targets[2])
 {
+    const char *form = classic_defines(s->pyramid.form);
+    char defines[64];
+    snprintf(defines, sizeof defines, targets[1] ? "%s#define NORMALS %d\n" : "%s",
+             form ? form : "", (int)s->desc->normals);
     return gl_draw(tml,
                    &(gl_draw_info){
                        .shader = &gl_shader_classic_vertices,
+                       .defines = defines,
                        .inputs = {{"volume", s->volume},
                                   {"cases", s->cases},
                                   {"cell_cases", s->cell_cases},
@@ -63,33 +71,40 @@ static tml_status draw_vertices(tml_context *tml, const classic_surface *s, uint
                                   {"totals", s->total}},
                        .uniforms = {CELL_UNIFORMS(s), GL_INT1("levels", (int32_t)s->pyramid.levels),
                                     GL_UINT("first", (uint32_t)first)},
-                       .targets = {target},
+                       .targets = {targets[0], targets[1]},
                        .count = count,
                    });
 }
 
-static tml_status copy_vertices(tml_context *tml, const classic_surface *s, uint64_t first,
-                                uint64_t count, const gl_texture *from)
+static tml_status copy_vectors(tml_context *tml, uint64_t first, uint64_t count,
+                               const gl_texture *from, tml_buffer out)
 {
+    if (tml_buffer_is_none(out))
+        return TML_OK;
     return gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_marching_words,
                                         .inputs = {{"positions", from}},
                                         .uniforms = {GL_UINT("first", (uint32_t)(3 * first))},
-                                        .targets = {gl_texture_of(tml, s->desc->out)},
+                                        .targets = {gl_texture_of(tml, out)},
                                         .first = 3 * first,
                                         .count = 3 * count});
 }
 
-/* Makes the vertices, and copies them to desc->out if given. */
+/* Makes the vertices, and copies them and their normals to where they are wanted. */
 static tml_status make_vertices(tml_context *tml, const classic_surface *s)
 {
-    const gl_texture *target;
-    tml_status status =
-        gl_temporary(tml, GL_FORMAT_QUADS, TML_MIN_OF(s->desc->room, (uint64_t)CHUNK), &target);
-    for (uint64_t first = 0; first < s->desc->room && !status; first += CHUNK) {
-        uint64_t count = TML_MIN_OF(s->desc->room - first, (uint64_t)CHUNK);
-        status = draw_vertices(tml, s, first, count, target);
-        if (!status && !tml_buffer_is_none(s->desc->out))
-            status = copy_vertices(tml, s, first, count, target);
+    const papers_surface_desc *desc = s->desc;
+    const gl_texture *targets[2] = {NULL, NULL};
+    uint64_t chunk = TML_MIN_OF(desc->room, (uint64_t)CHUNK);
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, chunk, &targets[0]);
+    if (!status && desc->normals)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, chunk, &targets[1]);
+    for (uint64_t first = 0; first < desc->room && !status; first += chunk) {
+        uint64_t count = TML_MIN_OF(desc->room - first, chunk);
+        status = draw_vertices(tml, s, first, count, targets);
+        if (!status)
+            status = copy_vectors(tml, first, count, targets[0], desc->out);
+        if (!status && desc->normals)
+            status = copy_vectors(tml, first, count, targets[1], desc->out_normals);
     }
     return status;
 }
@@ -108,9 +123,11 @@ static tml_status run(tml_context *tml, const papers_surface_desc *desc)
                                               .targets = {s.cases},
                                               .count = CASES});
     if (!status)
-        status = classic_take(tml, CLASSIC_FOUR_FETCHES, side, &s.pyramid);
+        status = classic_take(tml, desc->one_fetch ? CLASSIC_PARTIAL_SUMS : CLASSIC_THREE_FETCHES,
+                              side, &s.pyramid);
     if (!status)
-        status = gl_temporary_image(tml, GL_FORMAT_WORDS, side, side, &s.cell_cases);
+        status = gl_temporary_image(tml, desc->one_fetch ? GL_FORMAT_QUADS : GL_FORMAT_WORDS,
+                                    s.pyramid.side, s.pyramid.side, &s.cell_cases);
     if (!status)
         status = draw_cells(tml, &s);
     if (!status)

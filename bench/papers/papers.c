@@ -10,7 +10,7 @@ TML_KERNEL(uint, papers_same_bits, (uint x), { return x; })
 
 const papers_filter papers_filters[PAPERS_FILTERS] = {
     {"classic, one fetch", papers_one_fetch_filter, true},
-    {"classic, four fetches", papers_four_fetches_filter, true},
+    {"classic, three fetches", papers_three_fetches_filter, true},
     {"scan and search", papers_scan_search_filter, false},
     {"bitonic sort", papers_bitonic_filter, false},
 };
@@ -123,7 +123,7 @@ tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *d
     (void)desc;
     return refuse(tml);
 }
-tml_status papers_four_fetches_filter(tml_context *tml, const papers_filter_desc *desc)
+tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc)
 {
     (void)desc;
     return refuse(tml);

@@ -42,10 +42,10 @@ typedef struct papers_filter_desc {
 
 tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc *desc);
 tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *desc);
-/* A pyramid with one sum a texel: a descent fetches four children a level. Waits only with exact
+/* A pyramid with one sum a texel: a descent fetches three children a level. Waits only with exact
  * counts (tml_gl_desc). UNSUPPORTED for more than 2^24 elements, up to which floats count
  * exactly. */
-tml_status papers_four_fetches_filter(tml_context *tml, const papers_filter_desc *desc);
+tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc);
 /* The same with the sums of the four children in one texel: one fetch a level. */
 tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *desc);
 
@@ -81,15 +81,24 @@ TML_MUST_CHECK tml_status papers_expand(tml_context *tml, const papers_expand_de
 
 /* ---- surfaces -------------------------------------------------------------------------------- */
 
-/* Marching cubes of 2008: a pyramid of four fetches a level over all cells, and a descent for each
- * vertex of each triangle. */
+typedef enum papers_normals {
+    PAPERS_NORMALS_NONE,
+    PAPERS_NORMALS_FORWARD, /* forward differences; at the volume's end backward ones */
+    PAPERS_NORMALS_PREWITT, /* central differences of sums of 3 x 3 samples */
+} papers_normals;
+
+/* Marching cubes of 2008: a pyramid over all cells, and a descent for each vertex of each
+ * triangle. */
 typedef struct papers_surface_desc {
     tml_buffer volume; /* f32 */
     uint64_t dims[3];
     float iso;
-    uint64_t room;    /* most vertices that are made; they stay in a pooled texture */
-    tml_buffer out;   /* optional: f32x3, room of them: a copy, in units of samples */
-    tml_buffer count; /* optional: u32, the number of vertices */
+    bool one_fetch;         /* a level, of the sums of four children; else three */
+    papers_normals normals; /* made with the positions */
+    uint64_t room;          /* most vertices that are made; they stay in a pooled texture */
+    tml_buffer out;         /* optional: f32x3, room of them: a copy, in units of samples */
+    tml_buffer out_normals; /* optional: f32x3, room of them, of length 1, toward lower samples */
+    tml_buffer count;       /* optional: u32, the number of vertices */
 } papers_surface_desc;
 
 /* Waits for nothing. UNSUPPORTED for a square of more than 2^24 cells, which floats cannot count.

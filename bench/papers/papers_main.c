@@ -166,19 +166,42 @@ static int run_filter(const papers_args *args)
 
 /* ---- surface --------------------------------------------------------------------------------- */
 
-typedef struct classic_job {
+typedef struct surface_row {
+    const char *name;
+    tml_normals ours; /* of the library's surface */
+    bool is_classic, one_fetch;
+    papers_normals normals; /* of the classic one */
+} surface_row;
+
+static const surface_row surface_rows[] = {
+    {"surface", TML_NORMALS_NONE, false, false, PAPERS_NORMALS_NONE},
+    {"surface, forward normals", TML_NORMALS_FORWARD, false, false, PAPERS_NORMALS_NONE},
+    {"surface, Sobel normals", TML_NORMALS_SOBEL, false, false, PAPERS_NORMALS_NONE},
+    {"classic soup, three fetches", 0, true, false, PAPERS_NORMALS_NONE},
+    {"classic soup, one fetch", 0, true, true, PAPERS_NORMALS_NONE},
+    {"... forward normals", 0, true, true, PAPERS_NORMALS_FORWARD},
+    {"... Prewitt normals", 0, true, true, PAPERS_NORMALS_PREWITT},
+};
+enum { SURFACE_ROWS = sizeof surface_rows / sizeof surface_rows[0], SURFACES = 3 };
+
+/* Surfaces of one volume: the library's come first. */
+typedef struct surface_table {
     tml_context *tml;
-    papers_surface_desc desc;
-} classic_job;
+    bench_op ours[SURFACES];
+    struct classic_job {
+        tml_context *tml;
+        papers_surface_desc desc;
+    } classic[SURFACE_ROWS];
+} surface_table;
 
 static bool run_classic(void *user)
 {
-    const classic_job *job = user;
+    const struct classic_job *job = user;
     return papers_surface(job->tml, &job->desc) == TML_OK;
 }
 
 /* Checks that the soup has as many vertices as the library's surface has corners. */
-static tml_status check_classic(classic_job *job)
+static tml_status check_classic(struct classic_job *job)
 {
     const tml_buffer_desc one = {.type = TML_U32, .count = 1};
     uint32_t vertices = 0;
@@ -195,38 +218,55 @@ static tml_status check_classic(classic_job *job)
     return status;
 }
 
+static tml_status make_row(surface_table *table, uint32_t r, const papers_args *args,
+                           const float *volume, bench_job *out)
+{
+    const surface_row *row = &surface_rows[r];
+    const uint64_t n = args->size;
+    bench_op *first = &table->ours[0];
+    *out = (bench_job){.name = row->name, .run = bench_op_run, .device = table->tml};
+    if (!row->is_classic) {
+        const bench_desc desc = {.kind = BENCH_SURFACE,
+                                 .type = TML_F32,
+                                 .data = volume,
+                                 .count = n * n * n,
+                                 .grid = {.dims = {n, n, n}},
+                                 .normals = row->ours,
+                                 .iso = bench_field_iso(args->field, TML_F32)};
+        bench_op *op = out->user = &table->ours[r];
+        tml_status status = bench_op_create(table->tml, &desc, op);
+        return status ? status : bench_op_check(op);
+    }
+    struct classic_job *job = out->user = &table->classic[r];
+    *job = (struct classic_job){.tml = table->tml,
+                                .desc = {.volume = first->sets[0].in,
+                                         .dims = {n, n, n},
+                                         .iso = (float)first->desc.iso,
+                                         .one_fetch = row->one_fetch,
+                                         .normals = row->normals,
+                                         .room = 3 * first->result_count}};
+    out->run = run_classic;
+    return check_classic(job);
+}
+
 static tml_status measure_surface(tml_context *tml, const papers_args *args, const float *volume)
 {
-    const uint64_t n = args->size;
-    const bench_desc desc = {.kind = BENCH_SURFACE,
-                             .type = TML_F32,
-                             .data = volume,
-                             .count = n * n * n,
-                             .grid = {.dims = {n, n, n}},
-                             .iso = bench_field_iso(args->field, TML_F32)};
-    bench_op op;
-    tml_status status = bench_op_create(tml, &desc, &op);
-    if (!status)
-        status = bench_op_check(&op);
-    classic_job classic = {.tml = tml,
-                           .desc = {.volume = op.sets[0].in,
-                                    .dims = {n, n, n},
-                                    .iso = (float)desc.iso,
-                                    .room = 3 * op.result_count}};
-    if (!status)
-        status = check_classic(&classic);
-    bench_job jobs[] = {
-        {.name = "surface", .run = bench_op_run, .user = &op, .device = tml},
-        {.name = "classic soup", .run = run_classic, .user = &classic, .device = tml}};
-    if (!status && !bench_run(jobs, 2, &(bench_pace){.repeats = args->repeats}))
+    static surface_table table;
+    bench_job jobs[SURFACE_ROWS];
+    const unsigned long long n = args->size;
+    tml_status status = TML_OK;
+    table = (surface_table){.tml = tml};
+    for (uint32_t r = 0; r < SURFACE_ROWS && !status; r++)
+        status = make_row(&table, r, args, volume, &jobs[r]);
+    if (!status && !bench_run(jobs, SURFACE_ROWS, &(bench_pace){.repeats = args->repeats}))
         status = TML_ERROR_INTERNAL;
     if (!status)
         printf("surface: %s, %llu^3 f32, %llu triangles; milliseconds\n\n",
-               bench_field_name(args->field), (unsigned long long)n,
-               (unsigned long long)op.result_count);
-    for (int j = 0; j < 2 && !status; j++)
-        printf("%-40s %9.3g\n", jobs[j].name, 1e3 * jobs[j].time.median_s);
-    bench_op_destroy(&op);
+               bench_field_name(args->field), n, (unsigned long long)table.ours[0].result_count);
+    for (uint32_t r = 0; r < SURFACE_ROWS && !status; r++)
+        printf("%-40s %9.3g\n", jobs[r].name, 1e3 * jobs[r].time.median_s);
+    for (uint32_t r = 0; r < SURFACES; r++)
+        bench_op_destroy(&table.ours[r]);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* HistoPyramids as they were first published: sums in floats over a square of texels; a quad of 2 x
  * 2 texels are the children of one texel above. Outputs come in Z order. A texel holds either its
- * own sum, so that a descent fetches four children a level, or the sums of its four children, which
- * are one fetch.
+ * own sum, so that a descent fetches three children a level (the fourth has what the others have not),
+ * or the sums of its four children, which are one fetch.
  *
  * Levels alternate between two textures, so that no draw reads what it writes; in each they lie
  * side by side.
@@ -41,7 +41,7 @@ tml_status classic_take(tml_context *tml, classic_form form, uint32_t side, clas
     return status;
 }
 
-static const char *form_defines(classic_form form)
+const char *classic_defines(classic_form form)
 {
     return form == CLASSIC_PARTIAL_SUMS ? "#define PARTIAL_SUMS\n" : NULL;
 }
@@ -55,7 +55,7 @@ tml_status classic_build(tml_context *tml, const classic_pyramid *p)
         status = gl_draw(
             tml, &(gl_draw_info){
                      .shader = &gl_shader_classic_level,
-                     .defines = form_defines(p->form),
+                     .defines = classic_defines(p->form),
                      .inputs = {{"below", below}},
                      .uniforms = {GL_INT1("left", (int32_t)left_of(side)),
                                   GL_INT1("left_below", level ? (int32_t)left_of(2 * side) : 0)},
@@ -74,7 +74,7 @@ tml_status classic_total(tml_context *tml, const classic_pyramid *p, const gl_te
     if (!status)
         status = gl_draw(tml, &(gl_draw_info){
                                   .shader = &gl_shader_classic_total,
-                                  .defines = form_defines(p->form),
+                                  .defines = classic_defines(p->form),
                                   .inputs = {{"apex", apex}},
                                   .targets = {*out},
                                   .count = 1,
@@ -89,7 +89,7 @@ static tml_status draw_base(tml_context *tml, const papers_filter_desc *desc, ui
     const tml_length length = {.count = count};
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_classic_base,
-                            .defines = form_defines(p->form),
+                            .defines = classic_defines(p->form),
                             .kernel = {desc->keep, &desc->params, in},
                             .length = &length,
                             .uniforms = {GL_UINT("side", papers_square_side(count))},
@@ -103,7 +103,7 @@ static tml_status draw_outputs(tml_context *tml, const papers_filter_desc *desc,
 {
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_classic_outputs,
-                            .defines = form_defines(p->form),
+                            .defines = classic_defines(p->form),
                             .inputs = {{"values", gl_texture_of(tml, desc->in)},
                                        {"base", p->base},
                                        {"low", p->atlas[0]},
@@ -168,7 +168,7 @@ tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *d
     return filter(tml, CLASSIC_PARTIAL_SUMS, desc);
 }
 
-tml_status papers_four_fetches_filter(tml_context *tml, const papers_filter_desc *desc)
+tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc)
 {
-    return filter(tml, CLASSIC_FOUR_FETCHES, desc);
+    return filter(tml, CLASSIC_THREE_FETCHES, desc);
 }

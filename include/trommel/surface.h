@@ -36,7 +36,7 @@ typedef enum tml_normals {
     TML_NORMALS_NONE,
     TML_NORMALS_FORWARD, /* forward differences: cheapest */
     TML_NORMALS_CENTRAL, /* central differences, one-sided at the border */
-    TML_NORMALS_SOBEL,   /* 3x3x3 Sobel (Zucker, Hummel 1981): smoothest */
+    TML_NORMALS_SOBEL,   /* Sobel's weights in three dimensions, 3x3x3 samples: smoothest */
 } tml_normals;
 
 typedef struct tml_region {

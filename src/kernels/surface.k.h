@@ -5,8 +5,8 @@
  * corner c of a cell lies at (c & 1, c >> 1 & 1, c >> 2 & 1).
  *
  * After: Lorensen, Cline: Marching Cubes. 1987; Schroeder, Maynard, Geveci: Flying Edges. 2015
- * (edges owned by their lower end); Zucker, Hummel: A Three-Dimensional Edge Operator. 1981 (Sobel
- * weights). */
+ * (edges owned by their lower end); Sobel, Feldman: A 3x3 Isotropic Gradient Operator for Image
+ * Processing. 1968 (weights 1 2 1, here along both axes across the difference's). */
 /* ---- words (not in GLSL ES 1.00, which has no bit operators) --------------------------------- */
 #ifndef TML_ES100
 

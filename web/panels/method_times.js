@@ -46,7 +46,7 @@ const METHODS = [
         className: "series-2",
         engine: "gl",
         order: false,
-        run: (d) => d.filter(d.trommel, "four-fetches", d),
+        run: (d) => d.filter(d.trommel, "three-fetches", d),
     },
     {
         name: "Scan and search",

@@ -24,12 +24,11 @@ classic_spot down(vec4 sums, classic_spot spot)
 #ifdef PARTIAL_SUMS
 #    define SUMS(level, left, spot) texelFetch(level, spot.at + ivec2(left, 0), 0)
 #else
-/* The sums of a texel's children. */
+/* The sums of a texel's children but the last, which has every key that those before have not. */
 vec4 children(highp sampler2D level, ivec2 first)
 {
     return vec4(texelFetch(level, first, 0).x, texelFetch(level, first + ivec2(1, 0), 0).x,
-                texelFetch(level, first + ivec2(0, 1), 0).x,
-                texelFetch(level, first + ivec2(1, 1), 0).x);
+                texelFetch(level, first + ivec2(0, 1), 0).x, 0.0);
 }
 #    define SUMS(level, left, spot) children(level, 2 * spot.at + ivec2(left, 0))
 #endif
