@@ -307,6 +307,102 @@ TEST(block_means_are_within_their_bound)
     }
 }
 
+/* A chain of blits as a device makes them: each texel is fetched at its middle by a linear filter, from
+ * level to level. */
+static double blit_chain(const float *in, uint32_t width, uint32_t height, bool even)
+{
+    double *from = room((uint64_t)width * height, sizeof *from);
+    for (uint64_t i = 0; i < (uint64_t)width * height; i++)
+        from[i] = (double)in[i];
+    uint32_t stride = width;
+    while (width > 1 || height > 1) {
+        uint32_t w = width > 1 ? width / 2 : 1, h = height > 1 ? height / 2 : 1;
+        double *to = room((uint64_t)w * h, sizeof *to);
+        double sx = even ? (width > 1 ? 2.0 : 1.0) : (double)width / w;
+        double sy = even ? (height > 1 ? 2.0 : 1.0) : (double)height / h;
+        for (uint32_t y = 0; y < h; y++)
+            for (uint32_t x = 0; x < w; x++) {
+                double u = (x + 0.5) * sx - 0.5, v = (y + 0.5) * sy - 0.5, sum = 0;
+                for (int k = 0; k < 4; k++) {
+                    double at[2] = {floor(u) + (k & 1), floor(v) + (k >> 1)};
+                    double share = (1 - fabs(at[0] - u)) * (1 - fabs(at[1] - v));
+                    if (share > 0)
+                        sum += share * from[(uint64_t)at[1] * stride + (uint64_t)at[0]];
+                }
+                to[(uint64_t)y * w + x] = sum;
+            }
+        free(from);
+        from = to;
+        width = stride = w;
+        height = h;
+    }
+    double last = from[0];
+    free(from);
+    return last;
+}
+
+TEST(weights_by_axis_are_those_of_chains)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {3, 3}, {2, 3}, {1, 7}, {31, 17}, {64, 64}, {99, 70}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        uint32_t width = sizes[s][0], height = sizes[s][1];
+        uint64_t pixels = (uint64_t)width * height;
+        float *values = room(pixels, sizeof *values);
+        double columns[100], rows[100];
+        for (uint64_t i = 0; i < pixels; i++)
+            values[i] = (float)(hash((uint32_t)i) >> 8) * 0x1p-24f;
+        for (int how = 0; how < PAPERS_REDUCTIONS; how++) {
+            CHECK_EQ_I64(papers_axis_weights((papers_reduction)how, width, columns), TML_OK);
+            CHECK_EQ_I64(papers_axis_weights((papers_reduction)how, height, rows), TML_OK);
+            double sum = papers_weighted(values, width, columns, width, rows, height);
+            if (how != PAPERS_BLOCKS_OF_8)
+                CHECK_NEAR(sum, blit_chain(values, width, height, how == PAPERS_EVEN_BLIT), 1e-12);
+        }
+        free(values);
+    }
+}
+
+/* The article's figures for 3 x 3, and those of a full HD screen. */
+TEST(most_pixels_of_a_screen_have_no_weight)
+{
+    static const struct {
+        uint32_t width, height;
+        double unseen, effective;
+    } cases[] = {{3, 3, 8.0 / 9, 1.0 / 9}, {1920, 1080, 0.937, 0.023}, {1024, 1024, 0, 1}};
+    double columns[1920], rows[1080];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        CHECK_EQ_I64(papers_axis_weights(PAPERS_BLIT, cases[c].width, columns), TML_OK);
+        CHECK_EQ_I64(papers_axis_weights(PAPERS_BLIT, cases[c].height, rows), TML_OK);
+        papers_coverage of = papers_coverage_of(columns, cases[c].width, rows, cases[c].height);
+        CHECK_NEAR(of.unseen, cases[c].unseen, 6e-4);
+        CHECK_NEAR(of.effective, cases[c].effective, 6e-4);
+    }
+}
+
+TEST(the_articles_factor_holds_where_both_sides_take_as_many_passes)
+{
+    static const uint32_t sizes[][2] = {{1920, 1080}, {1280, 720}, {33, 32}, {1, 1}, {1, 40}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        uint32_t width = sizes[s][0], height = sizes[s][1];
+        uint64_t pixels = (uint64_t)width * height;
+        float *values = room(pixels, sizeof *values);
+        double sum = 0, larger = width > height ? width : height;
+        for (uint64_t i = 0; i < pixels; i++)
+            sum += (double)(values[i] = (float)(hash((uint32_t)i) >> 8) * -0x1p-24f);
+        int passes[2] = {0, 0};
+        for (int a = 0; a < 2; a++)
+            for (double side = 1; side < (a ? height : width); side *= 32)
+                passes[a]++;
+        papers_padded of;
+        CHECK_EQ_I64(papers_padded_average(values, width, width, height, 32, false, &of), TML_OK);
+        CHECK_NEAR(of.by_passes, sum / pixels, 1e-9);
+        CHECK_NEAR(of.by_article, sum / pixels / pow(32, abs(passes[0] - passes[1])), 1e-9);
+        CHECK_EQ_I64(papers_padded_average(values, width, width, height, 32, true, &of), TML_OK);
+        CHECK_NEAR(of.by_passes, sum / pixels, larger > 1 ? 0x1p-9 : 0x1p-11);
+        free(values);
+    }
+}
+
 /* ---- surfaces -------------------------------------------------------------------------------- */
 
 static int compare_triangles(const void *a, const void *b)
@@ -574,6 +670,11 @@ TEST(the_program_prints_its_tables)
     CHECK(strstr(text, "cpu, scan and search") && strstr(text, "cpu, look_back"));
     say("", "filters", &code);
     CHECK_EQ_I64(code, 2 << 8);
+    say("", "averages --sweep 1:2", &code);
+    CHECK_EQ_I64(code, 2 << 8);
+    text = say("", "averages", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "1920 x 1080     93.7 %    2.3 %") != NULL);
     tml_context *tml = open_engine(GL);
     if (!tml)
         SKIP("no OpenGL ES device");

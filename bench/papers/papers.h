@@ -3,6 +3,7 @@
  *   horn_2005.c        running counts, then a binary search for each output
  *   batcher_1968.c     a sorting network that sorts the rejected to the end
  *   averages_2019.c    mip chains that drop odd rows; averages of padded blocks
+ *   averages_sizes.c   what such averages weigh each pixel with, by size
  * use public operations and kernels and run wherever kernels may take tml_words: on the CPU, Vulkan
  * and OpenGL ES 3.
  *   ziegler_2006.c     HistoPyramids of floats, in Z order
@@ -130,6 +131,38 @@ static inline uint32_t papers_blocks(uint32_t side)
 {
     return side / 4 + (side % 4 != 0);
 }
+
+/* Averages by halving, on the host (averages_sizes.c says which). */
+typedef enum papers_reduction {
+    PAPERS_BLIT,
+    PAPERS_EVEN_BLIT,
+    PAPERS_BLOCKS_OF_8,
+    PAPERS_REDUCTIONS
+} papers_reduction;
+
+/* The weights of size columns or rows in the last texel; their sum is 1. OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status papers_axis_weights(papers_reduction how, uint32_t size, double *out);
+
+typedef struct papers_coverage {
+    double unseen;    /* share of the pixels that have no weight */
+    double effective; /* 1 / (pixels * sum of squared weights): 1 where all weigh the same */
+    double largest;   /* weight, times pixels */
+} papers_coverage;
+papers_coverage papers_coverage_of(const double *columns, uint32_t width, const double *rows,
+                                   uint32_t height);
+/* The weighted sum of values, of which rows begin stride apart. */
+double papers_weighted(const float *values, uint32_t stride, const double *columns, uint32_t width,
+                       const double *rows, uint32_t height);
+
+/* The average by blocks of side x side, the last ones padded with zeros: as it comes; times the 2019
+ * article's factor, which takes a power of side for each axis and is too small where they differ in passes;
+ * times side * side for each pass. in_halves: levels are stored in 16-bit floats. OUT_OF_MEMORY. */
+typedef struct papers_padded {
+    double plain, by_article, by_passes;
+} papers_padded;
+TML_MUST_CHECK tml_status papers_padded_average(const float *values, uint32_t stride,
+                                                uint32_t width, uint32_t height, uint32_t side,
+                                                bool in_halves, papers_padded *out);
 
 /* ---- the picture of a pyramid ---------------------------------------------------------------- */
 

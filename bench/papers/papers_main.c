@@ -3,11 +3,13 @@
  *   filter   ways to filter a stream on every engine (Horn: GPU Gems 2, table 36-1), with the
  *            variants of HistoPyramids
  *   surface  marching cubes by HistoPyramids of floats beside the library's surface, on OpenGL ES
+ *   averages what averages by halving weigh pixels with; of a picture, how many stops they are off
  *   picture  a picture of the HistoPyramid of a filtered stream */
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "bench_run.h"
 #include "papers.h"
+#include "papers_averages.h"
 #include "papers_table.h"
 
 #include <stdio.h>
@@ -21,17 +23,21 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 #endif
 
 static const char usage[] =
-    "usage: trommel-papers filter [OPTION]... | surface [OPTION]... | picture FILE.png "
-    "[OPTION]...\n"
+    "usage: trommel-papers filter [OPTION]... | surface [OPTION]... | averages [OPTION]... |\n"
+    "                      picture FILE.png [OPTION]...\n"
     "  --engine cpu|vulkan|gl  filter: that one alone\n"
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
     "  --field NAME            surface: " BENCH_FIELD_CHOICES " (default: gyroid)\n"
     "  --side N                surface: samples along each side (default: 128)\n"
-    "  --repeats N             runs of each row; 0: as many as take a second\n";
+    "  --repeats N             runs of each row; 0: as many as take a second\n"
+    "  --input FILE            averages: a picture of floats (.hdr, .pfm)\n"
+    "  --sweep FIRST:LAST      averages: means of its middle by width, drawn to --output\n"
+    "  --output FILE.svg       averages: the drawing\n";
 
 typedef struct papers_args {
-    const char *command, *file;
+    const char *command, *file, *input, *output;
+    unsigned sweep[2];
     tml_engine_kind engine;
     bench_field field;
     uint64_t count, size;
@@ -56,6 +62,12 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
             args->field++;
         return args->field < BENCH_FIELD_COUNT;
     }
+    if (strcmp(name, "--input") == 0)
+        return (args->input = value) != NULL;
+    if (strcmp(name, "--output") == 0)
+        return (args->output = value) != NULL;
+    if (strcmp(name, "--sweep") == 0)
+        return sscanf(value, "%u:%u", &args->sweep[0], &args->sweep[1]) == 2;
     if (strcmp(name, "--keep") == 0)
         args->keep = strtod(value, &end);
     else if (strcmp(name, "--count") == 0)
@@ -77,12 +89,14 @@ static bool parse(int argc, char **argv, papers_args *args)
     if (strcmp(args->command, "picture") == 0)
         args->file = i < argc ? argv[i++] : NULL;
     bool is_command = strcmp(args->command, "filter") == 0 ||
-                      strcmp(args->command, "surface") == 0 || args->file != NULL;
+                      strcmp(args->command, "surface") == 0 ||
+                      strcmp(args->command, "averages") == 0 || args->file != NULL;
     for (; is_command && i + 1 < argc; i += 2)
         if (!parse_option(args, argv[i], argv[i + 1]))
             return false;
     return is_command && i == argc && args->count > 0 && args->count <= UINT64_C(1) << 30 &&
-           args->size >= 2 && args->size <= 1024 && args->keep >= 0 && args->keep <= 100;
+           args->size >= 2 && args->size <= 1024 && args->keep >= 0 && args->keep <= 100 &&
+           !args->output == !args->sweep[1] && (!args->output || args->input);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -321,6 +335,20 @@ static int run_picture(const papers_args *args)
     return finish(tml, status);
 }
 
+/* ---- averages -------------------------------------------------------------------------------- */
+
+static int run_averages(const papers_args *args)
+{
+    tml_context *tml = NULL;
+    tml_status status = open_engine(TML_ENGINE_CPU, false, &tml);
+    if (!status)
+        status = args->output  ? averages_draw_sweep(tml, args->input, args->sweep[0],
+                                                     args->sweep[1], args->output)
+                 : args->input ? averages_print_picture(tml, args->input)
+                               : averages_print_weights(tml);
+    return finish(tml, status);
+}
+
 int main(int argc, char **argv)
 {
     papers_args args;
@@ -328,7 +356,8 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    return args.file                             ? run_picture(&args)
-           : strcmp(args.command, "filter") == 0 ? run_filter(&args)
-                                                 : run_surface(&args);
+    return args.file                               ? run_picture(&args)
+           : strcmp(args.command, "filter") == 0   ? run_filter(&args)
+           : strcmp(args.command, "averages") == 0 ? run_averages(&args)
+                                                   : run_surface(&args);
 }

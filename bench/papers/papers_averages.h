@@ -1,0 +1,19 @@
+/* The tables of the 2019 article on averages. */
+#ifndef PAPERS_AVERAGES_H
+#define PAPERS_AVERAGES_H
+
+#include <trommel/trommel.h>
+
+/* What each way weighs pixels with, for usual sizes. OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status averages_print_weights(tml_context *tml);
+
+/* The mean of log2 luminance of the middle of a picture (of linear numbers: .hdr, .pfm, .exr) in several
+ * sizes, and by how many stops each way is off. */
+TML_MUST_CHECK tml_status averages_print_picture(tml_context *tml, const char *path);
+
+/* Draws the means of the picture's middle by width, first to last columns and every row, as a chart
+ * (SVG). */
+TML_MUST_CHECK tml_status averages_draw_sweep(tml_context *tml, const char *path, uint32_t first,
+                                              uint32_t last, const char *svg);
+
+#endif
