@@ -130,6 +130,62 @@ TEST(filters_keep_what_a_loop_keeps)
         }
 }
 
+/* Listing 36-2 of GPU Gems 2 as printed: nulls[i] counts the rejected up to i. Reads past an end get the
+ * last record. Are all outputs right? */
+static bool listing_36_2(const bool *keeps, const double *nulls, int count)
+{
+    double rejected = nulls[count - 1], half = ceil(rejected / 2 + 0.5);
+    int steps = rejected > 0 ? (int)ceil(log2(rejected)) : 0, next = 0;
+    for (int here = 0; here < count - (int)rejected; here++) {
+        double guess = half, step = half;
+        for (int i = 0; i < steps; i++) {
+            int at = (int)fmin(here + guess, count - 1);
+            step /= 2;
+            if (nulls[at] > guess)
+                guess += step;
+            else if (nulls[at] != guess || !keeps[at])
+                guess -= step;
+        }
+        int found = nulls[here] == 0 ? here : (int)fmin(fmax(here + guess, 0), count - 1);
+        while (!keeps[next])
+            next++;
+        if (found != next++)
+            return false;
+    }
+    return true;
+}
+
+/* The running sum of the chapter's scan: a record whose index is the stride takes no part (here > stride). */
+static bool scan_as_printed(const bool *keeps, const double *nulls, int count)
+{
+    double sums[64], before[64];
+    for (int i = 0; i < count; i++)
+        sums[i] = !keeps[i];
+    for (int stride = 1; stride < count; stride *= 2) {
+        memcpy(before, sums, sizeof before);
+        for (int i = stride + 1; i < count; i++)
+            sums[i] = before[i] + before[i - stride];
+    }
+    return memcmp(sums, nulls, (size_t)count * sizeof *sums) == 0;
+}
+
+TEST(listings_as_printed_miss_records)
+{
+    int searches = 0, scans = 0;
+    for (uint32_t mask = 0; mask < 2000; mask++) {
+        bool keeps[64];
+        double nulls[64];
+        for (uint32_t i = 0; i < 64; i++) {
+            keeps[i] = hash(64 * mask + i) & 1;
+            nulls[i] = (i > 0 ? nulls[i - 1] : 0) + !keeps[i];
+        }
+        searches += listing_36_2(keeps, nulls, 64);
+        scans += scan_as_printed(keeps, nulls, 64);
+    }
+    CHECK(searches < 1000);
+    CHECK(scans < 1100);
+}
+
 TEST(floats_are_refused_where_they_cannot_count)
 {
     tml_context *tml = open_engine(GL);
@@ -343,7 +399,8 @@ static double blit_chain(const float *in, uint32_t width, uint32_t height, bool 
 
 TEST(weights_by_axis_are_those_of_chains)
 {
-    static const uint32_t sizes[][2] = {{1, 1}, {3, 3}, {2, 3}, {1, 7}, {31, 17}, {64, 64}, {99, 70}};
+    static const uint32_t sizes[][2] = {{1, 1},   {3, 3},   {2, 3},  {1, 7},
+                                        {31, 17}, {64, 64}, {99, 70}};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         uint32_t width = sizes[s][0], height = sizes[s][1];
         uint64_t pixels = (uint64_t)width * height;

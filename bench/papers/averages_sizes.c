@@ -108,8 +108,7 @@ static uint32_t blocks_of(uint32_t size, uint32_t side)
 }
 
 tml_status papers_padded_average(const float *values, uint32_t stride, uint32_t width,
-                                 uint32_t height, uint32_t side, bool in_halves,
-                                 papers_padded *out)
+                                 uint32_t height, uint32_t side, bool in_halves, papers_padded *out)
 {
     double *level = malloc((size_t)width * height * sizeof *level);
     double pixels = (double)width * height, powers[2] = {1, 1}, cell = 1;

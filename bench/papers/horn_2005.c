@@ -1,11 +1,16 @@
 /* Scan and search: running counts (inclusive prefix sums) of what is kept, then a binary search in
- * them for each output.
+ * them for each output; in one pass (listing 36-2 of the chapter), or a pass for each step of the
+ * search, for hardware without loops (listing 36-1).
  *
  * The running counts are computed by the scan of Hillis and Steele. After the pass of stride 2^p
  * each element holds the sum of the last 2^(p + 1) elements up to itself; after log2(n) passes that
  * is all of them. A work-efficient scan needs log2(n) times fewer additions, but each pass here is
  * a plain gather, which is all that a fragment shader of the time could do. So is the search. Every
  * engine makes the paper's reads: each pass is a map.
+ *
+ * As printed, neither listing finds every record. The running sums of 36-1's scan need a record whose
+ * index is the stride to take part (>= where the text has >), and a step that is halved below 1, or from
+ * a number that is no power of two, passes over records; whole steps, powers of two, do not.
  *
  * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for
  * GPGPU Applications. GPU Gems 2, chapter 36. 2005. */
@@ -51,6 +56,17 @@ TML_KERNEL(uint, horn_rank, (tml_index j, uint source, tml_words running), {
         before = tml_word(running, source - 1u);
     return U(j) - before;
 })
+
+/* One step of the search: guess is how far right of output j its source lies at least. */
+TML_KERNEL(uint, horn_step, (tml_index j, uint guess, tml_words running, tml_params p), {
+    uint source = U(j) + guess + p.u[1] - 1u;
+    if (source < p.u[0] && tml_word(running, source) <= U(j))
+        return guess + p.u[1];
+    return guess;
+})
+TML_KERNEL(uint, horn_gather, (tml_index j, uint guess, tml_words values),
+           { return tml_word(values, U(j) + guess); })
+TML_KERNEL(uint, horn_zero, (tml_index j), { return U(j) - U(j); })
 
 #include <trommel/kernel_end.h>
 
@@ -111,6 +127,33 @@ tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc 
                                               .in = {running, desc->in},
                                               .length = papers_outputs(tml, desc->out, desc->count),
                                               .out = desc->out});
+}
+
+tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_desc *desc)
+{
+    const papers_space *space = desc->space;
+    const tml_length outputs = papers_outputs(tml, desc->out, desc->count);
+    tml_buffer running;
+    tml_status status = papers_count(tml, desc);
+    if (!status)
+        status = add_up(tml, space->words[0], space, &running);
+    if (!status)
+        status = store_total(tml, running, space->count, desc->count);
+    tml_buffer guesses = space->words[status || papers_same(running, space->words[0])];
+    tml_map_desc map = {.kernel = TML_USE(horn_zero), .length = outputs, .out = guesses};
+    if (!status)
+        status = tml_map(tml, &map);
+    map.kernel = TML_USE(horn_step);
+    map.in[0] = guesses;
+    map.in[1] = running;
+    for (uint64_t step = papers_wires(space->count); step > 0 && !status; step /= 2) {
+        map.params = (tml_params){.u = {(uint32_t)space->count, (uint32_t)step}};
+        status = tml_map(tml, &map);
+    }
+    map.kernel = TML_USE(horn_gather);
+    map.in[1] = desc->in;
+    map.out = desc->out;
+    return status ? status : tml_map(tml, &map);
 }
 
 tml_status papers_expand(tml_context *tml, const papers_expand_desc *desc)

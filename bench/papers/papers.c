@@ -12,6 +12,7 @@ const papers_filter papers_filters[PAPERS_FILTERS] = {
     {"classic, one fetch", papers_one_fetch_filter, true},
     {"classic, three fetches", papers_three_fetches_filter, true},
     {"scan and search", papers_scan_search_filter, false},
+    {"scan, search in passes", papers_search_passes_filter, false},
     {"bitonic sort", papers_bitonic_filter, false},
 };
 

@@ -42,6 +42,7 @@ typedef struct papers_filter_desc {
 } papers_filter_desc;
 
 tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc *desc);
+tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_desc *desc);
 tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *desc);
 /* A pyramid with one sum a texel: a descent fetches three children a level. Waits only with exact
  * counts (tml_gl_desc). UNSUPPORTED for more than 2^24 elements, up to which floats count
@@ -56,7 +57,7 @@ typedef struct papers_filter {
     tml_status (*run)(tml_context *tml, const papers_filter_desc *desc);
     bool in_z_order; /* outputs come in the Z order of a square */
 } papers_filter;
-enum { PAPERS_FILTERS = 4 };
+enum { PAPERS_FILTERS = 5 };
 extern const papers_filter papers_filters[PAPERS_FILTERS];
 
 /* papers_square_side: the side, a power of two, of the square that holds count elements row after

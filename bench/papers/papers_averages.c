@@ -49,8 +49,10 @@ tml_status averages_print_weights(tml_context *tml)
     static const uint32_t sizes[][2] = {{3, 3},       {1024, 1024}, {1280, 720},  {1366, 768},
                                         {1600, 900},  {1919, 1080}, {1920, 1080}, {2560, 1440},
                                         {3840, 2160}, {4096, 4096}};
-    printf("averages: pixels that have no weight / effective number of pixels / largest weight over "
-           "the mean\n\n%-12s", "size");
+    printf(
+        "averages: pixels that have no weight / effective number of pixels / largest weight over "
+        "the mean\n\n%-12s",
+        "size");
     for (int how = 0; how < PAPERS_REDUCTIONS; how++)
         printf(" %26s", names[how]);
     putchar('\n');
@@ -111,12 +113,12 @@ static tml_status open_picture(tml_context *tml, const char *path, metered *out)
     out->height = picture.height;
     out->logs = malloc((size_t)picture.width * picture.height * sizeof *out->logs);
     if (picture.type != TML_F32)
-        status = tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: needs a picture of 32-bit floats (.hdr, .pfm)",
-                           path);
+        status = tml_error(tml, TML_ERROR_UNSUPPORTED,
+                           "%s: needs a picture of 32-bit floats (.hdr, .pfm)", path);
     else if (!out->logs)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture");
-    out->image = (tml_image){
-        .width = picture.width, .height = picture.height, .channels = picture.channels};
+    out->image =
+        (tml_image){.width = picture.width, .height = picture.height, .channels = picture.channels};
     if (!status)
         status = tml_buffer_create(
             tml, &(tml_buffer_desc){.type = TML_F32, .count = scalars, .data = picture.data},
@@ -190,11 +192,13 @@ tml_status averages_print_picture(tml_context *tml, const char *path)
     tml_status status = open_picture(tml, path, &m);
     if (status)
         return status;
-    printf("averages: mean log2 luminance of the middle, and stops off\n\n%-14s %10s", "size", "exact");
+    printf("averages: mean log2 luminance of the middle, and stops off\n\n%-14s %10s", "size",
+           "exact");
     for (int how = 0; how < PAPERS_REDUCTIONS; how++)
         printf(" %16s", names[how]);
     putchar('\n');
-    for (int k = 0; k < 6 && !status; k++) { /* the whole, then a row, a column, both less, and so on */
+    for (int k = 0; k < 6 && !status;
+         k++) { /* the whole, then a row, a column, both less, and so on */
         uint32_t width = m.width - (uint32_t)(k + 1) / 2, height = m.height - (uint32_t)k / 2;
         if (width < 1 || height < 1 || width > m.width || height > m.height)
             break;
@@ -239,15 +243,16 @@ static void draw_line(FILE *file, const sweep *s, int way, const char *color, co
     for (uint32_t i = 0; i < s->count; i++)
         fprintf(file, "%.1f,%.1f ", sweep_x(s, i),
                 sweep_y(s, way < 0 ? s->at[i].exact : s->at[i].ways[way]));
-    fprintf(file, "\"/>\n<text x=\"%d\" y=\"34\" fill=\"%s\">%s</text>\n", LEFT + 140 * (way + 1), color,
-            name);
+    fprintf(file, "\"/>\n<text x=\"%d\" y=\"34\" fill=\"%s\">%s</text>\n", LEFT + 140 * (way + 1),
+            color, name);
 }
 
 static void draw_chart(FILE *file, const sweep *s)
 {
     static const char *const colors[PAPERS_REDUCTIONS] = {"#c0392b", "#d68910", "#2e86c1"};
     fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "font-family=\"sans-serif\" "
             "font-size=\"14\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
             CHART_WIDTH, CHART_HEIGHT);
     for (double stops = s->low; stops <= s->high; stops += s->high - s->low > 3 ? 1 : 0.25)
@@ -261,11 +266,12 @@ static void draw_chart(FILE *file, const sweep *s)
         fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", sweep_x(s, i),
                 CHART_HEIGHT - 26, (unsigned)(s->first + i));
     }
-    fprintf(file,
-            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">columns of the picture</text>\n"
-            "<text x=\"18\" y=\"%d\" text-anchor=\"middle\" transform=\"rotate(-90 18 %d)\">mean log2 "
-            "luminance, stops</text>\n",
-            CHART_WIDTH / 2, CHART_HEIGHT - 6, CHART_HEIGHT / 2, CHART_HEIGHT / 2);
+    fprintf(
+        file,
+        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">columns of the picture</text>\n"
+        "<text x=\"18\" y=\"%d\" text-anchor=\"middle\" transform=\"rotate(-90 18 %d)\">mean log2 "
+        "luminance, stops</text>\n",
+        CHART_WIDTH / 2, CHART_HEIGHT - 6, CHART_HEIGHT / 2, CHART_HEIGHT / 2);
     for (int way = PAPERS_REDUCTIONS - 1; way >= 0; way--)
         draw_line(file, s, way, colors[way], names[way]);
     draw_line(file, s, -1, "black", "exact");

@@ -12,6 +12,7 @@
 #include "papers_averages.h"
 #include "papers_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,33 @@ static int finish(tml_context *tml, tml_status status)
 
 /* ---- filter ---------------------------------------------------------------------------------- */
 
+/* How many times as long the sort takes as scan and search, on each engine, beside the chapter's law. */
+static void print_ratios(const filter_table *filter)
+{
+    printf("\n%-40s", "bitonic sort / scan and search");
+    for (uint32_t c = 0; c < filter->count_count; c++)
+        printf(" %9.1f", 0.5 * log2((double)filter->counts[c]));
+    puts("  (0.5 log2 n)");
+    for (uint32_t r = 0; r < filter->row_count; r++)
+        for (uint32_t s = 0; s < filter->row_count; s++) {
+            const table_row *sort = &filter->rows[r], *scan = &filter->rows[s];
+            if (strcmp(sort->method, "bitonic sort") != 0 ||
+                strcmp(scan->method, "scan and search") != 0 ||
+                strcmp(sort->engine, scan->engine) != 0 || strcmp(sort->mode, scan->mode) != 0)
+                continue;
+            char name[64];
+            snprintf(name, sizeof name, "%s%s%s", sort->engine, *sort->mode ? ", " : "",
+                     sort->mode);
+            printf("%-40s", name);
+            for (uint32_t c = 0; c < filter->count_count; c++)
+                if (sort->ns[c] > 0 && scan->ns[c] > 0)
+                    printf(" %9.1f", sort->ns[c] / scan->ns[c]);
+                else
+                    printf(" %9s", "-");
+            putchar('\n');
+        }
+}
+
 static void print_filter(const filter_table *filter, double percent)
 {
     printf("filter: u32, %g %% kept; nanoseconds a record\n\n%-40s", percent, "");
@@ -150,6 +178,7 @@ static void print_filter(const filter_table *filter, double percent)
                 printf(" %9s", "-");
         putchar('\n');
     }
+    print_ratios(filter);
 }
 
 /* Engines that this machine lacks add no rows. OpenGL ES gets two contexts, one of them with exact

@@ -162,7 +162,7 @@ void filter_table_start(filter_table *filter, uint64_t most)
     uint64_t count = 1 << 16;
     do {
         filter->counts[filter->count_count++] = count;
-        count *= 4;
+        count *= 2;
     } while (count <= most && filter->count_count < TABLE_COUNTS);
 }
 

@@ -7,7 +7,7 @@
 
 #include <trommel/trommel.h>
 
-enum { TABLE_COUNTS = 8, TABLE_ROWS = 40 };
+enum { TABLE_COUNTS = 15, TABLE_ROWS = 40 };
 
 typedef struct table_row {
     const char *engine;
@@ -23,7 +23,7 @@ typedef struct filter_table {
     table_row rows[TABLE_ROWS];
 } filter_table;
 
-/* Sets the lengths: 64k records, four times that, ... up to most (at least one). */
+/* Sets the lengths: 64k records, twice that, ... up to most (at least one). */
 void filter_table_start(filter_table *filter, uint64_t most);
 
 /* Adds the rows of a context's engine, for u32 records of which percent are kept. exact: the
