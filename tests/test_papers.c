@@ -460,6 +460,28 @@ TEST(the_articles_factor_holds_where_both_sides_take_as_many_passes)
     }
 }
 
+/* ---- floats in bytes ------------------------------------------------------------------------- */
+
+/* The bytes are a float's own but where its logarithm is rounded up to the next power's, and that one's
+ * exponent is even: from an odd one the mantissa borrows what makes up for it. */
+TEST(logarithms_miss_floats_below_powers_of_two)
+{
+    CHECK_EQ_U64(papers_floats_pack(-3.1415927f), 0xc0490fdbu);
+    CHECK(papers_floats_unpack(0xc0490fdbu) == -3.1415927f);
+    CHECK(papers_floats_pack(nextafterf(32768.0f, 0)) != 0x46ffffffu);
+    EACH_ENGINE(tml)
+    {
+        papers_floats counted;
+        uint64_t near = 0;
+        /* [1.25, 1.5) is far from every power of two. */
+        CHECK_OK(tml, papers_floats_count(tml, 0x3fa00000u, 1, 1 << 21, &counted));
+        CHECK_EQ_U64(counted.packed_wrong, 0);
+        CHECK_EQ_U64(counted.unpacked_wrong, 0);
+        CHECK_OK(tml, papers_floats_near_powers(tml, &near));
+        CHECK(near > 100 && near <= 1268);
+    }
+}
+
 /* ---- surfaces -------------------------------------------------------------------------------- */
 
 static int compare_triangles(const void *a, const void *b)
@@ -729,6 +751,9 @@ TEST(the_program_prints_its_tables)
     CHECK_EQ_I64(code, 2 << 8);
     say("", "averages --sweep 1:2", &code);
     CHECK_EQ_I64(code, 2 << 8);
+    text = say("", "floats --engine cpu --step 65537 --repeats 1", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "within 2 of a power of 2") && strstr(text, "370"));
     text = say("", "averages", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "1920 x 1080     93.7 %    2.3 %") != NULL);

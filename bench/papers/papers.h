@@ -3,6 +3,7 @@
  *   horn_2005.c        running counts, then a binary search for each output
  *   batcher_1968.c     a sorting network that sorts the rejected to the end
  *   averages_2019.c    mip chains that drop odd rows; averages of padded blocks
+ *   floats_in_bytes.c  floats in the bytes of a texture by logarithms
  *   averages_sizes.c   what such averages weigh each pixel with, by size
  * use public operations and kernels and run wherever kernels may take tml_words: on the CPU, Vulkan
  * and OpenGL ES 3.
@@ -164,6 +165,21 @@ typedef struct papers_padded {
 TML_MUST_CHECK tml_status papers_padded_average(const float *values, uint32_t stride,
                                                 uint32_t width, uint32_t height, uint32_t side,
                                                 bool in_halves, papers_padded *out);
+
+/* ---- floats in bytes ------------------------------------------------------------------------- */
+
+/* How many of count bit patterns, from first on in steps, the article's formulas pack into bytes other than
+ * their own, or unpack to another float. Waits. */
+typedef struct papers_floats {
+    uint64_t packed_wrong, unpacked_wrong;
+} papers_floats;
+TML_MUST_CHECK tml_status papers_floats_count(tml_context *tml, uint32_t first, uint32_t step,
+                                              uint64_t count, papers_floats *out);
+/* How many of the 1,268 positive normal floats within two of a power of two are packed wrongly. Waits. */
+TML_MUST_CHECK tml_status papers_floats_near_powers(tml_context *tml, uint64_t *wrong);
+/* The formulas on the host. */
+uint32_t papers_floats_pack(float x);
+float papers_floats_unpack(uint32_t bits);
 
 /* ---- the picture of a pyramid ---------------------------------------------------------------- */
 

@@ -4,12 +4,14 @@
  *            variants of HistoPyramids
  *   surface  marching cubes by HistoPyramids of floats beside the library's surface, on OpenGL ES
  *   averages what averages by halving weigh pixels with; of a picture, how many stops they are off
+ *   floats   floats in bytes by logarithms: how many come out wrong
  *   picture  a picture of the HistoPyramid of a filtered stream */
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "bench_run.h"
 #include "papers.h"
 #include "papers_averages.h"
+#include "papers_floats.h"
 #include "papers_table.h"
 
 #include <math.h>
@@ -25,13 +27,14 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 
 static const char usage[] =
     "usage: trommel-papers filter [OPTION]... | surface [OPTION]... | averages [OPTION]... |\n"
-    "                      picture FILE.png [OPTION]...\n"
-    "  --engine cpu|vulkan|gl  filter: that one alone\n"
+    "                      floats [OPTION]... | picture FILE.png [OPTION]...\n"
+    "  --engine cpu|vulkan|gl  filter, floats: that one alone\n"
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
     "  --field NAME            surface: " BENCH_FIELD_CHOICES " (default: gyroid)\n"
     "  --side N                surface: samples along each side (default: 128)\n"
     "  --repeats N             runs of each row; 0: as many as take a second\n"
+    "  --step N                floats: every N-th bit pattern (default: 61; 1: all)\n"
     "  --input FILE            averages: a picture of floats (.hdr, .pfm)\n"
     "  --sweep FIRST:LAST      averages: means of its middle by width, drawn to --output\n"
     "  --output FILE.svg       averages: the drawing\n";
@@ -43,7 +46,7 @@ typedef struct papers_args {
     bench_field field;
     uint64_t count, size;
     double keep;
-    uint32_t repeats;
+    uint32_t repeats, step;
 } papers_args;
 
 static bool parse_option(papers_args *args, const char *name, const char *value)
@@ -75,6 +78,8 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
         args->count = strtoull(value, &end, 10);
     else if (strcmp(name, "--side") == 0)
         args->size = strtoull(value, &end, 10);
+    else if (strcmp(name, "--step") == 0)
+        args->step = (uint32_t)strtoul(value, &end, 10);
     else if (strcmp(name, "--repeats") == 0)
         args->repeats = (uint32_t)strtoul(value, &end, 10);
     else
@@ -85,19 +90,21 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
 static bool parse(int argc, char **argv, papers_args *args)
 {
     int i = 1;
-    *args = (papers_args){.field = BENCH_GYROID, .count = 1 << 22, .size = 128, .keep = 10};
+    *args =
+        (papers_args){.field = BENCH_GYROID, .count = 1 << 22, .size = 128, .keep = 10, .step = 61};
     args->command = i < argc ? argv[i++] : "";
     if (strcmp(args->command, "picture") == 0)
         args->file = i < argc ? argv[i++] : NULL;
     bool is_command = strcmp(args->command, "filter") == 0 ||
                       strcmp(args->command, "surface") == 0 ||
-                      strcmp(args->command, "averages") == 0 || args->file != NULL;
+                      strcmp(args->command, "averages") == 0 ||
+                      strcmp(args->command, "floats") == 0 || args->file != NULL;
     for (; is_command && i + 1 < argc; i += 2)
         if (!parse_option(args, argv[i], argv[i + 1]))
             return false;
     return is_command && i == argc && args->count > 0 && args->count <= UINT64_C(1) << 30 &&
            args->size >= 2 && args->size <= 1024 && args->keep >= 0 && args->keep <= 100 &&
-           !args->output == !args->sweep[1] && (!args->output || args->input);
+           args->step > 0 && !args->output == !args->sweep[1] && (!args->output || args->input);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -378,6 +385,24 @@ static int run_averages(const papers_args *args)
     return finish(tml, status);
 }
 
+/* ---- floats ---------------------------------------------------------------------------------- */
+
+static int run_floats(const papers_args *args)
+{
+    int code = EXIT_SUCCESS;
+    for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL && code == EXIT_SUCCESS; e++) {
+        tml_context *tml = NULL;
+        if (args->engine != TML_ENGINE_AUTO && args->engine != (tml_engine_kind)e)
+            continue;
+        tml_status status = open_engine((tml_engine_kind)e, false, &tml);
+        if (status && args->engine == TML_ENGINE_AUTO)
+            continue;
+        code = finish(tml, status ? status : floats_print(tml, args->step, args->repeats));
+        putchar('\n');
+    }
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     papers_args args;
@@ -388,5 +413,6 @@ int main(int argc, char **argv)
     return args.file                               ? run_picture(&args)
            : strcmp(args.command, "filter") == 0   ? run_filter(&args)
            : strcmp(args.command, "averages") == 0 ? run_averages(&args)
+           : strcmp(args.command, "floats") == 0   ? run_floats(&args)
                                                    : run_surface(&args);
 }
