@@ -3,7 +3,7 @@
 
 #include <trommel/kernel_begin.h>
 
-TML_KERNEL(bool, fuzz_is_kept, (uint a, tml_params p), { return (a & 3u) <= p.u[0]; })
+TML_KERNEL(bool, fuzz_is_kept, (uint a, tml_params p), { return (a & 3u) <= p.u[0] + U(p.m[5]); })
 TML_KERNEL(uint, fuzz_count_of, (uint a), { return a % 4u; })
 TML_KERNEL(uint, fuzz_emitted, (uint a, tml_index s, tml_rank k), { return a + U(s) + k; })
 TML_KERNEL(float, fuzz_mapped, (float a, tml_index i), { return a + F(i); })
@@ -214,7 +214,7 @@ void desc_compact(void)
         break;
     case 1:
         desc.keep.kernel = TML_USE(fuzz_is_kept);
-        desc.keep.params.u[0] = (uint32_t)below(4);
+        desc.keep.params = (tml_params){.u = {(uint32_t)below(4)}, .m = {[5] = (float)below(2)}};
         if (take_bool())
             desc.keep.in[0] = make(take_bool() ? TML_U32 : TML_U8, count, CONTENTS_ANY, 0);
         break;

@@ -10,6 +10,7 @@
 #include "test.h"
 
 #include "core/simd.h"
+#include "gpu/kernel_glue.h"
 
 #include <trommel/kernel_begin.h>
 
@@ -19,6 +20,10 @@ TML_KERNEL(int, cross_sign, (vec2 a, vec2 b), { return I(sign(a.x * b.y - a.y * 
 TML_KERNEL(vec2, flatten, (vec3 a, vec4 b), { return VEC2(dot3(a, a), length2(VEC2(b.x, b.w))); })
 TML_KERNEL(vec3, move, (vec3 a, tml_params p),
            { return add3(scale3(a, p.f[0]), VEC3(F(p.u[0]), 0.0f, 1.0f)); })
+TML_KERNEL(vec3, turn, (vec3 a, tml_params p), {
+    return add3(transform3(p.m, a),
+                scale3(a, p.m[15] * transform4(p.m, VEC4(a.x, 0.0f, p.f[1], 1.0f)).w));
+})
 TML_KERNEL(vec4, spread, (float x, tml_index i, tml_rank k),
            { return VEC4(x, F(i), F(k), floor(x)); })
 TML_KERNEL(uint, loop, (uint n), {
@@ -57,9 +62,9 @@ TML_KERNEL(vec4, drawn, (uint a, tml_words w), {
 
 /* Kernels with 64-bit parameters or results: Vulkan only, where the device has them. */
 static const tml_kernel *const user_kernels[] = {
-    TML_USE(is_positive), TML_USE(widen),     TML_USE(cross_sign), TML_USE(flatten),
-    TML_USE(move),        TML_USE(spread),    TML_USE(loop),       TML_USE(turned),
-    TML_USE(joined),      TML_USE(looked_up), TML_USE(smoothed),   TML_USE(drawn)};
+    TML_USE(is_positive), TML_USE(widen),    TML_USE(cross_sign), TML_USE(flatten), TML_USE(move),
+    TML_USE(spread),      TML_USE(loop),     TML_USE(turned),     TML_USE(turn),    TML_USE(joined),
+    TML_USE(looked_up),   TML_USE(smoothed), TML_USE(drawn)};
 static const tml_kernel *const wide_kernels[] = {TML_USE(average), TML_USE(wide), TML_USE(shifted)};
 
 typedef struct kernel_file {
@@ -101,9 +106,11 @@ static void append_file(FILE *out, const char *path)
     fclose(in);
 }
 
-static void append_prelude(FILE *out, shader_dialect dialect)
+/* lines: after #version. */
+static void append_prelude(FILE *out, shader_dialect dialect, const char *lines)
 {
     fputs(dialect == ES300 ? "#version 300 es\n" : "#version 460\n", out);
+    fputs(lines, out);
     if (dialect == VULKAN_WIDE)
         fputs("#define TML_WIDE\n", out);
     append_file(out, dialect == ES300 ? TML_SOURCE_ROOT "/src/gpu/prelude_es300.glsl"
@@ -277,7 +284,7 @@ static void write_kernel_shader(const char *path, shader_dialect dialect, const 
     FILE *out = open_or_fail(work_path(dialect == ES300 ? "shader.frag" : "shader.comp"), "w");
     if (!out)
         return;
-    append_prelude(out, dialect);
+    append_prelude(out, dialect, "");
     append_bases(out, path);
     append_file(out, path);
     append_main(out, dialect, args);
@@ -336,7 +343,7 @@ static void write_user_shader(const tml_kernel *kernel, shader_dialect dialect)
     FILE *out = open_or_fail(work_path(dialect == ES300 ? "shader.frag" : "shader.comp"), "w");
     if (!out)
         return;
-    append_prelude(out, dialect);
+    append_prelude(out, dialect, KERNEL_LINES(kernel));
     fprintf(out, "%s\n%s\n", kernel->library ? kernel->library : "", kernel->glsl);
     append_main(out, dialect, NULL);
     fclose(out);
@@ -365,6 +372,7 @@ TEST(user_kernels_are_glsl_es_300)
 
 TEST(user_kernels_know_their_parameters)
 {
+    CHECK(kernel_uses_matrix(TML_USE(turn)) && !kernel_uses_matrix(TML_USE(move)));
     CHECK_STR(TML_USE(is_positive)->glsl,
               "bool is_positive(float x) { return x > 0.0f && !is_nan(x); }");
     CHECK_EQ_U64(TML_USE(is_positive)->result, TML_U8);
@@ -447,7 +455,7 @@ TEST(user_kernels_run_over_blocks)
     CHECK_NEAR(spreads[2].y, 7, 0);
 
     const tml_vec3 points[1] = {{1.0f, 2.0f, 3.0f}};
-    const tml_params params = {{2.0f, 0, 0, 0}, {5, 0, 0, 0}};
+    const tml_params params = {.f = {2.0f}, .u = {5}};
     tml_vec3 moved[1];
     block = (tml_kernel_block){.in = {points}, .params = &params, .out = moved, .count = 1};
     block.simd = tml_simd_level(); /* as the CPU engine does */

@@ -339,6 +339,21 @@ TML_KERNEL_WITH(reads, uvec4, map_six,
                                  p.u[1]);
                 })
 
+/* Matrices of small whole numbers, so that a multiply-add may be fused. The second names its matrix in a
+ * library, as OpenGL ES 2 can. */
+TML_KERNEL(vec4, map_transform, (tml_index i, tml_params p),
+           { return transform4(p.m, VEC4(F(U(i) & 1023u), F(p.u[2]), p.m[9], p.m[3])); })
+/* clang-format off */
+TML_LIBRARY(views,
+    FUNCTION(vec3) views_seen(tml_params p, float x) {
+        return transform3(p.m, VEC3(x, 2.0f, -3.0f));
+    }
+)
+/* clang-format on */
+TML_KERNEL_WITH(views, float, map_seen, (uint x, tml_params p), { return views_seen(p, F(x)).y; })
+
+TML_KERNEL(bool, keep_seen, (uint x, tml_params p),
+           { return transform4(p.m, VEC4(F(x & 255u), 1.0f, 0.0f, 1.0f)).z > 300.0f; })
 TML_KERNEL(bool, keep_gathered, (uint at, tml_words bits),
            { return (tml_word(bits, at >> 5) >> (at & 31u) & 1u) == 1u; })
 TML_KERNEL(bool, keep_ordered, (uvec2 v), { return v.x < v.y; })
@@ -351,6 +366,12 @@ TML_KERNEL(bool, keep_uphill, (vec3 v), { return dot3(v, VEC3(0.0f, 1.0f, 0.0f))
 TML_KERNEL(bool, keep_by_index, (uint x, tml_index i, tml_params p),
            { return ((x + U(i)) & p.u[2]) == 1u; })
 
+TML_KERNEL(uint, count_seen, (uint x, tml_params p), { return x ^ U(p.m[15]); })
+TML_KERNEL(vec3, emit_seen, (uint x, vec3 v, tml_rank k, tml_params p), {
+    return VEC3(v.x, F(x & 255u) + p.m[15], transform3(p.m, VEC3(F(k & 255u), p.f[3], 1.0f)).y);
+})
+TML_KERNEL(uint, bin_seen, (uint x, tml_params p),
+           { return U(transform3(p.m, VEC3(F(x & 63u), 0.0f, 0.0f)).z) % p.u[2]; })
 TML_KERNEL(uint, count_itself, (uint x), { return x; })
 TML_KERNEL(uint, count_gathered, (uint x, tml_words w), { return tml_word(w, x); })
 TML_KERNEL(uvec2, emit_gathered, (uint x, tml_words w, tml_index s, tml_rank k),
@@ -367,6 +388,24 @@ TML_KERNEL(vec3, emit_vec3, (uint x, vec3 v, tml_rank k, tml_params p),
            { return add3(v, VEC3(F(x), F(k), p.f[3])); })
 
 #include <trommel/kernel_end.h>
+
+/* A matrix whose last number is last. */
+static tml_params with_matrix(tml_params params, float last)
+{
+    for (int i = 0; i < 16; i++)
+        params.m[i] = i == 15 ? last : (float)(i * 7 % 15) - 5.0f; /* -5 2 9 1 8 0 7 ... */
+    return params;
+}
+
+/* Row r of the matrix times (x, y, z, w). */
+static double row_times(const tml_params *params, int r, double x, double y, double z, double w)
+{
+    const double v[] = {x, y, z, w};
+    double sum = 0;
+    for (int column = 0; column < 4; column++)
+        sum += (double)params->m[4 * column + r] * v[column];
+    return sum;
+}
 
 /* A kernel, its inputs, and the reference: the C function on element i. */
 typedef struct map_row {
@@ -470,6 +509,20 @@ MAP_REFERENCE(ref_six)
     STORE(tml_uvec4, map_six((uint32_t)INTEGER(0, TML_U8), in[1], in[2], i, *params, q));
 }
 
+MAP_REFERENCE(ref_transform)
+{
+    const float *m = params->m;
+    float v[4];
+    for (int r = 0; r < 4; r++)
+        v[r] = (float)row_times(params, r, (double)(i & 1023), params->u[2], m[9], m[3]);
+    memcpy(out, v, sizeof v);
+    (void)in;
+}
+MAP_REFERENCE(ref_seen)
+{
+    STORE(float, (float)row_times(params, 1, (double)INTEGER(0, TML_U8), 2, -3, 1));
+}
+
 static const map_row map_rows[] = {
     {"square_f32", TML_USE(map_square), {TML_F32}, ref_square_f32},
     {"square_f16", TML_USE(map_square), {TML_F16}, ref_square_f16},
@@ -497,10 +550,12 @@ static const map_row map_rows[] = {
      TML_USE(map_six),
      {TML_U8, TML_VEC(TML_U16, 2), TML_RECORD(12), TML_VEC(TML_U32, 2)},
      ref_six},
+    {"transform", TML_USE(map_transform), {0}, ref_transform},
+    {"seen", TML_USE(map_seen), {TML_U8}, ref_seen},
 };
 #define MAP_KERNELS                                                                                \
     "square_f32 square_f16 bump_u8 bump_u16 bump_u32 negate_i8 negate_i16 is_big scale position "  \
-    "mix shift gather gather_first uvec pair six"
+    "mix shift gather gather_first uvec pair six transform seen"
 
 static const map_row *map_row_of(const case_run *c)
 {
@@ -543,7 +598,8 @@ static void map_test(case_run *c)
 {
     const map_row *row = map_row_of(c);
     uint64_t bound = choose_count(c);
-    tml_map_desc desc = {.kernel = row->kernel, .params = {.u = {0, 17, GATHER_WORDS, 0}}};
+    const tml_params params = {.u = {0, 17, GATHER_WORDS, 0}};
+    tml_map_desc desc = {.kernel = row->kernel, .params = with_matrix(params, 11.0f)};
     uint64_t n = choose_length(c, bound, &desc.length);
     case_array *in[4] = {0};
     const void *saved[4] = {0};
@@ -807,7 +863,7 @@ static const case_op reduce_op = {"reduce",
 
 /* ---- histogram ------------------------------------------------------------------------------- */
 
-#define BIN_SOURCES "u8 u16 u32 digit gathered position"
+#define BIN_SOURCES "u8 u16 u32 digit gathered position seen"
 
 /* Draws of OpenGL ES look at each element once for every 16 bins. */
 static bool histogram_is_sensible(const case_run *c)
@@ -838,11 +894,14 @@ static void histogram_test(case_run *c)
     bool is_position = strcmp(from, "position") == 0;
     uint64_t bound = choose_count(c), bins = case_number(c, "bins");
     uint64_t room = case_is(c, "room", "more") ? bins + 3 : bins, in_bin = 0;
-    tml_histogram_desc desc = {.params.u = {0, 3, (uint32_t)bins, 0}};
+    bool is_seen = strcmp(from, "seen") == 0;
+    tml_histogram_desc desc = {.params =
+                                   with_matrix((tml_params){.u = {0, 3, (uint32_t)bins, 0}}, 0.0f)};
     uint64_t n = choose_length(c, bound, &desc.length);
     if (room != bins)
         desc.bins = (uint32_t)bins;
-    tml_type type = is_digit || is_gathered || is_position ? TML_U32 : tml_type_from_name(from);
+    tml_type type =
+        is_digit || is_gathered || is_position || is_seen ? TML_U32 : tml_type_from_name(from);
     case_array *in = case_array_new(c, type, bound);
     fill_bins(c, type, in->data, bound, bins);
     uint32_t words[1024], *expected = calloc(bins, sizeof *expected);
@@ -855,13 +914,15 @@ static void histogram_test(case_run *c)
         in_bin = is_digit      ? bin_digit((uint32_t)x, desc.params)
                  : is_gathered ? bin_gathered((uint32_t)x, words, i)
                  : is_position ? bin_position(i, desc.params)
-                               : x;
+                 : is_seen ? (uint64_t)row_times(&desc.params, 2, (double)(x & 63), 0, 0, 1) % bins
+                           : x;
         if (in_bin < bins)
             expected[in_bin]++;
     }
     desc.kernel = is_digit      ? TML_USE(bin_digit)
                   : is_gathered ? TML_USE(bin_gathered)
                   : is_position ? TML_USE(bin_position)
+                  : is_seen     ? TML_USE(bin_seen)
                                 : NULL;
     if (is_position && !desc.length.exact)
         desc.length.count = bound;
@@ -1014,7 +1075,9 @@ static const case_op scan_op = {"scan",
  * payload: at the first payload, because keep.in is zeroed. */
 #define KEEP_SOURCES                                                                               \
     "flags mask kernel_f32 kernel_f16 kernel_u8 kernel_u16 kernel_u32 kernel_i8 kernel_i16 "       \
-    "kernel_i32 kernel_f64 kernel_i64 kernel_vec3 kernel_uvec2 kernel_words kernel_index payload"
+    "kernel_i32 kernel_f64 kernel_i64 kernel_vec3 kernel_uvec2 kernel_words kernel_index "         \
+    "kernel_matrix "                                                                               \
+    "payload"
 
 static const tml_kernel *keep_kernel_of(tml_type type)
 {
@@ -1109,6 +1172,17 @@ static void choose_keep(case_run *c, const uint8_t *flags, uint64_t n, tml_keep 
         keep->kernel = TML_USE(keep_by_index);
         keep->params.u[2] = 1;
         keep->in[0] = case_input(c, array, TML_U8, n);
+    } else if (strcmp(src, "kernel_matrix") == 0) {
+        /* Row 2 of the matrix: 9 x + 10 > 300 where x is above 32. */
+        case_array *array = case_array_new(c, TML_U32, n);
+        for (uint64_t i = 0; i < n; i++) {
+            uint32_t x = (uint32_t)case_random(c);
+            x = (x & ~(uint32_t)255) | (flags[i] ? 33 + x % 223 : x % 33);
+            memcpy(array->data + 4 * i, &x, sizeof x);
+        }
+        keep->kernel = TML_USE(keep_seen);
+        keep->params = with_matrix(keep->params, 1.0f);
+        keep->in[0] = case_input(c, array, TML_U32, n);
     } else if (strcmp(src, "payload") == 0) {
         keep->kernel = TML_USE(keep_positive);
     } else {
@@ -1337,10 +1411,12 @@ static void expand_test(case_run *c)
 {
     uint64_t bound = choose_count(c);
     bool by_gather = case_is(c, "counts", "gathered");
-    bool by_kernel = case_is(c, "counts", "kernel") || by_gather;
+    bool by_matrix = case_is(c, "counts", "matrix");
+    bool by_kernel = case_is(c, "counts", "kernel") || by_gather || by_matrix;
     tml_type count_type = by_kernel ? TML_U32 : tml_type_from_name(case_text(c, "counts"));
     size_t count_size = tml_type_size(count_type);
-    tml_expand_desc desc = {.method = method_of(c), .params = {.f = {0, 0, 0, 0.5f}}};
+    tml_expand_desc desc = {.method = method_of(c), .params.f = {0, 0, 0, 0.5f}};
+    desc.params = with_matrix(desc.params, (float)LOOKED_UP);
     uint64_t n = choose_length(c, bound, &desc.length);
 
     case_array *counts = case_array_new(c, count_type, bound);
@@ -1348,18 +1424,20 @@ static void expand_test(case_run *c)
     for (uint64_t i = 0; i < bound; i++) {
         uint64_t x = choose_source_count(c, i, n, UINT64_MAX >> (64 - 8 * count_size));
         total += i < n ? x : 0;
-        x ^= by_gather ? LOOKED_UP : 0;
+        x ^= by_gather || by_matrix ? LOOKED_UP : 0;
         memcpy(counts->data + i * count_size, &x, count_size);
     }
     tml_buffer counts_buffer = case_input(c, counts, count_type, bound);
     if (by_kernel)
-        desc.count_kernel = by_gather ? TML_USE(count_gathered) : TML_USE(count_itself);
+        desc.count_kernel = by_gather   ? TML_USE(count_gathered)
+                            : by_matrix ? TML_USE(count_seen)
+                                        : TML_USE(count_itself);
     else
         desc.counts = counts_buffer;
 
     bool has_emit = !case_is(c, "emit", "none");
     bool is_code = case_is(c, "emit", "code"), is_mixed = case_is(c, "emit", "mixed");
-    bool is_gathered = case_is(c, "emit", "gathered");
+    bool is_gathered = case_is(c, "emit", "gathered"), is_seen = case_is(c, "emit", "matrix");
     uint32_t table[1024];
     case_array *second = NULL;
     if (has_emit || by_kernel)
@@ -1376,6 +1454,7 @@ static void expand_test(case_run *c)
                        : is_code     ? TML_USE(emit_code)
                        : is_mixed    ? TML_USE(emit_mixed)
                        : is_gathered ? TML_USE(emit_gathered)
+                       : is_seen     ? TML_USE(emit_seen)
                                      : TML_USE(emit_vec3);
 
     uint64_t room = case_is(c, "room", "exact")   ? total
@@ -1419,7 +1498,7 @@ static void expand_test(case_run *c)
     memset(emitted, CASE_PATTERN, j * out_size);
     for (uint64_t s = 0; s < n; s++) {
         uint64_t x = load(count_type, counts->data, s).integer;
-        uint64_t outputs = x ^ (by_gather ? LOOKED_UP : 0);
+        uint64_t outputs = x ^ (by_gather || by_matrix ? LOOKED_UP : 0);
         for (uint64_t k = 0; k < outputs && j < written; k++, j++) {
             sources[j] = s;
             ranks[j] = k;
@@ -1437,7 +1516,11 @@ static void expand_test(case_run *c)
             } else if (has_emit) {
                 tml_vec3 v;
                 memcpy(&v, second->data + s * sizeof v, sizeof v);
-                v = emit_vec3((uint32_t)x, v, (uint32_t)k, desc.params);
+                if (is_seen)
+                    v = (tml_vec3){v.x, (float)((x & 255) + LOOKED_UP),
+                                   (float)row_times(&desc.params, 1, (double)(k & 255), 0.5, 1, 1)};
+                else
+                    v = emit_vec3((uint32_t)x, v, (uint32_t)k, desc.params);
                 memcpy(p, &v, sizeof v);
             }
         }
@@ -1466,11 +1549,11 @@ static const char *const expand_perf[] = {
     NULL};
 static const case_op expand_op = {"expand",
                                   {{"count", SEAMS, true},
-                                   {"counts", "u8 u16 u32 kernel gathered", false},
+                                   {"counts", "u8 u16 u32 kernel gathered matrix", false},
                                    {"dist", COUNT_DATA, false},
                                    {"source", "u32 none u64", false},
                                    {"rank", "u32 none", false},
-                                   {"emit", "none code mixed vec3 gathered", false},
+                                   {"emit", "none code mixed vec3 gathered matrix", false},
                                    {"room", "exact short more", false},
                                    {"total", "u64 none u32", false},
                                    {"first", FIRSTS, false},

@@ -18,6 +18,8 @@ TML_KERNEL(uint, to_uint, (uint x, tml_params p), { return x * 3u + p.u[3]; })
 TML_KERNEL(float, to_float, (float x, tml_params p), { return min(x, p.f[0]) + F(p.u[0]); })
 TML_KERNEL(vec2, pair, (float x, vec2 v, tml_index i), { return VEC2(x + v.y, F(i)); })
 TML_KERNEL(vec3, triple, (vec3 v, uint n), { return VEC3(v.z, v.x, v.y + F(n)); })
+TML_KERNEL(vec3, transformed, (vec3 v, tml_params p),
+           { return add3(transform3(p.m, v), VEC3(p.m[3], p.f[0], F(p.u[1]))); })
 TML_KERNEL(vec4, quadruple, (vec4 v, vec3 w, vec2 u, int k),
            { return VEC4(v.w + w.x, v.x + u.y, w.z, F(k)); })
 TML_KERNEL(uint, from_vec4, (vec4 v), { return floatBitsToUint(v.x) ^ floatBitsToUint(v.w); })
@@ -101,6 +103,7 @@ static const map_case map_cases[] = {
     {TML_USE(pair), {TML_F32, V2}, false},
     {TML_USE(pair), {TML_F16, V2}, false},
     {TML_USE(triple), {V3, TML_U8}, true},
+    {TML_USE(transformed), {V3}, true},
     {TML_USE(quadruple), {V4, V3, V2, TML_I16}, true},
     {TML_USE(from_vec4), {V4}, false},
     {TML_USE(average), {TML_F64, TML_F64}, true},
@@ -138,8 +141,11 @@ static tml_status run_map(tml_context *tml, const map_case *c, uint64_t count, b
                           void *out)
 {
     static unsigned char data[(MOST + GUARD) * 16];
-    tml_map_desc desc = {
-        .kernel = c->kernel, .params = {{3.5f, 0, 0.75f, 0}, {7, 2, 0, 11}}, .length.count = count};
+    tml_map_desc desc = {.kernel = c->kernel,
+                         .params = {.f = {3.5f, 0, 0.75f, 0},
+                                    .u = {7, 2, 0, 11},
+                                    .m = {2, 1, 0, 9, 0, -1, 4, 0, 8, 0, 0.5f, 0, 1, 2, 3, 1}},
+                         .length.count = count};
     tml_status status = TML_OK;
     for (int i = 0; i < INPUTS && c->in[i] && status == TML_OK; i++) {
         fill(c->in[i], MOST + GUARD, (uint32_t)i + 1, data);

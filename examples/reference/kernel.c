@@ -7,6 +7,10 @@
 
 TML_KERNEL(float, length_of, (vec2 v), { return length2(v); })
 TML_KERNEL(float, line, (float x, float y, tml_params p), { return p.f[0] * x + y + F(p.u[0]); })
+TML_KERNEL(vec3, placed, (vec3 x, tml_params p), { return transform3(p.m, x); })
+TML_KERNEL(float, depth_of, (vec3 x, tml_params p), {
+    return transform4(p.m, VEC4(x.x, x.y, x.z, 1.0f)).z;
+})
 TML_KERNEL(uint, place, (tml_index i), { return 10u * U(i); })
 TML_KERNEL(vec3, halfway, (uvec2 ends, tml_words points), {
     return scale3(add3(tml_word_vec3(points, ends.x), tml_word_vec3(points, ends.y)), 0.5f);
@@ -125,6 +129,23 @@ static void parameters(tml_context *tml)
         tml, &(tml_map_desc){.kernel = TML_USE(line), .params = params, .in = {x, y}, .out = y}));
     MUST(tml_buffer_read(tml, y, out));
     CHECK(out[0] == 103.5f && out[1] == 106);
+}
+
+/* A 4x4 matrix, column by column: here the points half as large, and five further along z. */
+static void matrix(tml_context *tml)
+{
+    tml_vec3 at[1];
+    float depth[1];
+    const tml_params half = {.m = {0.5f, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0, 0.5f, 0, 0, 0, 5, 1}};
+    const tml_buffer x = buffer_of(tml, TML_VEC(TML_F32, 3), 1, &(tml_vec3){2, 4, 6});
+    const tml_buffer z = buffer_of(tml, TML_F32, 1, NULL);
+    MUST(tml_map(
+        tml, &(tml_map_desc){.kernel = TML_USE(depth_of), .params = half, .in = {x}, .out = z}));
+    MUST(tml_map(tml,
+                 &(tml_map_desc){.kernel = TML_USE(placed), .params = half, .in = {x}, .out = x}));
+    MUST(tml_buffer_read(tml, z, depth));
+    MUST(tml_buffer_read(tml, x, at));
+    CHECK(depth[0] == 8 && at[0].x == 1 && at[0].y == 2 && at[0].z == depth[0]);
 }
 
 /* A kernel of several outputs, up to TML_MAX_OUTS, which may be its inputs. TML_KERNEL_OUTS_WITH calls functions. */
@@ -363,11 +384,26 @@ int main(void)
 {
     parameter_kinds();
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){kernel,         parameters,       several_outputs,
-                                           positions,      gather,           views_of_an_array,
-                                           random_numbers, library,          struct_and_table,
-                                           vectors_of_two, vectors_of_three, vectors_of_four,
-                                           whole_vectors,  rounding,         choices,
-                                           functions,      bit_patterns,     rounded_products,
-                                           wide_numbers,   kernel_by_hand,   NULL});
+                        (example *const[]){kernel,
+                                           parameters,
+                                           matrix,
+                                           several_outputs,
+                                           positions,
+                                           gather,
+                                           views_of_an_array,
+                                           random_numbers,
+                                           library,
+                                           struct_and_table,
+                                           vectors_of_two,
+                                           vectors_of_three,
+                                           vectors_of_four,
+                                           whole_vectors,
+                                           rounding,
+                                           choices,
+                                           functions,
+                                           bit_patterns,
+                                           rounded_products,
+                                           wide_numbers,
+                                           kernel_by_hand,
+                                           NULL});
 }

@@ -22,7 +22,8 @@
  *   tml_index name                       the element's position in the stream (expand: the
  *                                        source's)
  *   tml_rank name                        expand only: the k of the source's k-th output
- *   tml_params name                      the desc's params: p.f[0..3] floats, p.u[0..3] uints
+ *   tml_params name                      the desc's params: p.f[0..3] floats, p.u[0..3] uints,
+ *                                        p.m[0..15] a matrix, as transform4(p.m, v) takes it
  * Result: bool, float, int, uint, vec2, vec3, vec4, uvec2, uvec3, uvec4, double, uint64, int64.
  *
  * Several outputs, at most four, of any of these types but bool, for tml_map (desc.out, desc.also):
@@ -48,8 +49,7 @@
  *     })
  *     ... .in = {edges, points} ...
  *
- * More numbers than tml_params holds come in the same way: column c of a camera's 4x4 matrix, 16 floats
- * in a buffer that tml_buffer_write renews each frame, is tml_word_vec4(name, c).
+ * More numbers than tml_params holds come in the same way, from a buffer that tml_buffer_write renews.
  *
  * Read within the array: outside it C's behaviour is undefined, and GPUs give a value that means
  * nothing. An output may not be an array that its kernel reads so. GPUs count words in 32 bits.
@@ -108,10 +108,15 @@ enum {
     TML_MAX_OUTS = 4,
 };
 
-/* Parameters that a kernel gets from the desc; on GPUs a push constant or uniform. */
+/* Parameters that a kernel gets from the desc, whose values the call takes as they are; on GPUs push
+ * constants or uniforms. m: a 4x4 matrix in OpenGL's and Vulkan's order, column by column: row r of column
+ * c is m[4 * c + r]. Only a kernel with ".m" in its text or its library's is given m, on Vulkan in
+ * scratch by one dispatch more; for others it costs nothing. OpenGL ES 2 and WebGL 1 have m in
+ * transform3 and transform4 alone, and not its single numbers. */
 typedef struct tml_params {
     float f[4];
     uint32_t u[4];
+    float m[16];
 } tml_params;
 
 typedef uint64_t tml_index; /* GLSL: uint */

@@ -8,6 +8,8 @@
  *   64 bits  DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of its bits
  *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
  *            UVEC2(x, y) ...: .x .y .z .w and no operators
+ *   matrix   transform4(p.m, v): the 4x4 matrix of a tml_params times a vec4; transform3(p.m, x): the
+ *            point that it takes the vec3 x to, a vec3 without a division by w
  *   arrays   tml_word(words, i), tml_word_float(words, i): of a tml_words parameter;
  *            tml_word_vec2(words, i), tml_word_vec3, tml_word_vec4: its i-th vector
  *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
@@ -86,6 +88,9 @@
 #define sub4    tml_sub4
 #define scale4  tml_scale4
 #define dot4    tml_dot4
+
+#define transform3 tml_transform3
+#define transform4 tml_transform4
 
 #define floor(x)            TML_K_BY_REAL(floor, x)(x)
 #define ceil(x)             TML_K_BY_REAL(ceil, x)(x)

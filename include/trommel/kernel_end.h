@@ -41,6 +41,8 @@
 #undef sub4
 #undef scale4
 #undef dot4
+#undef transform3
+#undef transform4
 #undef floor
 #undef ceil
 #undef trunc

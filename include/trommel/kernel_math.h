@@ -103,6 +103,18 @@ static inline float tml_dot4(tml_vec4 a, tml_vec4 b)
 {
     return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
+static inline tml_vec4 tml_transform4(const float m[16], tml_vec4 v)
+{
+    return tml_make4(m[0] * v.x + m[4] * v.y + m[8] * v.z + m[12] * v.w,
+                     m[1] * v.x + m[5] * v.y + m[9] * v.z + m[13] * v.w,
+                     m[2] * v.x + m[6] * v.y + m[10] * v.z + m[14] * v.w,
+                     m[3] * v.x + m[7] * v.y + m[11] * v.z + m[15] * v.w);
+}
+static inline tml_vec3 tml_transform3(const float m[16], tml_vec3 p)
+{
+    tml_vec4 q = tml_transform4(m, tml_make4(p.x, p.y, p.z, 1.0f));
+    return tml_make3(q.x, q.y, q.z);
+}
 
 /* The functions that C spells by type: name_f, name_d ... chosen by _Generic, or overloads in
  * C++. */

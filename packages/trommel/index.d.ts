@@ -145,10 +145,12 @@ export interface Kernel {
     readonly result: string;
 }
 
-/** Numbers for a kernel's tml_params: p.f[0..3] and p.u[0..3]. */
+/** Numbers for a kernel's tml_params: p.f[0..3], p.u[0..3], and p.m[0..15], a 4x4 matrix column by column as
+ * WebGL has it, for transform4(p.m, v). */
 export interface Params {
-    f?: number[];
-    u?: number[];
+    f?: ArrayLike<number>;
+    u?: ArrayLike<number>;
+    m?: ArrayLike<number>;
 }
 
 /** How a count becomes positions; every method gives the same result. GL: 'histopyramid'; CPU: 'look-back',
@@ -542,7 +544,7 @@ export class Trommel {
      * 'bool is_positive(float x) { return x > 0.0f; }'. On GL the source is compiled at first use, and a
      * mistake throws UNSUPPORTED with the compiler's words then. The CPU engine cannot compile it and
      * calls `js` for each element instead: it gets the parameters in order (a vector as an array, which
-     * is reused; tml_index and tml_rank as numbers; tml_params as {f, u}) and returns the result (a
+     * is reused; tml_index and tml_rank as numbers; tml_params as {f, u, m}) and returns the result (a
      * vector as an array); without it UNSUPPORTED, and always with more than one thread. */
     kernel(source: string, js?: (...args: any[]) => any): Kernel;
 

@@ -834,6 +834,7 @@ class Inside {
                 const given = {
                     f: Array.from(new Float32Array(buffer, b[6], 4)),
                     u: Array.from(new Uint32Array(buffer, b[6] + 16, 4)),
+                    m: Array.from(new Float32Array(buffer, b[6] + 32, 16)),
                 };
                 return () => given;
             }
@@ -876,10 +877,11 @@ class Inside {
     params(params) {
         if (!params)
             return 0;
-        const at = this.m.stackAlloc(32);
-        this.m.HEAPU8.fill(0, at, at + 32);
+        const at = this.m.stackAlloc(96);
+        this.m.HEAPU8.fill(0, at, at + 96);
         new Float32Array(this.m.HEAPU8.buffer, at, 4).set(params.f ?? []);
         new Uint32Array(this.m.HEAPU8.buffer, at + 16, 4).set(params.u ?? []);
+        new Float32Array(this.m.HEAPU8.buffer, at + 32, 16).set(params.m ?? []);
         return at;
     }
 

@@ -46,6 +46,21 @@ def test_maps_of_every_result(context):
         assert out.dtype == expected.dtype and np.array_equal(out, expected), text
 
 
+def test_a_matrix(context):
+    m = np.array([[1, 2, 0, 3], [0, -1, 4, 0], [2, 0, 1, 5], [0, 0, 0, 1]])
+    points = np.random.default_rng(3).integers(-9, 9, (1025, 3)).astype(np.float32)
+    moved = points @ m[:3, :3].T + m[:3, 3]
+    move = trommel.Kernel("vec3 move(vec3 x, tml_params p) { return transform3(p.m, x); }")
+    above = trommel.Kernel("bool above(vec3 x, tml_params p) { return transform4(p.m, VEC4(x.x, x.y, x.z, 1.0f)).z > p.f[0]; }")
+    try:
+        assert np.array_equal(trommel.map(move, points, m=m, context=context), moved)
+        assert np.array_equal(trommel.compact(points, above, m=m, f=[4], context=context), points[moved[:, 2] > 4])
+    except trommel.Unsupported as error:
+        pytest.skip(str(error))
+    with pytest.raises(trommel.InvalidArgument, match=r"shape \(3, 3\), needs \(4, 4\)"):
+        trommel.map(move, points, m=np.eye(3))
+
+
 def test_libraries_words_and_lengths():
     k = trommel.Kernel("float sum3(tml_index i, tml_words w) { return total(tml_word_float(w, U(i)), tml_word_float(w, U(i) + 1u)); }",
                        library="FUNCTION(float) total(float a, float b) { return a + b; }")

@@ -511,6 +511,7 @@ class tml_params(Structure):
     _fields_ = [
         ('f', c_float * 4),
         ('u', c_uint32 * 4),
+        ('m', c_float * 16),
     ]
 
 

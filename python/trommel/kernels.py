@@ -122,11 +122,14 @@ class Kernel:
         return kept
 
 
-def kernel_params(f=(), u=()):
-    """tml_params of up to four floats and four unsigned integers."""
+def kernel_params(f=(), u=(), m=None):
+    """tml_params of up to four floats, four unsigned integers, and a matrix of 4 rows and columns."""
     if len(f) > 4 or len(u) > 4:
         raise InvalidArgument("INVALID_ARGUMENT", f"f has {len(f)} and u {len(u)} numbers, need at most 4 each")
-    return c.tml_params(f=tuple(f), u=tuple(u))
+    matrix = np.zeros((4, 4), np.float32) if m is None else as_array(m, "m").astype(np.float32)
+    if matrix.shape != (4, 4):
+        raise InvalidArgument("INVALID_ARGUMENT", f"m has the shape {matrix.shape}, needs (4, 4)")
+    return c.tml_params(f=tuple(f), u=tuple(u), m=tuple(matrix.T.ravel().tolist()))
 
 
 def kernel_inputs(kernel, arrays):
@@ -151,9 +154,10 @@ def kernel_inputs(kernel, arrays):
 
 
 def map(kernel: Kernel, *arrays: ArrayLike, f: Sequence[float] = (),  # pylint: disable=redefined-builtin
-        u: Sequence[int] = (), length: int | None = None, context: Context | None = None) -> Array:
+        u: Sequence[int] = (), m: ArrayLike | None = None, length: int | None = None,
+        context: Context | None = None) -> Array:
     """An array of what a kernel makes of each element: float64 arrays are rounded to float32 where it takes floats.
-    length: how many, of a kernel that takes no elements.
+    length: how many, of a kernel that takes no elements. m: a 4x4 matrix for transform4(p.m, v), which is m @ v.
 
     >>> import trommel
     >>> square = trommel.Kernel("float square(float x) { return x * x; }")
@@ -170,7 +174,7 @@ def map(kernel: Kernel, *arrays: ArrayLike, f: Sequence[float] = (),  # pylint: 
                    _DTYPES.get(kernel.result, "u4" if kernel.result.startswith("uvec") else "f4"))
     context = context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_map_desc(kernel=kernel.pointer(context), params=kernel_params(f, u),
+        desc = c.tml_map_desc(kernel=kernel.pointer(context), params=kernel_params(f, u, m),
                               length=c.tml_length(count=count, exact=True),
                               out=buffers.output(out.view(np.uint8) if out.dtype == bool else out))
         for k, array in enumerate(arrays):

@@ -76,7 +76,7 @@ def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = N
     return out
 
 
-def _select(call, arrays, keep, context, indices, inputs, f, u):
+def _select(call, arrays, keep, context, indices, inputs, params):
     single = not isinstance(arrays, (tuple, list)) or not len(arrays) or np.ndim(arrays[0]) == 0
     arrays = [as_array(a, "array") for a in ([arrays] if single else arrays)]
     if len(arrays) > c.TML_MAX_PAYLOADS:
@@ -87,7 +87,7 @@ def _select(call, arrays, keep, context, indices, inputs, f, u):
         desc = c.tml_compact_desc()
         if isinstance(keep, Kernel):
             given = kernel_inputs(keep, arrays[:len(keep.arrays)] if inputs is None else inputs)
-            desc.keep.kernel, desc.keep.params = keep.pointer(context), kernel_params(f, u)
+            desc.keep.kernel, desc.keep.params = keep.pointer(context), kernel_params(*params)
             for k, array in enumerate(given):
                 getattr(desc.keep, "in")[k] = buffers.input(array)
             if inputs is None:
@@ -113,26 +113,27 @@ def _select(call, arrays, keep, context, indices, inputs, f, u):
 
 
 def compact(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *, inputs: Sequence[ArrayLike] | None = None,
-            f: Sequence[float] = (), u: Sequence[int] = (), context: Context | None = None) -> Any:
+            f: Sequence[float] = (), u: Sequence[int] = (), m: ArrayLike | None = None,
+            context: Context | None = None) -> Any:
     """The rows of an array, or of each of a list of arrays, that are kept, in order.
 
-    keep     an array, not 0 where a row is kept; or a Kernel of the first arrays, or of inputs, with parameters f, u
+    keep     an array, not 0 where a row is kept; or a Kernel of the first arrays, or of inputs, with parameters f, u, m
     indices  the kept rows' places too, at the end of the list
 
     >>> import trommel
     >>> trommel.compact([[5.0, 6.0, 7.0], [1, 2, 3]], [True, False, True])
     [array([5., 7.]), array([1, 3])]
     """
-    count, outs, single = _select("compact", arrays, keep, context, indices, inputs, f, u)
+    count, outs, single = _select("compact", arrays, keep, context, indices, inputs, (f, u, m))
     outs = [out[:count] for out in outs]
     return outs[0] if single else outs
 
 
 def partition(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *,
               inputs: Sequence[ArrayLike] | None = None, f: Sequence[float] = (), u: Sequence[int] = (),
-              context: Context | None = None) -> tuple[Any, int]:
+              m: ArrayLike | None = None, context: Context | None = None) -> tuple[Any, int]:
     """As compact, but the rejected rows follow the kept ones. Returns the arrays and how many are kept."""
-    count, outs, single = _select("partition", arrays, keep, context, indices, inputs, f, u)
+    count, outs, single = _select("partition", arrays, keep, context, indices, inputs, (f, u, m))
     return (outs[0] if single else outs), count
 
 

@@ -106,6 +106,26 @@ bool kernel_uses_words(const tml_kernel *kernel)
     return false;
 }
 
+static bool has_member_m(const char *text)
+{
+    for (; (text = strchr(text, '.')); text++) {
+        const char *name = text + 1 + strspn(text + 1, " \t\n");
+        if (name[0] == 'm' && !isalnum((unsigned char)name[1]) && name[1] != '_')
+            return true;
+    }
+    return false;
+}
+
+bool kernel_uses_matrix(const tml_kernel *kernel)
+{
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        if (kernel->params[p] == TML_PARAM_PARAMS)
+            return has_member_m(kernel->glsl) ||
+                   (kernel->library && has_word(kernel->library, "tml_params") &&
+                    has_member_m(kernel->library));
+    return false;
+}
+
 static bool is_uvec(uint32_t param)
 {
     return param == TML_VEC(TML_U32, 2) || param == TML_VEC(TML_U32, 3) ||

@@ -18,6 +18,9 @@
  *                   and KERNEL_SIZE and KERNEL_WORDS are of the first output, which is no bool
  *   KERNEL_OUT_k(r) output k of a result
  *
+ *
+ * An engine begins the text with KERNEL_LINES, which the preludes read, too.
+ *
  * Before it, a template includes kernel_values.glsl and defines KERNEL_TYPE_0 ... 3 (the tml_type
  * of the elements of arrays 0 ... 3), kernel_params(), kernel_load_TYPE(type, array, i) for each
  * type, and KERNEL_ARRAY_0 ... 3, the arrays as tml_words. */
@@ -45,8 +48,13 @@ bool kernel_uses_float64(const tml_kernel *kernel);
 bool kernel_uses_int64(const tml_kernel *kernel);
 /* Does the kernel have parameters that are whole arrays (tml_words)? */
 bool kernel_uses_words(const tml_kernel *kernel);
+/* Does the kernel use the matrix of its tml_params, "p.m"? */
+bool kernel_uses_matrix(const tml_kernel *kernel);
 /* Are parameters or the result vectors of integers? */
 bool kernel_uses_uvec(const tml_kernel *kernel);
+
+/* KERNEL_MATRIX: defined for kernels with a matrix. */
+#define KERNEL_LINES(kernel) (kernel_uses_matrix(kernel) ? "#define KERNEL_MATRIX\n" : "")
 
 /* Do both have the same text and library in GLSL? */
 bool kernel_is_same(const tml_kernel *kernel, const char *glsl, const char *library);

@@ -21,6 +21,9 @@
 struct tml_params {
     float f[4];
     uint u[4];
+#ifdef KERNEL_MATRIX
+    float m[16];
+#endif
 };
 
 #define FUNCTION(T)             T
@@ -95,6 +98,17 @@ float tml_random_float(uint a, uint b)
 #define sub4(a, b)   ((a) - (b))
 #define scale4(a, s) ((a) * (s))
 #define dot4(a, b)   dot(a, b)
+
+#ifdef KERNEL_MATRIX
+vec4 transform4(float m[16], vec4 v)
+{
+    return vec4(m[0] * v.x + m[4] * v.y + m[8] * v.z + m[12] * v.w,
+                m[1] * v.x + m[5] * v.y + m[9] * v.z + m[13] * v.w,
+                m[2] * v.x + m[6] * v.y + m[10] * v.z + m[14] * v.w,
+                m[3] * v.x + m[7] * v.y + m[11] * v.z + m[15] * v.w);
+}
+#define transform3(m, p) transform4(m, vec4(p, 1.0f)).xyz
+#endif
 
 /* Tests the bits: in GLSL isnan may always be false. */
 bool is_nan(float x)

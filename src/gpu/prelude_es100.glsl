@@ -37,6 +37,9 @@ layout(location = 0) out highp vec4 tml_color;
 struct tml_params { /* indexed like the arrays, which functions could not return */
     vec4 f;
     ivec4 u;
+#ifdef KERNEL_MATRIX
+    mat4 m;
+#endif
 };
 
 #define FUNCTION(T)        T
@@ -58,6 +61,8 @@ struct tml_params { /* indexed like the arrays, which functions could not return
 #define sub4(a, b)   ((a) - (b))
 #define scale4(a, s) ((a) * (s))
 #define dot4(a, b)   dot(a, b)
+#define transform4(m, v) ((m) * (v))
+#define transform3(m, p) transform4(m, vec4(p, 1.0)).xyz
 
 bool is_nan(float x)
 {

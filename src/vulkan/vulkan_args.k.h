@@ -30,6 +30,19 @@ STRUCT_END(kernel_values)
 #    define KERNEL_COUNTS    uint32_t word_counts[4];
 #endif
 
+/* store_params.comp. A kernel with more parameters than push constants have room for, a matrix, finds them
+ * in scratch, in the order of tml_params; its arguments have the address in u0 and u1. */
+#define PARAMS_WORDS 24u
+#ifdef TML_GLSL
+#    define PARAMS_STORED uint words[PARAMS_WORDS];
+#else
+#    define PARAMS_STORED tml_params params;
+#endif
+ARGS_BEGIN(store_params_args)
+ARG_ADDRESS(to)
+PARAMS_STORED
+ARGS_END(store_params_args)
+
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup. With source the kernel
  * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
  * Specialization constant 4 is 1 if there are none of the three. The further outputs of a kernel with

@@ -70,8 +70,13 @@ tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_p
     return status == TML_OK ? vk_dispatch(tml, info) : status;
 }
 
-tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
-                          const vk_keep_bits *bits)
+static vk_kernel_use use_of(const tml_keep *keep, vk_address params)
+{
+    return (vk_kernel_use){keep->kernel, &keep->params, keep->in, params};
+}
+
+tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address params,
+                          const vk_pass *pass, const vk_keep_bits *bits)
 {
     keep_args args = {
         .bits = bits->words,
@@ -86,8 +91,8 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
             return status;
         info.spec_count = VK_KERNEL_SPECS;
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
-        vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, args.in,
-                       &args.values, args.word_counts);
+        const vk_kernel_use use = use_of(keep, params);
+        vk_kernel_args(tml, &use, pass->first, args.in, &args.values, args.word_counts);
     } else if (!tml_buffer_is_none(keep->flags)) {
         info.module = &vk_shader_flags_keep;
         args.in[0] = vk_address_of(tml, keep->flags) + pass->first;
@@ -246,6 +251,7 @@ typedef struct compact_job {
     bool has_first; /* outputs begin at the first of totals */
     vk_passes passes;
     vk_address states; /* one_pass, while recording */
+    vk_address params; /* the kernel's, if it uses their matrix */
     vk_keep_bits bits;
     vk_address scan_scratch;
     vk_address totals; /* u64, passes + 1: where each pass's outputs begin, and the end of all */
@@ -320,6 +326,7 @@ static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partiti
         }
     }
     job->passes = vk_passes_take(tml, &desc->length, arena);
+    job->params = vk_params_take(desc->keep.kernel, arena);
     if (job->one_pass) {
         job->states = vk_one_pass_states_take(arena, &job->passes);
     } else {
@@ -371,6 +378,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     }
 
     uint32_t specs[VK_KERNEL_SPECS] = {0};
+    const vk_kernel_use use = use_of(keep, job->params);
     const vk_module *module =
         tml_buffer_is_none(keep->flags) ? &vk_shader_compact_mask : &vk_shader_compact_flags;
     tml_status status = TML_OK;
@@ -382,8 +390,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
         uint64_t first = vk_pass_at(&job->passes, p).first;
         compact_args args = {.in = {in ? in + first * sizeof(uint32_t) : 0}};
         if (keep->kernel)
-            vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, args.in, &args.values,
-                           NULL);
+            vk_kernel_args(tml, &use, first, args.in, &args.values, NULL);
         else if (!tml_buffer_is_none(keep->flags))
             args.in[1] = vk_address_of(tml, keep->flags) + first;
         else
@@ -398,7 +405,7 @@ static tml_status find_places(tml_context *tml, const tml_compact_desc *desc,
                               const compact_job *job, uint64_t p, const vk_keep_bits *bits)
 {
     vk_pass pass = vk_pass_at(&job->passes, p);
-    tml_status status = vk_keep_record(tml, &desc->keep, &pass, bits);
+    tml_status status = vk_keep_record(tml, &desc->keep, job->params, &pass, bits);
     return status ? status
                   : vk_scan_counts(tml, bits->counts, (uint32_t)bits->tiles, job->scan_scratch,
                                    base_at(job, p), total_at(job, p + 1));
@@ -446,6 +453,8 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
     tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
     if (status == TML_OK && job.has_first)
         status = vk_first_read(tml, desc->out_first, job.totals);
+    if (status == TML_OK)
+        status = vk_params_store(tml, &desc->keep.params, job.params);
     if (status == TML_OK)
         status =
             job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, partition, &job);

@@ -26,9 +26,9 @@ bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
  * are not written. */
 tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
                             const vk_keep_bits *bits);
-/* The same, with the shader that keep needs. */
-tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
-                          const vk_keep_bits *bits);
+/* The same, with the shader that keep needs. params: of vk_params_take for its kernel, and stored. */
+tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address params,
+                          const vk_pass *pass, const vk_keep_bits *bits);
 
 /* An output of a compaction: an array of elements, or the elements' positions. */
 typedef struct vk_column {

@@ -6,6 +6,7 @@
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Baxter:
  * moderngpu, load-balancing search. 2013. */
+#include "gpu/kernel_glue.h"
 #include "vulkan/vulkan_locate.h"
 
 #include "kernels/kernel.h"
@@ -47,8 +48,16 @@ uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc)
     return any ? capacity : 0;
 }
 
+static vk_kernel_use use_of(const tml_expand_desc *desc, const tml_kernel *kernel,
+                            const vk_expand_outputs *outputs)
+{
+    return (vk_kernel_use){kernel, &desc->params, desc->in,
+                           kernel_uses_matrix(kernel) ? outputs->params : 0};
+}
+
 tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
-                                   const vk_pass *pass, vk_address made, vk_expand_counts *out)
+                                   const vk_expand_outputs *outputs, const vk_pass *pass,
+                                   vk_address made, vk_expand_counts *out)
 {
     if (!desc->count_kernel) {
         const tml_slot *slot = tml_slot_of(tml, desc->counts);
@@ -57,7 +66,8 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
         return TML_OK;
     }
     *out = (vk_expand_counts){made, sizeof(uint32_t)};
-    return vk_map_pass(tml, desc->count_kernel, &desc->params, desc->in, pass, &made, false);
+    const vk_kernel_use use = use_of(desc, desc->count_kernel, outputs);
+    return vk_map_pass(tml, &use, pass, &made, false);
 }
 
 static bool takes_rank(const tml_kernel *kernel)
@@ -73,6 +83,9 @@ void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_ar
 {
     *out = (vk_expand_outputs){.capacity = vk_expand_capacity(tml, desc),
                                .rank = vk_address_of(tml, desc->rank)};
+    out->params = vk_params_take(desc->count_kernel, arena);
+    if (!out->params)
+        out->params = vk_params_take(desc->emit_kernel, arena);
     if (!tml_buffer_is_none(desc->out_first))
         out->first = vk_take(arena, 1, sizeof(uint64_t));
     const tml_slot *source = tml_slot_of(tml, desc->source);
@@ -109,6 +122,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
     tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
     if (status != TML_OK)
         return status;
+    const vk_kernel_use use = use_of(desc, kernel, outputs);
     const vk_passes *passes = &outputs->passes;
     status = vk_passes_read(tml, total, true, passes);
     if (status == TML_OK && outputs->first)
@@ -124,8 +138,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
             args.rank = outputs->rank + pass.first * sizeof(uint32_t);
         if (outputs->first)
             args.skip = vk_pass_at(&outputs->before, p).length;
-        vk_kernel_args(tml, kernel, &desc->params, desc->in, 0, args.in, &args.values,
-                       args.word_counts);
+        vk_kernel_args(tml, &use, 0, args.in, &args.values, args.word_counts);
         vk_dispatch_info info = {.module = module,
                                  .spec_count = VK_KERNEL_SPECS + 1,
                                  .args = &args,
@@ -275,7 +288,7 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
     if (number + 1 == l->passes.count)
         set_reported(tml, desc, &args);
     vk_expand_counts counts;
-    tml_status status = vk_expand_counts_record(tml, desc, &pass, l->made, &counts);
+    tml_status status = vk_expand_counts_record(tml, desc, &l->outputs, &pass, l->made, &counts);
     args.counts = counts.at;
     if (status == TML_OK && is_one_pass) {
         vk_states states;
@@ -313,6 +326,8 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     tml_status status = vk_passes_begin(tml, &d->length, &l.passes);
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, d->out_first, l.outputs.first);
+    if (status == TML_OK)
+        status = vk_params_store(tml, &d->params, l.outputs.params);
     for (uint64_t p = 0; p < l.passes.count && status == TML_OK; p++)
         status = expand_pass(tml, d, &l, p);
     if (status == TML_OK)

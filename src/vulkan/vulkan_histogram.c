@@ -25,6 +25,7 @@ static const uint64_t made_items = (uint64_t)1 << 22;
 typedef struct histogram_layout {
     vk_passes passes;
     vk_address made; /* a pass's bins from the kernel */
+    vk_kernel_use use;
 } histogram_layout;
 
 static histogram_layout lay_out(tml_context *tml, const tml_histogram_desc *desc, vk_arena *arena)
@@ -35,6 +36,8 @@ static histogram_layout lay_out(tml_context *tml, const tml_histogram_desc *desc
     histogram_layout l = {.passes = vk_passes_take_of(&desc->length, items, arena)};
     if (desc->kernel)
         l.made = vk_take(arena, TML_MIN_OF(desc->length.count, items), sizeof(uint32_t));
+    l.use =
+        (vk_kernel_use){desc->kernel, &desc->params, desc->in, vk_params_take(desc->kernel, arena)};
     return l;
 }
 
@@ -94,11 +97,13 @@ static tml_status histogram_run(tml_context *tml, const void *argument, void *sc
     if (!status)
         status = vk_passes_begin(tml, &desc->length, &l.passes);
     if (!status)
+        status = vk_params_store(tml, &desc->params, l.use.stored);
+    if (!status)
         status = vk_fill(tml, vk_address_of(tml, desc->out), desc->bins, 0);
     for (uint64_t p = 0; p < l.passes.count && !status; p++) {
         vk_pass pass = vk_pass_at(&l.passes, p);
         if (desc->kernel) {
-            status = vk_map_pass(tml, desc->kernel, &desc->params, desc->in, &pass, &l.made, false);
+            status = vk_map_pass(tml, &l.use, &pass, &l.made, false);
             if (!status)
                 status = count_pass(tml, desc, &pass, l.made, sizeof(uint32_t));
         } else {

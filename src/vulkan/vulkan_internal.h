@@ -81,19 +81,30 @@ tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kerne
 enum { VK_KERNEL_SPECS = 4 };
 void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
                      const tml_buffer in[TML_MAX_INPUTS], uint32_t specs[VK_KERNEL_SPECS]);
+/* A kernel with what a desc gives it. */
+typedef struct vk_kernel_use {
+    const tml_kernel *kernel;
+    const tml_params *params;
+    const tml_buffer *in;
+    vk_address stored; /* of vk_params_take */
+} vk_kernel_use;
+
+/* Takes scratch for the parameters of a kernel that uses their matrix; 0 for others, and for NULL. */
+vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena);
+/* Records that they are stored there, before the first dispatch that reads them. 0: nothing. */
+tml_status vk_params_store(tml_context *tml, const tml_params *params, vk_address stored);
+
 /* Fills the kernel's part of an argument struct (vulkan_args.k.h): the address of each array
  * parameter, offset by "first" elements unless it is tml_words; the values; and the arrays' lengths
  * in words. word_counts may be NULL for kernels without tml_words. */
 struct kernel_values;
-void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first,
+void vk_kernel_args(const tml_context *tml, const vk_kernel_use *use, uint64_t first,
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS]);
 
 /* Records the dispatch of tml_map for one pass. outs: TML_MAX_OUTS addresses of a kernel with several
  * outputs, else one. */
-tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass,
+tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass *pass,
                        const vk_address *outs, bool unordered);
 
 /* ---- shared steps of the operations ---------------------------------------------------------- */
@@ -126,7 +137,6 @@ tml_status vk_store_end(tml_context *tml, tml_buffer out, vk_address from, vk_ad
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,
     vk_op_partition, vk_op_sort, vk_op_gather, vk_op_scatter, vk_op_search, vk_op_expand,
-    vk_op_unique,
-    vk_op_reduce_segments, vk_op_scan_segments;
+    vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments;
 
 #endif

@@ -13,6 +13,7 @@
 #include "vulkan/vulkan_args.k.h"
 
 #include "kernels/kernel_end.h"
+#include "vulkan_shaders.h"
 
 _Static_assert((int)VK_KERNEL_FORMS == (int)TML_VULKAN_KERNEL_FORMS, "one code for each form");
 
@@ -330,23 +331,44 @@ void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
     }
 }
 
-void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first,
+vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena)
+{
+    return kernel && kernel_uses_matrix(kernel) ? vk_take(arena, 1, sizeof(tml_params)) : 0;
+}
+
+tml_status vk_params_store(tml_context *tml, const tml_params *params, vk_address stored)
+{
+    _Static_assert(sizeof(tml_params) == PARAMS_WORDS * sizeof(uint32_t), "all of it");
+    if (!stored)
+        return TML_OK;
+    const store_params_args args = {.to = stored, .params = *params};
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_store_params,
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = 1});
+}
+
+void vk_kernel_args(const tml_context *tml, const vk_kernel_use *use, uint64_t first,
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS])
 {
+    const tml_kernel *kernel = use->kernel;
     uint32_t array = 0;
     for (uint32_t p = 0; p < kernel->param_count; p++) {
         if (!tml_param_is_array(kernel->params[p]))
             continue;
-        const tml_slot *slot = tml_slot_of(tml, in[array]);
+        const tml_slot *slot = tml_slot_of(tml, use->in[array]);
         bool is_words = kernel->params[p] == TML_PARAM_WORDS;
         addresses[array] = vk_slot_address(slot) + (is_words ? 0 : first * slot->element_size);
         if (word_counts)
             word_counts[array] = (uint32_t)TML_MIN_OF(slot->size / 4, (uint64_t)UINT32_MAX);
         array++;
     }
-    memcpy(values->f, params->f, sizeof values->f);
-    memcpy(values->u, params->u, sizeof values->u);
+    memcpy(values->f, use->params->f, sizeof values->f);
+    memcpy(values->u, use->params->u, sizeof values->u);
+    if (use->stored) {
+        values->u[0] = (uint32_t)use->stored;
+        values->u[1] = (uint32_t)(use->stored >> 32);
+    }
     values->first_index = (uint32_t)first;
 }

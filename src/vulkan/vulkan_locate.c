@@ -127,6 +127,7 @@ static tml_status locate(tml_context *tml, const locate_state *state, locate_arg
 typedef struct compact_layout {
     vk_passes passes;
     vk_keep_bits bits;
+    vk_address params; /* the kernel's, if it uses their matrix */
     locate_state state;
     vk_address source;   /* u32 of each output */
     vk_address total[2]; /* u64: kept, rejected */
@@ -137,6 +138,7 @@ static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
 {
     compact_layout l = {.passes = vk_passes_take_of(&desc->length, most_items, arena)};
     l.bits = vk_keep_take(arena, desc->length.count);
+    l.params = vk_params_take(desc->keep.kernel, arena);
     l.state = take_state(desc->length.count, arena);
     l.source = vk_take(arena, desc->length.count, sizeof(uint32_t));
     l.total[0] = vk_take(arena, 1, sizeof(uint64_t));
@@ -220,7 +222,9 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     if (status == TML_OK && l.first)
         status = vk_first_read(tml, desc->out_first, l.first);
     if (status == TML_OK)
-        status = vk_keep_record(tml, &desc->keep, &pass, &l.bits);
+        status = vk_params_store(tml, &desc->keep.params, l.params);
+    if (status == TML_OK)
+        status = vk_keep_record(tml, &desc->keep, l.params, &pass, &l.bits);
     if (status == TML_OK)
         status = write_part(tml, desc, &l, false);
     if (status == TML_OK && is_partition)
@@ -286,7 +290,9 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, desc->out_first, l.outputs.first);
     if (status == TML_OK)
-        status = vk_expand_counts_record(tml, desc, &pass, l.state.counts, &counts);
+        status = vk_params_store(tml, &desc->params, l.outputs.params);
+    if (status == TML_OK)
+        status = vk_expand_counts_record(tml, desc, &l.outputs, &pass, l.state.counts, &counts);
     if (status == TML_OK)
         status = count_sources(tml, &l.state, &pass, counts.at, counts.size, false);
     if (status == TML_OK)

@@ -26,20 +26,21 @@ typedef struct vk_expand_counts {
     vk_address at;
     uint32_t size;
 } vk_expand_counts;
-tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
-                                   const vk_pass *pass, vk_address made, vk_expand_counts *out);
-
 /* Outputs of an expansion; address 0: not written. source and rank are u32, in scratch if only the
  * emit kernel needs them. */
 typedef struct vk_expand_outputs {
     uint64_t capacity;
     vk_address source, source64, rank;
-    vk_passes passes; /* of the emit kernel, over outputs */
-    vk_address first; /* u64: where outputs begin; 0: at 0 */
-    vk_passes before; /* the emit kernel's passes again: outputs before the first */
+    vk_passes passes;  /* of the emit kernel, over outputs */
+    vk_address first;  /* u64: where outputs begin; 0: at 0 */
+    vk_passes before;  /* the emit kernel's passes again: outputs before the first */
+    vk_address params; /* of a kernel, or both, that uses their matrix; else 0 */
 } vk_expand_outputs;
 void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
                             vk_expand_outputs *out);
+tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
+                                   const vk_expand_outputs *outputs, const vk_pass *pass,
+                                   vk_address made, vk_expand_counts *out);
 /* Records the emit kernel, if any, over the outputs up to *total (u64), at most the capacity. */
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                           const vk_expand_outputs *outputs, vk_address total);

@@ -7,16 +7,15 @@
 
 #include "kernels/kernel_end.h"
 
-tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass,
+tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass *pass,
                        const vk_address *outs, bool unordered)
 {
     const vk_module *module;
-    tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
+    tml_status status = vk_kernel_module(tml, use->kernel, VK_KERNEL_MAP, &module);
     if (status != TML_OK)
         return status;
     map_args args = {.out_at = outs[0], .length_at = pass->length, .bound = pass->bound};
-    if (kernel->out_count > 0)
+    if (use->kernel->out_count > 0)
         args.source = outs[1], args.rank = outs[2], args.skip = outs[3];
     vk_dispatch_info info = {.module = module,
                              .spec_count = VK_KERNEL_SPECS + 1,
@@ -25,9 +24,9 @@ tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_par
                              .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
                              .indirect = vk_pass_grid(pass, MAP_ITEMS),
                              .unordered = unordered};
-    vk_kernel_specs(tml, kernel, in, info.specs);
+    vk_kernel_specs(tml, use->kernel, use->in, info.specs);
     info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
-    vk_kernel_args(tml, kernel, params, in, pass->first, args.in, &args.values, args.word_counts);
+    vk_kernel_args(tml, use, pass->first, args.in, &args.values, args.word_counts);
     return vk_dispatch(tml, &info);
 }
 
@@ -38,8 +37,10 @@ static bool map_supports(tml_context *tml, const void *desc)
 
 static size_t map_scratch_size(tml_context *tml, const void *desc)
 {
+    const tml_map_desc *d = desc;
     vk_arena arena = {0, 0};
-    vk_passes_take(tml, &((const tml_map_desc *)desc)->length, &arena);
+    vk_passes_take(tml, &d->length, &arena);
+    vk_params_take(d->kernel, &arena);
     return arena.size;
 }
 
@@ -49,7 +50,10 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
     const tml_map_desc *d = desc;
     vk_arena arena = vk_arena_of(scratch);
     vk_passes passes = vk_passes_take(tml, &d->length, &arena);
+    const vk_kernel_use use = {d->kernel, &d->params, d->in, vk_params_take(d->kernel, &arena)};
     tml_status status = vk_passes_begin(tml, &d->length, &passes);
+    if (status == TML_OK)
+        status = vk_params_store(tml, use.params, use.stored);
     for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&passes, p);
         vk_address outs[TML_MAX_OUTS] = {0};
@@ -57,7 +61,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
             const tml_slot *out = tml_slot_of(tml, tml_map_out(d, k));
             outs[k] = vk_slot_address(out) + pass.first * out->element_size;
         }
-        status = vk_map_pass(tml, d->kernel, &d->params, d->in, &pass, outs, p > 0);
+        status = vk_map_pass(tml, &use, &pass, outs, p > 0);
     }
     return status;
 }

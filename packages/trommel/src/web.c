@@ -139,7 +139,7 @@ static tml_type type_of(double name)
 
 static tml_params params_of(const web_request *r)
 {
-    tml_params params = {{0}, {0}};
+    tml_params params = {.f = {0}};
     if (r->params != 0.0)
         memcpy(&params, pointer(r->params), sizeof params);
     return params;

@@ -176,6 +176,10 @@ export default async function (t) {
         const pairs = library.buffer({ type: 'f32x2', count: 5000 });
         library.map({ kernel: scaled, in: [input], out: pairs, params: { f: [0.5] } });
         assert.deepEqual(pairs.read(7, 1), new Float32Array([numbers[7], 3.5]));
+        const seen = library.kernel('float seen(uint x, tml_params p) { return transform4(p.m, VEC4(F(x & 15u), 1.0f, 0.0f, 0.0f)).y; }',
+            (x, p) => p.m[1] * (x & 15) + p.m[5]), depths = library.buffer({ type: 'f32', count: 5000 });
+        library.map({ kernel: seen, in: [input], out: depths, params: { m: [9, 3, 9, 9, 9, -8, 9, 9] } });
+        assert.deepEqual(depths.read(), Float32Array.from(numbers, x => 3 * (x & 15) - 8));
         const places = library.buffer({ type: 'u32', count: 5000 }), moved = library.buffer({ type: 'u32', count: 5000 });
         for (const [descending, firstBit, bitCount] of [[false, 0, 0], [true, 0, 0], [false, 20, 0], [true, 3, 2]]) {
             const key = x => (x >>> firstBit) & (bitCount ? 2 ** bitCount - 1 : -1);

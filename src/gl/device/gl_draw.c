@@ -109,6 +109,16 @@ gl_uniform gl_length_place(const tml_context *tml, const char *name, const tml_l
                                 (uint32_t)length->device_index * words, words);
 }
 
+static void set_matrix(const gl_functions *fn, const gl_kernel_use *use, gl_program *program)
+{
+    static const char *const columns[] = {"kernel_m0", "kernel_m1", "kernel_m2", "kernel_m3"};
+    for (size_t c = 0; c < TML_ARRAY_SIZE(columns) && kernel_uses_matrix(use->kernel); c++) {
+        const float *m = use->params->m + 4 * c;
+        gl_uniform column = GL_FLOAT4(columns[c], m[0], m[1], m[2], m[3]);
+        set_uniform(fn, program, &column);
+    }
+}
+
 /* The float tier has no integer uniforms, and its shaders need the shape of each texture. */
 static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
 {
@@ -125,6 +135,7 @@ static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_
             GL_FLOAT4("kernel_u", (float)p->u[0], (float)p->u[1], (float)p->u[2], (float)p->u[3]);
         set_uniform(fn, program, &f);
         set_uniform(fn, program, &u);
+        set_matrix(fn, &info->kernel, program);
     }
     if (info->length) {
         const tml_slot *slot = tml_slot_of(d->tml, info->length->device);
@@ -156,6 +167,7 @@ static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_progra
         gl_uniform u = GL_UINT4("kernel_u", p->u[0], p->u[1], p->u[2], p->u[3]);
         set_uniform(fn, program, &f);
         set_uniform(fn, program, &u);
+        set_matrix(fn, &info->kernel, program);
     }
     if (info->length) {
         gl_uniform place = gl_length_place(d->tml, "tml_length_place", info->length);

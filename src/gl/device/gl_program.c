@@ -316,7 +316,7 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
 {
     const gl_device *d = gl_device_of(tml);
     const char *version = gl_is_float(d) ? gl_float_version(d, d->path) : "#version 300 es\n";
-    char rows[40] = "", types[4 * 32] = "";
+    char rows[40] = "", kernel[4 * 32 + 32] = "";
     if (gl_is_float(d))
         snprintf(rows, sizeof rows, "#define TML_TARGET_FLOATS %d\n",
                  info->targets[0]->format == GL_FORMAT_FLOATS);
@@ -326,12 +326,13 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
         size_t used = 0;
         for (uint32_t a = 0; a < TML_MAX_INPUTS; a++) {
             const tml_slot *slot = tml_slot_of(tml, info->kernel.in[a]);
-            used +=
-                (size_t)snprintf(types + used, sizeof types - used, "#define KERNEL_TYPE_%u %uu\n",
-                                 (unsigned)a, slot ? (unsigned)(slot->type & 0xffu) : 0u);
+            used += (size_t)snprintf(kernel + used, sizeof kernel - used,
+                                     "#define KERNEL_TYPE_%u %uu\n", (unsigned)a,
+                                     slot ? (unsigned)(slot->type & 0xffu) : 0u);
         }
+        snprintf(kernel + used, sizeof kernel - used, "%s", KERNEL_LINES(info->kernel.kernel));
     }
-    return snprintf(out, size, "%s%s%s%s", version, rows, types,
+    return snprintf(out, size, "%s%s%s%s", version, rows, kernel,
                     info->defines ? info->defines : "");
 }
 

@@ -3,6 +3,9 @@
 uniform highp usampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
 uniform vec4 kernel_f;
 uniform uvec4 kernel_u;
+#ifdef KERNEL_MATRIX
+uniform vec4 kernel_m0, kernel_m1, kernel_m2, kernel_m3; /* columns */
+#endif
 
 uint kernel_word(highp usampler2D address, uint i)
 {
@@ -53,5 +56,13 @@ tml_params kernel_params()
     p.u[1] = kernel_u.y;
     p.u[2] = kernel_u.z;
     p.u[3] = kernel_u.w;
+#ifdef KERNEL_MATRIX
+    for (int r = 0; r < 4; r++) {
+        p.m[r] = kernel_m0[r];
+        p.m[4 + r] = kernel_m1[r];
+        p.m[8 + r] = kernel_m2[r];
+        p.m[12 + r] = kernel_m3[r];
+    }
+#endif
     return p;
 }

@@ -4,6 +4,9 @@ uniform sampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
 uniform vec4 kernel_in0_shape, kernel_in1_shape, kernel_in2_shape, kernel_in3_shape;
 uniform vec4 kernel_f;
 uniform vec4 kernel_u;
+#ifdef KERNEL_MATRIX
+uniform vec4 kernel_m0, kernel_m1, kernel_m2, kernel_m3; /* columns */
+#endif
 #define kernel_array0 kernel_in0, kernel_in0_shape
 #define kernel_array1 kernel_in1, kernel_in1_shape
 #define kernel_array2 kernel_in2, kernel_in2_shape
@@ -65,6 +68,9 @@ tml_params kernel_params()
     tml_params p;
     p.f = kernel_f;
     p.u = ivec4(kernel_u);
+#ifdef KERNEL_MATRIX
+    p.m = mat4(kernel_m0, kernel_m1, kernel_m2, kernel_m3);
+#endif
     return p;
 }
 

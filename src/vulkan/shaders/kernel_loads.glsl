@@ -95,6 +95,28 @@ uvec2 kernel_words(uint64_t x)
 }
 #endif
 
+#ifdef KERNEL_MATRIX
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer kernel_params_at {
+    float f[4];
+    uint u[4];
+    float m[16];
+};
+tml_params kernel_params()
+{
+    kernel_params_at from = kernel_params_at(uvec2(args.u0, args.u1));
+    tml_params p;
+    for (uint i = 0u; i < 4u; i++) {
+        p.f[i] = from.f[i];
+        p.u[i] = from.u[i];
+    }
+    for (uint i = 0u; i < 16u; i++)
+        p.m[i] = from.m[i];
+    return p;
+}
+
+#else
+
 tml_params kernel_params()
 {
     tml_params p;
@@ -108,3 +130,5 @@ tml_params kernel_params()
     p.u[3] = args.u3;
     return p;
 }
+
+#endif
