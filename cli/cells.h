@@ -4,11 +4,16 @@
 
 #include <trommel/trommel.h>
 
-/* Writes a PNG of the cells of a volume, slice beside slice, as near to a square as goes: 0 to 5
- * triangles are black, blue, green, yellow, orange, red. desc: as for tml_surface_cells. *triangles gets
- * their sum. Errors: UNSUPPORTED (a picture of more than 16384 pixels along a side), and those of
- * tml_surface_cells and tml_png_save. */
+enum { CELL_COUNTS = 6 };
+
+/* May there be a picture of desc's region? Errors: UNSUPPORTED (more than 16384 pixels along a side). */
+tml_status cells_check(tml_context *tml, const tml_surface_desc *desc);
+
+/* Writes a PNG of the cells of a volume, or of a region of it, slice beside slice, as near to a square as
+ * goes: 0 to 5 triangles are black, blue, green, yellow, orange, red. desc: as for tml_surface_cells.
+ * counts: how many cells have 0 to 5. Errors: as cells_check, and those of tml_surface_cells and
+ * tml_png_save. */
 tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc *desc,
-                      uint64_t *triangles);
+                      uint64_t counts[CELL_COUNTS]);
 
 #endif

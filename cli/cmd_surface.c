@@ -550,7 +550,9 @@ static int extract(run *r)
 {
     choose_surface(r);
     double start = cli_now();
-    tml_status status = tml_surface(r->tml, &r->desc, &r->result);
+    tml_status status = r->args->debug_cells ? cells_check(r->tml, &r->desc) : TML_OK;
+    if (status == TML_OK)
+        status = tml_surface(r->tml, &r->desc, &r->result);
     r->summary.surface_seconds = cli_now() - start;
     r->summary.result = &r->result;
     if (status != TML_OK)
@@ -772,9 +774,11 @@ static int save_cells(run *r)
     if (!r->args->debug_cells)
         return CLI_OK;
     tml_surface_desc desc = r->desc;
-    uint64_t triangles;
+    uint64_t *counts = r->summary.cell_counts, triangles = 0;
     desc.iso = r->isovalues[0];
-    tml_status status = cells_save(r->tml, r->args->debug_cells, &desc, &triangles);
+    tml_status status = cells_save(r->tml, r->args->debug_cells, &desc, counts);
+    for (uint64_t k = 1; k < CELL_COUNTS; k++)
+        triangles += k * counts[k];
     report_add_output(&r->summary.report, r->args->debug_cells);
     bool is_whole = !desc.caps && !desc.drop_degenerate && !desc.largest_component;
     if (status == TML_OK && is_whole && triangles != r->result.triangle_count)

@@ -63,6 +63,23 @@ static void tell_row(const summary *s, const frame *f, bool is_first)
     fflush(stdout); /* minutes may pass until the next one */
 }
 
+/* Shares of the crossed cells by their number of triangles, where they were counted. */
+static void tell_cell_counts(const summary *s)
+{
+    uint64_t crossed = 0;
+    for (int k = 1; k < CELL_COUNTS; k++)
+        crossed += s->cell_counts[k];
+    if (crossed == 0)
+        return;
+    if (fields_json())
+        json_counts(fields_json(), "cells_by_triangles", s->cell_counts, CELL_COUNTS);
+    field_line(NULL, "; with 1 to 5 triangles");
+    for (int k = 1; k < CELL_COUNTS; k++)
+        field_line(NULL, "%s %.1f", k > 1 ? "," : "",
+                   100 * (double)s->cell_counts[k] / (double)crossed);
+    field_line(NULL, " %%");
+}
+
 void summary_tell(const summary *s, const frame *f, bool is_first)
 {
     if (f && fields_are_text()) {
@@ -78,6 +95,7 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     tell_values(s);
     field_count("cells", "cells", "%s", s->cells);
     field_count("active_cells", NULL, ", %s of them crossed", s->result->active_cells);
+    tell_cell_counts(s);
     field_count("vertices", "mesh", "%s vertices", s->result->vertex_count);
     field_count("triangles", NULL, ", %s triangle(s)", s->result->triangle_count);
     if (s->has_components)

@@ -4,6 +4,7 @@
 
 #include <trommel/surface.h>
 
+#include "cells.h"
 #include "frames.h"
 #include "input.h"
 #include "report.h"
@@ -17,6 +18,7 @@ typedef struct summary {
     const tml_surface_result *result;
     double slope, intercept; /* from samples to physical values */
     uint64_t cells;
+    uint64_t cell_counts[CELL_COUNTS]; /* with 0 to 5 triangles; all 0: not counted */
     simplified simple; /* before is 0 where it was not asked for */
     bool has_components;
     uint64_t components;

@@ -1072,6 +1072,12 @@ TEST(picture_of_the_cells)
     test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
     CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
     CHECK(memcmp(png + 16, "\0\0\0\xbf\0\0\0\xbf", 8) == 0);
+    /* A region is the whole picture: 9 slices of 10 x 4 cells, three beside and below each other. */
+    EXPECT(0, "surface %s --region 4:15,10:15,8:18 --debug-cells %s --json",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("cells.png"));
+    CHECK(strstr(out, "\"cells_by_triangles\"") != NULL);
+    test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
+    CHECK(memcmp(png + 16, "\0\0\0\x20\0\0\0\x0e", 8) == 0);
     EXPECT(2, "surface %s --debug-cells %s", test_data("dam_break_4732.vtk"),
            in_folder("points.png"));
     CHECK(!exists("points.png"));
