@@ -6,6 +6,12 @@
 TML_KERNEL(bool, fuzz_is_kept, (uint a, tml_params p), { return (a & 3u) <= p.u[0] + U(p.m[5]); })
 TML_KERNEL(uint, fuzz_count_of, (uint a), { return a % 4u; })
 TML_KERNEL(uint, fuzz_emitted, (uint a, tml_index s, tml_rank k), { return a + U(s) + k; })
+TML_KERNEL_OUTS((uint code, vec3 point), fuzz_emitted_two, (uint a, tml_index s, tml_rank k), {
+    fuzz_emitted_two_out o;
+    o.code = a + U(s);
+    o.point = VEC3(F(k), 0.0f, 1.0f);
+    return o;
+})
 TML_KERNEL(float, fuzz_mapped, (float a, tml_index i), { return a + F(i); })
 
 #include <trommel/kernel_end.h>
@@ -254,7 +260,7 @@ void desc_expand(void)
     else
         desc.counts = make(take_bool() ? TML_U32 : TML_U8, count, CONTENTS_BELOW, 5);
     if (take() >= 160)
-        desc.emit_kernel = TML_USE(fuzz_emitted);
+        desc.emit_kernel = take_bool() ? TML_USE(fuzz_emitted) : TML_USE(fuzz_emitted_two);
     if (desc.count_kernel || desc.emit_kernel)
         desc.in[0] = make(TML_U32, count, CONTENTS_ANY, 0);
     desc.length = take_length(count);
@@ -263,6 +269,8 @@ void desc_expand(void)
     desc.rank = maybe_out(TML_U32, room);
     if (desc.emit_kernel)
         desc.out = make_out(TML_U32, room);
+    if (desc.emit_kernel && (desc.emit_kernel->out_count > 0 || seldom()))
+        desc.also[0] = make_out(TML_VEC(TML_F32, 3), below(200));
     desc.total = make_out(take_count_type(), 1);
     if (seldom())
         desc.out_first =
@@ -277,6 +285,8 @@ void desc_expand(void)
         written = count_of(desc.rank);
     if (!tml_buffer_is_none(desc.out) && count_of(desc.out) < written)
         written = count_of(desc.out);
+    if (!tml_buffer_is_none(desc.also[0]) && count_of(desc.also[0]) < written)
+        written = count_of(desc.also[0]);
     for (uint64_t i = 1; i < end && i < written; i++)
         DEMAND(number_of(desc.source, i - 1) <= number_of(desc.source, i) &&
                number_of(desc.source, i) < sources);

@@ -23,7 +23,12 @@
 TML_KERNEL(uint, add_one, (uint x), { return x + 1u; })
 TML_KERNEL(bool, is_odd, (uint x), { return (x & 1u) == 1u; })
 TML_KERNEL(uint, one_or_two, (uint x), { return (x & 1u) + 1u; })
-TML_KERNEL(uint, emitted, (uint x, tml_rank k), { return x + U(k); })
+TML_KERNEL_OUTS((uint sum, uint rank), emitted, (uint x, tml_rank k), {
+    emitted_out o;
+    o.sum = x + U(k);
+    o.rank = U(k);
+    return o;
+})
 #include <trommel/kernel_end.h>
 
 /* Under the sanitizers: sizes beyond reason give NULL, as they do without them. */
@@ -186,8 +191,8 @@ static operation operations[] = {
       IN(expand.in[0], "in[0]", U32, ELEMENTS, NULL),
       IN(expand.length.device, "length.device", U32, 1, NULL),
       OUT(expand.source, "source", U32, ELEMENTS), OUT(expand.rank, "rank", U32, ELEMENTS),
-      OUT(expand.out, "out", U32, ELEMENTS), OUT(expand.total, "total", U32, 1),
-      OUT(expand.scratch, "scratch", U8, SCRATCH)}},
+      OUT(expand.out, "out", U32, ELEMENTS), OUT(expand.also[0], "also[0]", U32, ELEMENTS),
+      OUT(expand.total, "total", U32, 1), OUT(expand.scratch, "scratch", U8, SCRATCH)}},
     {"expand by a kernel",
      run_expand,
      {{0}},

@@ -16,7 +16,12 @@
 TML_KERNEL(uint, changed, (uint x), { return x * 3u + 1u; })
 TML_KERNEL(bool, is_picked, (uint x), { return (x & 3u) == 1u; })
 TML_KERNEL(uint, how_many, (uint x), { return x & 1u; })
-TML_KERNEL(uint, made_of, (uint x, tml_index s, tml_rank k), { return x + U(s) + U(k); })
+TML_KERNEL_OUTS((uint sum, float rank), made_of, (uint x, tml_index s, tml_rank k), {
+    made_of_out o;
+    o.sum = x + U(s) + U(k);
+    o.rank = F(U(k));
+    return o;
+})
 TML_KERNEL(float, halved, (float x), { return x * 0.5f + 1.0f; })
 TML_KERNEL(bool, is_high, (float x), { return x > 60.0f; })
 TML_KERNEL(uint, few, (float x), { return x > 100.0f ? 2u : 0u; })
@@ -334,6 +339,7 @@ static void expand_by(fault_run *r, tml_method method)
             desc.count_kernel = TML_USE(how_many);
             desc.emit_kernel = TML_USE(made_of);
             out = desc.out = fault_output_of(r, TML_U32, n);
+            desc.also[0] = fault_output_of(r, TML_F32, n);
         }
         FAULT_STREAM(r, tml_expand(r->tml, &desc));
         fault_take(r, out, n);

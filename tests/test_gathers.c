@@ -321,14 +321,37 @@ static void refuse_several(tml_context *tml)
         if (!CHECK(strstr(tml_last_error(tml), cases[i].text)))
             printf("    %s\n", tml_last_error(tml));
     }
-    CHECK_STATUS(tml_expand(tml, &(tml_expand_desc){.counts = buffer_of(tml, TML_U32, 8, NULL),
-                                                    .emit_kernel = TML_USE(fall),
-                                                    .in = {x, y},
-                                                    .out = z}),
-                 TML_ERROR_INVALID_ARGUMENT);
+    const struct {
+        tml_expand_desc desc;
+        const char *text;
+    } emits[] = {
+        {{.emit_kernel = TML_USE(fall), .out = z}, "desc.also[0] is no buffer"},
+        {{.emit_kernel = TML_USE(fall), .out = z, .also = {w}},
+         "desc.also[0] has elements of f32x4, needs f32x3"},
+        {{.emit_kernel = TML_USE(fall), .out = z, .also = {z}}, "desc.also[0] overlaps desc.out"},
+        {{.emit_kernel = TML_USE(fall), .out = z, .also = {x}}, "desc.also[0] overlaps desc.in[0]"},
+        {{.emit_kernel = TML_USE(fall), .out = z, .also = {y, w}},
+         "desc.also[1] is given, but fall makes only 2 outputs"},
+        {{.also = {w}}, "desc.also[0] is given, but no kernel makes only 0 outputs"},
+    };
+    tml_buffer counts = buffer_of(tml, TML_U32, 8, NULL);
+    for (size_t i = 0; i < sizeof emits / sizeof *emits; i++) {
+        tml_expand_desc desc = emits[i].desc;
+        desc.counts = counts;
+        if (desc.emit_kernel)
+            desc.in[0] = x, desc.in[1] = y;
+        tml_status status = tml_expand(tml, &desc);
+        CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_INVALID_HANDLE);
+        if (!CHECK(strstr(tml_last_error(tml), emits[i].text)))
+            printf("    %s\n", tml_last_error(tml));
+    }
+    CHECK_STATUS(
+        tml_histogram(tml,
+                      &(tml_histogram_desc){.kernel = TML_USE(fall), .in = {x, y}, .out = counts}),
+        TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml),
-              "tml_expand: desc.emit_kernel (fall) makes several outputs, which "
-              "only tml_map takes");
+              "tml_histogram: kernel (fall) makes several outputs, which only tml_map and an "
+              "emit kernel of tml_expand may");
     CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(fall)},
                                                       .payloads = {{x, z}, {y, w}}}),
                  TML_ERROR_INVALID_ARGUMENT);

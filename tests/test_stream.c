@@ -387,6 +387,23 @@ TML_KERNEL(float, emit_mixed, (uint x, float y, tml_index s, tml_rank k),
 TML_KERNEL(vec3, emit_vec3, (uint x, vec3 v, tml_rank k, tml_params p),
            { return add3(v, VEC3(F(x), F(k), p.f[3])); })
 
+TML_KERNEL_OUTS((vec3 point, uint code), emit_two, (uint x, tml_index s, tml_rank k, tml_params p),
+                {
+                    emit_two_out o;
+                    o.code = x * 4096u + k;
+                    o.point = VEC3(F(U(s)), p.f[3], F(k));
+                    return o;
+                })
+TML_KERNEL_OUTS((float last, uvec2 place, uvec4 all, vec2 pair), emit_four,
+                (uint x, tml_index s, tml_rank k, tml_params p), {
+                    emit_four_out o;
+                    o.last = p.m[15] + F(k & 255u);
+                    o.place = UVEC2(U(s), k);
+                    o.all = UVEC4(x, k, U(s) ^ x, p.u[1]);
+                    o.pair = VEC2(F(k & 255u), transform3(p.m, VEC3(p.f[3], 0.0f, 2.0f)).x);
+                    return o;
+                })
+
 #include <trommel/kernel_end.h>
 
 /* A matrix whose last number is last. */
@@ -1407,6 +1424,46 @@ static tml_buffer lookup_table(case_run *c, uint32_t words[1024])
     return case_input(c, table, TML_U32, 1024);
 }
 
+/* Outputs after the first of an emit kernel, with room for room elements and more, and what is expected. */
+typedef struct more_outs {
+    case_array *array;
+    size_t size;
+    uint8_t *expected;
+} more_outs;
+
+static const tml_kernel *more_kernel(const case_run *c)
+{
+    return case_is(c, "emit", "two") ? TML_USE(emit_two) : TML_USE(emit_four);
+}
+
+static void choose_more(case_run *c, tml_expand_desc *desc, uint64_t room, more_outs more[3])
+{
+    for (uint32_t k = 1; desc->emit_kernel && k < desc->emit_kernel->out_count; k++) {
+        tml_type type = desc->emit_kernel->outs[k];
+        more[k - 1].size = tml_type_size(type);
+        more[k - 1].array = case_output(c, type, room + k);
+        desc->also[k - 1] = handle(more[k - 1].array);
+    }
+}
+
+static void expect_several(const tml_expand_desc *desc, const uint64_t at[4], uint8_t *first,
+                           const more_outs more[3])
+{
+    uint64_t j = at[3];
+    if (desc->emit_kernel == TML_USE(emit_two)) {
+        emit_two_out o = emit_two((uint32_t)at[0], at[1], (uint32_t)at[2], desc->params);
+        memcpy(first, &o.point, sizeof o.point);
+        memcpy(more[0].expected + j * sizeof o.code, &o.code, sizeof o.code);
+        return;
+    }
+    emit_four_out o = emit_four((uint32_t)at[0], at[1], (uint32_t)at[2], desc->params);
+    o.pair.y = (float)row_times(&desc->params, 0, 0.5, 0, 2, 1);
+    memcpy(first, &o.last, sizeof o.last);
+    memcpy(more[0].expected + j * sizeof o.place, &o.place, sizeof o.place);
+    memcpy(more[1].expected + j * sizeof o.all, &o.all, sizeof o.all);
+    memcpy(more[2].expected + j * sizeof o.pair, &o.pair, sizeof o.pair);
+}
+
 static void expand_test(case_run *c)
 {
     uint64_t bound = choose_count(c);
@@ -1415,7 +1472,7 @@ static void expand_test(case_run *c)
     bool by_kernel = case_is(c, "counts", "kernel") || by_gather || by_matrix;
     tml_type count_type = by_kernel ? TML_U32 : tml_type_from_name(case_text(c, "counts"));
     size_t count_size = tml_type_size(count_type);
-    tml_expand_desc desc = {.method = method_of(c), .params.f = {0, 0, 0, 0.5f}};
+    tml_expand_desc desc = {.method = method_of(c), .params = {.f = {0, 0, 0, 0.5f}, .u = {0, 23}}};
     desc.params = with_matrix(desc.params, (float)LOOKED_UP);
     uint64_t n = choose_length(c, bound, &desc.length);
 
@@ -1438,13 +1495,15 @@ static void expand_test(case_run *c)
     bool has_emit = !case_is(c, "emit", "none");
     bool is_code = case_is(c, "emit", "code"), is_mixed = case_is(c, "emit", "mixed");
     bool is_gathered = case_is(c, "emit", "gathered"), is_seen = case_is(c, "emit", "matrix");
+    bool is_several = case_is(c, "emit", "two") || case_is(c, "emit", "four");
+    more_outs more[3] = {{0}};
     uint32_t table[1024];
     case_array *second = NULL;
     if (has_emit || by_kernel)
         desc.in[0] = counts_buffer;
     if (by_gather || is_gathered)
         desc.in[1] = lookup_table(c, table);
-    else if (has_emit && !is_code) {
+    else if (has_emit && !is_code && !is_several) {
         tml_type type = is_mixed ? TML_F16 : TML_VEC(TML_F32, 3);
         second = case_array_new(c, type, bound);
         fill_by_type(c, type, second->data, bound);
@@ -1455,7 +1514,8 @@ static void expand_test(case_run *c)
                        : is_mixed    ? TML_USE(emit_mixed)
                        : is_gathered ? TML_USE(emit_gathered)
                        : is_seen     ? TML_USE(emit_seen)
-                                     : TML_USE(emit_vec3);
+                       : !is_several ? TML_USE(emit_vec3)
+                                     : more_kernel(c);
 
     uint64_t room = case_is(c, "room", "exact")   ? total
                     : case_is(c, "room", "short") ? total / 2 + 1
@@ -1465,12 +1525,15 @@ static void expand_test(case_run *c)
     room += lead;
     case_array *source = number_output(c, "source", room);
     case_array *rank = number_output(c, "rank", room + 3);
-    tml_type out_type = has_emit ? desc.emit_kernel->result : TML_U32;
+    tml_type out_type = is_several ? desc.emit_kernel->outs[0]
+                        : has_emit ? desc.emit_kernel->result
+                                   : TML_U32;
     case_array *out = has_emit ? case_output(c, out_type, room + 1) : NULL;
     case_array *total_out = number_output(c, "total", 1);
     desc.source = handle(source);
     desc.rank = handle(rank);
     desc.out = handle(out);
+    choose_more(c, &desc, room, more);
     desc.total = handle(total_out);
     desc.out_first = choose_first(c, first, total_out);
     /* Room is the smallest of those that are there. */
@@ -1496,6 +1559,12 @@ static void expand_test(case_run *c)
     memset(sources, CASE_PATTERN, j * sizeof *sources);
     memset(ranks, CASE_PATTERN, j * sizeof *ranks);
     memset(emitted, CASE_PATTERN, j * out_size);
+    for (int k = 0; k < 3; k++) {
+        more[k].expected = malloc(written * more[k].size + 1);
+        if (!more[k].expected)
+            abort();
+        memset(more[k].expected, CASE_PATTERN, j * more[k].size);
+    }
     for (uint64_t s = 0; s < n; s++) {
         uint64_t x = load(count_type, counts->data, s).integer;
         uint64_t outputs = x ^ (by_gather || by_matrix ? LOOKED_UP : 0);
@@ -1503,7 +1572,9 @@ static void expand_test(case_run *c)
             sources[j] = s;
             ranks[j] = k;
             uint8_t *p = emitted + j * out_size;
-            if (is_code) {
+            if (is_several) {
+                expect_several(&desc, (const uint64_t[]){x, s, k, j}, p, more);
+            } else if (is_code) {
                 uint32_t value = emit_code((uint32_t)x, (uint32_t)k);
                 memcpy(p, &value, sizeof value);
             } else if (is_mixed) {
@@ -1531,6 +1602,11 @@ static void expand_test(case_run *c)
     check_numbers(c, "rank", rank, "rank", ranks, written);
     if (out)
         case_check(c, "out", out, emitted, written * out_size);
+    for (int k = 0; k < 3; k++) {
+        if (more[k].array)
+            case_check(c, "also", more[k].array, more[k].expected, written * more[k].size);
+        free(more[k].expected);
+    }
     free(sources);
     free(ranks);
     free(emitted);
@@ -1553,7 +1629,7 @@ static const case_op expand_op = {"expand",
                                    {"dist", COUNT_DATA, false},
                                    {"source", "u32 none u64", false},
                                    {"rank", "u32 none", false},
-                                   {"emit", "none code mixed vec3 gathered matrix", false},
+                                   {"emit", "none code mixed vec3 gathered matrix two four", false},
                                    {"room", "exact short more", false},
                                    {"total", "u64 none u32", false},
                                    {"first", FIRSTS, false},

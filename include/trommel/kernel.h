@@ -26,7 +26,8 @@
  *                                        p.m[0..15] a matrix, as transform4(p.m, v) takes it
  * Result: bool, float, int, uint, vec2, vec3, vec4, uvec2, uvec3, uvec4, double, uint64, int64.
  *
- * Several outputs, at most four, of any of these types but bool, for tml_map (desc.out, desc.also):
+ * Several outputs, at most four, of any of these types but bool, for tml_map and the
+ * emit kernel of tml_expand (desc.out, desc.also):
  *
  *     TML_KERNEL_OUTS((vec3 position, vec3 velocity), fall, (vec3 x, vec3 v, tml_params p), {
  *         fall_out o;

@@ -328,11 +328,12 @@ TML_API size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *
  *               in[])
  * source, rank  optional: u32 or u64 / u32, for each output its source and its k
  * emit_kernel   optional: out[j] = emit(in[...][s], tml_index s, tml_rank k); its array parameters
- *               take in[] in order, gathered at s
+ *               take in[] in order, gathered at s. Of a kernel with several outputs
+ *               (TML_KERNEL_OUTS) also has those after out, as of tml_map
  * total         optional: one u32 or u64; outputs that the counts ask for (a u32 stays at its
  *               largest value when they are more). The capacity is the smallest count of source,
- *               rank and out: nothing is written past it, and a total above it is how an overflow
- *               shows.
+ *               rank, out and also: nothing is written past it, and a total above it is how an
+ *               overflow shows.
  * out_first     optional: where the outputs begin, as of tml_compact; ranks and sources are the same
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008;
  * Baxter: moderngpu, load-balancing search. 2013. */
@@ -350,6 +351,7 @@ typedef struct tml_expand_desc {
     tml_buffer total;
     tml_buffer scratch;
     tml_buffer out_first;
+    tml_buffer also[TML_MAX_OUTS - 1];
 } tml_expand_desc;
 TML_API TML_MUST_CHECK tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc);
 TML_API size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);

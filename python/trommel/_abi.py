@@ -688,6 +688,7 @@ class tml_expand_desc(Structure):
         ('total', tml_buffer),
         ('scratch', tml_buffer),
         ('out_first', tml_buffer),
+        ('also', tml_buffer * 3),
     ]
 
 

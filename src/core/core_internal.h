@@ -97,6 +97,21 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
  * valid until the buffer is destroyed. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 
+/* Most outputs that an expansion writes: the smallest capacity of those given; 0 if none is. */
+static inline uint64_t tml_expand_capacity(const tml_context *tml, const tml_expand_desc *desc)
+{
+    uint64_t capacity = UINT64_MAX;
+    for (uint32_t o = 0; o < TML_MAX_OUTS + 2; o++) {
+        tml_buffer buffer = o < TML_MAX_OUTS    ? tml_expand_out(desc, o)
+                            : o == TML_MAX_OUTS ? desc->source
+                                                : desc->rank;
+        const tml_slot *slot = tml_slot_of(tml, buffer);
+        if (slot && slot->count < capacity)
+            capacity = slot->count;
+    }
+    return capacity == UINT64_MAX ? 0 : capacity;
+}
+
 /* A desc field's name for a message, followed by its buffer's label if there is one: in "densities". */
 typedef struct tml_field_text {
     char text[96];

@@ -44,19 +44,23 @@ typedef struct tml_search_resolved {
     uint64_t flip, real_flip;
 } tml_search_resolved;
 
-/* Output k of a tml_map_desc, and how many its kernel has. */
+/* How many outputs a kernel has, and the type of output k. */
+static inline uint32_t tml_kernel_outs(const tml_kernel *kernel)
+{
+    return kernel->out_count ? kernel->out_count : 1;
+}
+static inline tml_type tml_kernel_out_type(const tml_kernel *kernel, uint32_t k)
+{
+    return kernel->out_count ? kernel->outs[k] : kernel->result;
+}
+/* Output k of a tml_map_desc or of a tml_expand_desc's emit kernel. */
 static inline tml_buffer tml_map_out(const tml_map_desc *desc, uint32_t k)
 {
     return k ? desc->also[k - 1] : desc->out;
 }
-static inline uint32_t tml_map_outs(const tml_map_desc *desc)
+static inline tml_buffer tml_expand_out(const tml_expand_desc *desc, uint32_t k)
 {
-    return desc->kernel->out_count ? desc->kernel->out_count : 1;
-}
-/* The type of output k. */
-static inline tml_type tml_map_out_type(const tml_map_desc *desc, uint32_t k)
-{
-    return desc->kernel->out_count ? desc->kernel->outs[k] : desc->kernel->result;
+    return k ? desc->also[k - 1] : desc->out;
 }
 
 /* Result k of a resolved tml_reduce_desc: 0 is its fold and out, k > 0 is also[k - 1]. Used entries come first. */

@@ -265,12 +265,13 @@ void cpu_gather(const unsigned char *in, size_t size, const tml_index *index, si
 }
 
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
-                     const tml_rank *rank, size_t count, void *out)
+                     const tml_rank *rank, size_t count, void *const outs[TML_MAX_OUTS])
 {
     tml_kernel_block block = {.index = index,
                               .rank = rank,
                               .params = &call->params,
-                              .out = out,
+                              .out = outs[0],
+                              .outs = {outs[0], outs[1], outs[2], outs[3]},
                               .count = count,
                               .simd = tml_simd_level()};
     for (uint32_t p = 0; p < call->kernel->param_count; p++) {

@@ -171,8 +171,8 @@ typedef struct expand_job {
     uint64_t *first; /* tile_count + 1: exclusive prefix of the tiles' outputs */
     uint64_t limit;  /* number of outputs that are written */
     expand_space *spaces;
-    unsigned char *source, *rank, *out;
-    size_t source_size, out_size;
+    unsigned char *source, *rank, *outs[TML_MAX_OUTS];
+    size_t source_size, out_sizes[TML_MAX_OUTS];
     bool stream_source, stream_rank;
     cpu_call emit;
     sum_fn sum;
@@ -245,9 +245,12 @@ static void flush(const expand_job *job, expand_space *space, uint64_t base, uin
     if (job->emit.kernel || job->source_size == sizeof(uint64_t))
         for (size_t i = 0; i < n; i++)
             space->index[i] = base + space->source[i];
-    if (job->emit.kernel)
-        cpu_call_run_at(&job->emit, &space->gather, space->index, space->rank, n,
-                        job->out + output * job->out_size);
+    if (job->emit.kernel) {
+        void *outs[TML_MAX_OUTS];
+        for (uint32_t k = 0; k < TML_MAX_OUTS; k++)
+            outs[k] = job->outs[k] ? job->outs[k] + output * job->out_sizes[k] : NULL;
+        cpu_call_run_at(&job->emit, &space->gather, space->index, space->rank, n, outs);
+    }
     if (job->rank)
         cpu_copy_out(job->rank + output * sizeof(uint32_t), space->rank, n * sizeof(uint32_t),
                      job->stream_rank);
@@ -351,16 +354,8 @@ static size_t expand_scratch_size(tml_context *tml, const void *desc)
 uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t first,
                           uint64_t total)
 {
-    const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
-    uint64_t limit = total;
-    bool any = false;
-    for (size_t o = 0; o < TML_ARRAY_SIZE(outputs); o++) {
-        const tml_slot *slot = tml_slot_of(tml, outputs[o]);
-        if (slot)
-            limit = TML_MIN_OF(limit, slot->count - TML_MIN_OF(slot->count, first));
-        any |= slot != NULL;
-    }
-    return any ? limit : 0;
+    uint64_t capacity = tml_expand_capacity(tml, desc);
+    return TML_MIN_OF(total, capacity - TML_MIN_OF(capacity, first));
 }
 
 static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
@@ -374,8 +369,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     expand_job job = {.tml = tml,
                       .source_count = cpu_length(tml, &d->length),
                       .source = cpu_memory(tml, d->source),
-                      .rank = cpu_memory(tml, d->rank),
-                      .out = cpu_memory(tml, d->out)};
+                      .rank = cpu_memory(tml, d->rank)};
     lay_out(tml, d, &arena, &job);
     job.tile_count = pieces(job.source_count, TILE);
     cpu_counts_bind(tml, d, &job.counts);
@@ -402,8 +396,11 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
         job.stream_rank = cpu_worth_streaming(job.limit * sizeof(uint32_t));
         if (d->emit_kernel) {
             cpu_call_bind(tml, d->emit_kernel, &d->params, d->in, &job.emit);
-            job.out_size = tml_type_size(d->emit_kernel->result);
-            job.out += out_first * job.out_size;
+            for (uint32_t k = 0; k < tml_kernel_outs(d->emit_kernel); k++) {
+                job.out_sizes[k] = tml_type_size(tml_kernel_out_type(d->emit_kernel, k));
+                job.outs[k] = (unsigned char *)cpu_memory(tml, tml_expand_out(d, k)) +
+                              out_first * job.out_sizes[k];
+            }
         }
         uint64_t steps = job.tile_count * TILE + job.limit;
         cpu_run_tiles(tml, &job.tickets, pieces(steps, CHUNK), walk_worker, &job);

@@ -93,7 +93,7 @@ typedef struct cpu_gather_space {
     _Alignas(64) unsigned char gathered[TML_MAX_INPUTS][CPU_BLOCK * 16]; /* f32x4 is the largest */
 } cpu_gather_space;
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
-                     const tml_rank *rank, size_t count, void *out);
+                     const tml_rank *rank, size_t count, void *const outs[TML_MAX_OUTS]);
 
 /* Copies count elements of size bytes at index[...] to out. */
 void cpu_gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,

@@ -61,7 +61,7 @@ typedef struct locate_job {
     uint64_t first_output, output_count;
     column numbers, ranks, payloads[TML_MAX_PAYLOADS];
     cpu_call emit;
-    column emitted;
+    column emitted[TML_MAX_OUTS];
 } locate_job;
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -119,9 +119,14 @@ static void write_block(const locate_job *job, locate_space *space, uint64_t fir
         for (size_t i = 0; i < n && output + i < c->count; i++)
             memcpy(c->out + (output + i) * c->size, c->in + space->index[i] * c->size, c->size);
     }
-    if (job->emit.kernel)
-        cpu_call_run_at(&job->emit, &space->gather, space->index, space->rank, n,
-                        job->emitted.out + output * job->emitted.size);
+    if (job->emit.kernel) {
+        void *outs[TML_MAX_OUTS];
+        for (uint32_t k = 0; k < TML_MAX_OUTS; k++) {
+            const column *c = &job->emitted[k];
+            outs[k] = c->out ? c->out + output * c->size : NULL;
+        }
+        cpu_call_run_at(&job->emit, &space->gather, space->index, space->rank, n, outs);
+    }
 }
 
 static void write_worker(void *argument, uint32_t worker)
@@ -221,7 +226,8 @@ tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void
     cpu_counts_bind(tml, desc, &job.expand);
     job.numbers = column_of(tml, none, desc->source);
     job.ranks = column_of(tml, none, desc->rank);
-    job.emitted = column_of(tml, none, desc->out);
+    for (uint32_t k = 0; k < TML_MAX_OUTS; k++)
+        job.emitted[k] = column_of(tml, none, tml_expand_out(desc, k));
     if (desc->emit_kernel)
         cpu_call_bind(tml, desc->emit_kernel, &desc->params, desc->in, &job.emit);
 

@@ -6,23 +6,10 @@
 
 #include "gl_shaders.h"
 
-/* Most outputs that are written: the smallest capacity of the outputs given; 0 if none is given. */
-static uint64_t capacity_of(const tml_context *tml, const tml_expand_desc *desc)
-{
-    const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
-    uint64_t capacity = UINT64_MAX;
-    for (size_t o = 0; o < TML_ARRAY_SIZE(outputs); o++) {
-        const tml_slot *slot = tml_slot_of(tml, outputs[o]);
-        if (slot)
-            capacity = TML_MIN_OF(capacity, slot->count);
-    }
-    return capacity == UINT64_MAX ? 0 : capacity;
-}
-
 static bool expand_supports(tml_context *tml, const tml_expand_desc *desc)
 {
     return gl_locate_supports(tml, desc->method, false, desc->length.count,
-                              capacity_of(tml, desc)) &&
+                              tml_expand_capacity(tml, desc)) &&
            (!desc->count_kernel || gl_kernel_supported(tml, desc->count_kernel)) &&
            (!desc->emit_kernel || gl_kernel_supported(tml, desc->emit_kernel));
 }
@@ -92,16 +79,22 @@ static tml_status store_total(tml_context *tml, const tml_expand_desc *desc,
     return status ? status : gl_store_count(tml, desc->total, from, texel);
 }
 
-static tml_status emit(tml_context *tml, const tml_expand_desc *desc, const gl_located *located)
+/* Draws output k of the emit kernel. */
+static tml_status emit(tml_context *tml, const tml_expand_desc *desc, const gl_located *located,
+                       uint32_t k)
 {
-    uint64_t room = gl_located_room(tml, located, desc->out);
+    tml_buffer out = tml_expand_out(desc, k);
+    uint64_t room = gl_located_room(tml, located, out);
     if (room == 0)
         return TML_OK;
-    size_t size = tml_type_size(desc->emit_kernel->result);
-    const gl_texture *to = gl_texture_of(tml, desc->out);
+    size_t size = tml_type_size(tml_kernel_out_type(desc->emit_kernel, k));
+    const gl_texture *to = gl_texture_of(tml, out);
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define OUT %u\n#define OUT_SIZE %zu\n", (unsigned)k, size);
     return gl_draw(
         tml, &(gl_draw_info){
                  .shader = &gl_shader_kernel_emit,
+                 .defines = defines,
                  .kernel = {desc->emit_kernel, &desc->params, desc->in},
                  .inputs = {{"sources", located->sources}, {"ranks", located->ranks}, {"old", to}},
                  .targets = {to},
@@ -116,7 +109,7 @@ static tml_status expand_run(tml_context *tml, const tml_expand_desc *desc)
     gl_located located;
     const gl_locate_info info = {
         .length = &desc->length,
-        .outputs = capacity_of(tml, desc),
+        .outputs = tml_expand_capacity(tml, desc),
         .has_ranks = desc->emit_kernel || !tml_buffer_is_none(desc->rank),
         .out_first = desc->out_first,
     };
@@ -129,8 +122,9 @@ static tml_status expand_run(tml_context *tml, const tml_expand_desc *desc)
         status = gl_located_indices(tml, &located, desc->source);
     if (!status)
         status = gl_located_ranks(tml, &located, desc->rank);
-    if (!status && desc->emit_kernel)
-        status = emit(tml, desc, &located);
+    for (uint32_t k = 0; desc->emit_kernel && k < tml_kernel_outs(desc->emit_kernel) && !status;
+         k++)
+        status = emit(tml, desc, &located, k);
     return status ? status : store_total(tml, desc, &pyramid, &located);
 }
 

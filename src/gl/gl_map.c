@@ -13,7 +13,7 @@ static bool map_supports(tml_context *tml, const tml_map_desc *desc)
 /* Is one of several outputs an input? Then no draw may write it before the last one has read. */
 static bool is_in_place(const tml_context *tml, const tml_map_desc *desc)
 {
-    for (uint32_t k = 0; k < tml_map_outs(desc); k++)
+    for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel); k++)
         for (uint32_t i = 0; i < TML_MAX_INPUTS; i++)
             if (gl_texture_of(tml, tml_map_out(desc, k)) == gl_texture_of(tml, desc->in[i]))
                 return true;
@@ -22,7 +22,7 @@ static bool is_in_place(const tml_context *tml, const tml_map_desc *desc)
 
 static uint64_t words_of(const tml_map_desc *desc, uint32_t k)
 {
-    return gl_words(desc->length.count, tml_type_size(tml_map_out_type(desc, k)));
+    return gl_words(desc->length.count, tml_type_size(tml_kernel_out_type(desc->kernel, k)));
 }
 
 static tml_status draw_output(tml_context *tml, const tml_map_desc *desc, uint32_t k,
@@ -30,7 +30,7 @@ static tml_status draw_output(tml_context *tml, const tml_map_desc *desc, uint32
 {
     char defines[64];
     snprintf(defines, sizeof defines, "#define OUT %u\n#define OUT_SIZE %zu\n", (unsigned)k,
-             tml_type_size(tml_map_out_type(desc, k)));
+             tml_type_size(tml_kernel_out_type(desc->kernel, k)));
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_kernel_map,
                             .defines = defines,
@@ -47,7 +47,7 @@ static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
     bool in_place = is_in_place(tml, desc);
     const gl_texture *asides[TML_MAX_OUTS] = {NULL};
     tml_status status = TML_OK;
-    for (uint32_t k = 0; k < tml_map_outs(desc) && status == TML_OK; k++) {
+    for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && status == TML_OK; k++) {
         const gl_texture *out = gl_texture_of(tml, tml_map_out(desc, k));
         if (in_place)
             status = gl_temporary(tml, GL_FORMAT_WORDS, words_of(desc, k), &asides[k]);
@@ -56,7 +56,7 @@ static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
         if (status == TML_OK)
             status = draw_output(tml, desc, k, in_place ? asides[k] : out);
     }
-    for (uint32_t k = 0; k < tml_map_outs(desc) && in_place && status == TML_OK; k++)
+    for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && in_place && status == TML_OK; k++)
         status = gl_copy(tml, gl_texture_of(tml, tml_map_out(desc, k)), 0, asides[k], 0,
                          words_of(desc, k));
     return status;

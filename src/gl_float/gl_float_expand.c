@@ -20,8 +20,9 @@ static bool float_expand_supports(tml_context *tml, const tml_expand_desc *desc)
            (!count.kernel || gl_float_kernel_supported(tml, &gl_shader_float_kernel_base, NULL,
                                                        gl_float_values(d), &count)) &&
            (!emit.kernel ||
-            gl_float_kernel_supported(tml, &gl_shader_float_map, emit_defines,
-                                      gl_float_format(d, emit.kernel->result), &emit));
+            (emit.kernel->out_count == 0 &&
+             gl_float_kernel_supported(tml, &gl_shader_float_map, emit_defines,
+                                       gl_float_format(d, emit.kernel->result), &emit)));
 }
 
 static tml_status draw_base(tml_context *tml, const tml_expand_desc *desc,
@@ -64,21 +65,6 @@ static tml_status check_total(tml_context *tml, const tml_expand_desc *desc,
                            "exactly to less; use the integer path or another engine",
                            GL_FLOAT_MAX, tml_gl_path_name(gl_device_of(tml)->path));
     return status;
-}
-
-/* The smallest capacity of an output buffer. */
-static uint64_t capacity_of(tml_context *tml, const tml_expand_desc *desc)
-{
-    const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
-    uint64_t capacity = GL_FLOAT_MAX;
-    bool has_output = false;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(outputs); i++) {
-        const tml_slot *slot = tml_slot_of(tml, outputs[i]);
-        if (slot)
-            capacity = TML_MIN_OF(capacity, slot->count);
-        has_output = has_output || slot;
-    }
-    return has_output ? capacity : 0;
 }
 
 static tml_status emit(tml_context *tml, const tml_expand_desc *desc,
@@ -131,7 +117,8 @@ static tml_status float_expand_run(tml_context *tml, const tml_expand_desc *desc
         status = check_total(tml, desc, &pyramid, &total);
     if (status != TML_OK)
         return status;
-    uint64_t count = TML_MIN_OF(capacity_of(tml, desc), total);
+    uint64_t count =
+        TML_MIN_OF(tml_expand_capacity(tml, desc), TML_MIN_OF(total, (uint64_t)GL_FLOAT_MAX));
     if (count > 0)
         status = draw_outputs(tml, desc, &pyramid, count);
     return status == TML_OK ? gl_float_store_total(tml, &pyramid, desc->total) : status;

@@ -106,10 +106,11 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
         kernel->out_count > TML_ARRAY_SIZE(kernel->outs))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s is not a whole kernel, needs one made by TML_KERNEL", call, field);
-    if (kernel->out_count > 0 && (result != TML_TYPE_NONE || rank))
+    if (kernel->out_count > 0 && result != TML_TYPE_NONE)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: %s (%s) makes several outputs, which only tml_map takes", call, field,
-                         kernel->name);
+                         "%s: %s (%s) makes several outputs, which only tml_map and an emit kernel "
+                         "of tml_expand may",
+                         call, field, kernel->name);
     if (result != TML_TYPE_NONE && kernel->result != result)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s (%s) returns %s, needs %s", call,
                          field, kernel->name, tml_type_name(kernel->result),

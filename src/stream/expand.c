@@ -42,6 +42,29 @@ static tml_status check_sources(tml_context *tml, tml_expand_desc *d)
     return status;
 }
 
+/* Fills fields with the emit kernel's outputs. */
+static tml_status check_emitted(tml_context *tml, const tml_expand_desc *d,
+                                stream_field fields[TML_MAX_OUTS])
+{
+    static const char *const names[TML_MAX_OUTS] = {"desc.out", "desc.also[0]", "desc.also[1]",
+                                                    "desc.also[2]"};
+    uint32_t count = d->emit_kernel ? tml_kernel_outs(d->emit_kernel) : 1;
+    tml_status status = TML_OK;
+    for (uint32_t k = 0; k < TML_MAX_OUTS && status == TML_OK; k++) {
+        fields[k] = (stream_field){names[k], tml_expand_out(d, k)};
+        if (k < count && d->emit_kernel) {
+            const tml_type types[] = {tml_kernel_out_type(d->emit_kernel, k), TML_TYPE_NONE};
+            status = tml_check_buffer(tml, call, names[k], fields[k].buffer, types, 0);
+        } else if (k >= count && !tml_buffer_is_none(fields[k].buffer)) {
+            status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                               "%s: %s is given, but %s makes only %u outputs; leave it zeroed",
+                               call, names[k], d->emit_kernel ? d->emit_kernel->name : "no kernel",
+                               d->emit_kernel ? count : 0);
+        }
+    }
+    return status;
+}
+
 static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
 {
     static const tml_type rank_types[] = {TML_U32, TML_TYPE_NONE};
@@ -53,21 +76,25 @@ static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
     tml_status status = stream_check_indices(tml, call, "desc.source", d->source, 0, last);
     if (status == TML_OK && !tml_buffer_is_none(d->rank))
         status = tml_check_buffer(tml, call, "desc.rank", d->rank, rank_types, 0);
-    if (status == TML_OK && d->emit_kernel) {
-        const tml_type out_types[] = {d->emit_kernel->result, TML_TYPE_NONE};
-        status = tml_check_buffer(tml, call, "desc.out", d->out, out_types, 0);
-    }
+    stream_field emitted[TML_MAX_OUTS];
+    if (status == TML_OK)
+        status = check_emitted(tml, d, emitted);
     if (status == TML_OK && !tml_buffer_is_none(d->total))
         status = tml_check_buffer(tml, call, "desc.total", d->total, stream_count_types, 1);
     if (status == TML_OK)
         status = stream_check_count(tml, call, "desc.out_first", d->out_first, 0);
 
-    enum { TOTAL = 3 };
+    if (status)
+        return status;
+    enum { TOTAL = 2 };
     const stream_field outputs[] = {{"desc.source", d->source},
                                     {"desc.rank", d->rank},
-                                    {"desc.out", d->out},
                                     [TOTAL] = {"desc.total", d->total},
-                                    {"desc.scratch", d->scratch}};
+                                    {"desc.scratch", d->scratch},
+                                    emitted[0],
+                                    emitted[1],
+                                    emitted[2],
+                                    emitted[3]};
     const stream_input inputs[] = {{"desc.counts", d->counts, 0},
                                    {"desc.in[0]", d->in[0], 0},
                                    {"desc.in[1]", d->in[1], 0},
@@ -76,9 +103,8 @@ static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
                                    {"desc.length.device", d->length.device, 0},
                                    {"desc.out_first", d->out_first, 1u << TOTAL}};
     _Static_assert(TML_MAX_INPUTS == 4, "each input stands in the list");
-    return status ? status
-                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
-                                        TML_ARRAY_SIZE(inputs));
+    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                               TML_ARRAY_SIZE(inputs));
 }
 
 /* Checks a copy of the caller's desc and replaces its zeros by defaults. */

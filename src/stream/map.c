@@ -8,14 +8,14 @@ static tml_status check_outputs(tml_context *tml, const tml_map_desc *d)
 {
     static const char *const names[TML_MAX_OUTS] = {"desc.out", "desc.also[0]", "desc.also[1]",
                                                     "desc.also[2]"};
-    uint32_t count = tml_map_outs(d);
+    uint32_t count = tml_kernel_outs(d->kernel);
     tml_status status = TML_OK;
     stream_field outputs[TML_MAX_OUTS];
     stream_input inputs[TML_MAX_INPUTS + 1] = {{"desc.length.device", d->length.device, 0}};
     for (uint32_t i = 0; i < TML_MAX_INPUTS; i++)
         inputs[i + 1] = (stream_input){"desc.in", d->in[i], 0};
     for (uint32_t k = 0; k < count && status == TML_OK; k++) {
-        const tml_type types[] = {tml_map_out_type(d, k), TML_TYPE_NONE};
+        const tml_type types[] = {tml_kernel_out_type(d->kernel, k), TML_TYPE_NONE};
         outputs[k] = (stream_field){names[k], tml_map_out(d, k)};
         status = tml_check_buffer(tml, call, names[k], outputs[k].buffer, types, d->length.count);
         for (uint32_t i = 0; i < TML_MAX_INPUTS; i++) {

@@ -30,13 +30,17 @@ STRUCT_END(kernel_values)
 #    define KERNEL_COUNTS    uint32_t word_counts[4];
 #endif
 
-/* store_params.comp. A kernel with more parameters than push constants have room for, a matrix, finds them
- * in scratch, in the order of tml_params; its arguments have the address in u0 and u1. */
+/* store_params.comp. Where push constants have no room, for a matrix or for the outputs of an emit kernel, a
+ * kernel finds its parameters in scratch, in the order of tml_params, and then the addresses of its
+ * outputs after the first. Its arguments have the address of all that in u0 and u1. */
 #define PARAMS_WORDS 24u
+#define OUTS_WORDS   6u
 #ifdef TML_GLSL
-#    define PARAMS_STORED uint words[PARAMS_WORDS];
+#    define PARAMS_STORED uint words[PARAMS_WORDS + OUTS_WORDS];
 #else
-#    define PARAMS_STORED tml_params params;
+#    define PARAMS_STORED                                                                          \
+        tml_params params;                                                                         \
+        tml_address outs[OUTS_WORDS / 2];
 #endif
 ARGS_BEGIN(store_params_args)
 ARG_ADDRESS(to)
@@ -45,10 +49,13 @@ ARGS_END(store_params_args)
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup. With source the kernel
  * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
- * Specialization constant 4 is 1 if there are none of the three. The further outputs of a kernel with
- * several are then at their addresses. */
-#define MAP_ITEMS_LOG2 10u
-#define MAP_ITEMS      1024u
+ * Specialization constant 4 is MAP_IN_ORDER if there are none of the three: the further outputs of a
+ * kernel with several are then at their addresses. MAP_OUTS_STORED: those are in scratch. */
+#define MAP_BY_SOURCE   0u
+#define MAP_IN_ORDER    1u
+#define MAP_OUTS_STORED 2u
+#define MAP_ITEMS_LOG2  10u
+#define MAP_ITEMS       1024u
 ARGS_BEGIN(map_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(out_at)

@@ -454,7 +454,7 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
     if (status == TML_OK && job.has_first)
         status = vk_first_read(tml, desc->out_first, job.totals);
     if (status == TML_OK)
-        status = vk_params_store(tml, &desc->keep.params, job.params);
+        status = vk_params_store(tml, &desc->keep.params, NULL, job.params);
     if (status == TML_OK)
         status =
             job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, partition, &job);

@@ -34,25 +34,11 @@ static uint32_t tiles_of(uint64_t sources)
 
 /* ---- shared with vulkan_locate.c ------------------------------------------------------------- */
 
-uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc)
-{
-    const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
-    uint64_t capacity = UINT64_MAX;
-    bool any = false;
-    for (size_t o = 0; o < TML_ARRAY_SIZE(outputs); o++) {
-        const tml_slot *slot = tml_slot_of(tml, outputs[o]);
-        if (slot)
-            capacity = TML_MIN_OF(capacity, slot->count);
-        any |= slot != NULL;
-    }
-    return any ? capacity : 0;
-}
-
 static vk_kernel_use use_of(const tml_expand_desc *desc, const tml_kernel *kernel,
                             const vk_expand_outputs *outputs)
 {
-    return (vk_kernel_use){kernel, &desc->params, desc->in,
-                           kernel_uses_matrix(kernel) ? outputs->params : 0};
+    bool is_stored = kernel->out_count > 1 || kernel_uses_matrix(kernel);
+    return (vk_kernel_use){kernel, &desc->params, desc->in, is_stored ? outputs->params : 0};
 }
 
 tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
@@ -81,11 +67,13 @@ static bool takes_rank(const tml_kernel *kernel)
 void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
                             vk_expand_outputs *out)
 {
-    *out = (vk_expand_outputs){.capacity = vk_expand_capacity(tml, desc),
+    *out = (vk_expand_outputs){.capacity = tml_expand_capacity(tml, desc),
                                .rank = vk_address_of(tml, desc->rank)};
     out->params = vk_params_take(desc->count_kernel, arena);
     if (!out->params)
         out->params = vk_params_take(desc->emit_kernel, arena);
+    if (!out->params && desc->emit_kernel && desc->emit_kernel->out_count > 1)
+        out->params = vk_take(arena, PARAMS_WORDS + OUTS_WORDS, sizeof(uint32_t));
     if (!tml_buffer_is_none(desc->out_first))
         out->first = vk_take(arena, 1, sizeof(uint64_t));
     const tml_slot *source = tml_slot_of(tml, desc->source);
@@ -123,14 +111,20 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
     if (status != TML_OK)
         return status;
     const vk_kernel_use use = use_of(desc, kernel, outputs);
+    bool is_stored = kernel->out_count > 1;
     const vk_passes *passes = &outputs->passes;
     status = vk_passes_read(tml, total, true, passes);
     if (status == TML_OK && outputs->first)
         status = vk_passes_read(tml, outputs->first, true, &outputs->before);
     for (uint64_t p = 0; p < passes->count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(passes, p);
-        map_args args = {.out_at = vk_address_of(tml, desc->out) +
-                                   pass.first * tml_type_size(kernel->result),
+        vk_address outs[TML_MAX_OUTS] = {0};
+        for (uint32_t k = 0; k < tml_kernel_outs(kernel); k++)
+            outs[k] = vk_address_of(tml, tml_expand_out(desc, k)) +
+                      pass.first * tml_type_size(tml_kernel_out_type(kernel, k));
+        if (is_stored)
+            status = vk_params_store(tml, &desc->params, outs + 1, use.stored);
+        map_args args = {.out_at = outs[0],
                          .length_at = pass.length,
                          .source = outputs->source + pass.first * sizeof(uint32_t),
                          .bound = pass.bound};
@@ -145,9 +139,11 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                                  .args_size = sizeof args,
                                  .groups = pieces(pass.bound, MAP_ITEMS),
                                  .indirect = vk_pass_grid(&pass, MAP_ITEMS),
-                                 .unordered = p > 0};
+                                 .unordered = p > 0 && !is_stored};
         vk_kernel_specs(tml, kernel, desc->in, info.specs);
-        status = vk_dispatch(tml, &info);
+        info.specs[VK_KERNEL_SPECS] = is_stored ? MAP_OUTS_STORED : MAP_BY_SOURCE;
+        if (status == TML_OK)
+            status = vk_dispatch(tml, &info);
     }
     return status;
 }
@@ -327,7 +323,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, d->out_first, l.outputs.first);
     if (status == TML_OK)
-        status = vk_params_store(tml, &d->params, l.outputs.params);
+        status = vk_params_store(tml, &d->params, NULL, l.outputs.params);
     for (uint64_t p = 0; p < l.passes.count && status == TML_OK; p++)
         status = expand_pass(tml, d, &l, p);
     if (status == TML_OK)

@@ -97,7 +97,7 @@ static tml_status histogram_run(tml_context *tml, const void *argument, void *sc
     if (!status)
         status = vk_passes_begin(tml, &desc->length, &l.passes);
     if (!status)
-        status = vk_params_store(tml, &desc->params, l.use.stored);
+        status = vk_params_store(tml, &desc->params, NULL, l.use.stored);
     if (!status)
         status = vk_fill(tml, vk_address_of(tml, desc->out), desc->bins, 0);
     for (uint64_t p = 0; p < l.passes.count && !status; p++) {

@@ -91,8 +91,10 @@ typedef struct vk_kernel_use {
 
 /* Takes scratch for the parameters of a kernel that uses their matrix; 0 for others, and for NULL. */
 vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena);
-/* Records that they are stored there, before the first dispatch that reads them. 0: nothing. */
-tml_status vk_params_store(tml_context *tml, const tml_params *params, vk_address stored);
+/* Records that they are stored there, before the first dispatch that reads them. outs: NULL, or the outputs
+ * after the first that an emit kernel has. stored 0: nothing. */
+tml_status vk_params_store(tml_context *tml, const tml_params *params, const vk_address *outs,
+                           vk_address stored);
 
 /* Fills the kernel's part of an argument struct (vulkan_args.k.h): the address of each array
  * parameter, offset by "first" elements unless it is tml_words; the values; and the arrays' lengths

@@ -333,15 +333,20 @@ void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
 
 vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena)
 {
-    return kernel && kernel_uses_matrix(kernel) ? vk_take(arena, 1, sizeof(tml_params)) : 0;
+    return kernel && kernel_uses_matrix(kernel)
+               ? vk_take(arena, PARAMS_WORDS + OUTS_WORDS, sizeof(uint32_t))
+               : 0;
 }
 
-tml_status vk_params_store(tml_context *tml, const tml_params *params, vk_address stored)
+tml_status vk_params_store(tml_context *tml, const tml_params *params, const vk_address *outs,
+                           vk_address stored)
 {
     _Static_assert(sizeof(tml_params) == PARAMS_WORDS * sizeof(uint32_t), "all of it");
     if (!stored)
         return TML_OK;
-    const store_params_args args = {.to = stored, .params = *params};
+    store_params_args args = {.to = stored, .params = *params};
+    if (outs)
+        memcpy(args.outs, outs, sizeof args.outs);
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_store_params,
                                                 .args = &args,
                                                 .args_size = sizeof args,

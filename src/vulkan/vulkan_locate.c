@@ -222,7 +222,7 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     if (status == TML_OK && l.first)
         status = vk_first_read(tml, desc->out_first, l.first);
     if (status == TML_OK)
-        status = vk_params_store(tml, &desc->keep.params, l.params);
+        status = vk_params_store(tml, &desc->keep.params, NULL, l.params);
     if (status == TML_OK)
         status = vk_keep_record(tml, &desc->keep, l.params, &pass, &l.bits);
     if (status == TML_OK)
@@ -265,7 +265,7 @@ static expand_layout lay_out_expand(tml_context *tml, const tml_expand_desc *des
 
 bool vk_locate_expand_supports(tml_context *tml, const tml_expand_desc *desc)
 {
-    return desc->length.count <= most_items && vk_expand_capacity(tml, desc) <= most_items;
+    return desc->length.count <= most_items && tml_expand_capacity(tml, desc) <= most_items;
 }
 
 size_t vk_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
@@ -290,7 +290,7 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, desc->out_first, l.outputs.first);
     if (status == TML_OK)
-        status = vk_params_store(tml, &desc->params, l.outputs.params);
+        status = vk_params_store(tml, &desc->params, NULL, l.outputs.params);
     if (status == TML_OK)
         status = vk_expand_counts_record(tml, desc, &l.outputs, &pass, l.state.counts, &counts);
     if (status == TML_OK)

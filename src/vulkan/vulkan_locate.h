@@ -17,9 +17,6 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
 
 /* ---- shared with the fast expand (vulkan_expand.c) ------------------------------------------- */
 
-/* Most outputs that are written: the smallest capacity of the outputs given; 0 if none is given. */
-uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc);
-
 /* A pass's counts: the caller's, with their size in bytes, or u32 counts that the kernel wrote to
  * "made". */
 typedef struct vk_expand_counts {
@@ -34,7 +31,7 @@ typedef struct vk_expand_outputs {
     vk_passes passes;  /* of the emit kernel, over outputs */
     vk_address first;  /* u64: where outputs begin; 0: at 0 */
     vk_passes before;  /* the emit kernel's passes again: outputs before the first */
-    vk_address params; /* of a kernel, or both, that uses their matrix; else 0 */
+    vk_address params; /* of the kernels that take them from scratch; 0: none */
 } vk_expand_outputs;
 void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
                             vk_expand_outputs *out);

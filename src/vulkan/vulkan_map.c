@@ -25,7 +25,7 @@ tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass
                              .indirect = vk_pass_grid(pass, MAP_ITEMS),
                              .unordered = unordered};
     vk_kernel_specs(tml, use->kernel, use->in, info.specs);
-    info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
+    info.specs[VK_KERNEL_SPECS] = MAP_IN_ORDER;
     vk_kernel_args(tml, use, pass->first, args.in, &args.values, args.word_counts);
     return vk_dispatch(tml, &info);
 }
@@ -53,11 +53,11 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
     const vk_kernel_use use = {d->kernel, &d->params, d->in, vk_params_take(d->kernel, &arena)};
     tml_status status = vk_passes_begin(tml, &d->length, &passes);
     if (status == TML_OK)
-        status = vk_params_store(tml, use.params, use.stored);
+        status = vk_params_store(tml, use.params, NULL, use.stored);
     for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&passes, p);
         vk_address outs[TML_MAX_OUTS] = {0};
-        for (uint32_t k = 0; k < tml_map_outs(d); k++) {
+        for (uint32_t k = 0; k < tml_kernel_outs(d->kernel); k++) {
             const tml_slot *out = tml_slot_of(tml, tml_map_out(d, k));
             outs[k] = vk_slot_address(out) + pass.first * out->element_size;
         }

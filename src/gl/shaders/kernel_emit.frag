@@ -34,29 +34,16 @@ void main()
 
 #else
 
+#include "kernel_out.glsl"
+
 void main()
 {
-    const uint words = uint(KERNEL_SIZE) / 4u;
-    uint word = tml_texel(), j = word / words;
+    uint word = tml_texel(), j = word / OUT_WORDS;
     uint source = source_of(j);
     if (source == NO_SOURCE)
         discard;
     uint rank = part_of(load_quad(ranks, j >> 2), j);
-    KERNEL_WORDS result = kernel_words(kernel_at(source, source, rank));
-#    if KERNEL_SIZE == 4
-    value = result;
-#    else
-    uint part = word - j * words;
-    value = part == 0u ? result.x : result.y;
-#        if KERNEL_SIZE >= 12
-    if (part == 2u)
-        value = result.z;
-#        endif
-#        if KERNEL_SIZE == 16
-    if (part == 3u)
-        value = result.w;
-#        endif
-#    endif
+    value = out_word(kernel_at(source, source, rank), word - j * OUT_WORDS);
 }
 
 #endif

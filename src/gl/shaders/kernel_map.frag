@@ -23,46 +23,14 @@ void main()
 }
 #else
 
-/* OUT: which of several outputs is drawn, of OUT_SIZE bytes. */
-#ifndef OUT
-#define OUT 0
-#define OUT_SIZE KERNEL_SIZE
-#endif
-#if OUT == 0
-#define KERNEL_VALUE(result) KERNEL_OUT_0(result)
-#elif OUT == 1
-#define KERNEL_VALUE(result) KERNEL_OUT_1(result)
-#elif OUT == 2
-#define KERNEL_VALUE(result) KERNEL_OUT_2(result)
-#else
-#define KERNEL_VALUE(result) KERNEL_OUT_3(result)
-#endif
-
-uint part_of(uint value, uint part)
-{
-    return value;
-}
-uint part_of(uvec2 value, uint part)
-{
-    return part == 0u ? value.x : value.y;
-}
-uint part_of(uvec3 value, uint part)
-{
-    return part == 2u ? value.z : part_of(value.xy, part);
-}
-uint part_of(uvec4 value, uint part)
-{
-    return part == 3u ? value.w : part_of(value.xyz, part);
-}
+#include "kernel_out.glsl"
 
 void main()
 {
-    const uint EACH = uint(OUT_SIZE) / 4u;
     uint at = tml_texel();
-    uint i = at / EACH;
+    uint i = at / OUT_WORDS;
     if (i >= stream_length())
         discard;
-    KERNEL_RESULT result = kernel_at(i, i, 0u);
-    word = part_of(kernel_words(KERNEL_VALUE(result)), at - i * EACH);
+    word = out_word(kernel_at(i, i, 0u), at - i * OUT_WORDS);
 }
 #endif

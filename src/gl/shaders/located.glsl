@@ -4,10 +4,8 @@ uniform highp usampler2D sources;
 
 const uint NO_SOURCE = 0xffffffffu; /* past the last output, or without a source */
 
-uint part_of(uvec4 quad, uint i)
-{
-    return (i & 2u) == 0u ? ((i & 1u) == 0u ? quad.x : quad.y) : ((i & 1u) == 0u ? quad.z : quad.w);
-}
+#include "parts.glsl"
+
 #ifdef INDICES
 uniform uint range;
 uint source_of(uint j)

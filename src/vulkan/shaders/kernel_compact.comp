@@ -3,7 +3,7 @@
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
-const bool KERNEL_NEAR = true;
+const bool KERNEL_NEAR = true, KERNEL_STORED = false;
 ARGS_USE(compact_args)
 #include "kernel_loads.glsl"
 #include "kernel_glue.glsl"

@@ -5,7 +5,7 @@
 #include "common.glsl"
 #include "keep_tile.glsl"
 
-const bool KERNEL_NEAR = true;
+const bool KERNEL_NEAR = true, KERNEL_STORED = false;
 ARGS_USE(keep_args)
 #include "kernel_loads.glsl"
 #include "kernel_glue.glsl"

@@ -1,6 +1,7 @@
 /* How users' kernels load arrays, and the memory layout of their results (vulkan_kernel_glue.h).
  * Constant a is the tml_type of array a, plus KERNEL_ALIGNED if its elements of 8 or 16 bytes are
- * aligned to their size: then a load takes a whole element. */
+ * aligned to their size: then a load takes a whole element. Before it a template defines the constant bool
+ * KERNEL_STORED: parameters are in scratch (vulkan_args.k.h), where those with a matrix always are. */
 layout(constant_id = 0) const uint KERNEL_TYPE_0 = 0u;
 layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
 layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;
@@ -95,40 +96,40 @@ uvec2 kernel_words(uint64_t x)
 }
 #endif
 
-#ifdef KERNEL_MATRIX
-
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer kernel_params_at {
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer kernel_stored_at {
     float f[4];
     uint u[4];
     float m[16];
+    uvec2 outs[OUTS_WORDS / 2u];
 };
+kernel_stored_at kernel_stored()
+{
+    return kernel_stored_at(uvec2(args.u0, args.u1));
+}
+
 tml_params kernel_params()
 {
-    kernel_params_at from = kernel_params_at(uvec2(args.u0, args.u1));
     tml_params p;
-    for (uint i = 0u; i < 4u; i++) {
-        p.f[i] = from.f[i];
-        p.u[i] = from.u[i];
+#ifndef KERNEL_MATRIX
+    if (!KERNEL_STORED) {
+        p.f[0] = args.f0;
+        p.f[1] = args.f1;
+        p.f[2] = args.f2;
+        p.f[3] = args.f3;
+        p.u[0] = args.u0;
+        p.u[1] = args.u1;
+        p.u[2] = args.u2;
+        p.u[3] = args.u3;
+        return p;
     }
-    for (uint i = 0u; i < 16u; i++)
-        p.m[i] = from.m[i];
-    return p;
-}
-
-#else
-
-tml_params kernel_params()
-{
-    tml_params p;
-    p.f[0] = args.f0;
-    p.f[1] = args.f1;
-    p.f[2] = args.f2;
-    p.f[3] = args.f3;
-    p.u[0] = args.u0;
-    p.u[1] = args.u1;
-    p.u[2] = args.u2;
-    p.u[3] = args.u3;
-    return p;
-}
-
 #endif
+    for (uint i = 0u; i < 4u; i++) {
+        p.f[i] = kernel_stored().f[i];
+        p.u[i] = kernel_stored().u[i];
+    }
+#ifdef KERNEL_MATRIX
+    for (uint i = 0u; i < 16u; i++)
+        p.m[i] = kernel_stored().m[i];
+#endif
+    return p;
+}

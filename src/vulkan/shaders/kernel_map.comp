@@ -4,9 +4,9 @@
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
-/* 1: there are no source, rank and skip, and element indices are below 2^30. */
-layout(constant_id = 4) const uint NO_SOURCE = 0u;
-const bool KERNEL_NEAR = NO_SOURCE != 0u;
+/* MAP_IN_ORDER: there are no source, rank and skip, and element indices are below 2^30. */
+layout(constant_id = 4) const uint ORDER = MAP_BY_SOURCE;
+const bool KERNEL_NEAR = ORDER == MAP_IN_ORDER, KERNEL_STORED = ORDER == MAP_OUTS_STORED;
 ARGS_USE(map_args)
 #include "kernel_loads.glsl"
 #include "kernel_glue.glsl"
@@ -16,9 +16,9 @@ const uint EACH = MAP_ITEMS / GROUP; /* elements per invocation */
 KERNEL_RESULT result_of(uint i)
 {
     uint s = i, k = 0u;
-    if (NO_SOURCE == 0u && !is_none(args.source))
+    if (!KERNEL_NEAR && !is_none(args.source))
         s = LOAD_U32(args.source, i);
-    if (NO_SOURCE == 0u && !is_none(args.rank))
+    if (!KERNEL_NEAR && !is_none(args.rank))
         k = LOAD_U32(args.rank, i);
     return kernel_at(s, args.first_index + s, k);
 }
@@ -26,7 +26,7 @@ KERNEL_RESULT result_of(uint i)
 /* Elements at the pass's start that are left alone. */
 uint skipped()
 {
-    return NO_SOURCE == 0u && !is_none(args.skip) ? LOAD_U32(args.skip, 0u) : 0u;
+    return !KERNEL_NEAR && !is_none(args.skip) ? LOAD_U32(args.skip, 0u) : 0u;
 }
 
 #if KERNEL_SIZE == 1
@@ -103,17 +103,24 @@ void store_result(uvec2 to, uint i, uvec4 value)
     store_word(at, 1u, value.y);
     store_word(at, 0u, value.x);
 }
+/* The address of output k > 0, which in order is in place of another. */
+uvec2 out_at(uint k, uvec2 in_order)
+{
+    if (KERNEL_STORED)
+        return kernel_stored().outs[k - 1u];
+    return in_order;
+}
 void store_results(uint i, KERNEL_RESULT result)
 {
     store_result(args.out_at, i, kernel_words(KERNEL_OUT_0(result)));
 #if KERNEL_OUTS > 1
-    store_result(args.source, i, kernel_words(KERNEL_OUT_1(result)));
+    store_result(out_at(1u, args.source), i, kernel_words(KERNEL_OUT_1(result)));
 #endif
 #if KERNEL_OUTS > 2
-    store_result(args.rank, i, kernel_words(KERNEL_OUT_2(result)));
+    store_result(out_at(2u, args.rank), i, kernel_words(KERNEL_OUT_2(result)));
 #endif
 #if KERNEL_OUTS > 3
-    store_result(args.skip, i, kernel_words(KERNEL_OUT_3(result)));
+    store_result(out_at(3u, args.skip), i, kernel_words(KERNEL_OUT_3(result)));
 #endif
 }
 
