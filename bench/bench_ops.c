@@ -543,6 +543,7 @@ static tml_status create_surface(bench_op *op)
                                      .grid = desc->grid,
                                      .iso = desc->iso,
                                      .normals = desc->normals,
+                                     .soup = desc->soup,
                                      .index = op->index};
     return status;
 }
@@ -610,6 +611,12 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     return status;
 }
 
+/* A soup has three vertices a triangle. */
+static uint64_t count_vertices(const bench_op *op, double iso, uint64_t triangles)
+{
+    return op->desc.soup ? 3 * triangles : count_crossings(op, iso);
+}
+
 /* The largest mesh of the isovalues stays, as room for the runs. */
 static tml_status check_surface(bench_op *op)
 {
@@ -624,7 +631,7 @@ static tml_status check_surface(bench_op *op)
         status = tml_surface(op->tml, &op->surface, &result);
         if (status)
             return status;
-        if (result.vertex_count != count_crossings(op, iso))
+        if (result.vertex_count != count_vertices(op, iso, result.triangle_count))
             status = wrong(op, "the number of vertices");
         else if (enqueues)
             status = check_enqueued(op, &result);
@@ -634,12 +641,14 @@ static tml_status check_surface(bench_op *op)
     }
     op->vertex_count = vertices;
     op->result_count = triangles;
-    op->bytes = desc->count * tml_type_size(desc->type) + 12 * (vertices + triangles);
+    op->bytes = desc->count * tml_type_size(desc->type) + 12 * vertices;
+    if (!desc->soup)
+        op->bytes += 12 * triangles;
     if (desc->normals)
         op->bytes += 12 * vertices;
     if (!status)
         status = room(op, TML_VEC(TML_F32, 3), vertices, &set->out);
-    if (!status)
+    if (!status && !desc->soup)
         status = room(op, TML_VEC(TML_U32, 3), triangles, &set->out2);
     if (!status && desc->normals)
         status = room(op, TML_VEC(TML_F32, 3), vertices, &set->aux);

@@ -45,6 +45,7 @@ typedef struct bench_desc {
     uint32_t keep_below;
     tml_grid grid; /* surface */
     tml_normals normals;
+    bool soup;
     double iso;
     /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
      * no index. */

@@ -32,7 +32,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, iso), .help = "isovalue (default: the field's)"},
     {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals),
-     .help = "normals to make, as of trommel surface; a second row has none"},
+     .help = "normals to make, as of trommel surface, welded and as a soup; a last row has none"},
     {OPT_FLAG, "sweep", .offset = offsetof(surface_args, sweep),
      .help = "also isovalues around that one in turn, with the volume's index"},
     BENCH_OPTIONS(surface_args),
@@ -72,6 +72,7 @@ static void measure_volume(bench_session *session, const surface_args *args,
                                         "Sobel normals"};
     enum { SWEEP = 16 };
     double sweep[SWEEP];
+    char soup[48];
     const uint64_t *dims = volume->grid.dims;
     bench_desc desc = {.kind = BENCH_SURFACE,
                        .type = volume->type,
@@ -81,6 +82,10 @@ static void measure_volume(bench_session *session, const surface_args *args,
                        .iso = iso,
                        .normals = (tml_normals)args->normals};
     measure(session, &desc, field, names[args->normals]);
+    desc.soup = true;
+    snprintf(soup, sizeof soup, "soup, %s", names[args->normals]);
+    measure(session, &desc, field, soup);
+    desc.soup = false;
     desc.normals = TML_NORMALS_NONE;
     if (args->normals != TML_NORMALS_NONE)
         measure(session, &desc, field, names[0]);

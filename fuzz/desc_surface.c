@@ -467,7 +467,7 @@ void desc_surface_enqueue(void)
         surface->isovalues = NULL;
         surface->labels = NULL;
         surface->isovalue_count = surface->label_count = 0;
-        surface->all_labels = surface->soup = false;
+        surface->all_labels = false;
         surface->drop_degenerate = surface->largest_component = false;
     }
     uint64_t room = take_bool() ? 4096 : take();

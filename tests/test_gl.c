@@ -613,6 +613,16 @@ TEST(no_count_is_waited_for)
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK(made[0] > 500 && made[0] < ROOM);
         CHECK_EQ_U64(made[1], 2 * made[0] - 4); /* a closed surface of genus 0 */
+        const uint32_t triangles = made[1];
+        extract.soup = true;
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        driver.waits = driver.allocations = 0;
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        CHECK_EQ_U64(driver.waits, 0);
+        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_OK(tml, tml_buffer_read(tml, counts, made));
+        CHECK_EQ_U64(made[0], 3 * triangles);
+        CHECK_EQ_U64(made[1], triangles);
         tml_close(tml);
     }
     own_close(&own);

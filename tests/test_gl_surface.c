@@ -35,8 +35,8 @@ static host_mesh make_mesh(tml_context *tml, const tml_surface_desc *desc)
     CHECK_OK(tml, tml_surface(tml, desc, &r));
     host_mesh mesh = {read_all(tml, r.vertices, 12 * r.vertex_count),
                       read_all(tml, r.vertex_normals, 12 * r.vertex_count),
-                      read_all(tml, r.indices, 12 * r.triangle_count), r.vertex_count,
-                      r.triangle_count};
+                      desc->soup ? NULL : read_all(tml, r.indices, 12 * r.triangle_count),
+                      r.vertex_count, r.triangle_count};
     tml_surface_free(tml, &r);
     return mesh;
 }
@@ -102,6 +102,43 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     tml_buffer_destroy(tml, enqueue.draw);
 }
 
+/* Soups, made at once and enqueued, are the welded mesh's vertices in the order of its triangles. */
+static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const host_mesh *welded)
+{
+    const uint64_t corners = 3 * welded->triangles;
+    tml_surface_desc surface = *desc;
+    surface.soup = true;
+    host_mesh soup = make_mesh(tml, &surface);
+    CHECK_EQ_U64(soup.vertices, corners);
+    CHECK_EQ_U64(soup.triangles, welded->triangles);
+    surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 1, NULL);
+    surface.vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 2, NULL);
+    tml_surface_enqueue_desc enqueue = {.surface = &surface,
+                                        .counts = buffer_of(tml, TML_U32, 2, NULL)};
+    CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
+    uint32_t counts[2] = {0, 0};
+    CHECK_OK(tml, tml_buffer_read(tml, enqueue.counts, counts));
+    CHECK_EQ_U64(counts[0], corners);
+    CHECK_EQ_U64(counts[1], welded->triangles);
+    float *positions = read_all(tml, surface.vertices, 12 * (corners + 1));
+    float *normals = read_all(tml, surface.vertex_normals, 12 * (corners + 2));
+    for (uint64_t i = 0; i < corners && soup.vertices == corners; i++) {
+        const float *position = welded->positions + 3 * (uint64_t)welded->indices[i];
+        const float *normal = welded->normals + 3 * (uint64_t)welded->indices[i];
+        if (!CHECK(memcmp(soup.positions + 3 * i, position, 12) == 0 &&
+                   memcmp(soup.normals + 3 * i, normal, 12) == 0 &&
+                   memcmp(positions + 3 * i, position, 12) == 0 &&
+                   memcmp(normals + 3 * i, normal, 12) == 0))
+            break;
+    }
+    free(positions);
+    free(normals);
+    free_mesh(&soup);
+    tml_buffer_destroy(tml, surface.vertices);
+    tml_buffer_destroy(tml, surface.vertex_normals);
+    tml_buffer_destroy(tml, enqueue.counts);
+}
+
 static void compare_on(tml_context *gl, tml_context *cpu, const uint64_t dims[3], bool caps)
 {
     uint64_t count = dims[0] * dims[1] * dims[2];
@@ -121,6 +158,7 @@ static void compare_on(tml_context *gl, tml_context *cpu, const uint64_t dims[3]
     uint64_t longest = dims[0] > dims[1] ? dims[0] : dims[1];
     compare(&expected, &mesh, (float)(longest > dims[2] ? longest : dims[2]));
     compare_enqueued(gl, &there, &mesh);
+    compare_soup(gl, &there, &mesh);
     free_mesh(&expected);
     free_mesh(&mesh);
     tml_buffer_destroy(cpu, desc.volume);

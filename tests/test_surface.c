@@ -1241,37 +1241,75 @@ TEST(several_isovalues_are_the_single_ones_in_turn)
 
 /* ---- forms of output ------------------------------------------------------------------------ */
 
+/* A soup's vertex i is the welded mesh's vertex indices[i]. */
+static void check_soup(const mesh *soup, const mesh *welded)
+{
+    CHECK_EQ_U64(soup->result.triangle_count, welded->result.triangle_count);
+    CHECK_EQ_U64(soup->result.vertex_count, 3 * welded->result.triangle_count);
+    CHECK_EQ_U64(soup->result.active_cells, welded->result.active_cells);
+    CHECK_EQ_U64(soup->result.part_count, welded->result.part_count);
+    CHECK(tml_buffer_is_none(soup->result.indices));
+    for (uint32_t p = 0; p < soup->result.part_count; p++) {
+        const tml_surface_part *part = &soup->result.parts[p], *from = &welded->result.parts[p];
+        CHECK(part->value == from->value && part->triangle_first == from->triangle_first &&
+              part->triangle_count == from->triangle_count &&
+              part->vertex_first == 3 * from->triangle_first &&
+              part->vertex_count == 3 * from->triangle_count);
+    }
+    for (uint64_t i = 0; i < soup->result.vertex_count; i++) {
+        uint64_t v = welded->indices[i];
+        size_t vector = 3 * sizeof(float);
+        bool same = memcmp(soup->positions + 3 * i, welded->positions + 3 * v, vector) == 0;
+        if (welded->normals)
+            same &= memcmp(soup->normals + 3 * i, welded->normals + 3 * v, vector) == 0;
+        if (welded->values)
+            same &= memcmp(soup->values + i, welded->values + v, sizeof(float)) == 0;
+        if (!CHECK(same))
+            break;
+    }
+}
+
+static void check_soup_of(scene *s)
+{
+    mesh welded, soup;
+    s->desc.soup = false;
+    bool has_welded = make_mesh(s, &welded);
+    s->desc.soup = true;
+    bool has_soup = make_mesh(s, &soup);
+    if (has_welded && has_soup)
+        check_soup(&soup, &welded);
+    free_mesh(s, &welded);
+    free_mesh(s, &soup);
+}
+
 TEST(soup_is_the_welded_mesh_expanded)
 {
+    static const double isovalues[] = {32768, 20000, 60000.5};
     tml_context *tml = open_context(2);
-    for (int option = 0; option < 8; option++) {
+    for (int option = 0; option < 16; option++) {
         scene s = make_scene(tml, option & 1 ? field_noise : field_torus, TML_U16, 66, 23, 17);
         s.desc.caps = option & 2;
         s.desc.flip = option & 4;
-        s.desc.normals = TML_NORMALS_SOBEL;
-        add_attribute(&s);
-        mesh welded, soup;
-        bool has_welded = make_mesh(&s, &welded);
-        s.desc.soup = true;
-        bool has_soup = make_mesh(&s, &soup);
-        if (has_welded && has_soup) {
-            CHECK_EQ_U64(soup.result.triangle_count, welded.result.triangle_count);
-            CHECK_EQ_U64(soup.result.vertex_count, 3 * welded.result.triangle_count);
-            CHECK_EQ_U64(soup.result.active_cells, welded.result.active_cells);
-            CHECK(tml_buffer_is_none(soup.result.indices));
-            for (uint64_t i = 0; i < soup.result.vertex_count; i++) {
-                uint64_t v = welded.indices[i];
-                size_t vector = 3 * sizeof(float);
-                if (!CHECK(memcmp(soup.positions + 3 * i, welded.positions + 3 * v, vector) == 0 &&
-                           memcmp(soup.normals + 3 * i, welded.normals + 3 * v, vector) == 0 &&
-                           memcmp(soup.values + i, welded.values + v, sizeof(float)) == 0))
-                    break;
-            }
+        s.desc.indices64 = option & 4; /* it has none */
+        s.desc.normals = option & 2 ? TML_NORMALS_SOBEL : TML_NORMALS_NONE;
+        if (option & 8) {
+            s.desc.isovalues = isovalues;
+            s.desc.isovalue_count = 3;
+            add_mask(&s, 0.05);
         }
-        free_mesh(&s, &welded);
-        free_mesh(&s, &soup);
+        if (option & 1)
+            add_attribute(&s);
+        check_soup_of(&s);
         free_scene(&s);
     }
+    scene empty = make_scene(tml, field_low, TML_F32, 9, 8, 7);
+    check_soup_of(&empty);
+    free_scene(&empty);
+    scene labels = make_scene(tml, field_labels, TML_U8, 40, 22, 19);
+    labels.desc.all_labels = true;
+    labels.desc.normals = TML_NORMALS_CENTRAL;
+    check_soup_of(&labels);
+    free_scene(&labels);
     close_context(tml);
 }
 
@@ -2074,6 +2112,98 @@ TEST(enqueued_is_the_surface)
         }
         tml_buffer_destroy(tml, iso);
         free_mesh(&s, &whole);
+        free_scene(&s);
+    }
+    close_context(tml);
+}
+
+/* The soup that a welded mesh and room for v vertices say: triangles with a corner that is not among
+ * the mesh's first vertices, as many as the soup's whole triangles have corners, are zeros. */
+static bool is_soup(const mesh *welded, uint64_t v, const guarded g[3])
+{
+    const float *arrays[3] = {welded->positions, welded->normals, welded->values};
+    uint64_t triangles =
+        v / 3 < welded->result.triangle_count ? v / 3 : welded->result.triangle_count;
+    for (int a = 0; a < 3; a++) {
+        const size_t size = a < 2 ? 12 : 4;
+        if (!is_untouched(&g[a], arrays[a] ? 3 * triangles * size : 0))
+            return false;
+        for (uint64_t i = 0; arrays[a] && i < 3 * triangles; i++) {
+            static const float zeros[3];
+            const uint64_t *corners = &welded->indices[i / 3 * 3], room = v / 3 * 3;
+            bool exists = corners[0] < room && corners[1] < room && corners[2] < room;
+            const void *expected =
+                exists ? (const char *)arrays[a] + size * welded->indices[i] : (const char *)zeros;
+            if (memcmp(g[a].block + GUARD + size * i, expected, size) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Enqueues a soup into room for v vertices; seven more of normals. */
+static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, bool is_held)
+{
+    tml_context *tml = s->tml;
+    const uint64_t triangles = welded->result.triangle_count;
+    float held = (float)s->desc.iso;
+    tml_buffer iso = buffer_of(tml, TML_F32, 1, &held);
+    guarded g[5] = {make_guarded(tml, TML_VEC(TML_F32, 3), v),
+                    make_guarded(tml, TML_VEC(TML_F32, 3), v + 7), make_guarded(tml, TML_F32, v),
+                    make_guarded(tml, is_held ? TML_U64 : TML_U32, 2),
+                    make_guarded(tml, TML_U32, 5)};
+    tml_surface_desc surface = s->desc;
+    tml_surface_enqueue_desc desc = {
+        .surface = &surface, .counts = g[3].buffer, .draw = g[4].buffer};
+    surface.soup = true;
+    surface.vertices = g[0].buffer;
+    surface.vertex_normals = g[1].buffer;
+    surface.vertex_values = g[2].buffer;
+    if (is_held) {
+        surface.iso = 0;
+        desc.iso = iso;
+    }
+    CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+    for (int i = 0; i < 5; i++)
+        fetch_guarded(tml, &g[i]);
+    const uint64_t wide[2] = {3 * triangles, triangles};
+    const uint32_t narrow[2] = {(uint32_t)wide[0], (uint32_t)triangles};
+    const uint64_t shown = v / 3 < triangles ? v / 3 : triangles;
+    const uint32_t draw[5] = {(uint32_t)(3 * shown), 1, 0, 0, 0};
+    CHECK(memcmp(g[3].block + GUARD, is_held ? (const void *)wide : narrow, g[3].size) == 0);
+    CHECK(memcmp(g[4].block + GUARD, draw, sizeof draw) == 0);
+    CHECK(is_untouched(&g[3], g[3].size) && is_untouched(&g[4], g[4].size));
+    if (!CHECK(is_soup(welded, v, g)))
+        test_fail(__FILE__, __LINE__, "%s with room for %" PRIu64, s->name, v);
+    for (int i = 0; i < 5; i++)
+        free_guarded(tml, &g[i]);
+    tml_buffer_destroy(tml, iso);
+}
+
+TEST(enqueued_soup_is_the_surface)
+{
+    static const tml_type types[] = {TML_F32, TML_U8, TML_F16};
+    tml_context *tml = open_context(2);
+    for (int option = 0; option < 9; option++) {
+        tml_type type = types[option % 3];
+        scene s = make_scene(tml, option & 1 ? field_noise : field_gyroid, type, 64, 13, 11);
+        s.desc.iso = (double)(float)encode(type, 0.25);
+        s.desc.caps = option >= 6;
+        s.desc.flip = option & 2;
+        s.desc.normals = option & 4 ? TML_NORMALS_NONE : TML_NORMALS_CENTRAL;
+        if (option & 2 && tml_type_is_float(type))
+            add_nans(&s, type, 0.05);
+        if (option & 1)
+            add_attribute(&s);
+        mesh welded;
+        if (make_mesh(&s, &welded)) {
+            const uint64_t all = 3 * welded.result.triangle_count;
+            const uint64_t rooms[] = {all + 4, all, all - 1, all / 2, all / 9, 3, 2, 0};
+            for (size_t r = 0; r < sizeof rooms / sizeof rooms[0]; r++)
+                if (is_turn(r + (uint64_t)option, 2))
+                    check_enqueued_soup(&s, &welded, rooms[r], r & 1);
+        }
+        free_mesh(&s, &welded);
         free_scene(&s);
     }
     close_context(tml);

@@ -144,10 +144,11 @@ typedef struct tml_surface_result {
  * next slab while the device works. The mesh is the same to the bit; it must fit the device beside
  * a slab. On OpenGL all that is textures of its pool: 0.9 bytes a sample, 0.25 more of float
  * volumes or with a mask, rows counted as whole 128; of more than four isovalues at a time one's
- * share is taken. Soup and the filters first make the whole welded mesh, beside the outputs.
- * Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY
- * and OUT_OF_DEVICE_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs
- * that the call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani,
+ * share is taken. Soups and the filters first make the whole welded mesh, beside the outputs; the
+ * device gathers a soup from it, and the host filters. Reports progress and can be cancelled.
+ * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY (sizes given),
+ * CAPACITY, UNSUPPORTED (on Vulkan also a soup whose welded mesh has more than 2^32 vertices),
+ * CANCELLED. On failure the outputs that the call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani,
  * Scateni, Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;
  * Schroeder, Maynard, Geveci: Flying Edges. 2015. */
 TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc,
@@ -269,7 +270,7 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
  * nothing comes back to the host. */
 typedef struct tml_surface_enqueue_desc {
     /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
-     * isovalue; no field, labels, soup or filters, and nothing that stays on the host. */
+     * isovalue; no field, labels or filters, and nothing that stays on the host. */
     const tml_surface_desc *surface;
     tml_buffer iso; /* optional: f32, whose element iso_index stands for surface->iso; NaN: nothing
                      * is inside */
@@ -277,19 +278,24 @@ typedef struct tml_surface_enqueue_desc {
     tml_buffer counts; /* optional: u32 or u64, 2: vertices and triangles that the surface has,
                         * which may be more than there is room for. A u32 stays at its largest */
     tml_buffer draw;   /* optional: u32, 5: a VkDrawIndexedIndirectCommand of the triangles that
-                        * are in indices, one instance */
+                        * are in indices, one instance; of a soup the first four are a
+                        * VkDrawIndirectCommand of the vertices that are in vertices */
 } tml_surface_enqueue_desc;
 
 /* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
- * on OpenGL, whose textures come from a pool. */
+ * on OpenGL, whose textures come from a pool. A soup takes as much as its outputs and 12 bytes a
+ * triangle more, for the welded mesh that it is gathered from. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
                                                 const tml_surface_enqueue_desc *desc);
 /* Enqueues an extraction. Reads nothing back, waits for nothing, and, when the arena was reserved
  * (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
  * tml_vulkan_record_end. Of a surface that has no room the first vertices and triangles are
  * written, and nothing past a capacity; triangles may then name vertices that were not. Of vertices
- * the smallest of their buffers counts. (The CPU engine has finished when the call returns.)
- * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED. */
+ * the smallest of their buffers counts. Of a soup whole triangles are written; one with a corner that
+ * is not among the welded mesh's first vertices, as many as the triangles with room have corners, is
+ * three zeros. (The CPU engine has finished when the call returns.)
+ * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED (a soup
+ * with room for 2^32 vertices and more is, too). */
 TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
                                                       const tml_surface_enqueue_desc *desc);
 

@@ -237,9 +237,10 @@ void cpu_call_run_outs(const cpu_call *call, cpu_call_space *space, uint64_t fir
     for (size_t i = 0; i < count; i++)                                                             \
     memcpy(out + i * (size), in + index[i] * (size), size)
 
-void cpu_gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,
-                unsigned char *out)
+void cpu_gather(const void *from, size_t size, const tml_index *index, size_t count, void *to)
 {
+    const unsigned char *in = from;
+    unsigned char *out = to;
     switch (size) { /* a copy of constant size is one or two moves */
     case 1:
         GATHER(1);

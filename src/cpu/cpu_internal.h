@@ -95,10 +95,6 @@ typedef struct cpu_gather_space {
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
                      const tml_rank *rank, size_t count, void *const outs[TML_MAX_OUTS]);
 
-/* Copies count elements of size bytes at index[...] to out. */
-void cpu_gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,
-                unsigned char *out);
-
 /* Widens count elements to the types of kernel parameters: f16 to float, u8 and u16 to uint32_t, i8
  * and i16 to int32_t. */
 void cpu_widen(tml_type element, const void *in, size_t count, void *out);

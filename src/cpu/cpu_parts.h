@@ -28,6 +28,9 @@ void cpu_stream_fence(void);
 /* Are non-temporal stores faster for an output of this many bytes? */
 bool cpu_worth_streaming(uint64_t size);
 
+/* Copies count elements of size bytes at index[...] to out. */
+void cpu_gather(const void *in, size_t size, const tml_index *index, size_t count, void *out);
+
 /* ---- tiles in parallel ---------------------------------------------------------------------- */
 
 /* A worker takes tiles by ticket until none is left. Tickets ascend: when a tile runs, every predecessor

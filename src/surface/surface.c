@@ -500,28 +500,6 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
                                TML_ARRAY_SIZE(read));
 }
 
-/* Gathers a vertex array of a soup from that of a welded mesh. */
-typedef struct gather_job {
-    const float *in;
-    float *out;
-    const void *indices; /* vertex i of the soup is vertex indices[i] of in */
-    bool indices64;
-    uint64_t count, components;
-} gather_job;
-enum { GATHER_BLOCK = 1 << 16 };
-
-static void gather_task(void *argument, uint32_t block)
-{
-    const gather_job *job = argument;
-    uint64_t first = (uint64_t)block * GATHER_BLOCK;
-    uint64_t end = TML_MIN_OF(first + GATHER_BLOCK, job->count);
-    for (uint64_t i = first; i < end; i++) {
-        uint64_t from = mesh_index(job->indices, job->indices64, i);
-        for (uint64_t c = 0; c < job->components; c++)
-            job->out[job->components * i + c] = job->in[job->components * from + c];
-    }
-}
-
 /* The engine's mesh, in intermediate buffers mapped on the host. */
 typedef struct mapped_mesh {
     tml_buffer buffers[OUTPUTS];
@@ -547,47 +525,73 @@ static void mesh_unmap(tml_context *tml, const mapped_mesh *mesh)
 }
 
 /* Copies the mesh to the final outputs. */
-static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup,
-                            const tml_surface_result *to)
+static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, const tml_surface_result *to)
+{
+    const struct {
+        const void *in;
+        tml_buffer out;
+        uint64_t count;
+    } arrays[] = {{mesh->positions, to->vertices, mesh->vertex_count},
+                  {mesh->normals, to->vertex_normals, mesh->vertex_count},
+                  {mesh->values, to->vertex_values, mesh->vertex_count},
+                  {mesh->indices, to->indices, mesh->triangle_count}};
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++)
+        if (!tml_buffer_is_none(arrays[i].out) && arrays[i].count)
+            status = tml_buffer_write(tml, arrays[i].out, 0, arrays[i].count, arrays[i].in);
+    return status;
+}
+
+/* Gathers the final outputs of a soup from the mesh. */
+static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
+                              const tml_surface_result *to)
 {
     const struct {
         const float *in;
         tml_buffer out;
-        uint64_t components;
+        uint32_t components;
     } arrays[] = {{mesh->positions, to->vertices, 3},
                   {mesh->normals, to->vertex_normals, 3},
                   {mesh->values, to->vertex_values, 1}};
+    surface_soup soup = {mesh->indices,
+                         mesh->indices64,
+                         mesh->vertex_count,
+                         mesh->triangle_count,
+                         {{NULL, NULL, 0}}};
     tml_status status = TML_OK;
     for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++) {
-        if (tml_buffer_is_none(arrays[i].out) || mesh->vertex_count == 0)
-            continue;
-        if (!soup) {
-            status = tml_buffer_write(tml, arrays[i].out, 0, mesh->vertex_count, arrays[i].in);
-            continue;
-        }
         void *out = NULL;
+        if (tml_buffer_is_none(arrays[i].out) || mesh->triangle_count == 0)
+            continue;
         status = tml_buffer_map(tml, arrays[i].out, &out);
-        if (status != TML_OK)
-            return status;
-        gather_job job = {arrays[i].in,       out,
-                          mesh->indices,      mesh->indices64,
-                          mesh->vertex_count, arrays[i].components};
-        tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(mesh->vertex_count, GATHER_BLOCK), gather_task,
-                         &job);
-        tml_buffer_unmap(tml, arrays[i].out);
+        soup.arrays[i] = (gathered_array){arrays[i].in, out, arrays[i].components};
     }
-    if (status == TML_OK && !soup && mesh->triangle_count)
-        status = tml_buffer_write(tml, to->indices, 0, mesh->triangle_count, mesh->indices);
+    if (status == TML_OK)
+        surface_gather(tml, &soup);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays); i++)
+        if (soup.arrays[i].out)
+            tml_buffer_unmap(tml, arrays[i].out);
     return status;
+}
+
+/* A soup has three vertices a triangle. */
+static void count_corners(tml_surface_result *result)
+{
+    result->vertex_count = 3 * result->triangle_count;
+    for (uint32_t p = 0; p < result->part_count; p++) {
+        result->parts[p].vertex_first = 3 * result->parts[p].triangle_first;
+        result->parts[p].vertex_count = 3 * result->parts[p].triangle_count;
+    }
 }
 
 /* Filters the mesh in work's buffers and copies it to the final outputs. On every engine the host
  * does this. */
-static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
+static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                               const tml_surface_result *work, tml_surface_result *result)
 {
-    double start = tml_seconds();
     mapped_mesh mapped;
+    surface_plan final = *plan;
+    output outputs[OUTPUTS] = {{0}};
     tml_status status = mesh_map(tml, work, &mapped);
     mesh_arrays mesh = {.positions = mapped.memory[OUT_VERTICES],
                         .normals = mapped.memory[OUT_NORMALS],
@@ -600,38 +604,48 @@ static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, su
                         .part_count = result->part_count};
     if (status == TML_OK)
         status = mesh_filter(tml, &mesh, desc->largest_component, desc->drop_degenerate);
-    if (status != TML_OK)
-        goto unmap;
-    if (desc->soup) {
-        mesh.vertex_count = 3 * mesh.triangle_count;
-        for (uint32_t p = 0; p < mesh.part_count; p++) {
-            mesh.parts[p].vertex_first = 3 * mesh.parts[p].triangle_first;
-            mesh.parts[p].vertex_count = 3 * mesh.parts[p].triangle_count;
-        }
+    if (status == TML_OK) {
+        result->vertex_count = mesh.vertex_count;
+        result->triangle_count = mesh.triangle_count;
+        if (desc->soup)
+            count_corners(result);
+        outputs_describe(desc, plan, false, result->vertex_count, result->triangle_count, result,
+                         &final, outputs);
+        status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     }
-    result->vertex_count = mesh.vertex_count;
-    result->triangle_count = mesh.triangle_count;
+    if (status == TML_OK)
+        status = (desc->soup ? mesh_gather : mesh_copy)(tml, &mesh, result);
+    mesh_unmap(tml, &mapped);
+    if (status != TML_OK)
+        outputs_destroy(tml, outputs, OUTPUTS);
+    result->owned = outputs_owned(outputs, OUTPUTS);
+    return status;
+}
 
+/* What a soup is gathered from: the outputs of EMIT. */
+static surface_welded welded_of(const surface_plan *plan, uint64_t vertex_count,
+                                uint64_t triangle_count)
+{
+    return (surface_welded){plan->positions, plan->vertex_normals, plan->vertex_values,
+                            plan->indices,   vertex_count,         triangle_count};
+}
+
+/* Has the engine gather the final outputs from the welded mesh in the plan's. */
+static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
+                              tml_surface_result *result)
+{
     surface_plan final = *plan;
     output outputs[OUTPUTS];
-    tml_surface_result buffers = {0};
-    outputs_describe(desc, plan, false, mesh.vertex_count, mesh.triangle_count, &buffers, &final,
-                     outputs);
-    status = outputs_make_first(tml, plan, outputs, OUTPUTS);
+    final.welded = welded_of(plan, result->vertex_count, result->triangle_count);
+    count_corners(result);
+    outputs_describe(desc, plan, false, result->vertex_count, result->triangle_count, result,
+                     &final, outputs);
+    tml_status status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     if (status == TML_OK)
-        status = mesh_copy(tml, &mesh, desc->soup, &buffers);
-    if (status != TML_OK) {
+        status = surface_run_stage(tml, &final, SURFACE_SOUP, 1.0, 1.0);
+    if (status != TML_OK)
         outputs_destroy(tml, outputs, OUTPUTS);
-        goto unmap;
-    }
-    result->vertices = buffers.vertices;
-    result->vertex_normals = buffers.vertex_normals;
-    result->vertex_values = buffers.vertex_values;
-    result->indices = buffers.indices;
     result->owned = outputs_owned(outputs, OUTPUTS);
-    surface_time(result, "clean-up", tml_seconds() - start);
-unmap:
-    mesh_unmap(tml, &mapped);
     return status;
 }
 
@@ -681,7 +695,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         return status;
     surface_drop_flat_parts(plan);
     bool has_filter = desc->largest_component || desc->drop_degenerate;
-    plan->soup = desc->soup && !has_filter && surface_engine(tml)->makes_soups;
+    plan->soup = desc->soup && !has_filter && surface_engine(tml)->emits_soups;
     if ((status = surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
@@ -691,7 +705,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
                          "tml_surface: %" PRIu64
                          " vertices need 64-bit indices; set desc.indices64",
                          out->vertex_count);
-    plan->indices64 = desc->indices64 || too_many;
+    plan->indices64 = (desc->indices64 && !desc->soup) || too_many;
 
     /* Filters shrink the mesh and soups grow it: both start from intermediate buffers. */
     bool finish = has_filter || (desc->soup && !plan->soup);
@@ -702,8 +716,12 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     if (status == TML_OK)
         status = surface_run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
+    double start = tml_seconds();
     if (status == TML_OK && finish)
-        status = finish_mesh(tml, desc, plan, &work, out);
+        status = has_filter ? filter_mesh(tml, desc, plan, &work, out)
+                            : gather_mesh(tml, desc, plan, out);
+    if (finish)
+        surface_time(out, has_filter ? "clean-up" : "soup", tml_seconds() - start);
     if (status != TML_OK || finish)
         outputs_destroy(tml, outputs, OUTPUTS);
     else
@@ -786,6 +804,29 @@ static uint64_t room_in(const tml_slot *slot, uint64_t room)
     return slot ? TML_MIN_OF(slot->count, room) : room;
 }
 
+/* Sets the capacities. A soup's welded mesh has no more vertices than its triangles have corners, and
+ * one on an edge of the box, pad counted, at most. */
+static tml_status find_room(tml_context *tml, surface_plan *plan)
+{
+    uint64_t vertices = room_in(plan->positions, UINT64_MAX);
+    vertices = room_in(plan->vertex_normals, vertices);
+    vertices = room_in(plan->vertex_values, vertices);
+    plan->vertex_capacity = vertices;
+    plan->triangle_capacity = room_in(plan->indices, UINT64_MAX);
+    if (!plan->soup)
+        return TML_OK;
+    const uint64_t *box = plan->parts[0].box.count, pad = plan->caps ? 2 : 0;
+    uint64_t edges = 3 * (box[0] + pad) * (box[1] + pad) * (box[2] + pad);
+    plan->triangle_capacity = vertices / 3;
+    plan->vertex_capacity = TML_MIN_OF(3 * plan->triangle_capacity, edges);
+    if (plan->vertex_capacity <= UINT32_MAX)
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     "tml_surface_enqueue: desc.surface.vertices has room for a soup of %" PRIu64
+                     " triangles, whose welded mesh may have 2^32 vertices and more; give it less",
+                     plan->triangle_capacity);
+}
+
 /* Checks the desc and resolves it into a plan with one part. */
 static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_desc *desc,
                                   enqueue_job *job)
@@ -799,15 +840,16 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
                                   .caps = surface->caps,
                                   .normals = surface->normals,
-                                  .indices64 = surface->indices64}};
+                                  .soup = surface->soup,
+                                  .indices64 = surface->indices64 && !surface->soup}};
     plan->result = &job->result;
     plan->parts = &job->part;
     plan->part_count = plan->part_capacity = 1;
-    if (surface->field || wants_labels(surface) || surface->isovalues || surface->soup ||
+    if (surface->field || wants_labels(surface) || surface->isovalues ||
         surface->largest_component || surface->drop_degenerate)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_enqueue: desc.surface asks for a field, labels, several "
-                         "isovalues, a soup or a filter; tml_surface does those");
+                         "isovalues or a filter; tml_surface does those");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL || !isfinite(surface->iso))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
@@ -855,11 +897,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if (status != TML_OK)
         return status;
     plan->iso_index = desc->iso_index;
-    plan->vertex_capacity = room_in(plan->positions, UINT64_MAX);
-    plan->vertex_capacity = room_in(plan->vertex_normals, plan->vertex_capacity);
-    plan->vertex_capacity = room_in(plan->vertex_values, plan->vertex_capacity);
-    plan->triangle_capacity = room_in(plan->indices, UINT64_MAX);
-    return TML_OK;
+    return find_room(tml, plan);
 }
 
 /* Copies as much of a result as the caller's buffers hold. */
@@ -890,10 +928,26 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
     return status;
 }
 
+/* The same of a soup, from its welded mesh. */
+static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
+                                   const tml_surface_result *mesh)
+{
+    surface_plan plan = job->plan;
+    plan.welded = (surface_welded){tml_slot_of(tml, mesh->vertices),
+                                   tml_slot_of(tml, mesh->vertex_normals),
+                                   tml_slot_of(tml, mesh->vertex_values),
+                                   tml_slot_of(tml, mesh->indices),
+                                   TML_MIN_OF(mesh->vertex_count, plan.vertex_capacity),
+                                   TML_MIN_OF(mesh->triangle_count, plan.triangle_capacity)};
+    return surface_run_stage(tml, &plan, SURFACE_SOUP, 1, 1);
+}
+
+/* mesh: welded. */
 static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqueue_desc *desc,
                                         const enqueue_job *job, const tml_surface_result *mesh)
 {
-    const uint64_t wide[2] = {mesh->vertex_count, mesh->triangle_count};
+    const uint64_t wide[2] = {job->plan.soup ? 3 * mesh->triangle_count : mesh->vertex_count,
+                              mesh->triangle_count};
     uint32_t narrow[2];
     for (int i = 0; i < 2; i++)
         narrow[i] = (uint32_t)TML_MIN_OF(wide[i], (uint64_t)UINT32_MAX);
@@ -915,6 +969,8 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
 {
     tml_surface_desc whole = *desc->surface;
     tml_surface_result mesh = {0};
+    whole.soup = false;
+    whole.indices64 = job->plan.indices64;
     if (job->plan.iso_on_device) {
         float iso;
         tml_status status = tml_buffer_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
@@ -929,7 +985,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     tml_status status = tml_surface(tml, &whole, &mesh);
     if (status != TML_OK)
         return status;
-    status = copy_what_fits(tml, job, &mesh);
+    status = (job->plan.soup ? gather_what_fits : copy_what_fits)(tml, job, &mesh);
     if (status == TML_OK)
         status = write_enqueued_counts(tml, desc, job, &mesh);
     tml_surface_free(tml, &mesh);

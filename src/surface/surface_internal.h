@@ -18,7 +18,8 @@ typedef enum surface_stage {
     SURFACE_COUNT,
     SURFACE_EMIT,
     SURFACE_INDEX,   /* write the brick index */
-    SURFACE_ENQUEUE, /* COUNT and EMIT of one part; the counts stay on the device */
+    SURFACE_SOUP,    /* gather the outputs from plan.welded, which EMIT wrote */
+    SURFACE_ENQUEUE, /* COUNT and EMIT of one part, and SOUP; the counts stay on the device */
     SURFACE_END,     /* free *kept, which is not NULL */
 } surface_stage;
 
@@ -44,6 +45,13 @@ typedef struct surface_part {
     uint64_t vertex_base;
 } surface_part;
 
+/* The welded mesh that a soup is gathered from: what EMIT wrote. */
+typedef struct surface_welded {
+    const tml_slot *positions, *vertex_normals, *vertex_values, *indices;
+    uint64_t vertex_count;   /* that exist: a triangle with another corner becomes three zeros */
+    uint64_t triangle_count; /* that are gathered */
+} surface_welded;
+
 typedef struct surface_plan {
     surface_stage stage;
     surface_part *parts; /* the parts of this run */
@@ -68,9 +76,9 @@ typedef struct surface_plan {
     tml_normals normals;
     bool flip_winding;
     bool indices64;
-    bool soup;         /* on engines with makes_soups: three vertices a triangle, no indices */
-    double origin[3];  /* position of sample (0, 0, 0), less position_origin */
-    double step[3][3]; /* step[a]: from a sample's position to the next one's along axis a */
+    bool soup;        /* ENQUEUE, and EMIT on engines with emits_soups: three vertices a triangle */
+    double origin[3]; /* position of sample (0, 0, 0), less position_origin */
+    double step[3][3];       /* step[a]: from a sample's position to the next one's along axis a */
     float normal_rows[3][3]; /* row_x, row_y, row_z of surface_normal */
 
     /* Output of EMIT: host or device memory; NULL where not wanted. */
@@ -79,8 +87,11 @@ typedef struct surface_plan {
     tml_slot *vertex_values;
     tml_slot *indices;
 
-    /* Elements that the outputs hold, for ENQUEUE, where the host does not know the counts. */
+    /* Elements that the outputs hold, for ENQUEUE, where the host does not know the counts; of a
+     * soup, elements that its welded mesh, in scratch, has room for. */
     uint64_t vertex_capacity, triangle_capacity;
+
+    surface_welded welded; /* for SOUP */
     /* For tml_surface_enqueue: counts, draw arguments and the isovalue in device memory. */
     const tml_slot *counts, *draw;
     const tml_slot *iso_on_device;
@@ -124,7 +135,7 @@ typedef struct surface_parts {
     bool reads_host_volumes; /* volumes, masks and attributes that stay on the host */
     bool takes_slabs;        /* surface_plan.held_count, surface_part.before */
     bool numbers_slabs;      /* adds surface_part.vertex_base to indices; else the host adds it */
-    bool makes_soups;        /* surface_plan.soup */
+    bool emits_soups;        /* EMIT makes soups and no welded meshes */
 } surface_parts;
 extern const surface_parts surface_parts_of[PART_COUNT];
 static inline const surface_parts *surface_engine(const tml_context *tml)
@@ -223,6 +234,21 @@ double surface_part_value(const surface_plan *plan, const surface_part *part);
 /* Runs a stage with scratch from the arena. Its share of the call's progress is [from, to]. */
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);
+
+/* A soup on the host: the corners of triangles, gathered from a welded mesh's arrays. A triangle with
+ * a corner that is not below vertex_count becomes three zeros. */
+typedef struct gathered_array {
+    const float *in;
+    float *out; /* NULL: unused */
+    uint32_t components;
+} gathered_array;
+typedef struct surface_soup {
+    const void *indices; /* triangle_count x 3, u32 or u64 */
+    bool indices64;
+    uint64_t vertex_count, triangle_count;
+    gathered_array arrays[3];
+} surface_soup;
+void surface_gather(tml_context *tml, const surface_soup *soup);
 
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);

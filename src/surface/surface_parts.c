@@ -10,6 +10,6 @@ const surface_parts surface_parts_of[PART_COUNT] = {
 #endif
 #ifdef TML_GL
     [PART_GL] = {.op = &gl_op_surface},
-    [PART_GL_FLOAT] = {.op = &gl_op_float_surface, .makes_soups = true},
+    [PART_GL_FLOAT] = {.op = &gl_op_float_surface, .emits_soups = true},
 #endif
 };

@@ -595,6 +595,8 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     atomic_init(&job.nan, false);
     if (plan->stage == SURFACE_INDEX)
         return surface_index_run(&job);
+    if (plan->stage == SURFACE_SOUP)
+        return surface_soup_run(&job);
     if (plan->stage == SURFACE_END) { /* no EMIT followed COUNT */
         job.spaces = *plan->kept;
         *plan->kept = NULL;

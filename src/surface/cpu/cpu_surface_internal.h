@@ -155,6 +155,9 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 /* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
 tml_status surface_emit(surface_job *job, double from, double to);
 
+/* Gathers the plan's outputs from plan->welded (cpu_surface_soup.c). */
+tml_status surface_soup_run(const surface_job *job);
+
 /* Fills the brick index (cpu_surface_index.c). */
 tml_status surface_index_run(surface_job *job);
 

@@ -434,8 +434,11 @@ static tml_status report(const surface_job *job)
     tml_status status = TML_OK;
     if (plan->counts) {
         bool is_wide = plan->counts->type == TML_U64;
+        char defines[64];
+        snprintf(defines, sizeof defines, "%s%s", is_wide ? "#define WIDE\n" : "",
+                 plan->soup ? "#define SOUP\n" : "");
         status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_report,
-                                                   .defines = is_wide ? "#define WIDE\n" : NULL,
+                                                   .defines = defines,
                                                    .inputs = {{"totals", job->totals}},
                                                    .targets = {gl_slot_texture(plan->counts)},
                                                    .count = is_wide ? 4 : 2});
@@ -466,6 +469,36 @@ static tml_status hold_limits(surface_job *job)
                                    .count = 3});
 }
 
+/* Writes a soup by way of its welded mesh, which is in textures of the pool. */
+static tml_status emit_soup(const surface_job *job, const workspace *space,
+                            const surface_places *places)
+{
+    const surface_plan *plan = job->plan;
+    uint64_t vertices = places->vertex_count, triangles = places->triangle_count;
+    surface_job of_welded = *job;
+    surface_textures *out = &of_welded.out;
+    tml_status status = take(job, GL_FORMAT_WORDS, 3 * vertices, &out->positions);
+    if (status == TML_OK && plan->vertex_normals)
+        status = take(job, GL_FORMAT_WORDS, 3 * vertices, &out->normals);
+    if (status == TML_OK && plan->vertex_values)
+        status = take(job, GL_FORMAT_WORDS, vertices, &out->values);
+    if (status == TML_OK)
+        status = take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices);
+    if (status == TML_OK)
+        status = gl_surface_emit(&of_welded, space, places);
+    return status == TML_OK ? gl_surface_soup(job, out, triangles, true, vertices) : status;
+}
+
+/* Gathers plan.welded, all of which exists. */
+static tml_status run_soup(const surface_job *job)
+{
+    const surface_welded *welded = &job->plan->welded;
+    const surface_textures from = {
+        gl_slot_texture(welded->positions), texture_or_none(welded->vertex_normals),
+        texture_or_none(welded->vertex_values), gl_slot_texture(welded->indices)};
+    return gl_surface_soup(job, &from, welded->triangle_count, false, 0);
+}
+
 /* Draws everything from the isovalue to the draw arguments without a host read-back. So it starts a
  * fragment for each vertex and triangle that the outputs have room for. */
 static tml_status run_enqueue(surface_job *job)
@@ -481,7 +514,7 @@ static tml_status run_enqueue(surface_job *job)
                                    .triangle_count = plan->triangle_capacity,
                                    .is_bounded = true};
     if (status == TML_OK)
-        status = gl_surface_emit(job, &space, &places);
+        status = (plan->soup ? emit_soup : gl_surface_emit)(job, &space, &places);
     return status == TML_OK ? report(job) : status;
 }
 
@@ -523,11 +556,15 @@ static tml_status surface_run(tml_context *tml, const surface_plan *plan)
                        .options = (plan->caps ? SURFACE_PAD : 0) | (plan->mask ? SURFACE_MASK : 0) |
                                   (plan->labels ? SURFACE_LABEL : 0) |
                                   (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0)};
+    if (plan->stage == SURFACE_EMIT || plan->stage == SURFACE_ENQUEUE)
+        job.out = gl_surface_outputs(plan);
     switch (plan->stage) {
     case SURFACE_COUNT:
         return run_count(&job);
     case SURFACE_EMIT:
         return run_emit(&job);
+    case SURFACE_SOUP:
+        return run_soup(&job);
     case SURFACE_ENQUEUE:
         return run_enqueue(&job);
     case SURFACE_END:

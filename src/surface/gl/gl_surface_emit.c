@@ -32,7 +32,7 @@ tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const su
                             const surface_places *places, uint64_t part_first, uint64_t first,
                             uint64_t count, uint32_t total)
 {
-    if (!array->slot)
+    if (!array->to)
         return TML_OK;
     char defines[128];
     snprintf(defines, sizeof defines, "#define COMPONENTS %uu\n#define SKIP %uu\n%s%s",
@@ -47,7 +47,7 @@ tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const su
                             .uniforms = {GL_UINT("first", (uint32_t)at),
                                          GL_UINT("first_element", (uint32_t)first),
                                          GL_UINT("total_at", places->total_at + total)},
-                            .targets = {gl_slot_texture(array->slot)},
+                            .targets = {array->to},
                             .first = at,
                             .count = count * words,
                         });
@@ -110,9 +110,9 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space,
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[0]);
     if (status == TML_OK && plan->vertex_normals)
         status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[1]);
-    const surface_array arrays[] = {{plan->positions, targets[0], 3, 0, false},
-                                    {plan->vertex_normals, targets[1], 3, 0, false},
-                                    {plan->vertex_values, targets[0], 1, 3, false}};
+    const surface_array arrays[] = {{job->out.positions, targets[0], 3, 0, false},
+                                    {job->out.normals, targets[1], 3, 0, false},
+                                    {job->out.values, targets[0], 1, 3, false}};
     for (uint64_t first = 0; first < places->vertex_count && status == TML_OK; first += chunk) {
         uint64_t count = TML_MIN_OF(chunk, places->vertex_count - first);
         status = draw_vertices(job, space, first, count, targets);
@@ -160,7 +160,7 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space,
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &target);
     if (status == TML_OK)
         status = gl_surface_cases(job->tml, &cases);
-    const surface_array array = {plan->indices, target, 3, 0, plan->indices64};
+    const surface_array array = {job->out.indices, target, 3, 0, plan->indices64};
     for (uint64_t first = 0; first < places->triangle_count && status == TML_OK; first += chunk) {
         uint64_t count = TML_MIN_OF(chunk, places->triangle_count - first);
         status = draw_triangles(job, space, cases, places, first, count, target);
@@ -178,4 +178,47 @@ tml_status gl_surface_emit(const surface_job *job, const workspace *space,
 {
     tml_status status = emit_vertices(job, space, places);
     return status == TML_OK ? emit_triangles(job, space, places) : status;
+}
+
+/* ---- soups ----------------------------------------------------------------------------------- */
+
+surface_textures gl_surface_outputs(const surface_plan *plan)
+{
+    const tml_slot *const slots[] = {plan->positions, plan->vertex_normals, plan->vertex_values,
+                                     plan->indices};
+    const gl_texture *textures[4];
+    for (size_t i = 0; i < TML_ARRAY_SIZE(slots); i++)
+        textures[i] = slots[i] ? gl_slot_texture(slots[i]) : NULL;
+    return (surface_textures){textures[0], textures[1], textures[2], textures[3]};
+}
+
+tml_status gl_surface_soup(const surface_job *job, const surface_textures *welded,
+                           uint64_t triangle_count, bool is_bounded, uint64_t vertex_room)
+{
+    const surface_textures to = gl_surface_outputs(job->plan);
+    const struct {
+        const gl_texture *in, *out;
+        uint32_t components;
+    } arrays[] = {{welded->positions, to.positions, 3},
+                  {welded->normals, to.normals, 3},
+                  {welded->values, to.values, 1}};
+    tml_status status = TML_OK;
+    for (size_t a = 0; a < TML_ARRAY_SIZE(arrays) && status == TML_OK; a++) {
+        char defines[64];
+        if (!arrays[a].out)
+            continue;
+        snprintf(defines, sizeof defines, "#define COMPONENTS %uu\n%s",
+                 (unsigned)arrays[a].components, is_bounded ? "#define BOUNDED\n" : "");
+        status = gl_draw(
+            job->tml, &(gl_draw_info){.shader = &gl_shader_surface_soup,
+                                      .defines = defines,
+                                      .inputs = {{"elements", arrays[a].in},
+                                                 {"indices", welded->indices},
+                                                 {"totals", is_bounded ? job->totals : NULL}},
+                                      .uniforms = {GL_UINT("total_at", SURFACE_TRIANGLES),
+                                                   GL_UINT("vertex_room", (uint32_t)vertex_room)},
+                                      .targets = {arrays[a].out},
+                                      .count = 3 * triangle_count * arrays[a].components});
+    }
+    return status;
 }

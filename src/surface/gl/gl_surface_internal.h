@@ -22,12 +22,18 @@ typedef struct workspace {
     const gl_texture *firsts;                    /* first vertex of each quad of edges */
 } workspace;
 
+/* A mesh's arrays, WORDS each; NULL: not wanted. */
+typedef struct surface_textures {
+    const gl_texture *positions, *normals, *values, *indices;
+} surface_textures;
+
 typedef struct surface_job {
     tml_context *tml;
     const surface_plan *plan;
     const gl_texture *volume; /* WORDS */
     const gl_texture *head;   /* limits of an isovalue on the device (surface_iso.frag) */
     const gl_texture *totals; /* WORDS, SURFACE_TOTALS a part */
+    surface_textures out;     /* of an enqueued soup, its welded mesh */
     uint32_t options;         /* SURFACE_... of surface/gpu/surface_args.k.h for all shaders */
     bool may_miss;            /* samples may be missing, by a mask or as NaN */
 } surface_job;
@@ -56,7 +62,7 @@ tml_status gl_surface_cases(tml_context *tml, const gl_texture **out);
 
 /* An output array and its elements. */
 typedef struct surface_array {
-    const tml_slot *slot;      /* NULL: not wanted */
+    const gl_texture *to;      /* NULL: not wanted */
     const gl_texture *quads;   /* the elements, a quad each */
     uint32_t components, skip; /* components of a quad to take, and before those */
     bool is_wide;              /* words of 64 bits */
@@ -71,5 +77,12 @@ tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const su
 /* Writes a part's vertices and triangles. gl_surface_emit.c */
 tml_status gl_surface_emit(const surface_job *job, const workspace *space,
                            const surface_places *places);
+
+surface_textures gl_surface_outputs(const surface_plan *plan);
+
+/* Gathers the plan's outputs from a welded mesh, of so many triangles. is_bounded: of those in
+ * job->totals, and of vertices below vertex_room. */
+tml_status gl_surface_soup(const surface_job *job, const surface_textures *welded,
+                           uint64_t triangle_count, bool is_bounded, uint64_t vertex_room);
 
 #endif

@@ -56,6 +56,12 @@
 #define SURFACE_ATTRIBUTE   128u
 #define SURFACE_HELD_LIMITS 256u /* limits and isovalue are read from the head */
 
+/* Bits of counts_form: u64; a soup's vertices, three a triangle. */
+#define SURFACE_COUNTS_WIDE 1u
+#define SURFACE_COUNTS_SOUP 2u
+/* Triangles that a workgroup gathers at a time: one an invocation. */
+#define SURFACE_SOUP_BLOCK 256u
+
 /* Values of tml_normals; vulkan_surface.c asserts them. */
 #define SURFACE_NORMALS_NONE    0u
 #define SURFACE_NORMALS_FORWARD 1u
@@ -167,7 +173,7 @@ ARG_ADDRESS(draw)   /* optional: VkDrawIndexedIndirectCommand */
 ARG_ADDRESS(counts) /* optional: u32 or u64 x 2 */
 ARG_UINT(chunk_count)
 ARG_UINT(stretch)
-ARG_UINT(wide_counts)
+ARG_UINT(counts_form) /* SURFACE_COUNTS_... */
 ARG_UINT(vertex_room_low)
 ARG_UINT(vertex_room_high)
 ARG_UINT(triangle_room_low)
@@ -230,6 +236,23 @@ ARG_UINT(size_x)
 ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_triangles_args)
+
+/* surface_soup.comp: the corners of triangles, gathered from a welded mesh with u32 indices. A triangle
+ * with a corner that is not below vertex_room becomes three zeros. */
+ARGS_BEGIN(surface_soup_args)
+ARG_ADDRESS(indices)
+ARG_ADDRESS(positions)
+ARG_ADDRESS(normals) /* optional */
+ARG_ADDRESS(values)  /* optional */
+ARG_ADDRESS(to_positions)
+ARG_ADDRESS(to_normals)
+ARG_ADDRESS(to_values)
+ARG_ADDRESS(total) /* optional: the part's totals, where triangles is an upper bound */
+ARG_UINT(triangles_low)
+ARG_UINT(triangles_high)
+ARG_UINT(vertex_room)
+ARG_UINT(groups) /* of the dispatch */
+ARGS_END(surface_soup_args)
 
 /* surface_index.comp: minimum and maximum of each brick's samples, as floats rounded outward. */
 ARGS_BEGIN(surface_index_args)

@@ -194,21 +194,23 @@ static tml_status place_chunks(const surface_job *job, const workspace *space, u
     const surface_plan *plan = job->plan;
     uint64_t stretch =
         groups_of(groups_of(space->chunk_count, STRETCHES_MAX), STRETCH_MIN) * STRETCH_MIN;
-    surface_scan_args args = {.chunks = space->chunks,
-                              .places = space->places,
-                              .head = space->head,
-                              .states = states->words,
-                              .total = total_of(job, part),
-                              .draw = plan->draw ? vk_slot_address(plan->draw) : 0,
-                              .counts = plan->counts ? vk_slot_address(plan->counts) : 0,
-                              .chunk_count = space->chunk_count,
-                              .stretch = (uint32_t)stretch,
-                              .wide_counts = plan->counts && plan->counts->type == TML_U64,
-                              .vertex_room_low = (uint32_t)plan->vertex_capacity,
-                              .vertex_room_high = (uint32_t)(plan->vertex_capacity >> 32),
-                              .triangle_room_low = (uint32_t)plan->triangle_capacity,
-                              .triangle_room_high = (uint32_t)(plan->triangle_capacity >> 32),
-                              .is_masked = plan->mask != NULL};
+    surface_scan_args args = {
+        .chunks = space->chunks,
+        .places = space->places,
+        .head = space->head,
+        .states = states->words,
+        .total = total_of(job, part),
+        .draw = plan->draw ? vk_slot_address(plan->draw) : 0,
+        .counts = plan->counts ? vk_slot_address(plan->counts) : 0,
+        .chunk_count = space->chunk_count,
+        .stretch = (uint32_t)stretch,
+        .counts_form = (plan->counts && plan->counts->type == TML_U64 ? SURFACE_COUNTS_WIDE : 0) |
+                       (plan->soup ? SURFACE_COUNTS_SOUP : 0),
+        .vertex_room_low = (uint32_t)plan->vertex_capacity,
+        .vertex_room_high = (uint32_t)(plan->vertex_capacity >> 32),
+        .triangle_room_low = (uint32_t)plan->triangle_capacity,
+        .triangle_room_high = (uint32_t)(plan->triangle_capacity >> 32),
+        .is_masked = plan->mask != NULL};
     memcpy(&args.normal0, plan->normal_rows, sizeof plan->normal_rows);
     return vk_dispatch(job->tml,
                        &(vk_dispatch_info){.module = &vk_shader_surface_scan,
@@ -245,11 +247,6 @@ static tml_status count_part(const surface_job *job, const workspace *space, uin
     return status;
 }
 
-static vk_address address_or_none(const tml_slot *slot)
-{
-    return slot ? vk_slot_address(slot) : 0;
-}
-
 static tml_status emit_vertices(const surface_job *job, const workspace *space)
 {
     const surface_plan *plan = job->plan;
@@ -258,9 +255,9 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space)
     const surface_vertices_args args = {
         .volume = job->sources[SOURCE_VOLUME].at,
         .attributes = job->sources[SOURCE_ATTRIBUTE].at,
-        .positions = vk_slot_address(plan->positions),
-        .normals = address_or_none(plan->vertex_normals),
-        .values = address_or_none(plan->vertex_values),
+        .positions = job->out.positions,
+        .normals = job->out.normals,
+        .values = job->out.values,
         .head = space->head,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
@@ -304,7 +301,7 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space)
 {
     const surface_plan *plan = job->plan;
     const surface_triangles_args args = {
-        .indices = vk_slot_address(plan->indices),
+        .indices = job->out.indices,
         .head = space->head,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
@@ -335,6 +332,58 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
 {
     tml_status status = emit_vertices(job, space);
     return status == TML_OK ? emit_triangles(job, space) : status;
+}
+
+/* ---- soups ------------------------------------------------------------------------------------ */
+
+/* Workgroups that gather, each some blocks of triangles: more than a device has at a time. */
+enum { SOUP_GROUPS_MAX = 4096 };
+
+static vk_address address_or_none(const tml_slot *slot)
+{
+    return slot ? vk_slot_address(slot) : 0;
+}
+
+/* Gathers the plan's outputs from a welded mesh: of so many triangles, or fewer by the total. */
+static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
+                              const surface_outputs *welded, uint64_t triangle_count,
+                              vk_address total)
+{
+    uint64_t groups =
+        TML_MIN_OF(groups_of(triangle_count, SURFACE_SOUP_BLOCK), (uint64_t)SOUP_GROUPS_MAX);
+    const surface_soup_args args = {
+        .indices = welded->indices,
+        .positions = welded->positions,
+        .normals = welded->normals,
+        .values = welded->values,
+        .to_positions = vk_slot_address(plan->positions),
+        .to_normals = address_or_none(plan->vertex_normals),
+        .to_values = address_or_none(plan->vertex_values),
+        .total = total,
+        .triangles_low = (uint32_t)triangle_count,
+        .triangles_high = (uint32_t)(triangle_count >> 32),
+        .vertex_room = (uint32_t)TML_MIN_OF(plan->vertex_capacity, (uint64_t)UINT32_MAX),
+        .groups = (uint32_t)groups,
+    };
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_surface_soup,
+                                                .spec_count = 3,
+                                                .specs = {plan->type, 0, total != 0},
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = groups});
+}
+
+static tml_status run_soup(tml_context *tml, const surface_plan *plan)
+{
+    const surface_outputs welded = {
+        vk_slot_address(plan->welded.positions), address_or_none(plan->welded.vertex_normals),
+        address_or_none(plan->welded.vertex_values), vk_slot_address(plan->welded.indices)};
+    if (plan->indices64)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_surface: desc.soup: %" PRIu64 " vertices before their triangles; on "
+                         "Vulkan at most 2^32; surface a region at a time",
+                         plan->welded.vertex_count);
+    return gather_soup(tml, plan, &welded, plan->welded.triangle_count, 0);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -594,6 +643,8 @@ static tml_status run_enqueue(const surface_job *job)
         status = count_part(job, &space, 0);
     if (status == TML_OK)
         status = emit_part(job, &space);
+    if (status == TML_OK && plan->soup)
+        status = gather_soup(job->tml, plan, &job->out, plan->triangle_capacity, total_of(job, 0));
     return status;
 }
 
@@ -623,6 +674,8 @@ static tml_status surface_run(tml_context *tml, const void *desc, void *scratch,
         return status;
     if (plan->stage == SURFACE_INDEX)
         return run_index(tml, plan);
+    if (plan->stage == SURFACE_SOUP)
+        return run_soup(tml, plan);
     surface_job job;
     status = surface_job_begin(tml, plan, scratch, scratch_size, &job);
     if (status != TML_OK)

@@ -40,6 +40,11 @@ typedef struct workspace {
         list;
 } workspace;
 
+/* Where EMIT writes; 0: not wanted. */
+typedef struct surface_outputs {
+    vk_address positions, normals, values, indices;
+} surface_outputs;
+
 typedef struct surface_job {
     tml_context *tml;
     const surface_plan *plan;
@@ -50,9 +55,10 @@ typedef struct surface_job {
     uint64_t z_first, z_end, thickness;
     uint64_t own_first, own_end; /* own layers of the current slab */
     surface_source sources[SOURCES];
-    vk_address totals; /* SURFACE_TOTAL_WORDS a part */
-    vk_address states; /* SURFACE_STATE_WORDS, for a recording */
-    vk_arena spaces;   /* scratch where the workspaces begin */
+    surface_outputs out; /* of an enqueued soup, its welded mesh in scratch */
+    vk_address totals;   /* SURFACE_TOTAL_WORDS a part */
+    vk_address states;   /* SURFACE_STATE_WORDS, for a recording */
+    vk_arena spaces;     /* scratch where the workspaces begin */
 } surface_job;
 
 /* Bytes of scratch for the plan's stage: for the whole volume where that fits, else for slabs. */

@@ -155,6 +155,29 @@ static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t t
     return job;
 }
 
+static vk_address address_or_none(const tml_slot *slot)
+{
+    return slot ? vk_slot_address(slot) : 0;
+}
+
+static surface_outputs outputs_take(const surface_plan *plan, vk_arena *arena)
+{
+    if (plan->stage != SURFACE_EMIT && plan->stage != SURFACE_ENQUEUE)
+        return (surface_outputs){0};
+    if (!plan->soup)
+        return (surface_outputs){
+            address_or_none(plan->positions), address_or_none(plan->vertex_normals),
+            address_or_none(plan->vertex_values), address_or_none(plan->indices)};
+    const uint64_t vertices = plan->vertex_capacity;
+    surface_outputs out = {.positions = vk_take(arena, vertices, 3 * sizeof(float))};
+    if (plan->vertex_normals)
+        out.normals = vk_take(arena, vertices, 3 * sizeof(float));
+    if (plan->vertex_values)
+        out.values = vk_take(arena, vertices, sizeof(float));
+    out.indices = vk_take(arena, plan->triangle_capacity, 3 * sizeof(uint32_t));
+    return out;
+}
+
 /* Sets the job's addresses. Returns the bytes of scratch that it takes. */
 static size_t job_take(surface_job *job, vk_arena arena)
 {
@@ -164,6 +187,7 @@ static size_t job_take(surface_job *job, vk_arena arena)
     source_take(job, plan->volume, plan->field != NULL, &arena, &job->sources[SOURCE_VOLUME]);
     source_take(job, plan->mask, false, &arena, &job->sources[SOURCE_MASK]);
     source_take(job, plan->attribute, false, &arena, &job->sources[SOURCE_ATTRIBUTE]);
+    job->out = outputs_take(plan, &arena);
     job->spaces = arena;
     size_t size = arena.size;
     for (uint32_t p = 0; p < plan->part_count; p++) {
@@ -225,7 +249,7 @@ static bool is_whole(tml_context *tml, const surface_plan *plan, size_t whole, u
 size_t surface_scratch_size(tml_context *tml, const void *desc)
 {
     const surface_plan *plan = desc;
-    if (plan->stage == SURFACE_INDEX)
+    if (plan->stage == SURFACE_INDEX || plan->stage == SURFACE_SOUP)
         return 0;
     size_t whole = scratch_with(tml, plan, 0);
     uint64_t room = TML_MIN_OF(vk_scratch_room(tml), (uint64_t)plan->scratch_limit);

@@ -23,7 +23,7 @@ uvec2 times3(uvec2 n)
     return add64(n, add64(n, n));
 }
 
-/* The draw's index count: that of the triangles in the buffer, at most 2^32 - 1. */
+/* The draw's index or vertex count: that of the triangles in the buffer, at most 2^32 - 1. */
 void write_draw(uvec2 triangles)
 {
     uvec2 room = uvec2(args.triangle_room_low, args.triangle_room_high);
@@ -38,7 +38,9 @@ void write_draw(uvec2 triangles)
 
 void write_counts(uvec2 vertices, uvec2 triangles)
 {
-    if (args.wide_counts != 0u) {
+    if ((args.counts_form & SURFACE_COUNTS_SOUP) != 0u)
+        vertices = times3(triangles);
+    if ((args.counts_form & SURFACE_COUNTS_WIDE) != 0u) {
         store64(args.counts, vertices);
         store64(address_of_word(args.counts, 2u), triangles);
     } else {
