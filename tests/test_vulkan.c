@@ -715,6 +715,7 @@ TEST(compact_is_right_or_says_no)
     }
     driver.real_instance = loader();
     driver.no_patience = true;
+    driver.looks = 1;
     tml_context *tml;
     CHECK(open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml) == TML_OK);
     tml_buffer in = buffer_of(tml, TML_U32, COUNT, numbers),
@@ -735,6 +736,7 @@ TEST(compact_is_right_or_says_no)
     CHECK(stalls <= 1);
     tml_close(tml);
     driver.no_patience = false;
+    driver.looks = 0;
 }
 
 /* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain, and late tiles are
@@ -748,6 +750,7 @@ TEST(sort_is_right_or_says_no)
     driver.real_instance = loader();
     for (int moving = 0; moving < 2; moving++) {
         driver.no_patience = moving;
+        driver.looks = 1;
         tml_context *tml;
         const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
         const tml_testing testing = {.vulkan_late_tiles = !moving};
@@ -771,6 +774,51 @@ TEST(sort_is_right_or_says_no)
     }
     CHECK(stalls <= 1);
     driver.no_patience = false;
+    driver.looks = 0;
+}
+
+static uint64_t scrambled(uint64_t i)
+{
+    i = (i + 1) * 0x9e3779b97f4a7c15u;
+    return i ^ i >> 29;
+}
+
+/* Scans of numbers that fill all bits of the type, in place too where the device is taken at its word. */
+static void scans_are_right(tml_context *tml, tml_type type, bool in_place)
+{
+    static uint64_t in64[COUNT], back64[COUNT];
+    static uint32_t in32[COUNT], back32[COUNT];
+    for (uint64_t i = 0; i < COUNT; i++)
+        in32[i] = (uint32_t)(in64[i] = scrambled(i));
+    bool is_wide = type == TML_U64;
+    tml_buffer in = buffer_of(tml, type, COUNT, is_wide ? (void *)in64 : in32),
+               out = in_place ? in : buffer_of(tml, type, COUNT, NULL);
+    const tml_scan_desc scan = {.in = in, .out = out, .method = TML_METHOD_LOOK_BACK};
+    tml_status status = tml_scan(tml, &scan);
+    if (in_place && status == TML_ERROR_UNSUPPORTED)
+        return;
+    CHECK(status == TML_OK);
+    CHECK(tml_buffer_read(tml, out, is_wide ? (void *)back64 : back32) == TML_OK);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < COUNT; sum += in64[i++])
+        CHECK(is_wide ? back64[i] == sum : back32[i] == (uint32_t)sum);
+}
+
+/* Tiles that publish late: others add what is there, wait, or do their work. */
+TEST(late_tiles_of_scans)
+{
+    NEED_DEVICE();
+    driver.real_instance = loader();
+    for (int moving = 0; moving < 2; moving++) {
+        driver.claims_progress = moving;
+        tml_context *tml;
+        const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
+        CHECK(open_testing(&desc, &(tml_testing){.vulkan_late_tiles = true}, &tml) == TML_OK);
+        for (int run = 0; run < 8; run++)
+            scans_are_right(tml, run & 1 ? TML_U64 : TML_U32, run & 2);
+        tml_close(tml);
+    }
+    driver.claims_progress = false;
 }
 
 /* A scan that waits in vain within the caller's commands, where no call waits. */

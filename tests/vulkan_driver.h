@@ -19,6 +19,7 @@ static struct {
     const char *missing;  /* a function that is not there */
     bool no_addresses;    /* the device lacks bufferDeviceAddress */
     bool no_patience;     /* it says that it keeps workgroups moving, but nobody waits for any */
+    uint32_t looks;       /* then: how often a tile looks at a silent one */
     bool claims_progress; /* it says that, and is asked to show it */
     uint32_t lanes;  /* what it says of its subgroups' size, which nobody can ask for; 0: truth */
     bool sizes_vary; /* it says that subgroups are of several sizes */
@@ -211,7 +212,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
         return VK_ERROR_UNKNOWN;
     memcpy(values, constants.pData, constants.dataSize);
     for (size_t i = 0; i < constants.dataSize / sizeof *values; i++)
-        values[i] = values[i] == 1 << 16 || values[i] == 1 << 20 ? 0 : values[i];
+        values[i] = values[i] == 1 << 16 || values[i] == 1 << 20 ? driver.looks : values[i];
     constants.pData = values;
     info.stage.pSpecializationInfo = &constants;
     return patient_CreateComputePipelines(a, b, c, &info, e, f);

@@ -16,8 +16,8 @@ typedef struct tml_testing {
     /* Vulkan: elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams
      * run in passes. 0: 2^30. */
     uint64_t vulkan_pass_items;
-    /* Vulkan: every other tile of a sort publishes its counts late, so that others count in its stead
-     * where workgroups are not known to make forward progress. */
+    /* Vulkan: every other tile of a sort or a scan publishes its sums late, so that others wait for it or,
+     * where workgroups are not known to make forward progress, add in its stead. */
     bool vulkan_late_tiles;
     /* OpenGL ES: texels in a row of the library's textures, as a power of two, from 4 on; 0: the
      * device's largest, at most 2^14. */

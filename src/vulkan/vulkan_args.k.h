@@ -198,7 +198,7 @@ ARGS_END(histogram_args)
 
 /* ---- compact, partition, unique -------------------------------------------------------------- */
 
-/* Words of look-back state: word 0 is the ticket counter, word STATES_FIRST + t is tile t's state. */
+/* Words of look-back state: word 0 is the ticket counter, and tiles' states begin at word STATES_FIRST. */
 #define STATES_FIRST 32u
 
 /* Specialization constants of the single-pass shaders (compact.glsl), after the kernel's four. TOTALS_...

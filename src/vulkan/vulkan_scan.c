@@ -13,14 +13,16 @@
 
 #include "kernels/kernel.h"
 
+#include "vulkan/vulkan_args.k.h"
 #include "vulkan/vulkan_stream.k.h"
 
 #include "kernels/kernel_end.h"
 
 enum {
-    SCAN_SPECS = 8,
-    SPINS_MOVING = 1 << 16, /* polls of a predecessor with forward progress: tens of milliseconds */
-    SPINS_STUCK = 4,        /* without it: the predecessor may wait for this workgroup to end */
+    SCAN_SPECS = 9,
+    LOOKS_MOVING = 1 << 16, /* polls of a predecessor with forward progress: tens of milliseconds */
+    LOOKS_STUCK = 4,        /* without it: the predecessor may wait for this workgroup to end */
+    LATE_LOADS = 1000,      /* longer than LOOKS_STUCK polls */
     SHORT_TILES = 2,        /* one workgroup scans so many sooner than three dispatches */
 };
 
@@ -29,7 +31,7 @@ typedef struct scan_kind {
     const vk_module *module;
     uint32_t tile;     /* elements */
     uint32_t sum_size; /* bytes */
-    uint32_t parts;    /* words of a look-back state, after four words in front; 0: no look-back */
+    uint32_t words;    /* of a look-back state; 0: no look-back */
     uint32_t specs[SCAN_SPECS];
 } scan_kind;
 
@@ -42,7 +44,7 @@ static scan_kind kind_for(tml_type sum_type)
         return (scan_kind){&vk_shader_scan_f64, SCAN_TILE_OF_8, 8, 0, {0}};
     case TML_U64:
     case TML_I64:
-        return (scan_kind){&vk_shader_scan_u64, SCAN_TILE_OF_8, 8, 4, {0}};
+        return (scan_kind){&vk_shader_scan_u64, SCAN_TILE_OF_8, 8, 3, {0}};
     default:
         return (scan_kind){&vk_shader_scan_u32, SCAN_TILE_OF_4, 4, 2, {0}};
     }
@@ -62,7 +64,7 @@ static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
 
 static uint32_t state_words(const scan_kind *kind, uint64_t count)
 {
-    return 4 + kind->parts * tiles_of(kind, count);
+    return STATES_FIRST + kind->words * tiles_of(kind, count);
 }
 
 static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_t mode,
@@ -84,7 +86,8 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
 static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args,
                                    vk_address own_states, vk_address grid)
 {
-    bool in_place = args->in_at == args->out_at, moving = vk_caps_of(tml)->forward_progress;
+    const vk_caps *caps = vk_caps_of(tml);
+    bool in_place = args->in_at == args->out_at;
     uint32_t tiles = tiles_of(kind, args->bound);
     vk_states states;
     tml_status status = vk_take_states(tml, state_words(kind, args->bound), own_states, &states);
@@ -94,9 +97,10 @@ static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args 
     args->clear = states.clear;
     args->clear_count = states.clear_count;
     args->stalled = states.stalled;
-    kind->specs[4] = in_place ? VK_PATIENCE : moving ? SPINS_MOVING : SPINS_STUCK;
+    kind->specs[4] = in_place ? VK_PATIENCE : caps->forward_progress ? LOOKS_MOVING : LOOKS_STUCK;
     kind->specs[5] = !in_place;
-    kind->specs[7] = in_place || !moving;
+    kind->specs[7] = in_place ? !caps->begins_in_order : !caps->forward_progress;
+    kind->specs[8] = tml->testing.vulkan_late_tiles ? LATE_LOADS : 0;
     return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles, grid);
 }
 
@@ -116,13 +120,22 @@ static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan
     return status ? status : scan_dispatch(tml, kind, SCAN_ADD, args, tiles, grid);
 }
 
+/* Scans args->bound elements. scratch: while recording, states; without look-back, a sum per tile. */
+static tml_status scan_pass(tml_context *tml, scan_kind *kind, scan_args *args, bool looks_back,
+                            vk_address scratch, vk_address grid)
+{
+    if (args->bound <= SHORT_TILES * kind->tile)
+        return scan_dispatch(tml, kind, SCAN_ALL, args, 1, 0);
+    return looks_back ? scan_in_one_pass(tml, kind, args, scratch, grid)
+                      : reduce_then_scan(tml, kind, args, scratch, grid);
+}
+
 /* ---- tml_scan -------------------------------------------------------------------------------- */
 
 typedef struct scan_job {
     scan_kind kind;
     vk_passes passes;
-    vk_address states;   /* LOOK_BACK, while recording */
-    vk_address sums;     /* REDUCE_THEN_SCAN: a sum per tile */
+    vk_address scratch;  /* of a pass */
     vk_address bases[2]; /* the prefix that a pass begins with; passes alternate */
 } scan_job;
 
@@ -136,9 +149,9 @@ static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena
             job->bases[i] = vk_take(arena, 1, job->kind.sum_size);
     uint64_t longest = TML_MIN_OF(job->passes.bound, job->passes.items);
     if (desc->method == TML_METHOD_LOOK_BACK)
-        job->states = vk_take(arena, state_words(&job->kind, longest), sizeof(uint32_t));
+        job->scratch = vk_take(arena, state_words(&job->kind, longest), sizeof(uint32_t));
     else if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
-        job->sums = vk_take(arena, tiles_of(&job->kind, longest), job->kind.sum_size);
+        job->scratch = vk_take(arena, tiles_of(&job->kind, longest), job->kind.sum_size);
 }
 
 static bool supports(tml_context *tml, const void *argument)
@@ -150,7 +163,7 @@ static bool supports(tml_context *tml, const void *argument)
     if (type == TML_F64 && !caps->float64)
         return false;
     if (desc->method == TML_METHOD_LOOK_BACK)
-        return kind_for(type).parts != 0 && (!in_place || caps->forward_progress);
+        return kind_for(type).words != 0 && (!in_place || caps->forward_progress);
     return desc->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
@@ -181,13 +194,8 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
                           .total = is_last ? vk_address_of(tml, desc->total) : 0,
                           .next_base = is_last ? 0 : job.bases[(p + 1) % 2],
                           .bound = pass.bound};
-        vk_address grid = vk_pass_grid(&pass, job.kind.tile);
-        if (pass.bound <= SHORT_TILES * job.kind.tile)
-            status = scan_dispatch(tml, &job.kind, SCAN_ALL, &args, 1, 0);
-        else if (desc->method == TML_METHOD_LOOK_BACK)
-            status = scan_in_one_pass(tml, &job.kind, &args, job.states, grid);
-        else
-            status = reduce_then_scan(tml, &job.kind, &args, job.sums, grid);
+        status = scan_pass(tml, &job.kind, &args, desc->method == TML_METHOD_LOOK_BACK, job.scratch,
+                           vk_pass_grid(&pass, job.kind.tile));
     }
     return status;
 }
@@ -196,64 +204,25 @@ const tml_engine_op vk_op_scan = {supports, scratch_size, run};
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* One workgroup scans so many counts sooner than three dispatches. */
-enum { COUNTS_FOR_ONE_GROUP = 2 * COUNTS_TILE };
-
-static uint32_t counts_tiles(uint32_t count)
+static scan_kind kind_of_counts(void)
 {
-    return count / COUNTS_TILE + (count % COUNTS_TILE != 0);
+    scan_kind kind = kind_for(TML_U32);
+    set_input(&kind, TML_U32, false);
+    kind.specs[6] = true;
+    return kind;
 }
 
 size_t vk_scan_counts_scratch(uint32_t count)
 {
-    if (count <= COUNTS_FOR_ONE_GROUP)
-        return 0;
-    const scan_kind kind = kind_for(TML_U32);
-    vk_arena one_pass = {0}, steps = {0};
-    vk_take(&one_pass, state_words(&kind, count), sizeof(uint32_t));
-    while (count > COUNTS_FOR_ONE_GROUP) {
-        count = counts_tiles(count);
-        vk_take(&steps, count, sizeof(uint32_t));
-    }
-    return TML_MAX_OF(one_pass.size, steps.size);
-}
-
-static tml_status scan_counts_step(tml_context *tml, uint32_t mode, const scan_counts_args *args)
-{
-    return vk_dispatch(tml, &(vk_dispatch_info){
-                                .module = &vk_shader_scan_counts,
-                                .spec_count = 1,
-                                .specs = {mode},
-                                .args = args,
-                                .args_size = sizeof *args,
-                                .groups = mode == COUNTS_ALL ? 1 : counts_tiles(args->count),
-                            });
+    const scan_kind kind = kind_of_counts();
+    return count <= SHORT_TILES * kind.tile ? 0 : state_words(&kind, count) * sizeof(uint32_t);
 }
 
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total)
 {
-    if (count <= COUNTS_FOR_ONE_GROUP)
-        return scan_counts_step(
-            tml, COUNTS_ALL,
-            &(scan_counts_args){.values = values, .base = base, .total = total, .count = count});
-    if (vk_caps_of(tml)->forward_progress) {
-        scan_kind kind = kind_for(TML_U32);
-        set_input(&kind, TML_U32, false);
-        kind.specs[6] = true;
-        return scan_in_one_pass(
-            tml, &kind,
-            &(scan_args){
-                .in_at = values, .out_at = values, .base = base, .total = total, .bound = count},
-            scratch, 0);
-    }
-
-    vk_arena arena = {scratch, 0};
-    uint32_t tiles = counts_tiles(count);
-    scan_counts_args args = {.values = values, .count = count};
-    args.sums = vk_take(&arena, tiles, sizeof(uint32_t));
-    tml_status status = scan_counts_step(tml, COUNTS_SUMS, &args);
-    if (!status)
-        status = vk_scan_counts(tml, args.sums, tiles, scratch + arena.size, base, total);
-    return status ? status : scan_counts_step(tml, COUNTS_ADD, &args);
+    scan_kind kind = kind_of_counts();
+    scan_args args = {
+        .in_at = values, .out_at = values, .base = base, .total = total, .bound = count};
+    return scan_pass(tml, &kind, &args, vk_caps_of(tml)->forward_progress, scratch, 0);
 }

@@ -2,25 +2,6 @@
  * both sides use. Device addresses come first in each struct. An address marked "optional" may be
  * 0. */
 
-/* ---- scans of counts ------------------------------------------------------------------------- */
-
-/* Counts in a tile, which one workgroup scans at a time. */
-#define COUNTS_TILE 8192u
-
-/* Modes of scan_counts.comp: one workgroup scans all counts; each tile's sum goes to sums; each
- * tile is scanned in place, from its exclusive prefix in sums. */
-#define COUNTS_ALL  0u
-#define COUNTS_SUMS 1u
-#define COUNTS_ADD  2u
-
-ARGS_BEGIN(scan_counts_args)
-ARG_ADDRESS(values) /* u32, 16-byte aligned */
-ARG_ADDRESS(sums)   /* u32 per tile */
-ARG_ADDRESS(base)   /* ALL, optional: u64, added to total */
-ARG_ADDRESS(total)  /* ALL, optional: u64, gets *base plus the sum of all counts */
-ARG_UINT(count)
-ARGS_END(scan_counts_args)
-
 /* ---- folds ----------------------------------------------------------------------------------- */
 
 /* A workgroup's tile: 8 times 256 pieces of 16 bytes. FOLD_FAN: tiles whose results are folded
@@ -74,7 +55,7 @@ ARG_ADDRESS(length_at) /* optional */
 ARG_ADDRESS(base)      /* optional: the prefix to begin with */
 ARG_ADDRESS(total)     /* optional: gets the sum of all, with the prefix */
 ARG_ADDRESS(next_base) /* optional: gets the same */
-ARG_ADDRESS(states) /* ONE_PASS: zeroed: a ticket, 3 words, 2 or 4 per tile; else a sum per tile */
+ARG_ADDRESS(states) /* ONE_PASS: zeroed: STATES_FIRST words, 2 or 3 per tile; else a sum per tile */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(stalled) /* ONE_PASS: vk_states.stalled */
 ARG_UINT(bound)

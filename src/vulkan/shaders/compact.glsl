@@ -73,7 +73,7 @@ uint find_place(uvec2 states, uint tile)
         end--;
         uint count = count_neighbour(end);
         if (subgroupElect())
-            publish_for(states, end, count);
+            publish_for(states, end, AGGREGATE, count);
         place += count;
     }
 }

@@ -38,7 +38,7 @@ uvec2 find_place(uvec2 states, uint tile)
         end--;
         uvec2 theirs = sum_alone(end);
         if (subgroupElect())
-            publish_for(states, end, theirs);
+            publish_for(states, end, AGGREGATE, theirs);
         sum = add64(sum, theirs);
     }
     return sum;

@@ -3,8 +3,9 @@
  *
  *   LOOKS       polls without a result before a tile counts as stuck. Then, if the device has forward progress,
  *               whoever finds one may give up; else it publishes the aggregate in that tile's stead
- *   LOOK_WIDE   if a sum has 60 bits, as uvec2 (low, high), and a state two words of 30 bits; else a sum has
- *               30 bits (an inclusive prefix 31) and a state one word
+ *   LOOK_WIDE   if a sum has 60 bits, as uvec2 (low, high), and a state two words of 30 bits
+ *   LOOK_SUMS   if sums are those of group.glsl, u32 or u64: a state has two or three words of 30 bits
+ *               neither: a sum has 30 bits (an inclusive prefix 31) and a state one word
  *
  * States are published by atomicExchange but polled by loads (compact.glsl says why).
  *
@@ -15,6 +16,8 @@
 const uint AGGREGATE = 0x40000000u;
 const uint INCLUSIVE = 0x80000000u;
 
+#if defined(LOOK_WIDE) || defined(LOOK_SUMS)
+const uint STATE_BITS = AGGREGATE - 1u;
 #ifdef LOOK_WIDE
 #define look_sum uvec2
 const look_sum NO_SUM = uvec2(0u);
@@ -26,30 +29,69 @@ look_sum subgroup_total(look_sum sum)
 {
     return subgroup_sum64(sum);
 }
-uvec2 state_of(uint flag, look_sum sum)
+#else
+#define look_sum sum_t
+const look_sum NO_SUM = ZERO;
+look_sum add_sums(look_sum a, look_sum b)
 {
-    return uvec2(sum.x & (AGGREGATE - 1u), (sum.y << 2 | sum.x >> 30) & (AGGREGATE - 1u)) | flag;
+    return add(a, b);
 }
+look_sum subgroup_total(look_sum sum)
+{
+    return add_lanes(sum);
+}
+#endif
+#if defined(LOOK_SUMS) && defined(SUM_U32)
+const uint STATE_WORDS = 2u;
+uvec3 words_of(look_sum sum)
+{
+    return uvec3(sum & STATE_BITS, sum >> 30, 0u);
+}
+look_sum sum_of_words(uvec3 words)
+{
+    return (words.x & STATE_BITS) | words.y << 30;
+}
+#else
+#ifdef LOOK_WIDE
+const uint STATE_WORDS = 2u;
+#else
+const uint STATE_WORDS = 3u;
+#endif
+uvec3 words_of(look_sum sum)
+{
+    return uvec3(sum.x, sum.y << 2 | sum.x >> 30, STATE_WORDS > 2u ? sum.y >> 28 : 0u) & STATE_BITS;
+}
+look_sum sum_of_words(uvec3 words)
+{
+    return uvec2((words.x & STATE_BITS) | words.y << 30, (words.y & STATE_BITS) >> 2 | words.z << 28);
+}
+#endif
 void publish(uvec2 states, uint i, uint flag, look_sum sum)
 {
-    uvec2 state = state_of(flag, sum);
-    atomicExchange(words_at(states).v[2u * i], state.x);
-    atomicExchange(words_at(states).v[2u * i + 1u], state.y);
+    uvec3 words = words_of(sum) | flag;
+    [[unroll]] for (uint w = 0u; w < STATE_WORDS; w++)
+        atomicExchange(words_at(states).v[STATE_WORDS * i + w], words[w]);
 }
-void publish_for(uvec2 states, uint i, look_sum sum)
+/* Publishes the aggregate, or the inclusive prefix, of another workgroup's tile, unless that has published
+ * by itself. Of one flag all publish the same. */
+void publish_for(uvec2 states, uint i, uint flag, look_sum sum)
 {
-    uvec2 state = state_of(AGGREGATE, sum);
-    atomicMax(words_at(states).v[2u * i], state.x);
-    atomicMax(words_at(states).v[2u * i + 1u], state.y);
+    uvec3 words = words_of(sum) | flag;
+    [[unroll]] for (uint w = 0u; w < STATE_WORDS; w++)
+        atomicMax(words_at(states).v[STATE_WORDS * i + w], words[w]);
 }
-/* Words with the same flag belong together: a tile publishes one sum for each. */
+/* The flag and the sum of a state. Words with the same flag belong together: a tile publishes one sum for
+ * each flag. */
 uint look(uvec2 states, uint i, out look_sum sum)
 {
-    uint low = ATOMIC_LOAD(words_at(states).v[2u * i]);
-    uint high = ATOMIC_LOAD(words_at(states).v[2u * i + 1u]);
-    uint flag = low & (AGGREGATE | INCLUSIVE);
-    sum = uvec2((low & (AGGREGATE - 1u)) | high << 30, high >> 2 & (AGGREGATE / 4u - 1u));
-    return flag == (high & (AGGREGATE | INCLUSIVE)) ? flag : 0u;
+    uvec3 words = uvec3(0u);
+    [[unroll]] for (uint w = 0u; w < STATE_WORDS; w++)
+        words[w] = ATOMIC_LOAD(words_at(states).v[STATE_WORDS * i + w]);
+    uint flag = words.x & (AGGREGATE | INCLUSIVE);
+    [[unroll]] for (uint w = 1u; w < STATE_WORDS; w++)
+        flag = flag == (words[w] & (AGGREGATE | INCLUSIVE)) ? flag : 0u;
+    sum = sum_of_words(words);
+    return flag;
 }
 #else
 #define look_sum uint
@@ -66,10 +108,9 @@ void publish(uvec2 states, uint i, uint flag, look_sum sum)
 {
     atomicExchange(words_at(states).v[i], flag | sum);
 }
-/* Publishes the aggregate of another workgroup's tile, unless that has published by itself. */
-void publish_for(uvec2 states, uint i, look_sum sum)
+void publish_for(uvec2 states, uint i, uint flag, look_sum sum)
 {
-    atomicMax(words_at(states).v[i], AGGREGATE | sum);
+    atomicMax(words_at(states).v[i], flag | sum);
 }
 /* The flag and the sum of a state. */
 uint look(uvec2 states, uint i, out look_sum sum)
@@ -87,7 +128,7 @@ const uint LOOK_WIDTH = 4u; /* tiles polled at a time */
 uint look_back_column(uvec2 states, uint stride, uint column, inout uint end, inout uint sum)
 {
     uint misses = 0u;
-    while (misses <= LOOKS) {
+    while (misses < LOOKS) {
         uint flags[LOOK_WIDTH], sums[LOOK_WIDTH];
         [[unroll]] for (uint w = 0u; w < LOOK_WIDTH; w++) {
             flags[w] = look(states, (w < end ? end - 1u - w : 0u) * stride + column, sums[w]);
@@ -111,12 +152,21 @@ uint look_back_column(uvec2 states, uint stride, uint column, inout uint end, in
 }
 #endif
 
+/* For tests: loads a word that is 0 so often before every other tile publishes. Returns 0. */
+uint delay(uint tile, uint loads, uvec2 zero)
+{
+    uint sum = 0u;
+    for (uint i = 0u; i < loads && (tile & 1u) == 0u; i++)
+        sum += ATOMIC_LOAD(word_at(zero).bits);
+    return sum;
+}
+
 /* Look-back by one subgroup, a lane a tile: adds to sum the states of the tiles before end, nearest first.
  * Returns 0 if sum is complete; else tile end - 1 is stuck, and the result is end. */
 uint look_back_row(uvec2 states, inout uint end, inout look_sum sum)
 {
     uint lane = gl_SubgroupInvocationID, misses = 0u;
-    while (misses <= LOOKS) {
+    while (misses < LOOKS) {
         look_sum part; /* all load, to stay converged */
         uint flag = look(states, lane < end ? end - 1u - lane : 0u, part);
         flag = lane < end ? flag : INCLUSIVE; /* before the first tile the prefix is 0 */

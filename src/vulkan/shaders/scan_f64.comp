@@ -1,6 +1,7 @@
 /* tml_scan with sums of type f64. */
 #define SUM_F64
 #include "kernel.glsl"
+#include "vulkan/vulkan_args.k.h"
 #include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
 #include "scan_body.glsl"

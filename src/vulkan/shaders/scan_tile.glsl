@@ -4,9 +4,8 @@
  *
  * Each subgroup has a stretch of the tile. A stretch has ROWS rows, and a row has a quad per lane,
  * consecutive in memory. A quad has four elements. A lane adds a quad's elements in order; the
- * lanes' sums are scanned in steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm for the
- * efficient solution of a general class of recurrence equations. 1973); rows follow one another;
- * the stretches' sums are scanned as the lanes' are.
+ * lanes' sums are scanned (group.glsl); rows follow one another; the stretches' sums are scanned as
+ * the lanes' are.
  *
  * No divergent branch precedes a subgroup operation: all invocations load, then select. Some
  * drivers reconverge late. */
@@ -18,53 +17,18 @@
 layout(constant_id = 0) const uint SCAN_MODE = 0u;
 layout(constant_id = 1) const uint IN_LOG2 = 2u; /* log2 of an input element's bytes */
 layout(constant_id = 2) const bool IN_SIGNED = false;
-layout(constant_id = 3) const bool INCLUSIVE = false;
+layout(constant_id = 3) const bool IS_INCLUSIVE = false;
 
-#if defined(SUM_U32)
-#define sum_t uint
-const uint ROWS = 8u;
-const sum_t ZERO = 0u;
-#elif defined(SUM_U64)
-#define sum_t uvec2
-const uint ROWS = 4u;
-const sum_t ZERO = uvec2(0u);
-#elif defined(SUM_F32)
-#define sum_t float
-const uint ROWS = 8u;
-const sum_t ZERO = 0.0;
-#else
-#define sum_t double
-const uint ROWS = 4u;
-const sum_t ZERO = 0.0lf;
-#endif
+#include "group.glsl"
 #if defined(SUM_U32) || defined(SUM_F32)
-const uint SUM_SIZE = 4u;
+const uint ROWS = 8u, SUM_SIZE = 4u;
 #else
-const uint SUM_SIZE = 8u;
+const uint ROWS = 4u, SUM_SIZE = 8u;
 #endif
 const uint STRETCH = 4u * ROWS * SUBGROUP;
 const uint TILE = 4u * ROWS * GROUP;
 
 /* ---- sums as numbers and as words ------------------------------------------------------------ */
-
-sum_t add(sum_t a, sum_t b)
-{
-#ifdef SUM_U64
-    return add64(a, b);
-#else
-    precise sum_t sum = a + b;
-    return sum;
-#endif
-}
-
-sum_t lane_of(sum_t x, uint lane)
-{
-#ifdef SUM_F64
-    return packDouble2x32(subgroupShuffle(unpackDouble2x32(x), lane));
-#else
-    return subgroupShuffle(x, lane);
-#endif
-}
 
 /* Element i of an array of sums, by plain loads and stores (see load64). */
 sum_t load_sum(uvec2 address, uint i)
@@ -200,47 +164,6 @@ void store_quad_slowly(uvec2 address, uint at, uint count, quad q)
             store_sum(address, at + c, q.v[c]);
 }
 
-/* ---- lanes and subgroups --------------------------------------------------------------------- */
-
-/* Inclusive scan over the subgroup. */
-sum_t scan_lanes(sum_t x)
-{
-#ifdef SUM_U32
-    return subgroupInclusiveAdd(x);
-#else
-    for (uint step = 1u; step < SUBGROUP; step <<= 1) {
-        uint lane = gl_SubgroupInvocationID;
-        sum_t both = add(lane_of(x, lane >= step ? lane - step : lane), x);
-        x = lane >= step ? both : x;
-    }
-    return x;
-#endif
-}
-
-shared sum_t subgroup_sums[SUBGROUPS_MAX];
-
-/* Exclusive scan of the subgroups' sums; total gets the sum of all. Has one barrier; another must
- * precede the next call. */
-sum_t scan_subgroups(sum_t own, out sum_t total)
-{
-    if (subgroupElect())
-        subgroup_sums[subgroup_index()] = own;
-    barrier();
-    total = ZERO;
-    sum_t before = ZERO;
-    for (uint first = 0u; first < GROUP / SUBGROUP; first += SUBGROUP) {
-        uint i = first + gl_SubgroupInvocationID;
-        sum_t theirs = subgroup_sums[min(i, GROUP / SUBGROUP - 1u)];
-        sum_t through = scan_lanes(i < GROUP / SUBGROUP ? theirs : ZERO);
-        uint here = subgroup_index() - first; /* at least SUBGROUP: not in this round */
-        sum_t sooner = lane_of(through, (here - 1u) & (SUBGROUP - 1u));
-        if (here < SUBGROUP)
-            before = here == 0u ? total : add(total, sooner);
-        total = add(total, lane_of(through, SUBGROUP - 1u));
-    }
-    return before;
-}
-
 /* ---- stretches and tiles --------------------------------------------------------------------- */
 
 /* A subgroup's stretch: its elements, and the exclusive prefix of each quad in it. */
@@ -297,7 +220,7 @@ quad scan_quad(quad q, sum_t before)
     quad sums;
     UNROLL for (uint c = 0u; c < 4u; c++) {
         sum_t through = add(before, q.v[c]);
-        sums.v[c] = INCLUSIVE ? through : before;
+        sums.v[c] = IS_INCLUSIVE ? through : before;
         before = through;
     }
     return sums;

@@ -164,7 +164,7 @@ quad scan_marked_quad(quad q, uint marks, sum_t before)
     UNROLL for (uint c = 0u; c < 4u; c++) {
         before = (marks >> c & 1u) != 0u ? ZERO : before;
         sum_t through = add(before, q.v[c]);
-        sums.v[c] = INCLUSIVE ? through : before;
+        sums.v[c] = IS_INCLUSIVE ? through : before;
         before = through;
     }
     return sums;

@@ -61,7 +61,7 @@ uint find_before(uint tile, uint count)
         count_tile(helped - 1u, count);
         barrier();
         if (t < BINS)
-            publish_for(args.states, (helped - 1u) * BINS + t, bins[t]);
+            publish_for(args.states, (helped - 1u) * BINS + t, AGGREGATE, bins[t]);
         if (end == helped) {
             sum += bins[t];
             end--;
@@ -83,8 +83,7 @@ void main()
     uint in_bin = rank_in_sections(codes, args.first_bit, ranks);
     /* What fills up the last tile is in the last bin. */
     uint counted = t == digit_of(LARGEST, args.first_bit, args.end_bit) ? in_bin - (TILE - here) : in_bin;
-    for (uint i = 0u; i < LATE && (tile & 1u) == 0u; i++)
-        in_bin += ATOMIC_LOAD(word_at(args.stalled).bits); /* 0 */
+    in_bin += delay(tile, LATE, args.stalled);
     if (!IS_PLACED && t < BINS)
         publish(args.states, tile * BINS + t, tile == 0u ? INCLUSIVE : AGGREGATE, counted);
     uint before = rank_in_tile(codes, args.first_bit, in_bin, ranks);
