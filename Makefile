@@ -87,6 +87,9 @@ bench-peers: | needs ## the same inputs through installed peers (VTK, TBB, FCL, 
 	@$(MAKE) build-bench
 	@scripts/bench-peers build/bench
 
+papers: build-release ## the tables of the papers that Trommel implements, made again (minutes)
+	@scripts/papers build/release/bin
+
 format: | needs ## clang-format every C file
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
@@ -103,4 +106,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup needs build demo test test-all fuzz web web-serve test-web bench bench-peers format lint docs install clean
+.PHONY: help setup needs build demo test test-all fuzz web web-serve test-web bench bench-peers papers format lint docs install clean
