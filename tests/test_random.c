@@ -912,7 +912,7 @@ static void run_programs(const work *w, outcome *out)
 {
     double end = now() + w->seconds;
 #ifdef TML_VULKAN
-    if (w->settings->engine == TML_ENGINE_VULKAN && !host_open(w->settings)) {
+    if (w->settings->engine == TML_ENGINE_VULKAN && !host_open(w->settings->name, w->settings->validate)) {
         out->failed = true;
         snprintf(out->message, sizeof out->message, "no device for the host program");
         return;
@@ -930,7 +930,7 @@ static void run_programs(const work *w, outcome *out)
         free(made);
     }
 #ifdef TML_VULKAN
-    host_close();
+    random_host_close();
 #endif
 }
 
