@@ -86,6 +86,16 @@ static VkResult failure_of(const char *name)
       (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c,              \
        VkShaderModule *d),                                                                         \
       (a, b, c, d))                                                                                \
+    X(CreateDescriptorSetLayout, 1,                                                                \
+      (VkDevice a, const VkDescriptorSetLayoutCreateInfo *b, const VkAllocationCallbacks *c,       \
+       VkDescriptorSetLayout *d),                                                                  \
+      (a, b, c, d))                                                                                \
+    X(CreateDescriptorPool, 1,                                                                     \
+      (VkDevice a, const VkDescriptorPoolCreateInfo *b, const VkAllocationCallbacks *c,            \
+       VkDescriptorPool *d),                                                                       \
+      (a, b, c, d))                                                                                \
+    X(AllocateDescriptorSets, 0,                                                                   \
+      (VkDevice a, const VkDescriptorSetAllocateInfo *b, VkDescriptorSet *c), (a, b, c))           \
     X(CreatePipelineLayout, 1,                                                                     \
       (VkDevice a, const VkPipelineLayoutCreateInfo *b, const VkAllocationCallbacks *c,            \
        VkPipelineLayout *d),                                                                       \
@@ -118,6 +128,10 @@ static VkResult failure_of(const char *name)
       (a, b, c), b)                                                                                \
     X(DestroyFence, (VkDevice a, VkFence b, const VkAllocationCallbacks *c), (a, b, c), b)         \
     X(DestroyShaderModule, (VkDevice a, VkShaderModule b, const VkAllocationCallbacks *c),         \
+      (a, b, c), b)                                                                                \
+    X(DestroyDescriptorSetLayout,                                                                  \
+      (VkDevice a, VkDescriptorSetLayout b, const VkAllocationCallbacks *c), (a, b, c), b)         \
+    X(DestroyDescriptorPool, (VkDevice a, VkDescriptorPool b, const VkAllocationCallbacks *c),     \
       (a, b, c), b)                                                                                \
     X(DestroyPipelineLayout, (VkDevice a, VkPipelineLayout b, const VkAllocationCallbacks *c),     \
       (a, b, c), b)                                                                                \

@@ -65,6 +65,35 @@ static void indirect(tml_context *tml)
     CHECK(arguments[0] == 6 && arguments[1] == 42);
 }
 
+static VkCommandBuffer begin_commands(const tml_vulkan_desc *vk, VkCommandPool *pool)
+{
+    VkCommandBuffer commands;
+    vkCreateCommandPool(
+        vk->device,
+        &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                   .queueFamilyIndex = vk->queue_family},
+        NULL, pool);
+    vkAllocateCommandBuffers(
+        vk->device,
+        &(VkCommandBufferAllocateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                       .commandPool = *pool,
+                                       .commandBufferCount = 1},
+        &commands);
+    vkBeginCommandBuffer(commands, &(VkCommandBufferBeginInfo){
+                                       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO});
+    return commands;
+}
+
+static void submit_and_wait(const tml_vulkan_desc *vk, VkCommandBuffer commands)
+{
+    vkQueueSubmit(vk->queue, 1,
+                  &(VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                  .commandBufferCount = 1,
+                                  .pCommandBuffers = &commands},
+                  VK_NULL_HANDLE);
+    vkQueueWaitIdle(vk->queue);
+}
+
 /* Operations in a command buffer of yours, which may be submitted any number of times. */
 static void record(tml_context *tml)
 {
@@ -75,37 +104,101 @@ static void record(tml_context *tml)
     const tml_buffer data = buffer_of(tml, TML_U32, 3, (uint32_t[]){1, 1, 1});
     const tml_scan_desc scan = {.in = data, .inclusive = true, .out = data};
     MUST(tml_vulkan_handles(tml, &vk));
-    vkCreateCommandPool(
-        vk.device,
-        &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                   .queueFamilyIndex = vk.queue_family},
-        NULL, &pool);
-    vkAllocateCommandBuffers(
-        vk.device,
-        &(VkCommandBufferAllocateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                       .commandPool = pool,
-                                       .commandBufferCount = 1},
-        &commands);
     MUST(tml_reserve(tml, tml_scan_scratch_size(tml, &scan)));
-    vkBeginCommandBuffer(commands, &(VkCommandBufferBeginInfo){
-                                       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO});
+    commands = begin_commands(&vk, &pool);
     MUST(tml_vulkan_record(tml, commands));
     MUST(tml_scan(tml, &scan));
     MUST(tml_vulkan_record_end(tml));
     vkEndCommandBuffer(commands);
     MUST(tml_sync(tml)); /* the data is there */
     for (int frame = 0; frame < 2; frame++)
-        vkQueueSubmit(vk.queue, 1,
-                      &(VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                      .commandBufferCount = 1,
-                                      .pCommandBuffers = &commands},
-                      VK_NULL_HANDLE);
-    vkQueueWaitIdle(vk.queue);
+        submit_and_wait(&vk, commands);
     MUST(tml_vulkan_check(tml)); /* did the device finish well? */
     MUST(tml_buffer_read(tml, data, sums));
     CHECK(sums[0] == 1 && sums[1] == 3 && sums[2] == 6);
     vkDestroyCommandPool(vk.device, pool, NULL);
     MUST(tml_vulkan_forget_recordings(tml)); /* it will not be submitted again */
+}
+
+static const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+
+/* An image of 5 x 3 texels of the picture's format, and the picture's view of it. */
+static VkImage image_of(const tml_vulkan_desc *vk, tml_vulkan_texture *picture,
+                        VkDeviceMemory *memory)
+{
+    VkImage image;
+    VkMemoryRequirements needs;
+    vkCreateImage(
+        vk->device,
+        &(VkImageCreateInfo){.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                             .imageType = VK_IMAGE_TYPE_2D,
+                             .format = picture->format,
+                             .extent = {5, 3, 1},
+                             .mipLevels = 1,
+                             .arrayLayers = 1,
+                             .samples = VK_SAMPLE_COUNT_1_BIT,
+                             .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT},
+        NULL, &image);
+    vkGetImageMemoryRequirements(vk->device, image, &needs);
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1))
+        type++;
+    vkAllocateMemory(vk->device,
+                     &(VkMemoryAllocateInfo){.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                             .allocationSize = needs.size,
+                                             .memoryTypeIndex = type},
+                     NULL, memory);
+    vkBindImageMemory(vk->device, image, *memory, 0);
+    vkCreateImageView(vk->device,
+                      &(VkImageViewCreateInfo){.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                                               .image = image,
+                                               .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                                               .format = picture->format,
+                                               .subresourceRange = all},
+                      NULL, &picture->view);
+    return image;
+}
+
+/* An image of yours, measured in place, after whatever drew into it: here a clear. The layout that the
+ * library finds is yours to set. */
+static void texture(tml_context *tml)
+{
+    tml_vulkan_desc vk;
+    VkImage image;
+    VkDeviceMemory memory;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    tml_image_stats stats;
+    tml_vulkan_texture picture = {.layout = VK_IMAGE_LAYOUT_GENERAL,
+                                  .format = VK_FORMAT_R16G16B16A16_SFLOAT};
+    MUST(tml_vulkan_handles(tml, &vk));
+    image = image_of(&vk, &picture, &memory);
+    const tml_image_measure_desc measure = {
+        .image = {.width = 5, .height = 3, .channels = 3, .vulkan = &picture},
+        .stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL)};
+    MUST(tml_reserve(tml, tml_image_measure_scratch_size(tml, &measure)));
+    commands = begin_commands(&vk, &pool);
+    const VkImageMemoryBarrier to_general = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                                             .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                             .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                             .image = image,
+                                             .subresourceRange = all};
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &to_general);
+    vkCmdClearColorImage(commands, image, VK_IMAGE_LAYOUT_GENERAL,
+                         &(VkClearColorValue){.float32 = {4, 4, 4, 1}}, 1, &all);
+    MUST(tml_vulkan_record(tml, commands));
+    MUST(tml_image_measure(tml, &measure));
+    MUST(tml_vulkan_record_end(tml));
+    vkEndCommandBuffer(commands);
+    submit_and_wait(&vk, commands);
+    MUST(tml_image_stats_read(tml, measure.stats, &stats));
+    CHECK(stats.pixels == 15 && stats.log2_mean == 2);
+    vkDestroyCommandPool(vk.device, pool, NULL);
+    MUST(tml_vulkan_forget_recordings(tml)); /* before the view goes */
+    vkDestroyImageView(vk.device, picture.view, NULL);
+    vkDestroyImage(vk.device, image, NULL);
+    vkFreeMemory(vk.device, memory, NULL);
 }
 
 /* Hands over what is enqueued without waiting, and seconds of the device's clock. */
@@ -137,7 +230,7 @@ int main(void)
 {
     const int status = run_examples(&(tml_open_desc){.engine = TML_ENGINE_VULKAN},
                                     (example *const[]){features, memory_of_buffer, indirect, record,
-                                                       flush_and_time, cache, NULL});
+                                                       texture, flush_and_time, cache, NULL});
     if (status == 0)
         kernels_built_ahead();
     return status;

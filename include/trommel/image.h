@@ -34,15 +34,20 @@ extern "C" {
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* Pixels in a buffer, row by row, colours interleaved.
- * buffer      a scalar or vector type of u8, u16, f16 or f32
+/* Pixels in a buffer, row by row, colours interleaved; or, where a call reads them and says so, a
+ * texture of yours, read in place.
+ * buffer      a scalar or vector type of u8, u16, f16 or f32; none with a texture
  * channels    1: luminance, taken as it is; 2: luminance and alpha; 3: red, green, blue; 4: and
  *             alpha. Alpha is never measured; pictures with premultiplied alpha are measured as
  *             they are
  * srgb        u8 and u16: the colours are coded as sRGB (IEC 61966-2-1); alpha never is. Without
  *             it values are linear, the largest integer being 1
  * first       where the first pixel begins, in scalars of the buffer's type
- * row_stride  from one row to the next, in scalars; 0: width * channels */
+ * row_stride  from one row to the next, in scalars; 0: width * channels
+ * vulkan      in place of a buffer (trommel/vulkan.h): texel (x, y) is pixel (x, y), its first
+ *             channels components its colours as the device decodes them, sRGB and all. What is
+ *             computed is bit for bit that of an f32 buffer of what texelFetch gives. first and
+ *             row_stride are 0; srgb says only how a mip chain of u8 or u16 is coded */
 typedef struct tml_image {
     tml_buffer buffer;
     uint32_t width, height; /* at least 1 */
@@ -50,7 +55,8 @@ typedef struct tml_image {
     bool srgb;
     uint64_t first;
     uint64_t row_stride;
-    uint64_t reserved[4]; /* 0: for pictures that are no buffers */
+    const struct tml_vulkan_texture *vulkan;
+    uint64_t reserved[3]; /* 0 */
 } tml_image;
 
 /* Red, green and blue's share of the luminance. */

@@ -16,6 +16,7 @@
  *                        and ends with a barrier for all commands and all memory accesses of
  *                        that queue.
  *   buffers              tml_buffer_desc.vulkan
+ *   images               tml_image.vulkan, where pictures are read (trommel/image.h)
  *   a command buffer     tml_vulkan_record: operations are recorded into it and nothing else
  *                        happens.
  * What was lent is never destroyed, freed or waited for beyond what the calls say.
@@ -116,6 +117,27 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer
                                                     tml_vulkan_memory *memory,
                                                     VkDeviceAddress *address);
 
+/* ---- textures -------------------------------------------------------------------------------- */
+
+/* tml_image.vulkan: your image in place of a buffer, fetched from as a sampled image.
+ * view    2D, of the colour aspect, whose first level has tml_image's width and height or more; of
+ *         an image with usage SAMPLED. In the order of a device's memory nothing is known of it but
+ *         what barriers say: yours, or those that recording and submissions begin and end with
+ * layout  that the image is in when the operation runs: SHADER_READ_ONLY_OPTIMAL (UNDEFINED, so
+ *         zeroed, means that too) or GENERAL. You bring it there and away, by barriers before the
+ *         operation and after it; the library changes no layout
+ * format  the view's: normalised or float, of 8 to 32 bits a component, packed ones
+ *         (B10G11R11_UFLOAT_PACK32, E5B9G9R9_UFLOAT_PACK32, A2B10G10R10_UNORM_PACK32) and sRGB
+ *         among them
+ * The view must live until the work that reads it has completed; what was recorded reads it at each
+ * submission and keeps the descriptor set that names it until tml_vulkan_forget_recordings, so a
+ * view that a recording names is to be destroyed after that call alone. */
+typedef struct tml_vulkan_texture {
+    VkImageView view;
+    VkImageLayout layout;
+    VkFormat format;
+} tml_vulkan_texture;
+
 /* ---- your command buffer --------------------------------------------------------------------- */
 
 /* From here to tml_vulkan_record_end, operations are recorded into commands (recording state,
@@ -131,7 +153,7 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer
  * What was recorded stays valid. The command buffer may be submitted any number of times, with
  * any number of frames in flight and with any operation, tml_reserve, growth of scratch,
  * creation of buffers or other recording in between, and does the same each time, until a buffer
- * that it names is destroyed (desc.scratch and VkBuffers that were lent included), or until
+ * or view that it names is destroyed (desc.scratch and VkBuffers that were lent included), or until
  * tml_vulkan_forget_recordings or tml_close.
  * It owns the scratch that it was recorded with: an arena that the context outgrows afterwards
  * is kept, which costs at most as much memory as the arena that took its place. Scratch is
@@ -142,7 +164,8 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandB
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record_end(tml_context *tml);
 
 /* Says that no command buffer recorded so far will be submitted again, and that the device has
- * completed those that were: gives back the memory that was kept for them. Does not wait.
+ * completed those that were: gives back the memory and the descriptor sets that were kept for them.
+ * Does not wait.
  * INVALID_ARGUMENT while recording, UNSUPPORTED on other engines. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_forget_recordings(tml_context *tml);
 

@@ -365,7 +365,8 @@ class tml_image(Structure):
         ('srgb', c_bool),
         ('first', c_uint64),
         ('row_stride', c_uint64),
-        ('reserved', c_uint64 * 4),
+        ('vulkan', c_void_p),
+        ('reserved', c_uint64 * 3),
     ]
 
 

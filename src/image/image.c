@@ -51,21 +51,16 @@ tml_status image_check_buffer(tml_context *tml, const char *call, const char *fi
     return TML_OK;
 }
 
-tml_status image_check_view(tml_context *tml, const char *call, const char *field,
-                            const tml_image *image, image_view *out)
+/* Checks what pictures in buffers and in textures have in common. */
+static tml_status check_shape(tml_context *tml, const char *call, const char *field,
+                              const tml_image *image, image_view *out)
 {
-    char name[48];
-    snprintf(name, sizeof name, "%s.buffer", field);
-    uint64_t scalars = 0;
     *out = (image_view){.buffer = image->buffer,
                         .width = image->width,
                         .height = image->height,
                         .channels = image->channels,
                         .first = image->first};
-    tml_status status = image_check_buffer(tml, call, name, image->buffer, &out->type, &scalars);
-    if (status != TML_OK)
-        return status;
-    if (image->reserved[0] | image->reserved[1] | image->reserved[2] | image->reserved[3])
+    if (image->reserved[0] | image->reserved[1] | image->reserved[2])
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
     if (image->width == 0 || image->height == 0)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -77,6 +72,19 @@ tml_status image_check_view(tml_context *tml, const char *call, const char *fiel
             "%s: %s.channels is %u, needs 1 (luminance), 2 (and alpha), 3 (red, green, "
             "blue) or 4 (and alpha)",
             call, field, image->channels);
+    return TML_OK;
+}
+
+/* Checks the picture in a buffer; *out holds its shape. */
+static tml_status check_memory(tml_context *tml, const char *call, const char *field,
+                               const tml_image *image, image_view *out)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s.buffer", field);
+    uint64_t scalars = 0;
+    tml_status status = image_check_buffer(tml, call, name, image->buffer, &out->type, &scalars);
+    if (status != TML_OK)
+        return status;
     bool is_integer = !tml_type_is_float(out->type);
     if (image->srgb && !is_integer)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -100,6 +108,51 @@ tml_status image_check_view(tml_context *tml, const char *call, const char *fiel
                          image->channels, (unsigned long long)out->first,
                          (unsigned long long)out->row_stride);
     return TML_OK;
+}
+
+static bool is_texture(const tml_image *image)
+{
+    return image->vulkan != NULL;
+}
+
+tml_status image_check_view(tml_context *tml, const char *call, const char *field,
+                            const tml_image *image, image_view *out)
+{
+    if (is_texture(image))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s is a texture, needs a buffer; measuring and mip chains read "
+                         "textures. A pass of your own that reads desc.state tone-maps one",
+                         call, field);
+    tml_status status = check_shape(tml, call, field, image, out);
+    return status ? status : check_memory(tml, call, field, image, out);
+}
+
+tml_status image_check_source(tml_context *tml, const char *call, const char *field,
+                              const tml_image *image, image_view *out)
+{
+    const image_parts *parts = &image_parts_of[tml->engine->part];
+    uint32_t components = 0;
+    if (!is_texture(image))
+        return image_check_view(tml, call, field, image, out);
+    if (!tml_buffer_is_none(image->buffer) || image->first || image->row_stride)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s has a texture and a buffer, first or row_stride; needs one or the "
+                         "other, and a region in place of first",
+                         call, field);
+    if (!parts->check_texture)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s is a texture, which %s does not read; copy it into a buffer", call,
+                         field, tml->device.name);
+    tml_status status = check_shape(tml, call, field, image, out);
+    if (status == TML_OK)
+        status = parts->check_texture(tml, call, field, image, out, &components);
+    if (status == TML_OK && image->channels > components)
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: %s.channels is %u, and the texture has %u", call, field,
+                           image->channels, components);
+    out->type = TML_F32;
+    out->row_stride = (uint64_t)image->width * image->channels;
+    return status;
 }
 
 /* The bytes [first, end) of memory from a view's first to its last scalar. */

@@ -51,23 +51,35 @@
 
 #include "kernels/kernel_end.h"
 
-/* The image operations of an engine, by tml_engine.part; NULL: not supported. */
-typedef struct image_parts {
-    const tml_engine_op *measure, *expose, *tonemap, *mips;
-} image_parts;
-extern const image_parts image_parts_of[PART_COUNT];
-
 /* A checked picture: element (x, y, channel) is scalar
  *     first + y * row_stride + x * channels + channel
- * of the buffer, whose scalars are of this type. The buffer holds all of them. */
+ * of the buffer, whose scalars are of this type. The buffer holds all of them. With a texture, of
+ * which measure and mips may read, it is component channel of texel (x, y) and of type TML_F32; then
+ * row_stride is width * channels. */
 typedef struct image_view {
     tml_buffer buffer;
-    tml_type type; /* TML_U8, TML_U16, TML_F16 or TML_F32 */
+    const void *texture; /* NULL: the buffer. Else what check_texture of the engine's part gave */
+    tml_type type;       /* TML_U8, TML_U16, TML_F16 or TML_F32 */
     uint32_t width, height, channels;
     bool srgb;      /* true only for u8 and u16 */
     uint64_t first; /* scalar of the first pixel; of a region: the region's */
     uint64_t row_stride;
+    uint32_t x, y; /* texel of the first pixel */
 } image_view;
+
+/* Checks the texture that stands in image in place of a buffer, and sets view->texture.
+ * *components: of a texel. */
+typedef tml_status image_check_texture(tml_context *tml, const char *call, const char *field,
+                                       const tml_image *image, image_view *view,
+                                       uint32_t *components);
+image_check_texture vk_image_check_texture;
+
+/* The image operations of an engine, by tml_engine.part; NULL: not supported. */
+typedef struct image_parts {
+    const tml_engine_op *measure, *expose, *tonemap, *mips;
+    image_check_texture *check_texture; /* NULL: no textures */
+} image_parts;
+extern const image_parts image_parts_of[PART_COUNT];
 
 typedef struct image_measure_plan {
     image_view in;            /* the region */
@@ -102,14 +114,17 @@ typedef struct image_mips_plan {
     uint32_t levels; /* level 0 included; at least 2 */
     tml_buffer out;
     tml_type out_type; /* scalar */
-    bool out_srgb;     /* in.srgb, and out_type is u8 or u16 */
+    bool out_srgb;     /* only if out_type is u8 or u16 */
 } image_mips_plan;
 
 /* ---- between the files of src/image ---------------------------------------------------------- */
 
-/* Checks a picture of a desc, named field in messages, and replaces its zeros by defaults. */
+/* Checks a picture of a desc, named field in messages, and replaces its zeros by defaults: one that
+ * is in a buffer, and one that may be a texture. */
 tml_status image_check_view(tml_context *tml, const char *call, const char *field,
                             const tml_image *image, image_view *out);
+tml_status image_check_source(tml_context *tml, const char *call, const char *field,
+                              const tml_image *image, image_view *out);
 /* Checks a buffer of pixels. *scalar, *scalars: the type and number of its scalars. */
 tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, tml_type *scalar, uint64_t *scalars);

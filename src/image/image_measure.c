@@ -48,9 +48,13 @@ static tml_status take_region(tml_context *tml, const char *call,
                          "%s: desc.region is %u x %u pixels at (%u, %u), needs to lie within the "
                          "picture's %u x %u; width or height 0: to its end",
                          call, width, height, x, y, view->width, view->height);
+    view->x = x;
+    view->y = y;
     view->first += y * view->row_stride + (uint64_t)x * view->channels;
     view->width = width;
     view->height = height;
+    if (view->texture)
+        view->row_stride = (uint64_t)width * view->channels;
     if ((uint64_t)width * height > max_pixels)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %u x %u pixels are more than 2^40; measure parts of them", call,
@@ -147,7 +151,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_me
                           image_measure_plan *plan)
 {
     *plan = (image_measure_plan){.stats = desc->stats};
-    tml_status status = image_check_view(tml, call, "desc.image", &desc->image, &plan->in);
+    tml_status status = image_check_source(tml, call, "desc.image", &desc->image, &plan->in);
     if (status == TML_OK)
         status = take_region(tml, call, desc, &plan->in);
     if (status == TML_OK)

@@ -42,7 +42,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
                           image_mips_plan *plan)
 {
     *plan = (image_mips_plan){.out = desc->out, .filter = desc->filter};
-    tml_status status = image_check_view(tml, call, "desc.in", &desc->in, &plan->in);
+    tml_status status = image_check_source(tml, call, "desc.in", &desc->in, &plan->in);
     uint64_t scalars = 0;
     if (status == TML_OK)
         status = image_check_buffer(tml, call, "desc.out", desc->out, &plan->out_type, &scalars);
@@ -59,7 +59,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
                          "%s: desc.levels is %u, needs at most %u for %u x %u pixels, or 0 for all",
                          call, desc->levels, levels, width, height);
     plan->levels = desc->levels ? desc->levels : levels;
-    plan->out_srgb = plan->in.srgb && !tml_type_is_float(plan->out_type);
+    plan->out_srgb = desc->in.srgb && !tml_type_is_float(plan->out_type);
     uint64_t texels;
     tml_mip_level(width, height, plan->levels, NULL, NULL, &texels);
     if (texels > scalars / plan->in.channels)

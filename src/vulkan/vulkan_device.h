@@ -50,6 +50,8 @@ typedef struct vk_pipeline {
     VkPipeline pipeline;
 } vk_pipeline;
 
+typedef struct vk_sets vk_sets; /* vulkan_sampled.c */
+
 struct vk_device {
     tml_context *tml;
     void *library; /* NULL: the caller gave get_instance_proc_addr */
@@ -88,6 +90,8 @@ struct vk_device {
     uint32_t stage_batch[2]; /* 1 + the batch that uses the half; 0: none */
     uint32_t stage;
 
+    VkDescriptorSetLayout set_layout;
+    vk_sets *sets;
     VkPipelineLayout layout;
     VkPipelineCache cache;
     vk_pipeline *pipelines; /* hash table, open addressing */
@@ -182,6 +186,16 @@ tml_status vk_take_stall(tml_context *tml);
 tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc);
 void vk_pipelines_close(tml_context *tml);
 tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out);
+
+/* ---- vulkan_sampled.c ------------------------------------------------------------------------ */
+
+VkResult vk_sampled_open(vk_device *device);
+void vk_sampled_close(tml_context *tml);
+/* Binds a descriptor set of this image, valid for as long as the commands are. */
+tml_status vk_sampled_bind(tml_context *tml, VkCommandBuffer commands, const vk_sampled *texture);
+/* Takes back the sets of a batch that has completed, and those of the caller's recordings. */
+void vk_sampled_collect(vk_device *device, uint32_t batch);
+void vk_sampled_forget(vk_device *device);
 
 /* ---- vulkan_kernel.c ------------------------------------------------------------------------- */
 

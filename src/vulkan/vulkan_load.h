@@ -13,6 +13,7 @@
     X(EnumeratePhysicalDevices)                                                                    \
     X(GetPhysicalDeviceProperties2)                                                                \
     X(GetPhysicalDeviceFeatures2)                                                                  \
+    X(GetPhysicalDeviceFormatProperties)                                                           \
     X(GetPhysicalDeviceMemoryProperties2)                                                          \
     X(GetPhysicalDeviceQueueFamilyProperties)                                                      \
     X(EnumerateDeviceExtensionProperties)                                                          \
@@ -43,6 +44,12 @@
     X(ResetFences)                                                                                 \
     X(CreateShaderModule)                                                                          \
     X(DestroyShaderModule)                                                                         \
+    X(CreateDescriptorSetLayout)                                                                   \
+    X(DestroyDescriptorSetLayout)                                                                  \
+    X(CreateDescriptorPool)                                                                        \
+    X(DestroyDescriptorPool)                                                                       \
+    X(AllocateDescriptorSets)                                                                      \
+    X(UpdateDescriptorSets)                                                                        \
     X(CreatePipelineLayout)                                                                        \
     X(DestroyPipelineLayout)                                                                       \
     X(CreateComputePipelines)                                                                      \
@@ -54,6 +61,7 @@
     X(CreateQueryPool)                                                                             \
     X(DestroyQueryPool)                                                                            \
     X(GetQueryPoolResults)                                                                         \
+    X(CmdBindDescriptorSets)                                                                       \
     X(CmdBindPipeline)                                                                             \
     X(CmdPushConstants)                                                                            \
     X(CmdDispatch)                                                                                 \

@@ -1,7 +1,7 @@
 /* The Vulkan engine's toolkit for programs.
  *
- * Shaders access all memory by device address. Addresses are push constants, and there are no
- * descriptor sets. An operation lays out its scratch, fills argument structs (src/kernels/kernel.h,
+ * Shaders access all memory by device address. Addresses are push constants, and the one descriptor
+ * is an image of the caller's, where a dispatch reads one. An operation lays out its scratch, fills argument structs (src/kernels/kernel.h,
  * ARGS_BEGIN) and calls vk_dispatch. A memory barrier orders each dispatch after the ones before.
  * No operation reads back. */
 #ifndef TML_VULKAN_PARTS_H
@@ -29,6 +29,9 @@ typedef struct vk_module {
     size_t size; /* bytes */
 } vk_module;
 
+/* An image of the caller's (trommel/vulkan.h), which shaders fetch from (shaders/sampled.glsl). */
+typedef struct tml_vulkan_texture vk_sampled;
+
 typedef struct vk_dispatch_info {
     const vk_module *module;
     uint32_t spec_count;
@@ -38,11 +41,18 @@ typedef struct vk_dispatch_info {
     uint64_t groups; /* 0 records nothing. The grid may be larger: shaders compare group_index() */
     bool unordered;  /* no barrier before it: may overlap the dispatch before */
     vk_address indirect; /* VkDispatchIndirectCommand on the device, replaces groups; 0: none */
+    const vk_sampled *sampled; /* for modules that include sampled.glsl */
 } vk_dispatch_info;
 
 /* Records one dispatch, after a memory barrier. Errors: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY,
  * DEVICE_LOST, INTERNAL (pipeline refused), with messages. */
 tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info);
+
+/* Can shaders fetch floats from this image's texels, up to width and height? *components: 1 to 4.
+ * Errors: INVALID_ARGUMENT, UNSUPPORTED, naming field of the call. */
+tml_status vk_sampled_check(tml_context *tml, const char *call, const char *field,
+                            const vk_sampled *texture, uint32_t width, uint32_t height,
+                            uint32_t *components);
 
 /* Fill count words with value; copy size bytes. Addresses and size are multiples of 4, and the
  * ranges do not overlap. Both dispatch shaders, so an address may be in any buffer of the device. */

@@ -1,4 +1,4 @@
-/* Pipelines: one pipeline layout with 128 bytes of push constants, and a hash table of pipelines by
+/* Pipelines: one pipeline layout with 128 bytes of push constants and a sampled image, and a hash table of pipelines by
  * module and specialization constants. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
@@ -53,12 +53,16 @@ tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc)
 {
     vk_device *device = vk_device_of(tml);
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, PUSH_SIZE};
+    VkResult result = vk_sampled_open(device);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "tml_open: vkCreateDescriptorSetLayout");
     const VkPipelineLayoutCreateInfo layout = {.sType =
                                                    VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &device->set_layout,
                                                .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &range};
-    VkResult result =
-        device->fn.CreatePipelineLayout(device->device, &layout, NULL, &device->layout);
+    result = device->fn.CreatePipelineLayout(device->device, &layout, NULL, &device->layout);
     if (result != VK_SUCCESS)
         return vk_failed(tml, result, "tml_open: vkCreatePipelineLayout");
     result = cache_create(device, NULL, 0, &device->cache);
@@ -81,6 +85,7 @@ void vk_pipelines_close(tml_context *tml)
         device->fn.DestroyPipelineCache(device->device, device->cache, NULL);
     if (device->layout)
         device->fn.DestroyPipelineLayout(device->device, device->layout, NULL);
+    vk_sampled_close(tml);
 }
 
 static tml_status cache_get(tml_context *tml, void *data, size_t *size)

@@ -109,6 +109,7 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t index)
         return lose(tml, result, "waiting for the device: vkWaitForFences");
     batch->is_submitted = false;
     vk_memory_collect(tml, index);
+    vk_sampled_collect(device, index);
     result = device->fn.ResetFences(device->device, 1, &batch->fence);
     return result == VK_SUCCESS ? TML_OK : lose(tml, result, "vkResetFences");
 }
@@ -338,6 +339,8 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
                              : indirect      ? VK_WORK_INDIRECT
                                              : VK_WORK_COMPUTE,
                              &commands);
+    if (status == TML_OK && info->sampled)
+        status = vk_sampled_bind(tml, commands, info->sampled);
     if (status != TML_OK) {
         /* vk_take_states may have counted on this dispatch to zero a block: no block counts as zeroed now. */
         device->state_zeroed[0] = device->state_zeroed[1] = 0;
@@ -417,8 +420,10 @@ static tml_status forget_recordings(tml_context *tml)
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
     tml_status status = tml_refuse_recording(tml, call, NULL);
-    if (status == TML_OK)
+    if (status == TML_OK) {
         vk_scratch_forget(tml);
+        vk_sampled_forget(vk_device_of(tml));
+    }
     return status;
 }
 

@@ -4,6 +4,8 @@
 
 #include "image_vulkan_shaders.h"
 
+#include <trommel/vulkan.h>
+
 _Static_assert(IMAGE_WITH_LOG == TML_MEASURE_LOG && IMAGE_WITH_MEAN == TML_MEASURE_MEAN &&
                    IMAGE_WITH_HISTOGRAM == TML_MEASURE_HISTOGRAM,
                "the shader stores its options as what was taken");
@@ -27,12 +29,25 @@ vk_address vk_image_at(const tml_context *tml, const image_view *view)
     return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
 }
 
+vk_address vk_image_texel(const image_view *view)
+{
+    return (uint64_t)view->y << 32 | view->x;
+}
+
 /* End of the memory that may be read. The engine's own buffers have multiples of 256 bytes
  * (vk_take). */
 static vk_address end_of(const tml_slot *slot)
 {
     uint64_t size = slot->lent ? slot->size : TML_ALIGN_UP(slot->size, (uint64_t)256);
     return vk_slot_address(slot) + size;
+}
+
+tml_status vk_image_check_texture(tml_context *tml, const char *call, const char *field,
+                                  const tml_image *image, image_view *view, uint32_t *components)
+{
+    view->texture = image->vulkan;
+    return vk_sampled_check(tml, call, field, image->vulkan, image->width, image->height,
+                            components);
 }
 
 /* ---- measure --------------------------------------------------------------------------------- */
@@ -57,10 +72,16 @@ typedef struct measure_job {
 static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool has_mask,
                               measure_job *job)
 {
-    const tml_slot *slot = tml_slot_of(tml, in->buffer);
     uint64_t pixel = in->channels * tml_type_size(in->type);
     uint64_t row_bytes = in->row_stride * tml_type_size(in->type);
-    vk_address at = vk_image_at(tml, in);
+    /* A texture is laid out as if it were in a buffer of its own, at 0. */
+    vk_address at = in->texture ? 0 : vk_image_at(tml, in), begin = 0;
+    vk_address limit = UINT64_MAX;
+    if (!in->texture) {
+        const tml_slot *slot = tml_slot_of(tml, in->buffer);
+        begin = vk_slot_address(slot);
+        limit = end_of(slot);
+    }
     uint64_t width = in->width, height = in->height, pixels = width * height;
     uint64_t unit_bytes = in->channels == 3 ? 3 * PIECE : PIECE;
     /* Rows without gaps become one row, except with a mask, which needs x and y. */
@@ -74,12 +95,16 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
     vk_address end = at - lead_bytes + (height - 1) * row_bytes + row_units * unit_bytes;
     bool is_even = (at - lead_bytes) % PIECE == 0 && lead_bytes % pixel == 0 &&
                    (height == 1 || row_bytes % PIECE == 0);
-    bool in_quads = is_even && at - lead_bytes >= vk_slot_address(slot) && end <= end_of(slot) &&
+    bool in_quads = is_even && at - lead_bytes >= begin && end <= limit &&
                     width <= UINT32_MAX - unit_bytes && row_units * height <= UINT32_MAX / 2;
     job->options |= (in_quads ? IMAGE_IN_QUADS : 0u) | (is_one_row ? IMAGE_IN_ONE_ROW : 0u);
     job->args.in_at = in_quads ? at - lead_bytes : at;
     job->args.row_bytes_low = (uint32_t)row_bytes;
     job->args.row_bytes_high = (uint32_t)(row_bytes >> 32);
+    if (in->texture) {
+        job->args.in_at = vk_image_texel(in);
+        job->args.row_bytes_low = in->width;
+    }
     job->args.width = (uint32_t)width;
     job->args.height = (uint32_t)height;
     job->args.lead = in_quads ? (uint32_t)(lead_bytes / pixel) : 0;
@@ -147,7 +172,9 @@ static tml_status run_measure(tml_context *tml, const void *desc, void *scratch,
     job.args.mask_width = plan->mask_width;
     job.args.mask_height = plan->mask_height;
     return vk_dispatch(
-        tml, &(vk_dispatch_info){.module = &vk_shader_image_measure,
+        tml, &(vk_dispatch_info){.module = plan->in.texture ? &vk_shader_image_measure_sampled
+                                                            : &vk_shader_image_measure,
+                                 .sampled = plan->in.texture,
                                  .spec_count = 5,
                                  .specs = {vk_image_type(plan->in.type), plan->in.channels,
                                            plan->in.srgb, job.options, job.batch},

@@ -19,5 +19,7 @@ enum { VK_IMAGE_GROUPS = 528 };
 uint32_t vk_image_type(tml_type scalar);
 /* The address of a view's first pixel. */
 vk_address vk_image_at(const tml_context *tml, const image_view *view);
+/* In place of it for a texture: the first texel, x in the lower word and y in the upper. */
+vk_address vk_image_texel(const image_view *view);
 
 #endif

@@ -22,13 +22,13 @@
 #define IMAGE_STATE_WORDS  529u
 
 ARGS_BEGIN(image_measure_args)
-ARG_ADDRESS(in_at) /* the first pixel, or the first byte of its unit */
+ARG_ADDRESS(in_at) /* the first pixel, or the first byte of its unit; of a texture: x, y */
 ARG_ADDRESS(mask)  /* optional */
 ARG_ADDRESS(stats)
 ARG_ADDRESS(records) /* MEAN: four floats a workgroup */
 ARG_ADDRESS(states)
 ARG_ADDRESS(clear)
-ARG_UINT(row_bytes_low)
+ARG_UINT(row_bytes_low) /* of a texture: pixels of a row */
 ARG_UINT(row_bytes_high)
 ARG_UINT(width)
 ARG_UINT(height)

@@ -25,6 +25,7 @@ typedef struct mips_source {
     uint32_t channels;
     bool srgb, is_floats;
     uint32_t width, height;
+    const void *texture; /* the picture is one: at and row_bytes mean nothing */
 } mips_source;
 
 typedef struct mips_job {
@@ -79,10 +80,17 @@ static void advance(mips_job *job, uint32_t levels, vk_address floats)
     from->channels = 4;
     from->srgb = false;
     from->is_floats = true;
+    from->texture = NULL;
 }
 
-static tml_status dispatch(mips_job *job, const vk_module *module, const void *args, uint32_t size,
-                           uint64_t groups)
+static const vk_module *const tile_modules[] = {&vk_shader_image_mips,
+                                                &vk_shader_image_mips_sampled};
+static const vk_module *const level_modules[] = {&vk_shader_image_mips_level,
+                                                 &vk_shader_image_mips_level_sampled};
+
+/* modules: the shader for pictures in buffers and for textures. */
+static tml_status dispatch(mips_job *job, const vk_module *const modules[2], const void *args,
+                           uint32_t size, uint64_t groups)
 {
     if (job->is_dry)
         return TML_OK;
@@ -94,7 +102,8 @@ static tml_status dispatch(mips_job *job, const vk_module *module, const void *a
         options |= IMAGE_IN_QUADS;
     return vk_dispatch(
         job->tml,
-        &(vk_dispatch_info){.module = module,
+        &(vk_dispatch_info){.module = modules[from->texture != NULL],
+                            .sampled = from->texture,
                             .spec_count = 7,
                             .specs = {vk_image_type(from->type), from->channels, from->srgb,
                                       options, vk_image_type(job->plan->out_type),
@@ -144,7 +153,7 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
         args.clear_count = states.clear_count;
     }
     if (status == TML_OK)
-        status = dispatch(job, &vk_shader_image_mips, &args, sizeof args, args.groups);
+        status = dispatch(job, tile_modules, &args, sizeof args, args.groups);
     advance(job, levels + args.more_levels, last);
     return status;
 }
@@ -185,7 +194,7 @@ static tml_status make_levels(mips_job *job)
     tml_status status = TML_OK;
     if (is_kaiser && !is_small) {
         args.floats = job->across;
-        status = dispatch(job, &vk_shader_image_mips_level, &args, sizeof args,
+        status = dispatch(job, level_modules, &args, sizeof args,
                           groups_of(width, IMAGE_KAISER_SIDE) *
                               groups_of(from.height, IMAGE_KAISER_ACROSS));
         job->from = (mips_source){.at = job->across,
@@ -206,8 +215,7 @@ static tml_status make_levels(mips_job *job)
         is_kaiser ? groups_of(height, IMAGE_KAISER_SIDE) * groups_of(width, IMAGE_KAISER_ACROSS)
                   : groups_of(texels, VK_GROUP);
     if (status == TML_OK)
-        status =
-            dispatch(job, &vk_shader_image_mips_level, &args, sizeof args, is_small ? 1 : groups);
+        status = dispatch(job, level_modules, &args, sizeof args, is_small ? 1 : groups);
     job->from.width = from.width;
     job->from.height = from.height;
     advance(job, levels, last);
@@ -217,7 +225,8 @@ static tml_status make_levels(mips_job *job)
 static tml_status make_chain(mips_job *job)
 {
     const image_view *in = &job->plan->in;
-    job->from = (mips_source){.at = vk_image_at(job->tml, in),
+    job->from = (mips_source){.at = in->texture ? 0 : vk_image_at(job->tml, in),
+                              .texture = in->texture,
                               .row_bytes = in->row_stride * tml_type_size(in->type),
                               .type = in->type,
                               .channels = in->channels,

@@ -5,6 +5,9 @@
 #include "kernels/image.k.h"
 #include "image/vulkan/vulkan_image_args.k.h"
 #include "common.glsl"
+#ifdef IMAGE_SAMPLED
+#include "sampled.glsl"
+#endif
 #extension GL_EXT_control_flow_attributes : require
 
 layout(constant_id = 0) const uint TYPE = IMAGE_TYPE_F32;

@@ -403,6 +403,36 @@ uvec2 unit_at(uint unit, uvec2 place)
     return address_of(row_at, place.x + args.lead, PIXEL_SIZE);
 }
 
+#ifdef IMAGE_SAMPLED
+/* Word q of a unit: four of its pixels' scalars, of an f32 buffer that would hold the texels. What
+ * is past the row's end is any texel of it. */
+uvec4 load_quad(uint unit, uvec2 place, uint q)
+{
+    uvec4 bits;
+    uint row = args.row_bytes_low;
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        uint x = min(place.x + (4u * q + i) / CHANNELS, args.width - 1u);
+        vec4 texel = IN_ONE_ROW ? sampled_texel(args.in_at.x + x % row, args.in_at.y + x / row)
+                                : sampled_texel(args.in_at.x + x, args.in_at.y + place.y);
+        bits[i] = floatBitsToUint(texel[(4u * q + i) % CHANNELS]);
+    }
+    return bits;
+}
+uvec4 load_one(uint unit, uvec2 place)
+{
+    return load_quad(unit, place, 0u);
+}
+#else
+uvec4 load_quad(uint unit, uvec2 place, uint q)
+{
+    return quads_at(unit_at(unit, place)).v[q];
+}
+uvec4 load_one(uint unit, uvec2 place)
+{
+    return load_pixel(unit_at(unit, place));
+}
+#endif
+
 /* Adds the pixels of the unit whose words are in loaded. */
 void take_unit(uvec2 place, bool is_there)
 {
@@ -440,12 +470,11 @@ tally take_stretch(uint first, uint count)
             [[unroll]] for (uint j = 0u; j < BATCH; j++) {
                 uint unit = first + min((s * BATCH + j) * GROUP + t, left - 1u);
                 places[j] = place_of(unit);
-                uvec2 at = unit_at(unit, places[j]);
                 if (IN_QUADS) {
                     [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
-                        bits[j * UNIT_QUADS + q] = quads_at(at).v[q];
+                        bits[j * UNIT_QUADS + q] = load_quad(unit, places[j], q);
                 } else {
-                    bits[j * UNIT_QUADS] = load_pixel(at);
+                    bits[j * UNIT_QUADS] = load_one(unit, places[j]);
                 }
             }
             seen.moments = nothing;

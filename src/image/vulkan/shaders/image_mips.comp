@@ -196,10 +196,15 @@ vec4 first_levels_of_texels(source from, uint x, uint y)
                     read[r][p] = float_texel(from.floats,
                                              row * from.width + min(x + p, from.width - 1u));
             } else {
+#ifdef IMAGE_SAMPLED
+                [[unroll]] for (uint p = 0u; p < 4u; p++)
+                    read[r][p] = source_texel(min(x + p, from.width - 1u), row);
+#else
                 uint words[PIXEL_SIZE];
                 load_row(from, source_at(inside, row), inside, words);
                 [[unroll]] for (uint p = 0u; p < 4u; p++)
                     read[r][p] = texel_of(row_bits(words, p));
+#endif
             }
         }
         vec4 left = paired(read[0][0], read[0][1], read[1][0], read[1][1]);

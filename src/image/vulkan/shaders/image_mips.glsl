@@ -34,6 +34,15 @@ uvec2 source_at(uint x, uint y)
     uvec2 row = address_at(args.in_at, y, uvec2(args.row_bytes_low, args.row_bytes_high));
     return address_of(row, x, PIXEL_SIZE);
 }
+#ifdef IMAGE_SAMPLED
+vec4 source_texel(uint x, uint y)
+{
+    vec4 texel = sampled_texel(x, y);
+    [[unroll]] for (uint c = CHANNELS; c < 4u; c++)
+        texel[c] = 0.0;
+    return texel;
+}
+#else
 vec4 source_texel(uint x, uint y)
 {
     uvec2 at = source_at(x, y);
@@ -44,6 +53,7 @@ vec4 source_texel(uint x, uint y)
         bits[i] = LOAD_U32(at, i);
     return texel_of(bits);
 }
+#endif
 
 /* Stores the chain's texel i. */
 void store_texel(uint i, vec4 texel)
