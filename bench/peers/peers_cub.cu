@@ -17,7 +17,9 @@
 #include <vector>
 
 #include <cub/cub.cuh>
+#include <cuda/std/functional>
 #include <cuda_runtime.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #define CHECK(call)                                                                                \
     do {                                                                                           \
@@ -383,6 +385,128 @@ void measure(uint64_t count)
     }
 }
 
+// ---- sorts, and what is done with sorted keys -----------------------------------------------------
+
+struct highest_byte {
+    __host__ __device__ uint32_t operator()(const uint32_t &x) const { return x >> 24; }
+};
+
+// Runs call(set, memory, size) once and checks it, then times it.
+template <typename Call, typename Check>
+void measure_call(timer &clock, const char *name, uint64_t count, double percent, size_t sets,
+                  Call call, Check is_right)
+{
+    scratch memory;
+    size_t s = 0;
+    auto bound = [&](void *temp, size_t &size) { return call(s, temp, size); };
+    memory.reserve(bound);
+    work run = [&](size_t set) { s = set; memory.run(bound); };
+    run(0);
+    require(is_right(), name);
+    print(name, count, percent, clock.median(run, sets));
+}
+
+uint64_t sum_of(const std::vector<uint32_t> &values)
+{
+    uint64_t sum = 0;
+    for (uint32_t x : values)
+        sum += uint64_t{x} * x + x;
+    return sum;
+}
+
+void measure_sorts(uint64_t count)
+{
+    using u32s = std::vector<uint32_t>;
+    const u32s data = make_data(count);
+    const auto n = static_cast<int64_t>(count);
+    const size_t sets = sets_for(count * 16);
+    u32s numbers(count);
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = static_cast<uint32_t>(i);
+    auto in = copies_of(data, sets), payload = copies_of(numbers, sets);
+    auto out = room_for<uint32_t>(count, sets), moved = room_for<uint32_t>(count, sets);
+    timer clock;
+
+    measure_call(clock, "sort", count, 0, sets, [&](size_t s, void *temp, size_t &size) {
+        return cub::DeviceRadixSort::SortKeys(temp, size, in[s].get(), out[s].get(), n);
+    }, [&] {
+        const u32s got = out[0].read(count);
+        return std::is_sorted(got.begin(), got.end()) && sum_of(got) == sum_of(data);
+    });
+    measure_call(clock, "pairs", count, 0, sets, [&](size_t s, void *temp, size_t &size) {
+        return cub::DeviceRadixSort::SortPairs(temp, size, in[s].get(), out[s].get(),
+                                               payload[s].get(), moved[s].get(), n);
+    }, [&] { // keys and numbers ascend, so none is there twice
+        const u32s keys = out[0].read(count), places = moved[0].read(count);
+        bool is_right = true;
+        for (uint64_t i = 0; i < count; i++) {
+            is_right = is_right && places[i] < count && data[places[i]] == keys[i];
+            if (i > 0)
+                is_right = is_right && (keys[i - 1] < keys[i] ||
+                                        (keys[i - 1] == keys[i] && places[i - 1] < places[i]));
+        }
+        return is_right;
+    });
+    {
+        constexpr uint64_t length = 64; // of a segment, but for the last one
+        std::vector<int64_t> starts;
+        for (uint64_t first = 0; first < count; first += length)
+            starts.push_back(static_cast<int64_t>(first));
+        const auto segments = static_cast<int64_t>(starts.size());
+        starts.push_back(n);
+        const device_array<int64_t> offsets(starts);
+        measure_call(clock, "sort_segments_of_64", count, 0, sets,
+                     [&](size_t s, void *temp, size_t &size) {
+            return cub::DeviceSegmentedSort::SortKeys(temp, size, in[s].get(), out[s].get(), n,
+                                                      segments, offsets.get(), offsets.get() + 1);
+        }, [&] {
+            const u32s got = out[0].read(count);
+            bool is_right = sum_of(got) == sum_of(data);
+            for (uint64_t i = 1; i < count; i++)
+                is_right = is_right && (i % length == 0 || got[i - 1] <= got[i]);
+            return is_right;
+        });
+    }
+    {
+        constexpr int bins = 256;
+        device_array<uint32_t> counts(bins);
+        measure_call(clock, "histogram", count, 0, sets, [&](size_t s, void *temp, size_t &size) {
+            return cub::DeviceHistogram::HistogramEven(
+                temp, size, thrust::make_transform_iterator(in[s].get(), highest_byte{}),
+                counts.get(), bins + 1, uint32_t{0}, uint32_t{bins}, n);
+        }, [&] {
+            u32s expected(bins);
+            for (uint32_t x : data)
+                expected[x >> 24]++;
+            return counts.read(bins) == expected;
+        });
+    }
+    const double percent = 10; // runs of ten
+    const u32s run_numbers = make_runs(data, threshold(percent));
+    u32s lengths(run_numbers.empty() ? 0 : run_numbers.back() + size_t{1}), sums(lengths.size());
+    for (uint64_t i = 0; i < count; i++) {
+        lengths[run_numbers[i]]++;
+        sums[run_numbers[i]] += data[i];
+    }
+    auto runs = copies_of(run_numbers, sets);
+    device_array<int64_t> found(1);
+    measure_call(clock, "run_lengths", count, percent, sets, [&](size_t s, void *temp, size_t &size) {
+        return cub::DeviceRunLengthEncode::Encode(temp, size, runs[s].get(), out[s].get(),
+                                                  moved[s].get(), found.get(), n);
+    }, [&] {
+        return found.read(1)[0] == static_cast<int64_t>(lengths.size()) &&
+               moved[0].read(lengths.size()) == lengths;
+    });
+    measure_call(clock, "reduce_by_key", count, percent, sets,
+                 [&](size_t s, void *temp, size_t &size) {
+        return cub::DeviceReduce::ReduceByKey(temp, size, runs[s].get(), out[s].get(), in[s].get(),
+                                              moved[s].get(), found.get(), cuda::std::plus<>{}, n);
+    }, [&] {
+        return found.read(1)[0] == static_cast<int64_t>(sums.size()) &&
+               moved[0].read(sums.size()) == sums;
+    });
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -395,7 +519,9 @@ int main(int argc, char **argv)
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));
     printf("# %s, CUB %d; operation, count, percent, ms\n", properties.name, CUB_VERSION);
-    for (uint64_t count : counts)
+    for (uint64_t count : counts) {
         measure(count);
+        measure_sorts(count);
+    }
     return 0;
 }
