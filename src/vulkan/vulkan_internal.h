@@ -117,6 +117,10 @@ size_t vk_scan_counts_scratch(uint32_t count);
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total);
 
+/* tml_scan_segments for integers (vulkan_scan_segments.c). */
+size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_segments_desc *desc);
+tml_status vk_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch);
+
 /* Stores where outputs begin (desc.out_first, which is given) as a u64, at most 2^63. */
 tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to);
 

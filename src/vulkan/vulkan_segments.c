@@ -1,6 +1,5 @@
 /* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; vulkan/vulkan_stream.k.h
- * lists the steps). Integers are scanned with head flags (segments_marked.glsl). Otherwise an
- * invocation does a short segment; middling and long ones go to lists on the device, and a fixed number
+ * lists the steps); integers are scanned by vulkan_scan_segments.c. An invocation does a short segment; middling and long ones go to lists on the device, and a fixed number
  * of workgroups loops over the lists. Long segments are cut into the tiles of tml_reduce and tml_scan,
  * so that work is proportional to elements. The lists have capacity for segments that do not overlap. */
 #include "vulkan/vulkan_fold.h"
@@ -195,23 +194,6 @@ const tml_engine_op vk_op_reduce_segments = {reduce_supports, reduce_scratch_siz
 
 enum { QUAD = 4, SHORT_QUADS = 8 };
 
-/* The shader for a type of sums, and a lane's number of rows of quads (scan_tile.glsl). */
-static const vk_module *scan_module(tml_type type, uint32_t *rows)
-{
-    *rows = tml_type_size(type) == 4 ? 8 : 4;
-    switch (type) {
-    case TML_F32:
-        return &vk_shader_segments_scan_f32;
-    case TML_F64:
-        return &vk_shader_segments_scan_f64;
-    case TML_U64:
-    case TML_I64:
-        return &vk_shader_segments_marked_u64;
-    default:
-        return &vk_shader_segments_marked_u32;
-    }
-}
-
 static void scan_specs(const tml_scan_segments_desc *desc, tml_type in_type, segments_job *job)
 {
     job->spec_count = 4;
@@ -225,8 +207,7 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
                          segments_job *job, vk_address *scan_scratch)
 {
     tml_type sum_type = tml_slot_of(tml, desc->out)->type;
-    uint32_t lanes = vk_caps_of(tml)->subgroup, rows;
-    const vk_module *module = scan_module(sum_type, &rows);
+    uint32_t lanes = vk_caps_of(tml)->subgroup, rows = sum_type == TML_F32 ? 8 : 4;
     lay_out(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->offsets,
             tml_slot_of(tml, desc->offsets)->count - 1, desc->out,
             &(segments_shape){.short_most = QUAD * TML_MIN_OF(lanes, (uint32_t)SHORT_QUADS),
@@ -235,36 +216,11 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
                               .result_size = tml_type_size(sum_type)},
             arena, job);
     *scan_scratch = vk_take(arena, vk_scan_counts_scratch(job->args.long_room), 1);
-    job->module = module;
+    job->module = sum_type == TML_F32 ? &vk_shader_segments_scan_f32 : &vk_shader_segments_scan_f64;
     scan_specs(desc, tml_slot_of(tml, desc->in)->type, job);
 }
 
-/* Integers: the tiles of the whole stream are scanned, independent of the segments. */
-static void marked_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
-                           segments_job *job)
-{
-    const tml_slot *in = tml_slot_of(tml, desc->in), *at = tml_slot_of(tml, desc->offsets);
-    tml_type sum_type = tml_slot_of(tml, desc->out)->type;
-    uint32_t rows;
-    *job = (segments_job){.tml = tml, .segments = (uint32_t)(at->count - 1)};
-    job->module = scan_module(sum_type, &rows);
-    uint64_t tile = (uint64_t)QUAD * rows * VK_GROUP;
-    job->most_tiles = TML_CEIL_DIV(in->count, tile);
-    segments_args *args = &job->args;
-    args->in_at = vk_slot_address(in);
-    args->offsets = vk_slot_address(at);
-    args->out_at = vk_address_of(tml, desc->out);
-    args->counters = vk_take(arena, SEGMENTS_COUNTERS, sizeof(uint32_t));
-    args->marks = vk_take(arena, job->most_tiles, tile / 8); /* adjacent to the counters */
-    args->tile_marks = vk_take(arena, TML_CEIL_DIV(job->most_tiles, tile), tile / 8);
-    args->results = vk_take(arena, job->most_tiles, tml_type_size(sum_type));
-    args->segments = job->segments;
-    args->elements = (uint32_t)in->count;
-    args->wide = at->type == TML_U64;
-    scan_specs(desc, in->type, job);
-}
-
-static bool is_marked(const tml_context *tml, const tml_scan_segments_desc *desc)
+static bool is_of_integers(const tml_context *tml, const tml_scan_segments_desc *desc)
 {
     return !tml_type_is_float(tml_slot_of(tml, desc->out)->type);
 }
@@ -280,13 +236,12 @@ static bool scan_supports(tml_context *tml, const void *argument)
 static size_t scan_scratch_size(tml_context *tml, const void *argument)
 {
     const tml_scan_segments_desc *desc = argument;
+    if (is_of_integers(tml, desc))
+        return vk_scan_segments_scratch(tml, desc);
     vk_arena arena = {0};
     segments_job job;
     vk_address scan_scratch;
-    if (is_marked(tml, desc))
-        marked_lay_out(tml, desc, &arena, &job);
-    else
-        scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
+    scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
     return arena.size;
 }
 
@@ -326,29 +281,12 @@ static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc
     return status;
 }
 
-static tml_status scan_marked(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
-{
-    vk_arena arena = vk_arena_of(scratch);
-    segments_job job;
-    marked_lay_out(tml, desc, &arena, &job);
-    uint64_t words = (job.args.results - job.args.counters) / sizeof(uint32_t);
-    tml_status status = vk_fill(tml, job.args.counters, words, 0);
-    if (!status) /* there are segments + 1 offsets */
-        status = step(&job, SEGMENTS_FIND, (uint64_t)job.segments / SEGMENTS_FIND_EACH + 1);
-    if (!status)
-        status = step(&job, SEGMENTS_TILES, job.most_tiles);
-    if (!status && job.most_tiles > 1) {
-        segments_job of_sums = job_of_sums(&job, tml_slot_of(tml, desc->out)->element_size, true);
-        status = step(&of_sums, SEGMENTS_LONG, 1);
-    }
-    return status ? status : step(&job, SEGMENTS_ADD, job.most_tiles);
-}
-
 static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     (void)size;
     const tml_scan_segments_desc *desc = argument;
-    return is_marked(tml, desc) ? scan_marked(tml, desc, scratch) : scan_each(tml, desc, scratch);
+    return is_of_integers(tml, desc) ? vk_scan_segments(tml, desc, scratch)
+                                     : scan_each(tml, desc, scratch);
 }
 
 const tml_engine_op vk_op_scan_segments = {scan_supports, scan_scratch_size, scan_run};

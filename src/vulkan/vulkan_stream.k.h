@@ -72,12 +72,7 @@ ARGS_END(scan_args)
  *   MIDDLING  the middling segments
  *   TILES     the aggregate of each tile
  *   LONG      reduce: a long segment's result from its tiles'; scan: exclusive scan of the aggregates
- *   ADD       scan: each tile from its exclusive prefix
- * Scan of integers, by head flags (segments_marked.glsl):
- *   FIND      sets head flags where segments begin
- *   TILES     each tile's carry-out: its sum since its last head flag
- *   LONG      inclusive segmented scan of the carry-outs
- *   ADD       each tile from its carry-in */
+ *   ADD       scan: each tile from its exclusive prefix */
 #define SEGMENTS_FIND     0u
 #define SEGMENTS_SHORT    1u
 #define SEGMENTS_MIDDLING 2u
@@ -85,16 +80,11 @@ ARGS_END(scan_args)
 #define SEGMENTS_LONG     4u
 #define SEGMENTS_ADD      5u
 
-/* Offsets per workgroup of FIND: enough to amortize the workgroup's start. */
-#define SEGMENTS_FIND_EACH 2048u
-
 /* Words of the counters. */
 #define SEGMENTS_MIDDLING_COUNT 0u
 #define SEGMENTS_LONG_COUNT     1u
 #define SEGMENTS_TILE_COUNT     2u /* two words */
 #define SEGMENTS_FALLING        4u /* 1: offsets decrease */
-#define SEGMENTS_COVER_FIRST    5u /* elements first ... end - 1 are in segments */
-#define SEGMENTS_COVER_END      6u
 #define SEGMENTS_COUNTERS       64u
 
 #define SEGMENTS_WIDE   1u /* offsets are u64 */
@@ -112,8 +102,6 @@ ARG_ADDRESS(middling)   /* indices of segments */
 ARG_ADDRESS(longs)      /* likewise */
 ARG_ADDRESS(tiles)      /* tiles of each long segment; after the scan, tiles before it */
 ARG_ADDRESS(results)    /* per tile: 16 bytes, or a sum */
-ARG_ADDRESS(marks)      /* head flags: a bit per element */
-ARG_ADDRESS(tile_marks) /* a bit per tile: it has a head flag */
 ARG_ADDRESS(count_at)   /* optional: u32, segments, up to the bound */
 ARG_ADDRESS(
     end_at) /* optional: u32, SEGMENTS_STARTS: where the last segment ends, up to elements */
@@ -124,3 +112,18 @@ ARG_UINT(middling_room)
 ARG_UINT(long_room)
 ARG_UINT(pass_tiles) /* in a pass of tml_reduce or tml_scan */
 ARGS_END(segments_args)
+
+/* scan_segments.glsl: tml_scan_segments for integers, in the modes of tml_scan. SCAN_TILES: an inclusive
+ * segmented scan of the carry-outs. */
+ARGS_BEGIN(scan_segments_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(offsets)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(states) /* ONE_PASS: as of scan_args; else a carry-out per tile */
+ARG_ADDRESS(heads)  /* SUMS, TILES: u32 per tile, 1: it has a head flag */
+ARG_ADDRESS(clear)
+ARG_ADDRESS(stalled)
+ARG_UINT(segments)
+ARG_UINT(elements) /* not 0 */
+ARG_UINT(clear_count)
+ARGS_END(scan_segments_args)

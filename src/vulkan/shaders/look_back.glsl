@@ -161,6 +161,13 @@ uint delay(uint tile, uint loads, uvec2 zero)
     return sum;
 }
 
+/* Does a tile, which is not the first, publish its inclusive prefix? In tests of late tiles only some do, so that
+ * aggregates are added whatever the order in which tiles run. */
+bool publishes_prefix(uint tile, uint loads)
+{
+    return tile != 0u && (loads == 0u || (tile & 3u) == 3u);
+}
+
 /* Look-back by one subgroup, a lane a tile: adds to sum the states of the tiles before end, nearest first.
  * Returns 0 if sum is complete; else tile end - 1 is stuck, and the result is end. */
 uint look_back_row(uvec2 states, inout uint end, inout look_sum sum)

@@ -72,7 +72,7 @@ sum_t find_before(uint tile, sum_t own, uint count)
                     store_word(args.stalled, 0u, 1u);
                 stuck_end = CAN_HELP ? stuck : 0u;
                 sum_before = sum;
-                if (stuck_end == 0u && tile != 0u)
+                if (stuck_end == 0u && publishes_prefix(tile, LATE))
                     publish(states, tile, INCLUSIVE, add(sum, own));
             }
         }

@@ -1,6 +1,7 @@
 /* tml_scan_segments with sums of type u32. */
 #define SUM_U32
 #include "kernel.glsl"
+#include "vulkan/vulkan_args.k.h"
 #include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
-#include "segments_marked.glsl"
+#include "scan_segments.glsl"
