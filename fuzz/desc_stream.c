@@ -126,6 +126,12 @@ void desc_sort(void)
         payload->out = take() >= 192 ? as_out(payload->in) : make_out(moved, count);
     }
     desc.indices = make_out(take_count_type(), count);
+    if (seldom())
+        desc.offsets = make(take_count_type(), below(40), CONTENTS_BELOW, count + 2);
+    if (seldom()) {
+        desc.starts = make(take_count_type(), below(40), CONTENTS_BELOW, count + 2);
+        desc.count = take_length(count_of(desc.starts));
+    }
     desc.method = take_method();
     desc.scratch = make_scratch(tml_sort_scratch_size(tml, &desc));
     if (!RUN(tml_sort, &desc) || tml_buffer_is_none(desc.indices) ||

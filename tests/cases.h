@@ -16,7 +16,7 @@
 
 #include <trommel/trommel.h>
 
-enum { CASE_MAX_AXES = 14, CASE_MAX_VALUES = 32, CASE_MAX_ARRAYS = 40, CASE_TEXT = 24 };
+enum { CASE_MAX_AXES = 16, CASE_MAX_VALUES = 32, CASE_MAX_ARRAYS = 40, CASE_TEXT = 24 };
 
 typedef enum case_result { CASE_PASSED, CASE_FAILED, CASE_SKIPPED, CASE_NO_MEMORY } case_result;
 

@@ -187,6 +187,24 @@ static void run_sort(fault_run *r)
     }
 }
 
+static void run_sort_segments(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer keys = numbers_of(r, n, 5), values = floats_of(r, n);
+        tml_buffer offsets = fault_buffer(r, TML_U32, 3, (uint32_t[]){3, 9, (uint32_t)n});
+        tml_buffer places = fault_output_of(r, TML_U32, n);
+        FAULT_STREAM(r, tml_sort(r->tml, &(tml_sort_desc){.keys = keys,
+                                                          .offsets = offsets,
+                                                          .sorted = keys,
+                                                          .payloads = {{values, values}},
+                                                          .indices = places}));
+        fault_take(r, keys, n);
+        fault_take(r, values, n);
+        fault_take(r, places, n);
+    }
+}
+
 static void run_gather(fault_run *r)
 {
     for (int i = 0; i < 2; i++) {
@@ -1250,6 +1268,7 @@ static const fault_scenario scenarios[] = {
     {"reduce", run_reduce, ON_ALL, false},
     {"histogram", run_histogram, ON_ALL, false},
     {"sort", run_sort, ON_ALL, false},
+    {"sort of segments", run_sort_segments, ON_ALL, false},
     {"gather", run_gather, ON_ALL, false},
     {"search", run_search, ON_ALL, false},
     {"reduce_by_key", run_reduce_by_key, ON_ALL, false},

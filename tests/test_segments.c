@@ -195,6 +195,7 @@ static void falls_on(tml_context *tml)
             tml_buffer in = buffer_of(tml, type, MANY, before);
             tml_buffer scans = buffer_of(tml, type, MANY + GUARD, before);
             tml_buffer sums = buffer_of(tml, type, FALLS + GUARD, before);
+            tml_buffer places = buffer_of(tml, TML_U32, MANY + GUARD, before);
             CHECK_OK(tml,
                      tml_reduce_segments(tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_MAX,
                                                                           .in = in,
@@ -205,6 +206,14 @@ static void falls_on(tml_context *tml)
                                                 .in = in, .offsets = offsets_in, .out = scans}));
             CHECK_EQ_U64(changed(tml, sums, FALLS, GUARD, before + FALLS), 0);
             CHECK_EQ_U64(changed(tml, scans, MANY, GUARD, before + MANY), 0);
+            if (!is_float)
+                CHECK_OK(tml, tml_sort(tml, &(tml_sort_desc){.keys = in,
+                                                             .length = tml_length_of(MANY),
+                                                             .offsets = offsets_in,
+                                                             .sorted = scans,
+                                                             .indices = places}));
+            CHECK_EQ_U64(changed(tml, scans, MANY, GUARD, before + MANY), 0);
+            CHECK_EQ_U64(changed(tml, places, MANY, GUARD, before + MANY), 0);
             CHECK_EQ_U64(changed(tml, in, 0, MANY, before), 0);
             CHECK_OK(tml, tml_scan_segments(tml, &(tml_scan_segments_desc){
                                                      .in = in, .offsets = offsets_in, .out = in}));
@@ -213,6 +222,7 @@ static void falls_on(tml_context *tml)
             tml_buffer_destroy(tml, in);
             tml_buffer_destroy(tml, scans);
             tml_buffer_destroy(tml, sums);
+            tml_buffer_destroy(tml, places);
         }
 }
 

@@ -1736,13 +1736,18 @@ static const case_op unique_op = {"unique",
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-#define SHAPES "tens one empty singles giant mixed gaps falling beyond"
+#define SHAPES "tens one empty singles giant mixed seams gaps falling beyond"
 
 /* Offsets over n elements, of a shape: one segment with all; only empty ones; one element each; a
- * giant one between thousands of empty ones; short ones of all lengths; elements before the first
- * and after the last segment; and offsets that are wrong. Returns how many segments. */
+ * giant one between thousands of empty ones; short ones of all lengths; lengths about those of engines'
+ * tiles; elements before the first and after the last segment; and offsets that are wrong. Returns how many
+ * segments. */
 static uint64_t choose_offsets(case_run *c, uint64_t n, uint64_t **offsets)
 {
+    static const uint32_t seams[] = {
+        3,    7,    8,    9,    15,   16,   17,  24,  25,   33,   63,  64,    65,    255,  256,
+        257,  447,  448,  449,  511,  512,  513, 895, 896,  897,  129, 1,     1023,  1024, 1025,
+        1792, 1793, 2048, 2049, 3071, 3072, 5,   11,  3073, 4097, 19,  65535, 65536, 65537};
     uint64_t capacity = n + 5000, count = 0;
     uint64_t *o = malloc((capacity + 1) * sizeof *o);
     if (!o)
@@ -1770,6 +1775,8 @@ static uint64_t choose_offsets(case_run *c, uint64_t n, uint64_t **offsets)
                 length = 1;
             else if (strcmp(shape, "mixed") == 0)
                 length = x % 7 == 0 ? 1 + x % 5000 : x % 3 == 0 ? 0 : 1 + x % 40;
+            else if (strcmp(shape, "seams") == 0)
+                length = seams[count % (sizeof seams / sizeof *seams)];
             length += length == 0 && x % 2; /* some empty ones, but not without end */
             at = at + length < stop ? at + length : stop;
             if (count == capacity - 1)
@@ -1925,6 +1932,7 @@ static const case_op scan_segments_op = {"scan_segments",
 /* ---- sort ------------------------------------------------------------------------------------ */
 
 #define SORT_DATA "random ties few nan inf constant sorted reversed nearly low high"
+#define SORT_TYPES "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64"
 #define SORT_BITS "all upper middle one"
 
 static bool sort_is_sensible(const case_run *c)
@@ -2039,7 +2047,53 @@ static void sorted_make(case_run *c, sorted_array *a, tml_type type, uint64_t bo
     a->out = in_place ? a->in : strcmp(where, "none") == 0 ? NULL : case_output(c, type, bound);
 }
 
-static void sort_test(case_run *c)
+static bool has_starts(const case_run *c)
+{
+    return case_is(c, "offsets", "starts") || case_is(c, "offsets", "starts64");
+}
+
+/* Starts are the offsets but for the last; some more elements, which the count on the device leaves out. */
+static void segments_make(case_run *c, const uint64_t *offsets, uint64_t segments,
+                          tml_sort_desc *desc)
+{
+    bool is_wide = case_is(c, "offsets", "starts64"), has_device = !case_is(c, "length", "host");
+    if (!has_starts(c)) {
+        desc->offsets = offsets_input(c, offsets, segments);
+        return;
+    }
+    uint64_t count = segments + (has_device ? 3 : 0);
+    case_array *starts = case_array_new(c, is_wide ? TML_U64 : TML_U32, count);
+    for (uint64_t s = 0; s < segments; s++)
+        memcpy(starts->data + s * (is_wide ? 8 : 4), &offsets[s], is_wide ? 8 : 4);
+    desc->starts = case_input(c, starts, is_wide ? TML_U64 : TML_U32, count);
+    desc->count = tml_length_of(count);
+    if (has_device) {
+        case_array *device = case_array_new(c, TML_U64, 2);
+        memcpy(device->data, (uint64_t[]){7, segments}, 2 * sizeof(uint64_t));
+        desc->count.device = case_input(c, device, TML_U64, 2);
+        desc->count.device_index = 1;
+    }
+}
+
+/* Sorts the sources of each segment. False where the header says nothing of the order. */
+static bool sort_segments_of(case_run *c, tml_type type, const uint8_t *keys, uint64_t *sources,
+                             uint64_t *room, uint64_t n, tml_sort_desc *desc)
+{
+    uint64_t *offsets, segments = choose_offsets(c, n, &offsets), first, end;
+    bool is_falling = case_is(c, "shape", "falling");
+    segments_make(c, offsets, segments, desc);
+    if (has_starts(c)) {
+        is_falling = is_falling || (segments > 0 && offsets[segments - 1] > n);
+        offsets[segments] = n;
+    }
+    for (uint64_t s = 0; s < segments && !is_falling; s++)
+        if (segment_of(offsets, s, n, &first, &end))
+            merge_sources(c, type, keys, sources + first, room, end - first);
+    free(offsets);
+    return !is_falling;
+}
+
+static void sort_case(case_run *c, bool has_segments)
 {
     static const uint32_t others[] = {4, 12, 1, 8, 64};
     tml_type type = tml_type_from_name(case_text(c, "type"));
@@ -2061,7 +2115,11 @@ static void sort_test(case_run *c)
         sources[i] = i;
     arrays[0].in = case_array_new(c, type, bound);
     fill_sort_keys(c, type, arrays[0].in->data, bound);
-    merge_sources(c, type, arrays[0].in->data, sources, room, n);
+    bool is_known = true;
+    if (has_segments)
+        is_known = sort_segments_of(c, type, arrays[0].in->data, sources, room, n, &desc);
+    else
+        merge_sources(c, type, arrays[0].in->data, sources, room, n);
     desc.keys = case_input(c, arrays[0].in, type, bound);
     sorted_make(c, &arrays[0], type, bound, n, sources, case_text(c, "sorted"));
     desc.sorted = handle(arrays[0].out);
@@ -2084,7 +2142,7 @@ static void sort_test(case_run *c)
     for (case_start(c); case_again(c);)
         status = tml_sort(c->tml, &desc);
     tml_simd_force(TML_SIMD_LEVELS);
-    if (c->result == CASE_PASSED && case_call(c, status)) {
+    if (c->result == CASE_PASSED && case_call(c, status) && is_known) {
         for (uint32_t p = 0; p <= count; p++)
             if (arrays[p].out)
                 case_check(c, p ? "payload" : "sorted", arrays[p].out, arrays[p].expected,
@@ -2097,6 +2155,16 @@ static void sort_test(case_run *c)
     free(room);
 }
 
+static void sort_test(case_run *c)
+{
+    sort_case(c, false);
+}
+
+static void sort_segments_test(case_run *c)
+{
+    sort_case(c, true);
+}
+
 static const char *const sort_perf[] = {"sort(count=1048576)",
                                         "sort(count=16777216)",
                                         "sort(count=16777216,payloads=1)",
@@ -2107,7 +2175,7 @@ static const char *const sort_perf[] = {"sort(count=1048576)",
                                         NULL};
 static const case_op sort_op = {"sort",
                                 {{"count", SEAMS " 24 25 3072 3073 65536 65537 300007", true},
-                                 {"type", "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64", false},
+                                 {"type", SORT_TYPES, false},
                                  {"data", SORT_DATA, false},
                                  {"order", "ascending descending", false},
                                  {"bits", SORT_BITS, false},
@@ -2123,6 +2191,35 @@ static const case_op sort_op = {"sort",
                                 sort_is_sensible,
                                 sort_test,
                                 sort_perf};
+
+static const char *const sort_segments_perf[] = {
+    "sort_segments(count=16777216)",
+    "sort_segments(count=16777216,shape=mixed)",
+    "sort_segments(count=16777216,shape=one)",
+    "sort_segments(count=16777216,type=f32,payloads=1)",
+    "sort_segments(count=16777216,type=u64,indices=u32)",
+    NULL};
+static const case_op sort_segments_op = {
+    "sort_segments",
+    {{"count", SEAMS " 1536 1537 3584 3585 131073 300007", true},
+     {"shape", SHAPES, false},
+     {"type", SORT_TYPES, false},
+     {"data", SORT_DATA, false},
+     {"order", "ascending descending", false},
+     {"bits", SORT_BITS, false},
+     {"sorted", "yes none in_place", false},
+     {"payloads", "0 1 2 5", true},
+     {"elem", SIZES, true},
+     {"moved", "yes in_place", false},
+     {"indices", "none u32 u64", false},
+     {"offsets", "u32 u64 starts starts64", false},
+     {"method", METHODS, false},
+     {"length", LENGTHS, false},
+     {"threads", THREADS, true},
+     {"simd", "best avx2 base", false}},
+    sort_is_sensible,
+    sort_segments_test,
+    sort_segments_perf};
 
 /* ---- gather and scatter ---------------------------------------------------------------------- */
 
@@ -2439,11 +2536,23 @@ static const case_op reduce_by_key_op = {
     reduce_by_key_test,
     reduce_by_key_perf};
 
-static const case_op *const stream_ops[] = {
-    &map_op,     &reduce_op,          &histogram_op,     &scan_op,
-    &compact_op, &partition_op,       &sort_op,          &gather_op,
-    &scatter_op, &search_op,          &reduce_by_key_op, &expand_op,
-    &unique_op,  &reduce_segments_op, &scan_segments_op, NULL};
+static const case_op *const stream_ops[] = {&map_op,
+                                            &reduce_op,
+                                            &histogram_op,
+                                            &scan_op,
+                                            &compact_op,
+                                            &partition_op,
+                                            &sort_op,
+                                            &sort_segments_op,
+                                            &gather_op,
+                                            &scatter_op,
+                                            &search_op,
+                                            &reduce_by_key_op,
+                                            &expand_op,
+                                            &unique_op,
+                                            &reduce_segments_op,
+                                            &scan_segments_op,
+                                            NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

@@ -117,6 +117,17 @@ static void sort(tml_context *tml)
     CHECK(sources[0] == 1 && sources[1] == 2 && sources[2] == 0);
 }
 
+/* Each segment's keys by themselves. */
+static void sort_segments(tml_context *tml)
+{
+    float keys[5];
+    const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){2, -5, 1, 0, -1});
+    const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 2, 5});
+    MUST(tml_sort(tml, &(tml_sort_desc){.keys = in, .offsets = offsets, .sorted = in}));
+    MUST(tml_buffer_read(tml, in, keys));
+    CHECK(keys[0] == -5 && keys[1] == 2 && keys[2] == -1 && keys[3] == 0 && keys[4] == 1);
+}
+
 /* Elements by their numbers: out[i] = in[indices[i]]. */
 static void gather(tml_context *tml)
 {
@@ -333,26 +344,16 @@ static void reserve_more(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){map,
-                                           reduce,
-                                           histogram,
-                                           scan,
-                                           compact,
-                                           compact_flags,
-                                           partition,
-                                           sort,
-                                           gather,
-                                           scatter,
-                                           search,
-                                           expand,
-                                           unique,
-                                           reduce_by_key,
-                                           reduce_segments,
-                                           scan_segments,
-                                           length_on_the_device,
-                                           append,
-                                           method_and_scratch,
-                                           reserve,
-                                           reserve_more,
+                        (example *const[]){map,           reduce,
+                                           histogram,     scan,
+                                           compact,       compact_flags,
+                                           partition,     sort,
+                                           sort_segments, gather,
+                                           scatter,       search,
+                                           expand,        unique,
+                                           reduce_by_key, reduce_segments,
+                                           scan_segments, length_on_the_device,
+                                           append,        method_and_scratch,
+                                           reserve,       reserve_more,
                                            NULL});
 }

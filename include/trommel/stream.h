@@ -245,15 +245,25 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * sorted     optional: the keys in their new order, of keys' type; may be keys itself
  * payloads   up to 8 arrays that are moved alike; out may be in
  * indices    optional: u32 or u64, the source index of each element
+ * offsets    optional: sorts each segment by itself: segment s is [offsets[s], offsets[s + 1]), as in
+ *            tml_reduce_segments. Elements in no segment keep their places, also those of a segment
+ *            that ends past the length. Where offsets decrease, what the outputs hold is unspecified
+ * starts     in place of offsets, as tml_unique gives them: a segment ends where the next one begins, the
+ *            last one at the length
+ * count      how many starts there are, also on the device. Without starts it stays zeroed
  * Outputs hold the length's bound, and nothing is written past the length. The time depends on how
  * many bits are compared, on the CPU on how many of these differ between keys, so narrow keys and
  * ranges of bits are sorted faster. Scratch: 4 to 32 bytes an element, a payload in place once
  * more, and on the CPU up to 4 MiB a thread; on OpenGL ES textures of 23 bytes an element. Methods:
  * on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter, on OpenGL ES HISTOPYRAMID.
  * Engines: the CPU, Vulkan for fewer than 2^32 elements, OpenGL ES 3 for at most 2^28 - 128.
+ * Segments: short ones are read and written once, on the CPU and on Vulkan (up to 896 elements there, or 1792 of
+ * keys below 8 bytes), which gives the elements of long ones a sort by keys and one by segments. Vulkan: fewer than
+ * 2^31 elements and segments; scratch 8 to 64 bytes an element, a payload in place once more.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
  * McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their Applications. 1968;
- * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
+ * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022; Baxter: moderngpu,
+ * segmented sort. 2013. */
 typedef struct tml_sort_desc {
     tml_buffer keys;
     tml_length length;
@@ -265,6 +275,9 @@ typedef struct tml_sort_desc {
     tml_buffer indices;
     tml_method method;
     tml_buffer scratch;
+    tml_buffer offsets;
+    tml_buffer starts;
+    tml_length count;
 } tml_sort_desc;
 TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc);
 TML_API size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc);

@@ -568,12 +568,14 @@ export class Trommel {
     partition(options: CompactOptions): void;
     /** Sorts by keys, stably: integers by value, floats in IEEE 754's total order (-NaN < -inf < ... < -0 < +0 < ...
      * < inf < NaN). Writes the sorted keys, payloads in the same order and each element's source index. `sorted` may
-     * be `keys`, and a payload's out its in. firstBit, bitCount: compare these bits of unsigned keys alone. On GL a
-     * pass for every four bits; WebGL 1 has no sort. */
+     * be `keys`, and a payload's out its in. firstBit, bitCount: compare these bits of unsigned keys alone. offsets
+     * (u32 or u64): sorts each segment, elements offsets[s] up to offsets[s + 1], by itself; elements in no segment
+     * keep their places. On GL a pass for every four bits; WebGL 1 has no sort. */
     sort(options: {
         keys: TrommelBuffer; length?: Length; descending?: boolean; firstBit?: number; bitCount?: number;
         method?: Method;
         sorted?: TrommelBuffer; payloads?: { in: TrommelBuffer; out: TrommelBuffer }[]; indices?: TrommelBuffer;
+        offsets?: TrommelBuffer;
     }): void;
     /** Each source makes any number of outputs. counts, or countKernel (result uint) over in. */
     expand(options: {

@@ -1322,6 +1322,7 @@ export class Trommel {
             in0: i.handle('sort', 'keys', o.keys), ...i.length('sort', o.length), descending: o.descending,
             first: o.firstBit, count: o.bitCount, method: choice('sort', 'method', METHODS, o.method),
             out: i.handle('sort', 'sorted', o.sorted), ...i.payloads('sort', o.payloads), indices: i.handle('sort', 'indices', o.indices),
+            offsets: i.handle('sort', 'offsets', o.offsets),
         }));
     }
 

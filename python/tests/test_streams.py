@@ -72,6 +72,11 @@ def test_segments():
     a, offsets = np.arange(100, dtype=np.float32), [0, 0, 7, 50, 100]
     expected = [a[p:q].sum() for p, q in zip(offsets, offsets[1:])]
     assert trommel.reduce_segments(a, offsets).tolist() == expected
+    keys = np.random.default_rng(1).random(110)
+    sources = np.concatenate([p + np.argsort(keys[p:q], kind="stable") for p, q in zip(offsets, offsets[1:])])
+    got, places = trommel.sort(keys, indices=True, offsets=offsets)
+    assert places[:100].tolist() == sources.tolist() and places[100:].tolist() == list(range(100, 110))
+    assert np.array_equal(got, keys[places])
 
 
 def test_strides_byte_order_and_read_only():

@@ -649,6 +649,9 @@ class tml_sort_desc(Structure):
         ('indices', tml_buffer),
         ('method', c_int),
         ('scratch', tml_buffer),
+        ('offsets', tml_buffer),
+        ('starts', tml_buffer),
+        ('count', tml_length),
     ]
 
 

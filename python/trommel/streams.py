@@ -137,14 +137,26 @@ def partition(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *,
     return (outs[0] if single else outs), count
 
 
+def _offsets(offsets: ArrayLike) -> Array:
+    """Offsets of segments as the library takes them."""
+    offsets = np.asarray(offsets)
+    if offsets.size and (offsets.dtype.kind not in "iu" or offsets.min() < 0):
+        raise InvalidArgument("INVALID_ARGUMENT", "offsets: needs integers from 0 on")
+    return as_array(offsets, "offsets", np.uint64, 1)
+
+
 def sort(keys: ArrayLike, payloads: Sequence[ArrayLike] = (), descending: bool = False, indices: bool = False,
-         context: Context | None = None) -> Any:
+         offsets: ArrayLike | None = None, context: Context | None = None) -> Any:
     """Sorts keys, stably, and moves payloads (a list of arrays) alike. Returns the keys; with payloads or indices a
     list: keys, payloads, indices. Floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN.
+
+    offsets  sorts each segment keys[offsets[s]:offsets[s + 1]] by itself; the others keep their places
 
     >>> import trommel
     >>> trommel.sort([3, 1, 2], indices=True)
     [array([1, 2, 3]), array([1, 2, 0], dtype=uint64)]
+    >>> trommel.sort([3, 1, 2, 0], offsets=[0, 2, 4])
+    array([1, 3, 0, 2])
     """
     keys = _plain(keys, "keys")
     payloads = [as_array(p, "a payload") for p in payloads]
@@ -154,6 +166,7 @@ def sort(keys: ArrayLike, payloads: Sequence[ArrayLike] = (), descending: bool =
     if len(payloads) > c.TML_MAX_PAYLOADS:
         raise InvalidArgument("INVALID_ARGUMENT", f"there are {len(payloads)} payloads, needs at most "
                               f"{c.TML_MAX_PAYLOADS}")
+    segments = None if offsets is None else _offsets(offsets)
     outs = [np.empty_like(a) for a in [keys, *payloads]]
     places, context = np.empty(len(keys), np.uint64), context_of(context)
     with Buffers(context) as buffers:
@@ -163,6 +176,8 @@ def sort(keys: ArrayLike, payloads: Sequence[ArrayLike] = (), descending: bool =
             desc.payloads[k] = c.tml_payload(buffers.input(p), buffers.output(outs[k + 1]))
         if indices:
             desc.indices = buffers.output(places)
+        if segments is not None:
+            desc.offsets = buffers.input(segments)
         context.call("sort", desc)
     outs = outs + [places] if indices else outs
     return outs[0] if len(outs) == 1 else outs
@@ -201,10 +216,7 @@ def histogram(bins: ArrayLike, count: int, context: Context | None = None) -> Ar
 def reduce_segments(values: ArrayLike, offsets: ArrayLike, fold: str = "sum",
                     context: Context | None = None) -> Array:
     """One number for each segment values[offsets[s]:offsets[s + 1]]."""
-    values, offsets = _plain(values, "values"), np.asarray(offsets)
-    if offsets.size and (offsets.dtype.kind not in "iu" or offsets.min() < 0):
-        raise InvalidArgument("INVALID_ARGUMENT", "offsets: needs integers from 0 on")
-    offsets = as_array(offsets, "offsets", np.uint64, 1)
+    values, offsets = _plain(values, "values"), _offsets(offsets)
     out = np.empty(max(len(offsets), 1) - 1, _fold_dtype(fold, values.dtype))
     context = context_of(context)
     with Buffers(context) as buffers:

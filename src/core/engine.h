@@ -21,6 +21,7 @@ typedef enum tml_op {
     TML_OP_COMPACT,         /* tml_compact_desc */
     TML_OP_PARTITION,       /* tml_partition_desc */
     TML_OP_SORT,            /* tml_sort_resolved */
+    TML_OP_SORT_SEGMENTS,   /* tml_sort_resolved */
     TML_OP_GATHER,          /* tml_gather_desc */
     TML_OP_SCATTER,         /* tml_scatter_desc */
     TML_OP_SEARCH,          /* tml_search_resolved */
@@ -36,6 +37,8 @@ typedef struct tml_sort_resolved {
     tml_sort_desc desc;
     uint64_t flip;
     uint64_t real_flip; /* of keys whose highest bit is set */
+    uint64_t
+        segments; /* the most; SORT_SEGMENTS has desc.offsets or desc.starts, with a resolved count */
 } tml_sort_resolved;
 
 /* Elements compare as the codes of kernels/sort.k.h. */

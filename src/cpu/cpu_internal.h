@@ -6,13 +6,16 @@
 #include "cpu/cpu_parts.h"
 
 extern const tml_engine_op cpu_op_map, cpu_op_reduce, cpu_op_histogram, cpu_op_scan, cpu_op_compact,
-    cpu_op_partition, cpu_op_sort, cpu_op_gather, cpu_op_scatter, cpu_op_search, cpu_op_expand,
+    cpu_op_partition, cpu_op_sort, cpu_op_sort_segments, cpu_op_gather, cpu_op_scatter, cpu_op_search, cpu_op_expand,
     cpu_op_unique, cpu_op_reduce_segments, cpu_op_scan_segments;
 
 /* ---- lengths and counts --------------------------------------------------------------------- */
 
 /* The stream's current length: the value of length->device, at most the bound; else the bound itself. */
 uint64_t cpu_length(const tml_context *tml, const tml_length *length);
+
+/* Is none of count + 1 offsets, u32 or u64, less than its predecessor? */
+bool cpu_offsets_rise(tml_context *tml, const tml_slot *offsets, uint64_t count);
 
 /* Loads elements [first, first + count) of a u32 or u64 buffer. */
 void cpu_load_indices(const tml_slot *slot, uint64_t first, size_t count, tml_index *out);

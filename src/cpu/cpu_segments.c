@@ -43,6 +43,12 @@ static segment segment_at(const segments *all, uint64_t s)
     return span.end <= all->element_count ? span : (segment){0, 0};
 }
 
+static void choose_group(segments *all)
+{
+    uint64_t group = all->count / ((uint64_t)tml_concurrency(all->tml) * GROUPS_PER_WORKER);
+    all->group = TML_MIN_OF(TML_MAX_OF(group, (uint64_t)1), (uint64_t)MAX_GROUP);
+}
+
 static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, segments *all)
 {
     const tml_slot *slot = tml_slot_of(tml, offsets);
@@ -50,8 +56,7 @@ static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, s
                       .offsets = slot,
                       .count = slot->count - 1,
                       .element_count = tml_slot_of(tml, in)->count};
-    uint64_t group = all->count / ((uint64_t)tml_concurrency(tml) * GROUPS_PER_WORKER);
-    all->group = TML_MIN_OF(TML_MAX_OF(group, (uint64_t)1), (uint64_t)MAX_GROUP);
+    choose_group(all);
     all->long_capacity = all->element_count / LONG;
 }
 
@@ -118,6 +123,13 @@ static bool are_in_order(segments *all)
 {
     run_groups(all, order_worker, all);
     return !atomic_load_explicit(&all->is_falling, memory_order_relaxed);
+}
+
+bool cpu_offsets_rise(tml_context *tml, const tml_slot *offsets, uint64_t count)
+{
+    segments all = {.tml = tml, .offsets = offsets, .count = count};
+    choose_group(&all);
+    return are_in_order(&all);
 }
 
 static uint64_t blocks_in(uint64_t count, uint64_t block)

@@ -11,67 +11,17 @@
  * After: McIlroy, Bostic, McIlroy: Engineering Radix Sort. 1993; Wassenberg, Sanders: Engineering a
  * Multi-core Radix Sort. 2011 (write combining); Bramas: A Novel Hybrid Quicksort Algorithm Vectorized using
  * AVX-512 on Intel Skylake. 2017 (halving by compress). */
-#include "cpu/cpu_sort.h"
+#include "cpu/cpu_sort_job.h"
 
 #include <string.h>
 
 enum {
-    BLOCK = 1024, /* records loaded or stored at a time: they stay in the first-level cache */
-    CHUNK_LEAST = 64 * 1024, /* elements that are worth a worker */
-    RANGES = 8,              /* of a split, for one ticket */
-    SPLIT_LEAST = 8,         /* bits of a split: bins for all workers */
-    SPAN = 1 << 26,          /* records counted at a time: less than a table's counts hold */
+    RANGES = 8,      /* of a split, for one ticket */
+    SPLIT_LEAST = 8, /* bits of a split: bins for all workers */
+    SPAN = 1 << 26,  /* records counted at a time: less than a table's counts hold */
 };
 
-/* One worker's memory. What a split needs is NULL in a sort without one. */
-typedef struct sort_space {
-    sort_heads *heads;
-    uint32_t (*tables)[SORT_BINS]; /* SORT_TABLES; zeroed between counts */
-    sort_pair *block;
-    sort_rows rows;
-    unsigned char *halves[2]; /* of a range, and CPU_SLACK bytes */
-    unsigned char *leaf;      /* its sorted records */
-} sort_space;
-
-/* A payload that is gathered by index. */
-typedef struct sort_gather {
-    const unsigned char *in;
-    unsigned char *out; /* of a payload in place: room of its own, copied to place at the end */
-    unsigned char *place;
-    size_t size;
-} sort_gather;
-
-typedef struct sort_job {
-    tml_context *tml;
-    cpu_tickets tickets;
-    cpu_tickets ranges; /* RANGES each */
-    const sort_loops *loops;
-    size_t leaf; /* elements sorted without halving */
-    sort_form form;
-    bool is_plain; /* records are the keys as they are */
-    bool is_whole; /* records of equal sort bits are equal */
-    uint64_t length;
-    unsigned char *sorted, *values, *indices;
-    size_t index_size;
-    sort_gather gathers[TML_MAX_PAYLOADS];
-    uint32_t gather_count;
-    /* scratch */
-    unsigned char *records[2];
-    sort_space *spaces;
-    uint64_t *counts; /* chunks x SORT_BINS */
-    uint64_t *differ; /* a chunk: the bits in which its codes differ from the first code */
-    /* the step at work: splits or stores records [first, first + count) */
-    uint64_t chunks, first, count;
-    const unsigned char *from; /* the range's records; NULL: the source */
-    unsigned char *to;
-    sort_digit digit;
-    const uint64_t *bounds; /* of ranges by bin */
-    unsigned low;
-    uint64_t wide; /* larger ranges are split by all workers */
-    _Atomic bool is_stopped;
-} sort_job;
-
-static bool is_stopped(sort_job *job)
+bool cpu_sort_is_stopped(sort_job *job)
 {
     if (tml_is_cancelled(job->tml))
         atomic_store_explicit(&job->is_stopped, true, memory_order_relaxed);
@@ -89,7 +39,7 @@ static void write_out(const sort_job *job, unsigned char *out, size_t size, uint
 
 static void store_tags(const sort_job *job, uint64_t first, size_t count, const void *records)
 {
-    uint64_t room[BLOCK];
+    uint64_t room[SORT_BLOCK];
     size_t value_size = job->form.value_size;
     if (value_size) {
         cpu_sort_tags(&job->form, records, count, value_size, room);
@@ -107,13 +57,13 @@ static void store_tags(const sort_job *job, uint64_t first, size_t count, const 
     }
 }
 
-/* Writes sorted records to the outputs, from element first on. */
-static void store(const sort_job *job, uint64_t first, uint64_t count, const unsigned char *records)
+void cpu_sort_store(const sort_job *job, uint64_t first, uint64_t count,
+                    const unsigned char *records)
 {
     size_t key_size = job->form.key_size, size = job->form.record_size;
-    for (uint64_t end = first + count; first < end; first += BLOCK) {
-        uint64_t keys[BLOCK];
-        size_t here = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
+    for (uint64_t end = first + count; first < end; first += SORT_BLOCK) {
+        uint64_t keys[SORT_BLOCK];
+        size_t here = (size_t)TML_MIN_OF(end - first, (uint64_t)SORT_BLOCK);
         if (job->sorted && !job->is_plain)
             cpu_sort_keys(&job->form, records, here, keys);
         if (job->sorted)
@@ -141,7 +91,7 @@ static const void *records_at(const sort_job *job, sort_space *space, uint64_t f
 /* The part of the range that is chunk's. */
 static void chunk_of(const sort_job *job, uint64_t chunk, uint64_t *first, uint64_t *end)
 {
-    uint64_t size = TML_ALIGN_UP(TML_CEIL_DIV(job->count, job->chunks), (uint64_t)BLOCK);
+    uint64_t size = TML_ALIGN_UP(TML_CEIL_DIV(job->count, job->chunks), (uint64_t)SORT_BLOCK);
     uint64_t last = job->first + job->count;
     *first = TML_MIN_OF(job->first + chunk * size, last);
     *end = TML_MIN_OF(*first + size, last);
@@ -160,19 +110,19 @@ static void add_tables(sort_space *space, uint64_t *counts)
 static void count_chunks(sort_job *job, sort_space *space, bool finds_bits)
 {
     uint64_t chunk, first, end, base[2];
-    cpu_sort_load(&job->form, 0, 1, base);
+    cpu_sort_load(&job->form, job->first, 1, base);
     memset(space->tables, 0, SORT_TABLES * sizeof *space->tables);
-    while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
+    while (cpu_take_tile(&job->tickets, &chunk) && !cpu_sort_is_stopped(job)) {
         uint64_t *counts = job->counts + chunk * SORT_BINS, differ = 0;
         memset(counts, 0, SORT_BINS * sizeof *counts);
         chunk_of(job, chunk, &first, &end);
-        for (uint64_t done = first; first < end; first += BLOCK) {
-            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
+        for (uint64_t done = first; first < end; first += SORT_BLOCK) {
+            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)SORT_BLOCK);
             const void *records = records_at(job, space, first, count);
             job->loops->count(records, count, job->digit, space->tables);
             if (finds_bits)
                 differ |= job->loops->differ(records, count, base);
-            if ((first - done) % SPAN == SPAN - BLOCK)
+            if ((first - done) % SPAN == SPAN - SORT_BLOCK)
                 add_tables(space, counts);
         }
         add_tables(space, counts);
@@ -199,11 +149,11 @@ static void scatter_worker(void *argument, uint32_t worker)
     sort_job *job = argument;
     sort_space *space = &job->spaces[worker];
     uint64_t chunk, first, end;
-    while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
+    while (cpu_take_tile(&job->tickets, &chunk) && !cpu_sort_is_stopped(job)) {
         memcpy(space->heads->next, job->counts + chunk * SORT_BINS, sizeof space->heads->next);
         memcpy(space->heads->first, space->heads->next, sizeof space->heads->first);
-        for (chunk_of(job, chunk, &first, &end); first < end; first += BLOCK) {
-            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK);
+        for (chunk_of(job, chunk, &first, &end); first < end; first += SORT_BLOCK) {
+            size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)SORT_BLOCK);
             job->loops->scatter(records_at(job, space, first, count), count, job->digit,
                                 space->heads, job->to);
         }
@@ -252,12 +202,12 @@ static void sort_halves(sort_job *job, sort_space *space, unsigned char *x, unsi
     if (count > job->leaf && count > above / 16 * 15)
         sort_narrow(job->loops->differ(x, count, x), &low, &high);
     if (count == 0 || low == high) {
-        store(job, first, count, x);
+        cpu_sort_store(job, first, count, x);
     } else if (count <= job->leaf) {
         unsigned char *out = job->is_plain ? job->sorted + first * size : space->leaf;
         job->loops->leaf(x, out, count, low, high, job->is_whole, &space->rows);
         if (!job->is_plain)
-            store(job, first, count, out);
+            cpu_sort_store(job, first, count, out);
     } else {
         size_t zeros = job->loops->halve(x, count, --high, room, x), ones = count - zeros;
         sort_halves(job, space, room, x + ones * size, first, zeros, count, low, high);
@@ -287,7 +237,7 @@ static void sort_range(sort_job *job, sort_space *space, int side, uint64_t firs
 {
     size_t size = job->form.record_size;
     unsigned char *x = job->records[side] + first * size;
-    if (count == 0 || is_stopped(job))
+    if (count == 0 || cpu_sort_is_stopped(job))
         return;
     if (count <= SORT_LOCAL) {
         sort_local(job, space, x, first, (size_t)count, low, high);
@@ -295,7 +245,7 @@ static void sort_range(sort_job *job, sort_space *space, int side, uint64_t firs
     }
     sort_narrow(job->loops->differ(x, (size_t)count, x), &low, &high);
     if (low == high) {
-        store(job, first, count, x);
+        cpu_sort_store(job, first, count, x);
         return;
     }
     sort_digit digit = highest_digit(count, low, high);
@@ -336,9 +286,10 @@ static void store_worker(void *argument, uint32_t worker)
     sort_job *job = argument;
     uint64_t chunk, first, end;
     (void)worker;
-    while (cpu_take_tile(&job->tickets, &chunk) && !is_stopped(job)) {
+    while (cpu_take_tile(&job->tickets, &chunk) && !cpu_sort_is_stopped(job)) {
         chunk_of(job, chunk, &first, &end);
-        store(job, first, end - first, job->from + (first - job->first) * job->form.record_size);
+        cpu_sort_store(job, first, end - first,
+                       job->from + (first - job->first) * job->form.record_size);
     }
     cpu_stream_fence();
 }
@@ -363,11 +314,11 @@ static void sort_wide(sort_job *job, int side, uint64_t first, uint64_t count, u
     job->digit = digit;
     if (!is_counted)
         cpu_run_tiles(job->tml, &job->tickets, job->chunks, count_worker, job);
-    if (is_stopped(job))
+    if (cpu_sort_is_stopped(job))
         return;
     place_bins(job->counts, job->chunks, first, bounds);
     cpu_run_tiles(job->tml, &job->tickets, job->chunks, scatter_worker, job);
-    if (is_stopped(job))
+    if (cpu_sort_is_stopped(job))
         return;
     job->bounds = bounds;
     job->low = low;
@@ -375,7 +326,7 @@ static void sort_wide(sort_job *job, int side, uint64_t first, uint64_t count, u
     atomic_store_explicit(&job->ranges.next, 0, memory_order_relaxed);
     job->ranges.count = SORT_BINS / RANGES;
     cpu_run_tiles(job->tml, &job->tickets, job->chunks, ranges_worker, job);
-    for (size_t bin = 0; bin < SORT_BINS && !is_stopped(job); bin++)
+    for (size_t bin = 0; bin < SORT_BINS && !cpu_sort_is_stopped(job); bin++)
         if (bounds[bin + 1] - bounds[bin] > job->wide)
             sort_wide(job, to, bounds[bin], bounds[bin + 1] - bounds[bin], low, shift);
 }
@@ -465,11 +416,11 @@ static void lay_out_space(const sort_job *job, uint64_t bound, cpu_arena *arena,
         return;
     space->heads = cpu_arena_take(arena, 1, sizeof *space->heads);
     space->tables = cpu_arena_take(arena, SORT_TABLES, sizeof *space->tables);
-    space->block = cpu_arena_take(arena, BLOCK, sizeof *space->block);
+    space->block = cpu_arena_take(arena, SORT_BLOCK, sizeof *space->block);
 }
 
-static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_arena *arena,
-                    sort_job *job)
+void cpu_sort_lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_arena *arena,
+                      sort_job *job)
 {
     const tml_sort_desc *desc = &resolved->desc;
     uint64_t bound = desc->length.count;
@@ -482,7 +433,7 @@ static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_are
     job->is_whole = !form->has_tag && desc->bit_count == 8 * form->key_size;
     job->is_plain = form->record_size == form->key_size && !form->flip && !form->real_flip &&
                     job->sorted && !form->has_tag;
-    job->chunks = cpu_workers(tml, TML_CEIL_DIV(bound, CHUNK_LEAST));
+    job->chunks = cpu_workers(tml, TML_CEIL_DIV(bound, SORT_CHUNK));
     for (int side = 0; side < 2; side++)
         job->records[side] = cpu_arena_take(arena, bound, form->record_size);
     job->counts = cpu_arena_take(arena, job->chunks * SORT_BINS, sizeof *job->counts);
@@ -500,60 +451,80 @@ static size_t sort_scratch_size(tml_context *tml, const void *resolved)
 {
     cpu_arena arena = {0};
     sort_job job;
-    lay_out(tml, resolved, &arena, &job);
+    cpu_sort_lay_out(tml, resolved, &arena, &job);
     return arena.size;
 }
 
-/* The range of sort bits in which codes differ, within [low, high). Leaves the counts of the digit below
+/* The range of the bits in which the step's codes differ, within [low, high). Leaves the counts of the digit below
  * high. */
 static void find_bits(sort_job *job, unsigned *low, unsigned *high)
 {
     uint64_t differ = 0;
-    job->count = job->length;
-    job->digit = highest_digit(job->length, *low, *high);
+    job->from = NULL;
+    job->digit = highest_digit(job->count, *low, *high);
     cpu_run_tiles(job->tml, &job->tickets, job->chunks, differ_worker, job);
-    for (uint64_t chunk = 0; chunk < job->chunks && !is_stopped(job); chunk++)
+    for (uint64_t chunk = 0; chunk < job->chunks && !cpu_sort_is_stopped(job); chunk++)
         differ |= job->differ[chunk];
     sort_narrow(differ, low, high);
+}
+
+void cpu_sort_alone(sort_job *job, sort_space *space, uint64_t first, uint64_t count, unsigned low,
+                    unsigned high)
+{
+    cpu_sort_load(&job->form, first, (size_t)count,
+                  job->records[0] + first * job->form.record_size);
+    sort_range(job, space, 0, first, count, low, high);
+}
+
+void cpu_sort_together(sort_job *job, uint64_t first, uint64_t count, unsigned low, unsigned high)
+{
+    uint64_t chunks = job->chunks;
+    job->chunks = TML_MIN_OF(chunks, TML_CEIL_DIV(count, SORT_CHUNK));
+    job->wide =
+        job->chunks > 1 ? TML_MAX_OF(count / (2 * job->chunks), (uint64_t)SORT_CHUNK) : count;
+    job->first = first;
+    job->count = count;
+    find_bits(job, &low, &high);
+    if (!cpu_sort_is_stopped(job))
+        sort_wide(job, -1, first, count, low, high);
+    job->chunks = chunks;
+}
+
+tml_status cpu_sort_end(sort_job *job)
+{
+    if (cpu_sort_is_stopped(job))
+        return tml_error(job->tml, TML_ERROR_CANCELLED,
+                         "tml_sort: cancelled; its outputs are undefined");
+    job->first = 0;
+    job->count = job->length;
+    cpu_run_tiles(job->tml, &job->tickets, job->chunks, copy_worker, job);
+    return TML_OK;
 }
 
 static tml_status sort_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     const tml_sort_resolved *resolved = argument;
-    const tml_sort_desc *desc = &resolved->desc;
     cpu_arena arena = {scratch, 0};
     sort_job job;
+    unsigned low, high;
     (void)size;
-    lay_out(tml, resolved, &arena, &job);
-    job.length = cpu_length(tml, &desc->length);
+    cpu_sort_lay_out(tml, resolved, &arena, &job);
+    job.length = cpu_length(tml, &resolved->desc.length);
     if (job.length == 0)
         return TML_OK;
-    job.chunks = TML_MIN_OF(job.chunks, TML_CEIL_DIV(job.length, CHUNK_LEAST));
-    job.wide = job.chunks > 1 ? TML_MAX_OF(job.length / (2 * job.chunks), (uint64_t)CHUNK_LEAST)
-                              : job.length;
-    unsigned low = desc->first_bit + job.form.code_shift, high = low + desc->bit_count;
-    if (job.length <= SORT_LOCAL) {
-        cpu_sort_load(&job.form, 0, (size_t)job.length, job.records[0]);
-        sort_range(&job, &job.spaces[0], 0, 0, job.length, low, high);
-    } else {
-        find_bits(&job, &low, &high);
-        if (!is_stopped(&job))
-            sort_wide(&job, -1, 0, job.length, low, high);
-    }
-    if (!is_stopped(&job)) {
-        job.first = 0;
-        job.count = job.length;
-        cpu_run_tiles(tml, &job.tickets, job.chunks, copy_worker, &job);
-        return TML_OK;
-    }
-    return tml_error(tml, TML_ERROR_CANCELLED, "tml_sort: cancelled; its outputs are undefined");
+    cpu_sort_bits(&job, &resolved->desc, &low, &high);
+    if (job.length <= SORT_LOCAL)
+        cpu_sort_alone(&job, &job.spaces[0], 0, job.length, low, high);
+    else
+        cpu_sort_together(&job, 0, job.length, low, high);
+    return cpu_sort_end(&job);
 }
 
 /* Counts, their sums, moves. */
-static bool sort_supports(tml_context *tml, const void *resolved)
+bool cpu_sort_supports(tml_context *tml, const void *resolved)
 {
     (void)tml;
     return ((const tml_sort_resolved *)resolved)->desc.method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
-const tml_engine_op cpu_op_sort = {sort_supports, sort_scratch_size, sort_run};
+const tml_engine_op cpu_op_sort = {cpu_sort_supports, sort_scratch_size, sort_run};

@@ -92,6 +92,10 @@ typedef struct sort_loops {
      * SORT_LEAF records at most, if has_rows. */
     void (*leaf)(void *x, void *out, size_t count, unsigned low, unsigned high, bool is_whole,
                  sort_rows *rows);
+    /* Sorts count neighbouring segments of SORT_ROW records at most, to out: segment s is [bounds[s],
+     * bounds[s + 1]). is_whole or records of 8 bytes and more. NULL without rows. */
+    void (*short_ones)(const void *x, void *out, const uint32_t *bounds, size_t count, unsigned low,
+                       unsigned high, sort_rows *rows);
     bool has_rows; /* sorts by rows, and halves by vectors */
 } sort_loops;
 

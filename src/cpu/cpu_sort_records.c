@@ -61,6 +61,13 @@ typedef size_t (*sort_halve_fn)(const unsigned char *x, size_t count, unsigned b
     {                                                                                              \
         leaf_##bytes(x, out, count, low, high, is_whole, network, write, rows);                    \
     }
+#define SHORT_ONES(bytes, level, target, network)                                                  \
+    target static void short_ones_##bytes##level(const void *x, void *out, const uint32_t *bounds, \
+                                                 size_t count, unsigned low, unsigned high,        \
+                                                 sort_rows *rows)                                  \
+    {                                                                                              \
+        short_ones_##bytes(x, out, bounds, count, low, high, network, rows);                       \
+    }
 #define HALVE(bytes, level, target, word, vectors)                                                 \
     target static size_t halve_##bytes##level(const void *x, size_t count, unsigned bit,           \
                                               void *zeros, void *ones)                             \
@@ -77,14 +84,20 @@ HALVE(4, _base, , word_4, NULL)
 HALVE(8, _base, , word_8, NULL)
 HALVE(16, _base, , word_16, NULL)
 #if CPU_X86
+SHORT_ONES(4, _avx2, CPU_TARGET_AVX2, sort_group_avx2)
 LEAF(4, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_4)
+SHORT_ONES(8, _avx2, CPU_TARGET_AVX2, sort_group_avx2)
 LEAF(8, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_8)
+SHORT_ONES(16, _avx2, CPU_TARGET_AVX2, sort_group_avx2)
 LEAF(16, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_16)
 HALVE(4, _avx2, CPU_TARGET_AVX2, word_4_avx2, NULL)
 HALVE(8, _avx2, CPU_TARGET_AVX2, word_8_avx2, NULL)
 HALVE(16, _avx2, CPU_TARGET_AVX2, word_16, NULL)
+SHORT_ONES(4, _avx512, CPU_TARGET_AVX512, sort_group_avx512)
 LEAF(4, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_4)
+SHORT_ONES(8, _avx512, CPU_TARGET_AVX512, sort_group_avx512)
 LEAF(8, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_8_avx512)
+SHORT_ONES(16, _avx512, CPU_TARGET_AVX512, sort_group_avx512)
 LEAF(16, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_16)
 HALVE(4, _avx512, CPU_TARGET_AVX512, word_4, halve_vectors_4)
 HALVE(8, _avx512, CPU_TARGET_AVX512, word_8, halve_vectors_8)
@@ -93,20 +106,23 @@ HALVE(16, _avx512, CPU_TARGET_AVX512, word_16, NULL)
 
 const sort_loops *cpu_sort_loops(size_t record_size)
 {
-#define TABLE(bytes, level, has_rows)                                                              \
+#define TABLE(bytes, level, short_ones, has_rows)                                                  \
     {                                                                                              \
         differ_##bytes##level, count_##bytes##level, scatter_##bytes##level, flush_##bytes,        \
-            halve_##bytes##level, leaf_##bytes##level, has_rows                                    \
+            halve_##bytes##level, leaf_##bytes##level, short_ones, has_rows                        \
     }
 #if CPU_X86
 #    define LEVELS(bytes)                                                                          \
         {                                                                                          \
-            TABLE(bytes, _base, false), TABLE(bytes, _avx2, true), TABLE(bytes, _avx512, true)     \
+            TABLE(bytes, _base, NULL, false),                                                      \
+                TABLE(bytes, _avx2, short_ones_##bytes##_avx2, true),                              \
+                TABLE(bytes, _avx512, short_ones_##bytes##_avx512, true)                           \
         }
 #else
 #    define LEVELS(bytes)                                                                          \
         {                                                                                          \
-            TABLE(bytes, _base, false), TABLE(bytes, _base, false), TABLE(bytes, _base, false)     \
+            TABLE(bytes, _base, NULL, false), TABLE(bytes, _base, NULL, false),                    \
+                TABLE(bytes, _base, NULL, false)                                                   \
         }
 #endif
     static const sort_loops loops[][TML_SIMD_LEVELS] = {LEVELS(4), LEVELS(8), LEVELS(16)};

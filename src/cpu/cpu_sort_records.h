@@ -233,6 +233,53 @@ CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsign
     return true;
 }
 
+/* Sorts segments of SORT_ROW records at most, a row each. Segment s is [bounds[s], bounds[s + 1]) of x and out; the
+ * last ones are copied exactly, the others with what is behind them. */
+CPU_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *bounds, size_t count,
+                                 unsigned low, unsigned high, sort_group_fn network,
+                                 const sort_rows *rows)
+{
+    unsigned width = high - low, used = TML_MIN_OF(width, 28u);
+    sort_digit rest = {high - used, MASK_OF(used)};
+    uint32_t end = bounds[count];
+    for (size_t s = 0; s < count; s += SORT_GROUP) {
+        size_t group = TML_MIN_OF(count - s, (size_t)SORT_GROUP);
+        for (size_t r = 0; r < SORT_GROUP; r++)
+            rows->fills[r] = r < group ? bounds[s + r + 1] - bounds[s + r] : 0;
+        for (size_t r = 0; r < group; r++) {
+            const RECORD *from = x + bounds[s + r];
+            uint32_t *codes = rows->codes[r];
+            size_t here = end - bounds[s + r] < SORT_ROW ? rows->fills[r] : (size_t)SORT_ROW;
+            if (BARE)
+                memcpy(codes, from, here * sizeof *from);
+            else if (here == SORT_ROW)
+                for (size_t i = 0; i < SORT_ROW; i++)
+                    codes[i] = (uint32_t)(BITS(from[i]) >> rest.shift & rest.mask) * SORT_ROW |
+                               (uint32_t)i;
+            else
+                for (size_t i = 0; i < here; i++)
+                    codes[i] = (uint32_t)(BITS(from[i]) >> rest.shift & rest.mask) * SORT_ROW |
+                               (uint32_t)i;
+        }
+        network(rows->codes, rows->fills);
+        for (size_t r = 0; r < group; r++) {
+            const RECORD *from = x + bounds[s + r];
+            RECORD *to = out + bounds[s + r];
+            const uint32_t *codes = rows->codes[r];
+            size_t here = rows->fills[r];
+            if (BARE && end - bounds[s + r] >= SORT_ROW)
+                memcpy(to, codes, SORT_ROW * sizeof *to);
+            else if (BARE)
+                memcpy(to, codes, here * sizeof *to);
+            else
+                for (size_t i = 0; i < here; i++)
+                    to[i] = from[codes[i] % SORT_ROW];
+            if (!BARE && used < width)
+                NAME(insert)(to, 1, here, low, MASK_OF(width));
+        }
+    }
+}
+
 /* ---- by halves -------------------------------------------------------------------------------- */
 
 CPU_INLINE uint64_t NAME(word)(const void *records, unsigned bit)

@@ -5,8 +5,7 @@
 #include "core/engine.h"
 
 extern const tml_engine_op gl_op_map, gl_op_reduce, gl_op_histogram, gl_op_scan, gl_op_compact,
-    gl_op_partition, gl_op_sort, gl_op_gather, gl_op_scatter, gl_op_search, gl_op_expand,
-    gl_op_unique,
-    gl_op_reduce_segments, gl_op_scan_segments;
+    gl_op_partition, gl_op_sort, gl_op_sort_segments, gl_op_gather, gl_op_scatter, gl_op_search,
+    gl_op_expand, gl_op_unique, gl_op_reduce_segments, gl_op_scan_segments;
 
 #endif

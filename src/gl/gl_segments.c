@@ -8,6 +8,7 @@
 
 #include "gl/gl_fold.h"
 #include "gl/gl_scan.h"
+#include "gl/gl_segments.h"
 #include "gl_shaders.h"
 
 static const gl_texture *offsets_of(const tml_context *tml, tml_buffer offsets)
@@ -89,21 +90,12 @@ GL_OP(reduce_segments, tml_reduce_segments_desc)
 
 enum { WINDOW = 64 }; /* as in segments_*.frag */
 
-/* What the shaders of segmented scan need of the segments. */
-typedef struct segments_view {
-    const char *defines;
-    gl_input offsets;
-    gl_uniform count, elements;
-    uint64_t segments, element_count;
-} segments_view;
-
-static segments_view view_of(const tml_context *tml, const tml_scan_segments_desc *desc)
+gl_segments gl_segments_of(const tml_context *tml, tml_buffer offsets, uint64_t elements)
 {
-    uint64_t segments = segments_in(tml, desc->offsets);
-    uint64_t elements = tml_slot_of(tml, desc->in)->count;
-    return (segments_view){
-        .defines = offset_defines(tml, desc->offsets, false),
-        .offsets = {"offsets", offsets_of(tml, desc->offsets)},
+    uint64_t segments = segments_in(tml, offsets);
+    return (gl_segments){
+        .defines = offset_defines(tml, offsets, false),
+        .offsets = {"offsets", offsets_of(tml, offsets)},
         .count = GL_UINT("segment_count", (uint32_t)segments),
         .elements = GL_UINT("segment_elements", (uint32_t)elements),
         .segments = segments,
@@ -111,30 +103,54 @@ static segments_view view_of(const tml_context *tml, const tml_scan_segments_des
     };
 }
 
-/* Finds each element's segment by bisection, first for every 64th element, then between those. */
-static tml_status find_begins(tml_context *tml, const segments_view *view, const gl_texture *begins)
+gl_segments gl_segments_of_starts(const tml_context *tml, tml_buffer starts,
+                                  const tml_length *count, const tml_length *length)
 {
-    uint64_t windows = view->element_count / WINDOW + 2; /* one past the last element's */
+    return (gl_segments){
+        .defines = offset_defines(tml, starts, true),
+        .offsets = {"offsets", offsets_of(tml, starts)},
+        .counts = {"counts", gl_texture_of(tml, count->device)},
+        .ends = {"ends", gl_texture_of(tml, length->device)},
+        .count = GL_UINT("segment_count", (uint32_t)count->count),
+        .elements = GL_UINT("segment_elements", (uint32_t)length->count),
+        .count_place = gl_length_place(tml, "count_place", count),
+        .end_place = gl_length_place(tml, "end_place", length),
+        .segments = count->count,
+        .element_count = length->count,
+    };
+}
+
+/* By bisection, first for every 64th element, then between those. */
+tml_status gl_segments_begins(tml_context *tml, const gl_segments *segments,
+                              const gl_texture *begins)
+{
+    uint64_t windows = segments->element_count / WINDOW + 2; /* one past the last element's */
+    const tml_length all = {.count = segments->element_count};
     const gl_texture *at;
     tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, windows, &at);
     if (status == TML_OK)
         status = gl_draw(tml, &(gl_draw_info){
                                   .shader = &gl_shader_segments_windows,
-                                  .defines = view->defines,
-                                  .inputs = {view->offsets},
-                                  .uniforms = {view->count, view->elements},
+                                  .defines = segments->defines,
+                                  .inputs = {segments->offsets, segments->counts, segments->ends},
+                                  .uniforms = {segments->count, segments->elements,
+                                               segments->count_place, segments->end_place},
                                   .targets = {at},
                                   .count = windows,
                               });
     if (status == TML_OK)
-        status = gl_draw(tml, &(gl_draw_info){
-                                  .shader = &gl_shader_segments_begins,
-                                  .defines = view->defines,
-                                  .inputs = {view->offsets, {"windows", at}},
-                                  .uniforms = {view->count, view->elements},
-                                  .targets = {begins},
-                                  .count = view->element_count,
-                              });
+        status = gl_draw(
+            tml,
+            &(gl_draw_info){
+                .shader = &gl_shader_segments_begins,
+                .defines = segments->defines,
+                .length = segments->length ? segments->length : &all,
+                .inputs = {segments->offsets, {"windows", at}, segments->counts, segments->ends},
+                .uniforms = {segments->count, segments->elements, segments->count_place,
+                             segments->end_place},
+                .targets = {begins},
+                .count = segments->element_count,
+            });
     gl_release(tml, at);
     return status;
 }
@@ -148,8 +164,8 @@ static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_des
 }
 
 /* Draws the carries of the segments' blocks or, for integers, the inclusive scan of the whole array. */
-static tml_status prepare_scan(tml_context *tml, const segments_view *view,
-                               const gl_texture *begins, gl_scan *scan, gl_sums *scanned)
+static tml_status prepare_scan(tml_context *tml, const gl_segments *view, const gl_texture *begins,
+                               gl_scan *scan, gl_sums *scanned)
 {
     *scanned = (gl_sums){NULL, NULL};
     if (scan->is_float) {
@@ -165,8 +181,8 @@ static tml_status prepare_scan(tml_context *tml, const segments_view *view,
 }
 
 static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *desc,
-                             const segments_view *view, const gl_texture *begins,
-                             const gl_scan *scan, const gl_sums *scanned)
+                             const gl_segments *view, const gl_texture *begins, const gl_scan *scan,
+                             const gl_sums *scanned)
 {
     const tml_slot *out = tml_slot_of(tml, desc->out);
     char defines[GL_SCAN_DEFINES + 128];
@@ -192,7 +208,7 @@ static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *des
 
 static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_desc *desc)
 {
-    segments_view view = view_of(tml, desc);
+    gl_segments view = gl_segments_of(tml, desc->offsets, tml_slot_of(tml, desc->in)->count);
     if (view.segments == 0 || view.element_count == 0)
         return TML_OK;
     gl_scan scan;
@@ -201,7 +217,7 @@ static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_de
     gl_sums scanned;
     tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, view.element_count, &begins);
     if (status == TML_OK)
-        status = find_begins(tml, &view, begins);
+        status = gl_segments_begins(tml, &view, begins);
     if (status == TML_OK)
         status = prepare_scan(tml, &view, begins, &scan, &scanned);
     return status == TML_OK ? store_scan(tml, desc, &view, begins, &scan, &scanned) : status;

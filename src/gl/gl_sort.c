@@ -6,6 +6,8 @@
  * share a descent, since most are in the texels that follow. Digits of two bits took 1.6 times as long, a
  * descent for every four outputs 1.15 times.
  *
+ * Segments are the highest word: a stable sort by it leaves the elements of each in order.
+ *
  * Short streams are sorted by counting, in two draws a word: an element's rank is the number of those before it.
  * Passes have many small draws, so that this was faster up to 1024 elements (512 where there are few passes) on
  * a software driver, and faster than a bitonic network up to 800.
@@ -15,6 +17,7 @@
 #include "gl/gl_divide.h"
 #include "gl/gl_locate.h"
 #include "gl/gl_ops.h"
+#include "gl/gl_segments.h"
 
 #include <stdio.h>
 
@@ -173,22 +176,57 @@ static tml_status sort_by_digit(sort_job *job, uint32_t shift)
     return status ? status : gl_draw(job->tml, &move);
 }
 
+/* Sorts by bits of the codes that are drawn. */
+static tml_status sort_codes(sort_job *job, uint32_t bits)
+{
+    uint32_t step = job->blocks ? DIGIT : 32; /* bits of a pass */
+    tml_status status = TML_OK;
+    for (uint32_t shift = 0; shift < bits && !status; shift += step) {
+        status = job->blocks ? sort_by_digit(job, shift) : sort_by_counting(job);
+        swap(job);
+    }
+    return status;
+}
+
 static tml_status sort_words(sort_job *job)
 {
     const tml_sort_desc *desc = &job->resolved->desc;
     uint32_t first = desc->first_bit, end = first + desc->bit_count;
-    uint32_t step = job->blocks ? DIGIT : 32; /* bits of a pass */
     tml_status status = TML_OK;
     for (uint32_t low = first, high; low < end && !status; low = high) {
         uint32_t word = low / 32;
         high = TML_MIN_OF(end, 32 * word + 32);
         status = draw_codes(job, word, low - 32 * word, high - 32 * word, low == first);
-        for (uint32_t shift = 0; shift < high - low && !status; shift += step) {
-            status = job->blocks ? sort_by_digit(job, shift) : sort_by_counting(job);
-            swap(job);
-        }
+        if (!status)
+            status = sort_codes(job, high - low);
     }
     return status;
+}
+
+static tml_status sort_segments(sort_job *job)
+{
+    tml_context *tml = job->tml;
+    const tml_sort_desc *desc = &job->resolved->desc;
+    gl_segments segments =
+        tml_buffer_is_none(desc->starts)
+            ? gl_segments_of(tml, desc->offsets, desc->length.count)
+            : gl_segments_of_starts(tml, desc->starts, &desc->count, &desc->length);
+    const gl_texture *begins;
+    segments.length = &desc->length;
+    tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, desc->length.count, &begins);
+    if (!status)
+        status = gl_segments_begins(tml, &segments, begins);
+    if (!status)
+        status = gl_draw(tml, &(gl_draw_info){
+                                  .shader = &gl_shader_sort_segments,
+                                  .inputs = {{"begins", begins}, {"indices", job->now.indices}},
+                                  .targets = {job->now.codes},
+                                  .count = job->texels,
+                              });
+    uint32_t bits = 0;
+    while (desc->length.count >> bits)
+        bits++; /* those past the length have a code above all */
+    return status ? status : sort_codes(job, bits);
 }
 
 static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
@@ -207,6 +245,8 @@ static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
     tml_status status = take(&job);
     if (!status)
         status = sort_words(&job);
+    if (!status && !(tml_buffer_is_none(desc->offsets) && tml_buffer_is_none(desc->starts)))
+        status = sort_segments(&job);
     gl_located located = {.outputs = length, .sources = job.now.indices};
     if (!status)
         status = gl_located_values(tml, &located, desc->keys, desc->sorted);
@@ -216,3 +256,15 @@ static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
 }
 
 GL_OP(sort, tml_sort_resolved)
+
+static bool sort_segments_supports(tml_context *tml, const tml_sort_resolved *resolved)
+{
+    return sort_supports(tml, resolved) && resolved->segments < UINT32_MAX;
+}
+
+static tml_status sort_segments_run(tml_context *tml, const tml_sort_resolved *resolved)
+{
+    return sort_run(tml, resolved);
+}
+
+GL_OP(sort_segments, tml_sort_resolved)

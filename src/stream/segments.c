@@ -1,10 +1,39 @@
-/* tml_reduce_segments and tml_scan_segments: checks and dispatch. */
+/* tml_reduce_segments and tml_scan_segments: checks and dispatch; what segments are given by. */
 #include "stream/stream_internal.h"
 
 /* n segments have n + 1 offsets, so one offset is the least. */
 static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer offsets)
 {
     return tml_check_buffer(tml, call, "desc.offsets", offsets, stream_count_types, 1);
+}
+
+tml_status stream_check_without_starts(tml_context *tml, const char *call, const char *field,
+                                       const tml_length *length)
+{
+    if (length->count || length->exact || !tml_buffer_is_none(length->device))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s is given without starts, needs to stay zeroed", call, field);
+    return TML_OK;
+}
+
+tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer offsets,
+                                 tml_buffer starts, tml_length *count, uint64_t *most)
+{
+    tml_status status;
+    if (tml_buffer_is_none(starts)) {
+        status = stream_check_without_starts(tml, call, "count", count);
+        if (!status)
+            status = check_offsets(tml, call, offsets);
+        *most = status ? 0 : stream_count_of(tml, offsets) - 1;
+        return status;
+    }
+    if (!tml_buffer_is_none(offsets))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: offsets and starts are both given, needs one of them", call);
+    status = stream_check_length_of(tml, call, "count", stream_count_of(tml, starts), count);
+    *most = count->count;
+    return status ? status
+                  : tml_check_buffer(tml, call, "starts", starts, stream_count_types, *most);
 }
 
 static tml_status check_memory(tml_context *tml, const char *call, tml_buffer out,
@@ -18,33 +47,16 @@ static tml_status check_memory(tml_context *tml, const char *call, tml_buffer ou
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-/* Checks where segments begin and end, and gives their most. */
+/* With starts the length is that of in. */
 static tml_status check_segments(tml_context *tml, const char *call, tml_reduce_segments_desc *d,
                                  uint64_t *most)
 {
-    bool has_offsets = !tml_buffer_is_none(d->offsets);
-    const tml_length *lengths[] = {&d->count, &d->length};
-    tml_status status = TML_OK;
-    if (tml_buffer_is_none(d->starts)) {
-        for (size_t i = 0; i < TML_ARRAY_SIZE(lengths); i++)
-            if (lengths[i]->count || lengths[i]->exact || !tml_buffer_is_none(lengths[i]->device))
-                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                                 "%s: %s is given without starts, needs to stay zeroed", call,
-                                 i ? "length" : "count");
-        status = check_offsets(tml, call, d->offsets);
-        *most = status ? 0 : stream_count_of(tml, d->offsets) - 1;
-        return status;
-    }
-    if (has_offsets)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: offsets and starts are both given, needs one of them", call);
-    status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
-    if (!status)
-        status =
-            stream_check_length_of(tml, call, "count", stream_count_of(tml, d->starts), &d->count);
-    *most = d->count.count;
+    tml_status status =
+        tml_buffer_is_none(d->starts)
+            ? stream_check_without_starts(tml, call, "length", &d->length)
+            : stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
     return status ? status
-                  : tml_check_buffer(tml, call, "starts", d->starts, stream_count_types, *most);
+                  : stream_check_segments(tml, call, d->offsets, d->starts, &d->count, most);
 }
 
 static tml_status resolve_reduce(tml_context *tml, tml_reduce_segments_desc *d)

@@ -1,4 +1,4 @@
-/* tml_sort: a stable sort by keys, with payloads. Checks, defaults and dispatch. */
+/* tml_sort: a stable sort by keys, with payloads, of a stream or of each of its segments. Checks, defaults and dispatch. */
 #include "core/scalars.h"
 #include "stream/stream_internal.h"
 
@@ -35,6 +35,9 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
         OUTPUTS,
         KEYS = TML_MAX_PAYLOADS,
         LENGTH,
+        OFFSETS,
+        STARTS,
+        COUNT,
         INPUTS
     };
     stream_payload_names names;
@@ -42,7 +45,10 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
                                      [SORTED] = {"desc.sorted", d->sorted},
                                      [SCRATCH] = {"desc.scratch", d->scratch}};
     stream_input inputs[INPUTS] = {[KEYS] = {"desc.keys", d->keys, 1u << SORTED},
-                                   [LENGTH] = {"desc.length.device", d->length.device, 0}};
+                                   [LENGTH] = {"desc.length.device", d->length.device, 0},
+                                   [OFFSETS] = {"desc.offsets", d->offsets, 0},
+                                   [STARTS] = {"starts", d->starts, 0},
+                                   [COUNT] = {"count.device", d->count.device, 0}};
     stream_payload_fields(d->payloads, true, names, outputs, inputs);
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
@@ -56,6 +62,24 @@ void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, ui
     *real_flip = kind == SCALAR_FLOAT ? top - 1 : 0;
     if (descending)
         *flip ^= top | (top - 1);
+}
+
+static bool has_segments(const tml_sort_desc *d)
+{
+    return !tml_buffer_is_none(d->offsets) || !tml_buffer_is_none(d->starts);
+}
+
+static tml_op op_of(const tml_sort_resolved *r)
+{
+    return has_segments(&r->desc) ? TML_OP_SORT_SEGMENTS : TML_OP_SORT;
+}
+
+static tml_status resolve_segments(tml_context *tml, tml_sort_resolved *r)
+{
+    tml_sort_desc *d = &r->desc;
+    return has_segments(d)
+               ? stream_check_segments(tml, call, d->offsets, d->starts, &d->count, &r->segments)
+               : stream_check_without_starts(tml, call, "count", &d->count);
 }
 
 static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
@@ -79,18 +103,20 @@ static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
         status = stream_check_indices(tml, call, "desc.indices", d->indices, count,
                                       count ? count - 1 : 0);
     if (!status)
+        status = resolve_segments(tml, r);
+    if (!status)
         status = check_overlaps(tml, d);
     if (status)
         return status;
     stream_sort_flips(tml_slot_of(tml, d->keys), d->descending, &r->flip, &r->real_flip);
-    return stream_choose_method(tml, call, TML_OP_SORT, r, &d->method, preference);
+    return stream_choose_method(tml, call, op_of(r), r, &d->method, preference);
 }
 
 static tml_status sort(tml_context *tml, const tml_sort_desc *desc)
 {
     tml_sort_resolved resolved = {.desc = *desc};
     tml_status status = resolve(tml, &resolved);
-    return status ? status : stream_run(tml, call, TML_OP_SORT, &resolved, desc->scratch);
+    return status ? status : stream_run(tml, call, op_of(&resolved), &resolved, desc->scratch);
 }
 
 tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
@@ -102,7 +128,8 @@ tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
 static size_t sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
 {
     tml_sort_resolved resolved = {.desc = *desc};
-    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, TML_OP_SORT, &resolved) : 0;
+    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, op_of(&resolved), &resolved)
+                                             : 0;
 }
 
 size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)

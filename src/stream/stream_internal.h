@@ -121,6 +121,15 @@ typedef char stream_payload_names[TML_MAX_PAYLOADS][32];
 void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_payload_names names,
                            stream_field *outputs, stream_input *inputs);
 
+/* Segments (segments.c): checks offsets, or starts and their count, of which one is given, and gives the most
+ * segments. Without starts the count must be zeroed. */
+tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer offsets,
+                                 tml_buffer starts, tml_length *count, uint64_t *most);
+
+/* Refuses a length that only starts have, where none are given. */
+tml_status stream_check_without_starts(tml_context *tml, const char *call, const char *field,
+                                       const tml_length *length);
+
 /* sort.c: what makes codes of keys (kernels/sort.k.h). */
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
 

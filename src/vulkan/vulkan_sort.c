@@ -8,6 +8,7 @@
  * is all that moves, or the element's index, by which payloads are gathered at the end.
  *
  * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
+#include "vulkan/vulkan_sort.h"
 #include "vulkan/vulkan_compact.h"
 
 #include "kernels/kernel.h"
@@ -37,42 +38,14 @@ enum {
     PAIRS_LONG = 1 << 22,
 };
 
-/* What travels: from the caller's array to the caller's, by way of scratch. Moves write to out and to
- * aside in turn, so that the last one writes to out. */
-typedef struct sort_plane {
-    vk_address in;    /* 0: the first move makes it */
-    vk_address out;   /* the caller's, or scratch */
-    vk_address aside; /* scratch */
-    vk_address first; /* where the first move writes: not where in is */
-    uint32_t size;    /* bytes of an element after the first move */
-    bool is_stored;   /* by the last move */
-} sort_plane;
-
-typedef struct sort_job {
-    const tml_sort_resolved *resolved;
-    vk_passes parts;
-    uint32_t key_size, values; /* SORT_VALUES_... of the first move */
-    uint32_t items, tile, bins, digit_bits, digits;
-    bool is_short; /* one workgroup sorts the stream */
-    sort_plane codes, words;
-    vk_address payloads[TML_MAX_PAYLOADS]; /* room for those in place */
-    /* LOOK_BACK: states of two sweeps, bases of parts; control: a ticket for each sweep, a counter for
-     * each part, the histogram */
-    vk_address states[2], bases[2], own_control;
-    uint32_t control_words;
-    /* REDUCE_THEN_SCAN: counts by bin and tile */
-    uint64_t tiles;
-    vk_address counts, scan_scratch;
-} sort_job;
-
 /* ---- plan ------------------------------------------------------------------------------------ */
 
-static uint64_t tiles_of(const sort_job *job, uint64_t items)
+static uint64_t tiles_of(const vk_sort *job, uint64_t items)
 {
     return TML_CEIL_DIV(items, (uint64_t)job->tile);
 }
 
-static void take_plane(const sort_job *job, sort_plane *plane, vk_arena *arena)
+static void take_plane(const vk_sort *job, sort_plane *plane, vk_arena *arena)
 {
     uint64_t bound = job->parts.bound;
     if (!plane->out && (plane->is_stored || (job->digits > 2 && !job->is_short)))
@@ -88,7 +61,7 @@ static void take_plane(const sort_job *job, sort_plane *plane, vk_arena *arena)
         plane->first = vk_take(arena, bound, plane->size);
 }
 
-static void take_codes(tml_context *tml, sort_job *job, vk_arena *arena)
+static void bind_codes(tml_context *tml, vk_sort *job)
 {
     const tml_sort_desc *desc = &job->resolved->desc;
     bool is_sorted = !tml_buffer_is_none(desc->sorted);
@@ -96,11 +69,10 @@ static void take_codes(tml_context *tml, sort_job *job, vk_arena *arena)
                               .out = job->key_size < 4 ? 0 : vk_address_of(tml, desc->sorted),
                               .size = job->key_size == 8 ? 8 : 4,
                               .is_stored = is_sorted};
-    take_plane(job, &job->codes, arena);
 }
 
 /* A lone payload of 4 bytes travels; else the index does, if anything moves but keys. */
-static void take_words(tml_context *tml, sort_job *job, vk_arena *arena)
+static void bind_words(tml_context *tml, vk_sort *job)
 {
     const tml_sort_desc *desc = &job->resolved->desc;
     const tml_payload *payloads = desc->payloads;
@@ -118,19 +90,34 @@ static void take_words(tml_context *tml, sort_job *job, vk_arena *arena)
     } else if (indices && indices->type == TML_U32) {
         job->words.out = vk_slot_address(indices);
     }
-    take_plane(job, &job->words, arena);
+}
+
+void vk_sort_bind(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
+                  vk_sort *job)
+{
+    const tml_sort_desc *desc = &resolved->desc;
+    *job = (vk_sort){.resolved = resolved,
+                     .parts = vk_passes_take(tml, &desc->length, arena),
+                     .key_size = (uint32_t)tml_slot_of(tml, desc->keys)->element_size,
+                     .method = desc->method,
+                     .first_bit = desc->first_bit,
+                     .bit_count = desc->bit_count,
+                     .flip = resolved->flip,
+                     .real_flip = resolved->real_flip};
+    bind_codes(tml, job);
+    bind_words(tml, job);
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && job->values == SORT_VALUES_INDEX; p++) {
-        const tml_slot *out = tml_slot_of(tml, payloads[p].out);
-        if (out && vk_slot_address(out) == vk_address_of(tml, payloads[p].in))
+        const tml_slot *out = tml_slot_of(tml, desc->payloads[p].out);
+        if (out && vk_slot_address(out) == vk_address_of(tml, desc->payloads[p].in))
             job->payloads[p] = vk_take(arena, job->parts.bound, out->element_size);
     }
 }
 
-static void take_places(sort_job *job, vk_arena *arena)
+static void take_places(vk_sort *job, vk_arena *arena)
 {
     uint64_t items = TML_MIN_OF(job->parts.bound, job->parts.items), parts = job->parts.count;
     uint64_t words = tiles_of(job, items) * job->bins;
-    if (job->resolved->desc.method == TML_METHOD_LOOK_BACK) {
+    if (job->method == TML_METHOD_LOOK_BACK) {
         job->control_words = (uint32_t)(parts * (job->digits + 1)) + job->digits * job->bins;
         job->own_control = vk_take(arena, job->control_words, sizeof(uint32_t));
         for (int i = 0; i < 2; i++) {
@@ -146,34 +133,36 @@ static void take_places(sort_job *job, vk_arena *arena)
     }
 }
 
-static uint32_t items_of(tml_context *tml, const tml_sort_desc *desc, uint32_t key_size)
+static uint32_t items_of(tml_context *tml, const vk_sort *job)
 {
-    bool has_words =
-        !tml_buffer_is_none(desc->indices) || !tml_buffer_is_none(desc->payloads[0].in);
+    uint32_t key_size = job->key_size;
     if (vk_caps_of(tml)->subgroup < 32)
         return key_size == 8 ? ITEMS_SMALL / 2 : ITEMS_SMALL;
     if (key_size == 8)
         return ITEMS_WIDE;
-    return has_words && desc->length.count >= PAIRS_LONG ? ITEMS_PAIRS : ITEMS;
+    return job->values && job->parts.bound >= PAIRS_LONG ? ITEMS_PAIRS : ITEMS;
 }
 
-static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
-                    sort_job *job)
+void vk_sort_take(tml_context *tml, vk_arena *arena, vk_sort *job)
 {
-    const tml_sort_desc *desc = &resolved->desc;
-    *job = (sort_job){.resolved = resolved,
-                      .parts = vk_passes_take(tml, &desc->length, arena),
-                      .key_size = (uint32_t)tml_slot_of(tml, desc->keys)->element_size};
-    job->items = items_of(tml, desc, job->key_size);
+    job->items = items_of(tml, job);
     job->tile = job->items * VK_GROUP;
     job->bins = TML_MIN_OF(SORT_BINS, SORT_COUNTERS * vk_caps_of(tml)->subgroup / VK_GROUP);
     job->digit_bits = (uint32_t)__builtin_ctz(job->bins);
-    job->digits = TML_CEIL_DIV(desc->bit_count, job->digit_bits);
-    job->is_short = desc->length.count <= job->tile && job->parts.count == 1;
-    take_codes(tml, job, arena);
-    take_words(tml, job, arena);
+    job->digits = TML_CEIL_DIV(job->bit_count, job->digit_bits);
+    job->is_short = job->parts.bound <= job->tile && job->parts.count == 1;
+    take_plane(job, &job->codes, arena);
+    if (job->values)
+        take_plane(job, &job->words, arena);
     if (!job->is_short)
         take_places(job, arena);
+}
+
+static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
+                    vk_sort *job)
+{
+    vk_sort_bind(tml, resolved, arena, job);
+    vk_sort_take(tml, arena, job);
 }
 
 static bool sort_supports(tml_context *tml, const void *argument)
@@ -187,14 +176,14 @@ static bool sort_supports(tml_context *tml, const void *argument)
 static size_t sort_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
-    sort_job job;
+    vk_sort job;
     lay_out(tml, desc, &arena, &job);
     return arena.size;
 }
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
-static vk_address target_of(const sort_job *job, const sort_plane *plane, uint32_t move)
+static vk_address target_of(const vk_sort *job, const sort_plane *plane, uint32_t move)
 {
     uint32_t after = job->digits - 1 - move;
     return after == 0 && !plane->is_stored ? 0
@@ -202,12 +191,12 @@ static vk_address target_of(const sort_job *job, const sort_plane *plane, uint32
            : after % 2 == 0                ? plane->out
                                            : plane->aside;
 }
-static vk_address source_of(const sort_job *job, const sort_plane *plane, uint32_t move)
+static vk_address source_of(const vk_sort *job, const sort_plane *plane, uint32_t move)
 {
     return move == 0 ? plane->in : target_of(job, plane, move - 1);
 }
 
-static void set_key(const sort_job *job, uint32_t move, uint32_t *specs)
+static void set_key(const vk_sort *job, uint32_t move, uint32_t *specs)
 {
     uint32_t size = move == 0 ? job->key_size : job->codes.size;
     specs[SORT_KEY_LOG2] = (uint32_t)__builtin_ctz(size);
@@ -219,10 +208,9 @@ static void set_key(const sort_job *job, uint32_t move, uint32_t *specs)
 }
 
 /* Arguments of a move of a part. */
-static sort_args args_of(const sort_job *job, uint32_t move, const vk_pass *part)
+static sort_args args_of(const vk_sort *job, uint32_t move, const vk_pass *part)
 {
-    const tml_sort_resolved *r = job->resolved;
-    uint32_t first_bit = r->desc.first_bit + move * job->digit_bits;
+    uint32_t first_bit = job->first_bit + move * job->digit_bits;
     vk_address values = source_of(job, &job->words, move);
     return (sort_args){
         .keys = source_of(job, &job->codes, move) +
@@ -234,15 +222,15 @@ static sort_args args_of(const sort_job *job, uint32_t move, const vk_pass *part
         .bound = part->bound,
         .first = (uint32_t)part->first,
         .first_bit = first_bit,
-        .end_bit = r->desc.first_bit + r->desc.bit_count,
-        .flip_low = (uint32_t)r->flip,
-        .flip_high = (uint32_t)(r->flip >> 32),
-        .real_low = (uint32_t)r->real_flip,
-        .real_high = (uint32_t)(r->real_flip >> 32),
+        .end_bit = job->first_bit + job->bit_count,
+        .flip_low = (uint32_t)job->flip,
+        .flip_high = (uint32_t)(job->flip >> 32),
+        .real_low = (uint32_t)job->real_flip,
+        .real_high = (uint32_t)(job->real_flip >> 32),
     };
 }
 
-static tml_status move_dispatch(tml_context *tml, const sort_job *job, const vk_module *of_4,
+static tml_status move_dispatch(tml_context *tml, const vk_sort *job, const vk_module *of_4,
                                 const vk_module *of_8, vk_dispatch_info info, uint32_t move,
                                 const sort_args *args)
 {
@@ -255,20 +243,20 @@ static tml_status move_dispatch(tml_context *tml, const sort_job *job, const vk_
 }
 
 /* All digits in one dispatch. */
-static tml_status sort_short(tml_context *tml, const sort_job *job)
+static tml_status sort_short(tml_context *tml, const vk_sort *job)
 {
     vk_pass part = vk_pass_at(&job->parts, 0);
     sort_args args = args_of(job, 0, &part);
     args.keys_out = job->codes.is_stored ? job->codes.out : 0;
     args.values_out = job->words.out;
-    sort_job whole = *job;
+    vk_sort whole = *job;
     whole.digits = 1; /* the first move is the last */
     return move_dispatch(tml, &whole, &vk_shader_sort_short_of_4, &vk_shader_sort_short_of_8,
                          (vk_dispatch_info){.groups = 1}, 0, &args);
 }
 
 /* Counts all digits of a part; the first one's dispatch zeroes the states of the first sweep. */
-static tml_status count_digits(tml_context *tml, const sort_job *job, const vk_states *control,
+static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_states *control,
                                uint32_t number)
 {
     vk_pass part = vk_pass_at(&job->parts, number);
@@ -305,7 +293,7 @@ static tml_status count_digits(tml_context *tml, const sort_job *job, const vk_s
 }
 
 /* Moves a part by a digit. */
-static tml_status sweep(tml_context *tml, const sort_job *job, const vk_states *control,
+static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *control,
                         uint32_t move, uint32_t number)
 {
     const vk_caps *caps = vk_caps_of(tml);
@@ -339,7 +327,7 @@ static tml_status sweep(tml_context *tml, const sort_job *job, const vk_states *
                          move, &args);
 }
 
-static tml_status one_sweep(tml_context *tml, const sort_job *job)
+static tml_status one_sweep(tml_context *tml, const vk_sort *job)
 {
     vk_states control;
     tml_status status = vk_take_states(tml, job->control_words, job->own_control, &control);
@@ -352,7 +340,7 @@ static tml_status one_sweep(tml_context *tml, const sort_job *job)
 }
 
 /* Counts a digit, or moves by it. */
-static tml_status place_step(tml_context *tml, const sort_job *job, uint32_t move, bool counts)
+static tml_status place_step(tml_context *tml, const vk_sort *job, uint32_t move, bool counts)
 {
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < job->parts.count && !status; p++) {
@@ -369,7 +357,7 @@ static tml_status place_step(tml_context *tml, const sort_job *job, uint32_t mov
     return status;
 }
 
-static tml_status reduce_then_scan(tml_context *tml, const sort_job *job)
+static tml_status reduce_then_scan(tml_context *tml, const vk_sort *job)
 {
     tml_status status = TML_OK;
     for (uint32_t move = 0; move < job->digits && !status; move++) {
@@ -386,8 +374,7 @@ static tml_status reduce_then_scan(tml_context *tml, const sort_job *job)
 /* ---- the rest -------------------------------------------------------------------------------- */
 
 /* Stores words as elements of size bytes. */
-static tml_status finish(tml_context *tml, const sort_job *job, vk_address from,
-                         const tml_slot *out)
+static tml_status finish(tml_context *tml, const vk_sort *job, vk_address from, const tml_slot *out)
 {
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < job->parts.count && !status; p++) {
@@ -396,8 +383,8 @@ static tml_status finish(tml_context *tml, const sort_job *job, vk_address from,
                                        .to = vk_slot_address(out) + part.first * out->element_size,
                                        .length_at = part.length,
                                        .bound = part.bound,
-                                       .flip = (uint32_t)job->resolved->flip,
-                                       .real_flip = (uint32_t)job->resolved->real_flip};
+                                       .flip = (uint32_t)job->flip,
+                                       .real_flip = (uint32_t)job->real_flip};
         uint64_t words = part.bound;
         if (out->element_size < 4) /* one more, since the first may be shared with others */
             words = part.bound / (4 / out->element_size) + 2;
@@ -412,7 +399,7 @@ static tml_status finish(tml_context *tml, const sort_job *job, vk_address from,
     return status;
 }
 
-static tml_status gather(tml_context *tml, const sort_job *job, uint32_t p, bool unordered)
+static tml_status gather(tml_context *tml, const vk_sort *job, uint32_t p, bool unordered)
 {
     const tml_slot *in = tml_slot_of(tml, job->resolved->desc.payloads[p].in);
     vk_address out = vk_address_of(tml, job->resolved->desc.payloads[p].out);
@@ -429,23 +416,18 @@ static tml_status gather(tml_context *tml, const sort_job *job, uint32_t p, bool
     return status;
 }
 
-static tml_status copy_back(tml_context *tml, const sort_job *job, vk_address to, vk_address from,
+static tml_status copy_back(tml_context *tml, const vk_sort *job, vk_address to, vk_address from,
                             uint32_t size)
 {
     return vk_copy_counted(tml, to, from, size, job->parts.bound, job->parts.total);
 }
 
-/* Writes what the moves did not. */
-static tml_status complete(tml_context *tml, const sort_job *job)
+tml_status vk_sort_complete(tml_context *tml, const vk_sort *job)
 {
     const tml_sort_desc *desc = &job->resolved->desc;
     const tml_slot *sorted = tml_slot_of(tml, desc->sorted);
     const tml_slot *indices = tml_slot_of(tml, desc->indices);
-    const sort_plane *planes[] = {&job->codes, &job->words};
     tml_status status = TML_OK;
-    for (int i = 0; i < 2 && !status && job->digits == 1; i++)
-        if (planes[i]->is_stored && planes[i]->first != planes[i]->out)
-            status = copy_back(tml, job, planes[i]->out, planes[i]->first, planes[i]->size);
     if (sorted && job->key_size < 4 && !status)
         status = finish(tml, job, job->codes.out, sorted);
     if (indices && indices->type == TML_U64 && !status)
@@ -464,21 +446,31 @@ static tml_status complete(tml_context *tml, const sort_job *job)
     return status;
 }
 
+tml_status vk_sort_move(tml_context *tml, const vk_sort *job)
+{
+    const sort_plane *planes[] = {&job->codes, &job->words};
+    tml_status status = job->is_short                         ? sort_short(tml, job)
+                        : job->method == TML_METHOD_LOOK_BACK ? one_sweep(tml, job)
+                                                              : reduce_then_scan(tml, job);
+    for (int i = 0; i < 2 && !status && job->digits == 1; i++)
+        if (planes[i]->is_stored && planes[i]->first != planes[i]->out)
+            status = copy_back(tml, job, planes[i]->out, planes[i]->first, planes[i]->size);
+    return status;
+}
+
 static tml_status sort_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     (void)size;
     const tml_sort_resolved *resolved = argument;
     vk_arena arena = vk_arena_of(scratch);
-    sort_job job;
+    vk_sort job;
     lay_out(tml, resolved, &arena, &job);
     if (job.parts.bound == 0)
         return TML_OK;
     tml_status status = vk_passes_begin(tml, &resolved->desc.length, &job.parts);
     if (!status)
-        status = job.is_short                                    ? sort_short(tml, &job)
-                 : resolved->desc.method == TML_METHOD_LOOK_BACK ? one_sweep(tml, &job)
-                                                                 : reduce_then_scan(tml, &job);
-    return status ? status : complete(tml, &job);
+        status = vk_sort_move(tml, &job);
+    return status ? status : vk_sort_complete(tml, &job);
 }
 
 const tml_engine_op vk_op_sort = {sort_supports, sort_scratch_size, sort_run};

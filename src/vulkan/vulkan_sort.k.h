@@ -75,6 +75,52 @@ ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARGS_END(sort_args)
 
+/* Segments. A window is half as many elements as a workgroup holds, so that it holds those of every segment that
+ * begins in a window and is no longer than one. Of longer ones, at most one reaches into a window from before, and
+ * at most one begins in it and reaches past its end.
+ *   sort_windows.comp       the first segment of each window, and how many elements of long segments it has
+ *   sort_segments_*.comp    sorts the short segments; elements in no segment keep their places
+ *   sort_collect_*.comp     lists the elements of long segments, in order
+ *   sort_place_*.comp       puts them, sorted, in their places */
+ARGS_BEGIN(sort_segments_args)
+ARG_ADDRESS(keys)
+ARG_ADDRESS(keys_out) /* optional */
+ARG_ADDRESS(values)
+ARG_ADDRESS(values_out)
+ARG_ADDRESS(offsets)
+ARG_ADDRESS(windows) /* a word a window and one more: the segments that begin before it */
+ARG_ADDRESS(longs)   /* a word a window: elements of long segments; "collect": those before it */
+ARG_ADDRESS(codes)   /* of elements of long segments */
+ARG_ADDRESS(ids)     /* of their segments: the window in which each begins */
+ARG_ADDRESS(places)  /* of the elements in the stream */
+ARG_ADDRESS(count_at)  /* optional: u32, segments, up to the bound */
+ARG_ADDRESS(length_at) /* optional: u32 */
+ARG_UINT(segments)
+ARG_UINT(bound)
+ARG_UINT(kind) /* SEGMENTS_WIDE and SEGMENTS_STARTS (vulkan_stream.k.h); and bits: first << 8, end << 16 */
+ARG_UINT(flip_low)
+ARG_UINT(flip_high)
+ARG_UINT(real_low)
+ARG_UINT(real_high)
+ARGS_END(sort_segments_args)
+
+ARGS_BEGIN(sort_place_args)
+ARG_ADDRESS(keys) /* unused */
+ARG_ADDRESS(keys_out) /* optional */
+ARG_ADDRESS(values)
+ARG_ADDRESS(values_out)
+ARG_ADDRESS(codes)
+ARG_ADDRESS(sources)   /* of a part's elements: which of the list comes here */
+ARG_ADDRESS(places_to) /* of a part's elements */
+ARG_ADDRESS(places)    /* of all */
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(flip_low)
+ARG_UINT(flip_high)
+ARG_UINT(real_low)
+ARG_UINT(real_high)
+ARGS_END(sort_place_args)
+
 /* sort_finish.comp: stores words as what the caller has, SORT_FINISH_SIZE bytes each: 1, 2: keys from
  * codes; 8: u64 from u32. An invocation stores a word, or a u64. */
 ARGS_BEGIN(sort_finish_args)

@@ -193,6 +193,12 @@ export default async function (t) {
         library.sort({ keys: out, length: 7, sorted: out });
         assert.deepEqual(out.read(0, 7), numbers.slice(0, 7).sort());
         assert.deepEqual(out.read(7), numbers.subarray(7));
+        out.write(numbers);
+        library.sort({ keys: out, offsets: library.buffer(new Uint32Array([2, 9, 9, 3000])), sorted: out });
+        assert.deepEqual(out.read(0, 2), numbers.slice(0, 2));
+        assert.deepEqual(out.read(2, 7), numbers.slice(2, 9).sort());
+        assert.deepEqual(out.read(9, 2991), numbers.slice(9, 3000).sort());
+        assert.deepEqual(out.read(3000), numbers.subarray(3000));
         assert.throws(() => library.sort({ keys: input, firstBit: 40 }), /first_bit is 40/);
         const counts = library.buffer(new Uint8Array([2, 0, 3])), source = library.buffer({ type: 'u32', count: 5 });
         const rank = library.buffer({ type: 'u32', count: 5 });

@@ -12,5 +12,7 @@ void main()
     uint low = tml_load_word(windows, window), high = tml_load_word(windows, window + 1u) + 1u;
     uint s = segment_search(element, low, min(high, segment_count));
     segment span = segment_at(s);
-    begin = element - span.first < span.count ? span.first : SEGMENT_NONE;
+    if (span.first + span.count > stream_length())
+        span.count = 0u;
+    begin = s < segment_count && element - span.first < span.count ? span.first : SEGMENT_NONE;
 }

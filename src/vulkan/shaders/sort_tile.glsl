@@ -3,6 +3,7 @@
  * element's rank depends on the rows before and the lanes before. */
 #define SORT_ARGS sort_args
 #include "sort_key.glsl"
+#include "sort_store.glsl"
 
 layout(constant_id = 5) const uint ITEMS = 16u;
 const uint TILE = ITEMS * GROUP;
@@ -170,29 +171,3 @@ void unstage(uint at, out uvec2 code)
     [[unroll]] for (uint r = 0u; r < ITEMS; r++)                                                   \
         if (RANK_AT(ranks, r) - (window) * WINDOW < WINDOW)                                        \
             stage(RANK_AT(ranks, r) - (window) * WINDOW, x[r]);
-
-/* ---- output ---------------------------------------------------------------------------------- */
-
-void store_code(uint i, code_t code)
-{
-#if SORT_WORDS == 1
-    uint key = DECODES ? code_of(code, SORT_SIGN(code ^ args.flip_low, 32u)) : code;
-    if (IS_LONG)
-        store_word(args.keys_out, i, key);
-    else
-        words_at(args.keys_out).v[i] = key;
-#else
-    uvec2 key = DECODES ? code_of(code, SORT_SIGN(code.y ^ args.flip_high, 32u)) : code;
-    if (IS_LONG)
-        pairs_at(address_of(args.keys_out, i, 8u)).v[0] = key;
-    else
-        pairs_at(args.keys_out).v[i] = key;
-#endif
-}
-void store_value(uint i, uint value)
-{
-    if (IS_LONG)
-        store_word(args.values_out, i, value);
-    else
-        words_at(args.values_out).v[i] = value;
-}

@@ -1,0 +1,2 @@
+#define SORT_WORDS 2
+#include "sort_collect.glsl"

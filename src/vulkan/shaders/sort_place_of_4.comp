@@ -1,0 +1,2 @@
+#define SORT_WORDS 1
+#include "sort_place.glsl"

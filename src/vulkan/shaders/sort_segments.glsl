@@ -1,0 +1,72 @@
+/* The segments of a sort, by windows (vulkan_sort.k.h). Offsets that decrease make windows overlap, but nothing is
+ * read or written outside of the stream, and each window's work is bounded. */
+#define SORT_ARGS sort_segments_args
+#include "sort_key.glsl"
+#include "vulkan/vulkan_stream.k.h"
+
+layout(constant_id = 5) const uint ITEMS = 14u;
+const uint TILE = ITEMS * GROUP, WINDOW = TILE / 2u;
+
+uint elements_now()
+{
+    return stream_length(args.length_at, args.bound);
+}
+uint segments_now()
+{
+    return stream_length(args.count_at, args.segments);
+}
+
+/* Where segment s begins, or the last one ends; of more than 32 bits: 2^32 - 1, which is past every stream. */
+uint offset_at(uint s)
+{
+    if ((args.kind & SEGMENTS_STARTS) != 0u && s >= segments_now())
+        return elements_now();
+    if ((args.kind & SEGMENTS_WIDE) == 0u)
+        return words_at(args.offsets).v[s];
+    uvec2 offset = load64(address_of(args.offsets, s, 8u));
+    return offset.y != 0u ? 0xffffffffu : offset.x;
+}
+
+/* How many of segments [low, high) begin before an element, and low. */
+uint segments_before(uint element, uint low, uint high)
+{
+    while (low < high) {
+        uint middle = low + ((high - low) >> 1);
+        if (offset_at(middle) < element)
+            low = middle + 1u;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A window: its elements [first, end). Those before in_end are of a segment that begins before the window, and
+ * those from out_first on of a long segment that begins in it. */
+struct window {
+    uint first, end;
+    uint in_end, out_first;
+    uint in_id, out_id; /* the segments' windows */
+    bool is_in_long;
+};
+
+window window_at(uint w, uint begin, uint past)
+{
+    uint count = elements_now(), first = w * WINDOW, end = min(first + WINDOW, count);
+    window here = window(first, end, first, end, 0u, 0u, false);
+    if (begin > 0u) {
+        uint a = offset_at(begin - 1u), b = offset_at(begin);
+        if (a < first && b > first && b <= count) {
+            here.in_end = min(b, end);
+            here.in_id = a / WINDOW;
+            here.is_in_long = b - a > WINDOW;
+        }
+    }
+    if (past > begin) {
+        uint a = offset_at(past - 1u), b = offset_at(past);
+        if (a >= here.in_end && a < end && b > a && b <= count && b - a > WINDOW) {
+            here.out_first = a;
+            here.out_id = a / WINDOW;
+        }
+    }
+    return here;
+}
