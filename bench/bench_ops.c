@@ -118,6 +118,25 @@ static bool derive_numbers(bench_op *op)
     return numbers;
 }
 
+/* Segments of keep_below elements each. */
+static bool derive_segments(bench_op *op)
+{
+    uint64_t each = op->desc.keep_below, segments = (op->desc.count + each - 1) / each;
+    uint32_t *offsets = derive(op, segments + 1, sizeof *offsets);
+    for (uint64_t s = 0; offsets && s <= segments; s++)
+        offsets[s] = (uint32_t)(s < segments ? s * each : op->desc.count);
+    return offsets;
+}
+
+static bool derive_segment_keys(bench_op *op)
+{
+    const uint32_t *data = op->desc.data;
+    uint64_t *keys = derive(op, op->desc.count, sizeof *keys);
+    for (uint64_t i = 0; keys && i < op->desc.count; i++)
+        keys[i] = i / op->desc.keep_below << 32 | data[i];
+    return keys;
+}
+
 /* ---- the operations -------------------------------------------------------------------------- */
 
 static tml_status enqueue_copy(bench_op *op, const bench_set *set)
@@ -182,6 +201,21 @@ static tml_status enqueue_sort(bench_op *op, const bench_set *set)
     return tml_sort(op->tml, &(tml_sort_desc){.keys = set->in,
                                               .sorted = set->out,
                                               .payloads = {{.in = set->aux, .out = set->out2}}});
+}
+
+static tml_status enqueue_segment_sort(bench_op *op, const bench_set *set)
+{
+    return tml_sort(op->tml,
+                    &(tml_sort_desc){.keys = set->in, .offsets = set->aux, .sorted = set->out});
+}
+
+static tml_status enqueue_segment_keys(bench_op *op, const bench_set *set)
+{
+    uint32_t bits = 32;
+    while (bits < 64 && (op->desc.count - 1) / op->desc.keep_below >> (bits - 32))
+        bits++;
+    return tml_sort(op->tml,
+                    &(tml_sort_desc){.keys = set->in, .bit_count = bits, .sorted = set->out});
 }
 
 static tml_status enqueue_expand(bench_op *op, const bench_set *set)
@@ -367,6 +401,27 @@ static bool pairs_are_right(bench_op *op, const void *out, const void *out2)
     return is_right;
 }
 
+/* Ascending in each segment, and of the same sums as its source. */
+static bool segment_sort_is_right(bench_op *op, const void *out, const void *out2)
+{
+    const uint32_t *in = op->desc.data;
+    bool is_right = true;
+    (void)out2;
+    for (uint64_t i = 0; i < op->desc.count;) {
+        uint64_t end = i + op->desc.keep_below, sums[2] = {0}, last = 0;
+        for (; i < end && i < op->desc.count; i++) {
+            uint64_t x = op->desc.kind == BENCH_SEGMENT_SORT ? ((const uint32_t *)out)[i]
+                                                             : (uint32_t)((const uint64_t *)out)[i];
+            is_right &= last <= x;
+            last = x;
+            sums[0] += x;
+            sums[1] += in[i];
+        }
+        is_right &= sums[0] == sums[1];
+    }
+    return is_right;
+}
+
 static bool expand_is_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *counts = op->derived, *source = out, *rank = out2;
@@ -404,6 +459,10 @@ static const kind_entry kinds[BENCH_KIND_COUNT] = {
                          histogram_is_right},
     [BENCH_SORT] = {"sort", false, false, false, NULL, enqueue_sort, sort_is_right},
     [BENCH_PAIRS] = {"pairs", false, false, false, derive_numbers, enqueue_sort, pairs_are_right},
+    [BENCH_SEGMENT_SORT] = {"segment_sort", false, false, false, derive_segments,
+                            enqueue_segment_sort, segment_sort_is_right},
+    [BENCH_SEGMENT_KEYS] = {"segment_keys", false, false, true, derive_segment_keys,
+                            enqueue_segment_keys, segment_sort_is_right},
     [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
     [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
 };
@@ -437,7 +496,10 @@ static uint64_t bytes_of(const bench_op *op)
         return in + op->result_count * 2 * sizeof(uint32_t);
     case BENCH_PARTITION:
     case BENCH_SEGMENTS:
+    case BENCH_SEGMENT_SORT:
         return 2 * in + op->derived_size;
+    case BENCH_SEGMENT_KEYS:
+        return 2 * op->derived_size;
     case BENCH_PAIRS:
         return 2 * (in + op->derived_size);
     default:
@@ -471,8 +533,9 @@ static tml_status create_set(const bench_op *op, bench_set *set)
 {
     const bench_desc *desc = &op->desc;
     const kind_entry *kind = &kinds[desc->kind];
+    tml_type type = desc->kind == BENCH_SEGMENT_KEYS ? TML_U64 : desc->type;
     tml_status status =
-        wrap(op, desc->type, desc->count, kind->is_derived ? op->derived : desc->data, &set->in);
+        wrap(op, type, desc->count, kind->is_derived ? op->derived : desc->data, &set->in);
     if (!status && op->derived && !kind->is_derived)
         status = wrap(op, op->derived_size > op->derived_count ? TML_U32 : TML_U8,
                       op->derived_count, op->derived, &set->aux);
@@ -485,7 +548,7 @@ static tml_status create_set(const bench_op *op, bench_set *set)
     if (desc->kind == BENCH_PAIRS)
         status = room(op, TML_U32, desc->count, &set->out2);
     if (desc->kind != BENCH_EXPAND)
-        return status ? status : room(op, desc->type, desc->count, &set->out);
+        return status ? status : room(op, type, desc->count, &set->out);
     status = room(op, TML_U32, op->result_count, &set->out);
     return status ? status : room(op, TML_U32, op->result_count, &set->out2);
 }

@@ -13,19 +13,21 @@ extern "C" {
 #endif
 
 typedef enum bench_kind {
-    BENCH_COPY,      /* map by the identity: what moving the bytes costs on the device */
-    BENCH_COMPACT,   /* by a kernel: u32 values below a limit are kept */
-    BENCH_FLAGS,     /* by a flag byte, of the same elements */
-    BENCH_PARTITION, /* by a flag byte */
-    BENCH_UNIQUE,    /* of runs, which begin where values lie below a limit */
-    BENCH_SCAN,      /* exclusive; u32, u64, f32 or f64 */
-    BENCH_SEGMENTS,  /* exclusive scan of the segments that begin like the runs */
-    BENCH_REDUCE,    /* sum; u8, u16, u32, u64, f32 or f64 */
-    BENCH_HISTOGRAM, /* of u8 or u16; of u32, of the 256 that the highest bytes are */
-    BENCH_SORT,      /* the keys alone; u8, u16, u32, u64, f32 or f64 */
-    BENCH_PAIRS,     /* a sort of u32 keys with a payload of u32 */
-    BENCH_EXPAND,    /* counts from 0 to 7, 2 in the middle, to source and rank */
-    BENCH_SURFACE,   /* welded, one isovalue */
+    BENCH_COPY,         /* map by the identity: what moving the bytes costs on the device */
+    BENCH_COMPACT,      /* by a kernel: u32 values below a limit are kept */
+    BENCH_FLAGS,        /* by a flag byte, of the same elements */
+    BENCH_PARTITION,    /* by a flag byte */
+    BENCH_UNIQUE,       /* of runs, which begin where values lie below a limit */
+    BENCH_SCAN,         /* exclusive; u32, u64, f32 or f64 */
+    BENCH_SEGMENTS,     /* exclusive scan of the segments that begin like the runs */
+    BENCH_REDUCE,       /* sum; u8, u16, u32, u64, f32 or f64 */
+    BENCH_HISTOGRAM,    /* of u8 or u16; of u32, of the 256 that the highest bytes are */
+    BENCH_SORT,         /* the keys alone; u8, u16, u32, u64, f32 or f64 */
+    BENCH_PAIRS,        /* a sort of u32 keys with a payload of u32 */
+    BENCH_SEGMENT_SORT, /* u32 keys, sorted in segments of keep_below elements */
+    BENCH_SEGMENT_KEYS, /* the same by one sort of u64, with the segment above the key */
+    BENCH_EXPAND,       /* counts from 0 to 7, 2 in the middle, to source and rank */
+    BENCH_SURFACE,      /* welded, one isovalue */
     BENCH_KIND_COUNT
 } bench_kind;
 

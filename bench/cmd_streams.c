@@ -38,8 +38,8 @@ static const opt streams_options[] = {
 };
 
 #define OPERATIONS                                                                                 \
-    "copy, compact, flags, partition, unique, scan, segments, reduce, histogram, sort, pairs or "  \
-    "expand"
+    "copy, compact, flags, partition, unique, scan, segments, reduce, histogram, sort, pairs, "    \
+    "segment_sort, segment_keys or expand"
 
 static const bench_column columns[] = {
     BENCH_COPY_COLUMNS,
@@ -102,6 +102,19 @@ static void measure_lengths(bench_session *session, const bench_desc *desc)
     measure(session, desc, bench_kind_name(desc->kind), 0);
 }
 
+/* A sort of segments' rows, of which the speed depends on their lengths. */
+static void measure_segments(bench_session *session, const bench_desc *desc)
+{
+    static const uint32_t lengths[] = {8, 64, 1024, 65536};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        bench_desc one = *desc;
+        char name[64];
+        one.keep_below = lengths[i];
+        snprintf(name, sizeof name, "%s, %u", bench_kind_name(desc->kind), lengths[i]);
+        measure(session, &one, name, 0);
+    }
+}
+
 /* An operation's rows: one, or one for each percentage or length. */
 static void measure_kind(bench_session *session, const streams_args *args, bench_kind kind,
                          const tml_array *array)
@@ -110,6 +123,10 @@ static void measure_kind(bench_session *session, const streams_args *args, bench
         .kind = kind, .type = array->type, .data = array->data, .count = array->count};
     if (kind == BENCH_SORT || kind == BENCH_PAIRS) {
         measure_lengths(session, &desc);
+        return;
+    }
+    if (kind == BENCH_SEGMENT_SORT || kind == BENCH_SEGMENT_KEYS) {
+        measure_segments(session, &desc);
         return;
     }
     if (!bench_kind_has_limit(kind)) {
