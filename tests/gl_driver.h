@@ -3,6 +3,7 @@
 #ifndef GL_DRIVER_H
 #define GL_DRIVER_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include <trommel/gl.h>
@@ -271,6 +272,81 @@ static tml_gl_function find_wrapped(void *user, const char *name)
     if (strncmp(name, "glGetGraphicsResetStatus", 24) == 0) /* ...KHR, ...EXT */
         return (tml_gl_function)wrap_GetGraphicsResetStatus;
     return egl_get_proc_address(&egl, name);
+}
+
+/* ---- a context's state ----------------------------------------------------------------------- */
+
+enum { STATES = 64 };
+
+/* All that the library might change, as numbers. */
+static inline void state_take(int32_t out[STATES])
+{
+    static const GLenum names[] = {GL_CURRENT_PROGRAM,
+                                   GL_VERTEX_ARRAY_BINDING,
+                                   GL_DRAW_FRAMEBUFFER_BINDING,
+                                   GL_READ_FRAMEBUFFER_BINDING,
+                                   GL_ACTIVE_TEXTURE,
+                                   GL_ARRAY_BUFFER_BINDING,
+                                   GL_PIXEL_PACK_BUFFER_BINDING,
+                                   GL_PIXEL_UNPACK_BUFFER_BINDING,
+                                   GL_PACK_ALIGNMENT,
+                                   GL_PACK_ROW_LENGTH,
+                                   GL_UNPACK_ALIGNMENT,
+                                   GL_UNPACK_ROW_LENGTH,
+                                   GL_UNPACK_SKIP_ROWS,
+                                   GL_PACK_SKIP_PIXELS};
+    static const GLenum switches[] = {GL_SCISSOR_TEST,       GL_BLEND,          GL_DEPTH_TEST,
+                                      GL_STENCIL_TEST,       GL_CULL_FACE,      GL_DITHER,
+                                      GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE};
+    int used = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        gl.GetIntegerv(names[i], &out[used++]);
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
+        out[used++] = gl.IsEnabled(switches[i]);
+    gl.GetIntegerv(GL_VIEWPORT, &out[used]);
+    gl.GetIntegerv(GL_SCISSOR_BOX, &out[used + 4]);
+    used += 8;
+    GLboolean mask[4];
+    gl.GetBooleanv(GL_COLOR_WRITEMASK, mask);
+    for (int i = 0; i < 4; i++)
+        out[used++] = mask[i];
+    GLint unit;
+    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &unit);
+    for (GLenum u = 0; u < 12; u++) {
+        gl.ActiveTexture(GL_TEXTURE0 + u);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &out[used++]);
+        gl.GetIntegerv(GL_SAMPLER_BINDING, &out[used++]);
+    }
+    gl.ActiveTexture((GLenum)unit);
+    while (used < STATES)
+        out[used++] = 0;
+}
+
+/* What GL_KHR_debug says, if there is one: the first message that is no note. */
+static char debug_message[256];
+static void GL_APIENTRY hear_debug(GLenum source, GLenum type, GLuint id, GLenum severity,
+                                   GLsizei length, const GLchar *message, const void *user)
+{
+    (void)source;
+    (void)type;
+    (void)id;
+    (void)length;
+    (void)user;
+    if (severity != GL_DEBUG_SEVERITY_NOTIFICATION_KHR && !debug_message[0])
+        snprintf(debug_message, sizeof debug_message, "%s", message);
+}
+static inline void debug_begin(void)
+{
+    PFNGLDEBUGMESSAGECALLBACKKHRPROC set =
+        (PFNGLDEBUGMESSAGECALLBACKKHRPROC)egl.GetProcAddress("glDebugMessageCallbackKHR");
+    debug_message[0] = '\0';
+    if (!set)
+        return;
+    set(hear_debug, NULL);
+    gl.Enable(GL_DEBUG_OUTPUT_KHR);
+    gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR);
+    while (gl.GetError() != GL_NO_ERROR) { /* no GL_KHR_debug */
+    }
 }
 
 #endif

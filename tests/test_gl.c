@@ -98,52 +98,6 @@ static bool work_is_right(tml_context *tml, const work *w)
 
 /* ---- a lent context -------------------------------------------------------------------------- */
 
-enum { STATES = 64 };
-
-/* All that the library might change, as numbers. */
-static void state_take(int32_t out[STATES])
-{
-    static const GLenum names[] = {GL_CURRENT_PROGRAM,
-                                   GL_VERTEX_ARRAY_BINDING,
-                                   GL_DRAW_FRAMEBUFFER_BINDING,
-                                   GL_READ_FRAMEBUFFER_BINDING,
-                                   GL_ACTIVE_TEXTURE,
-                                   GL_ARRAY_BUFFER_BINDING,
-                                   GL_PIXEL_PACK_BUFFER_BINDING,
-                                   GL_PIXEL_UNPACK_BUFFER_BINDING,
-                                   GL_PACK_ALIGNMENT,
-                                   GL_PACK_ROW_LENGTH,
-                                   GL_UNPACK_ALIGNMENT,
-                                   GL_UNPACK_ROW_LENGTH,
-                                   GL_UNPACK_SKIP_ROWS,
-                                   GL_PACK_SKIP_PIXELS};
-    static const GLenum switches[] = {GL_SCISSOR_TEST,       GL_BLEND,          GL_DEPTH_TEST,
-                                      GL_STENCIL_TEST,       GL_CULL_FACE,      GL_DITHER,
-                                      GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE};
-    int used = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        gl.GetIntegerv(names[i], &out[used++]);
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
-        out[used++] = gl.IsEnabled(switches[i]);
-    gl.GetIntegerv(GL_VIEWPORT, &out[used]);
-    gl.GetIntegerv(GL_SCISSOR_BOX, &out[used + 4]);
-    used += 8;
-    GLboolean mask[4];
-    gl.GetBooleanv(GL_COLOR_WRITEMASK, mask);
-    for (int i = 0; i < 4; i++)
-        out[used++] = mask[i];
-    GLint unit;
-    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &unit);
-    for (GLenum u = 0; u < 12; u++) {
-        gl.ActiveTexture(GL_TEXTURE0 + u);
-        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &out[used++]);
-        gl.GetIntegerv(GL_SAMPLER_BINDING, &out[used++]);
-    }
-    gl.ActiveTexture((GLenum)unit);
-    while (used < STATES)
-        out[used++] = 0;
-}
-
 TEST(lent_context_keeps_its_state)
 {
     own_context own;

@@ -1630,7 +1630,7 @@ TEST(nonsense_is_refused)
         {"channels",
          {.image = {.buffer = image, .width = 4, .height = 4, .channels = 5}, .stats = stats}},
         {"desc.image.reserved",
-         {.image = {image, 4, 4, 3, false, 0, 0, .reserved = {0, 0, 1}}, .stats = stats}},
+         {.image = {image, 4, 4, 3, false, 0, 0, .reserved = {0, 1}}, .stats = stats}},
         {"srgb",
          {.image = {.buffer = image, .width = 4, .height = 4, .channels = 3, .srgb = true},
           .stats = stats}},

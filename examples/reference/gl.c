@@ -2,6 +2,8 @@
 #include "reference.h"
 
 #include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GLES3/gl3.h>
 #include <trommel/gl.h>
 
 /* The texture behind a buffer: word i is texel (i % width, i / width), for shaders of yours. */
@@ -107,6 +109,60 @@ static void lost(void)
     tml_close(tml);
 }
 
+/* An OpenGL ES context without a window, as a program has one already. */
+static bool make_context(void)
+{
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT,
+                             EGL_NONE};
+    const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, 3, EGL_NONE};
+    PFNEGLGETPLATFORMDISPLAYEXTPROC get =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    const EGLDisplay display =
+        get ? get(EGL_PLATFORM_SURFACELESS_MESA, (void *)EGL_DEFAULT_DISPLAY, NULL)
+            : eglGetDisplay(EGL_DEFAULT_DISPLAY);
+    EGLConfig config;
+    EGLint count = 0;
+    return eglInitialize(display, NULL, NULL) && eglBindAPI(EGL_OPENGL_ES_API) &&
+           eglChooseConfig(display, wanted, &config, 1, &count) && count == 1 &&
+           eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE,
+                          eglCreateContext(display, config, EGL_NO_CONTEXT, version));
+}
+
+/* A texture of yours, such as a framebuffer's, measured in place. */
+static void picture_of_yours(tml_context *tml)
+{
+    GLuint name;
+    float colours[5 * 3 * 4];
+    tml_image_stats stats;
+    for (int i = 0; i < 5 * 3 * 4; i++)
+        colours[i] = 4;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA16F, 5, 3);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 5, 3, GL_RGBA, GL_FLOAT, colours);
+    const tml_gl_image lent = {.texture = name, .format = GL_RGBA16F};
+    const tml_image_measure_desc measure = {
+        .image = {.width = 5, .height = 3, .channels = 3, .gl = &lent},
+        .stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL)};
+    MUST(tml_image_measure(tml, &measure));
+    MUST(tml_image_stats_read(tml, measure.stats, &stats));
+    CHECK(stats.pixels == 15 && stats.log2_mean == 2);
+    glDeleteTextures(1, &name);
+}
+
+/* The library in that context: its state is saved and given back with each call. */
+static void lent(void)
+{
+    tml_context *tml;
+    if (!make_context())
+        return;
+    MUST(tml_open(
+        &(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &(tml_gl_desc){.lend_current = true}},
+        &tml));
+    picture_of_yours(tml);
+    tml_close(tml);
+}
+
 int main(void)
 {
     const int status = run_examples(
@@ -115,6 +171,7 @@ int main(void)
     if (status == 0) {
         loader();
         lost();
+        lent();
     }
     return status;
 }

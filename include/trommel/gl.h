@@ -18,7 +18,7 @@
  *                fragments too; extensions that clip or grow what is drawn (clip distances,
  *                window rectangles, conservative rasterization). The error flags are taken by
  *                calls that read, wait or make textures.
- *   textures     tml_buffer_desc.gl
+ *   textures     tml_buffer_desc.gl; and tml_image.gl, where pictures are read (trommel/image.h)
  * What was lent is never destroyed.
  *
  * Scratch: textures from a pool of the context's, which grows at first use.
@@ -127,6 +127,17 @@ typedef struct tml_gl_memory {
  * other engines. */
 TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
                                                  tml_gl_memory *out);
+
+/* A texture of yours with colours: float or normalised, as a sampler2D fetches them.
+ * texture  a TEXTURE_2D whose first level is read; how it is set to be filtered does not matter
+ * format   its sized internal format (GL_RGBA16F, GL_RGBA32F, GL_R11F_G11F_B10F, GL_RGB10_A2, GL_RGBA8,
+ *          GL_SRGB8_ALPHA8 and their like); 0: one of these with four components
+ * Named only during the call that takes it, whose draws come in the order of OpenGL's commands: they
+ * see what was drawn before, and nothing of what is drawn later. Integer path only. */
+typedef struct tml_gl_image {
+    uint32_t texture;
+    uint32_t format;
+} tml_gl_image;
 
 /* Makes one call of those up to tml_gl_end, as far as OpenGL is concerned: the context is made
  * current once, and a lent one's state saved once and given back at the end. For many small calls

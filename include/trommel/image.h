@@ -44,10 +44,10 @@ extern "C" {
  *             it values are linear, the largest integer being 1
  * first       where the first pixel begins, in scalars of the buffer's type
  * row_stride  from one row to the next, in scalars; 0: width * channels
- * vulkan      in place of a buffer (trommel/vulkan.h): texel (x, y) is pixel (x, y), its first
- *             channels components its colours as the device decodes them, sRGB and all. What is
- *             computed is bit for bit that of an f32 buffer of what texelFetch gives. first and
- *             row_stride are 0; srgb says only how a mip chain of u8 or u16 is coded */
+ * vulkan, gl  in place of a buffer (trommel/vulkan.h, trommel/gl.h): texel (x, y) is pixel (x, y),
+ *             its first channels components its colours as the device decodes them, sRGB and all.
+ *             What is computed is bit for bit that of an f32 buffer of what texelFetch gives. first
+ *             and row_stride are 0; srgb says only how a mip chain of u8 or u16 is coded */
 typedef struct tml_image {
     tml_buffer buffer;
     uint32_t width, height; /* at least 1 */
@@ -56,7 +56,8 @@ typedef struct tml_image {
     uint64_t first;
     uint64_t row_stride;
     const struct tml_vulkan_texture *vulkan;
-    uint64_t reserved[3]; /* 0 */
+    const struct tml_gl_image *gl;
+    uint64_t reserved[2]; /* 0 */
 } tml_image;
 
 /* Red, green and blue's share of the luminance. */

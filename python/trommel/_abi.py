@@ -366,7 +366,8 @@ class tml_image(Structure):
         ('first', c_uint64),
         ('row_stride', c_uint64),
         ('vulkan', c_void_p),
-        ('reserved', c_uint64 * 3),
+        ('gl', c_void_p),
+        ('reserved', c_uint64 * 2),
     ]
 
 

@@ -60,7 +60,7 @@ static tml_status check_shape(tml_context *tml, const char *call, const char *fi
                         .height = image->height,
                         .channels = image->channels,
                         .first = image->first};
-    if (image->reserved[0] | image->reserved[1] | image->reserved[2])
+    if (image->reserved[0] | image->reserved[1])
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
     if (image->width == 0 || image->height == 0)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -112,7 +112,7 @@ static tml_status check_memory(tml_context *tml, const char *call, const char *f
 
 static bool is_texture(const tml_image *image)
 {
-    return image->vulkan != NULL;
+    return image->vulkan || image->gl;
 }
 
 tml_status image_check_view(tml_context *tml, const char *call, const char *field,
@@ -139,7 +139,7 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
                          "%s: %s has a texture and a buffer, first or row_stride; needs one or the "
                          "other, and a region in place of first",
                          call, field);
-    if (!parts->check_texture)
+    if (!parts->check_texture || (image->vulkan && image->gl))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s is a texture, which %s does not read; copy it into a buffer", call,
                          field, tml->device.name);

@@ -72,7 +72,7 @@ typedef struct image_view {
 typedef tml_status image_check_texture(tml_context *tml, const char *call, const char *field,
                                        const tml_image *image, image_view *view,
                                        uint32_t *components);
-image_check_texture vk_image_check_texture;
+image_check_texture vk_image_check_texture, gl_image_check_texture;
 
 /* The image operations of an engine, by tml_engine.part; NULL: not supported. */
 typedef struct image_parts {

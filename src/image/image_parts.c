@@ -14,7 +14,6 @@ extern const tml_engine_op cpu_op_image_measure, cpu_op_image_expose, cpu_op_ima
     gl_op_image_mips;
 
 #define cpu_image_check_texture NULL
-#define gl_image_check_texture  NULL
 
 const image_parts image_parts_of[PART_COUNT] = {
     [PART_CPU] = IMAGE_PARTS(cpu),

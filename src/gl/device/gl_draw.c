@@ -31,7 +31,7 @@ static const gl_texture *input_of(const tml_context *tml, const gl_draw_info *in
 static bool has_own_rows(const tml_context *tml, const gl_texture *t)
 {
     uint32_t row = 1u << gl_row_log2(tml);
-    return !t || t->width == row || (t->height == 1 && t->width <= row);
+    return !t || t->format == GL_FORMAT_COLOURS || t->width == row || (t->height == 1 && t->width <= row);
 }
 
 static bool all_have_own_rows(const tml_context *tml, const gl_draw_info *info)

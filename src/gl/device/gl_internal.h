@@ -25,6 +25,7 @@ typedef enum gl_format {
     GL_FORMAT_BYTES,  /* RGBA8; the float tier */
     GL_FORMAT_FLOATS, /* RGBA32F; the float tier */
     GL_FORMAT_FLOAT,  /* R32F; for programs' parts */
+    GL_FORMAT_COLOURS, /* the caller's, of any format that a sampler2D fetches floats from */
 } gl_format;
 
 /* Texels in rows: texel i is at (i % width, i / width). Rows of the library's own textures have 1
@@ -63,6 +64,13 @@ void gl_keep(tml_context *tml);
 /* Release the temporaries that are not kept, and those that are. */
 void gl_release_others(tml_context *tml);
 void gl_release_kept(tml_context *tml);
+
+/* Is this a texture that shaders can fetch floats from, with width and height or more? *out: an input
+ * of draws, for a uniform highp sampler2D. *components: of the format. Errors: INVALID_ARGUMENT,
+ * UNSUPPORTED, naming field of the call. */
+tml_status gl_colours_check(tml_context *tml, const char *call, const char *field,
+                            const tml_gl_image *image, uint32_t width, uint32_t height,
+                            gl_texture *out, uint32_t *components);
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 

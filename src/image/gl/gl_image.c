@@ -23,17 +23,37 @@ static uint64_t end_of(const image_view *view)
            (uint64_t)view->width * view->channels;
 }
 
-gl_picture gl_picture_of(const tml_context *tml, const image_view *view)
+void gl_picture_of(tml_context *tml, const image_view *view, gl_picture *out)
 {
-    gl_picture picture = {
+    uint32_t components;
+    *out = (gl_picture){
         .input = {"picture", gl_texture_of(tml, view->buffer)},
         .size = GL_UINT2("picture_size", view->width, view->height),
         .rows = GL_UINT2("picture_rows", (uint32_t)view->first, (uint32_t)stride_of(view)),
     };
-    snprintf(picture.defines, sizeof picture.defines,
+    if (view->texture) { /* checked before */
+        (void)gl_colours_check(tml, "", "", view->texture, view->width, view->height, &out->texture,
+                               &components);
+        out->input.texture = &out->texture;
+        out->rows = (gl_uniform)GL_UINT2("picture_rows", view->x, view->y);
+    }
+    snprintf(out->defines, sizeof out->defines,
              "#define PIXEL_TYPE PIXEL_%s\n#define CHANNELS %u\n#define IS_SRGB %s\n",
-             type_name(view->type), view->channels, view->srgb ? "true" : "false");
-    return picture;
+             view->texture ? "COLOURS" : type_name(view->type), view->channels,
+             view->srgb ? "true" : "false");
+}
+
+tml_status gl_image_check_texture(tml_context *tml, const char *call, const char *field,
+                                  const tml_image *image, image_view *view, uint32_t *components)
+{
+    gl_texture texture;
+    if (!image->gl)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s.vulkan is for another engine; OpenGL reads %s.gl", call, field,
+                         field);
+    view->texture = image->gl;
+    return gl_colours_check(tml, call, field, image->gl, image->width, image->height, &texture,
+                            components);
 }
 
 tml_status gl_image_check(tml_context *tml, const char *call, const char *field,

@@ -20,11 +20,12 @@ enum { GL_IMAGE_DEFINES = 128 };
 /* A picture as a draw's input. */
 typedef struct gl_picture {
     char defines[GL_IMAGE_DEFINES];
+    gl_texture texture;    /* the caller's colours, if the picture is there */
     gl_input input;        /* "picture" */
     gl_uniform size, rows; /* "picture_size", "picture_rows" */
 } gl_picture;
 
-gl_picture gl_picture_of(const tml_context *tml, const image_view *view);
+void gl_picture_of(tml_context *tml, const image_view *view, gl_picture *out);
 
 /* UNSUPPORTED, with a message, for a picture that ends past GL_IMAGE_SCALARS_MAX. */
 tml_status gl_image_check(tml_context *tml, const char *call, const char *field,

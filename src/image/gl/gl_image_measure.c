@@ -50,7 +50,8 @@ static tml_status take_tiles(measure_job *job)
     bool is_flat = height < tile;
     uint64_t columns = is_flat ? TML_CEIL_DIV(width, tile) : width;
     uint64_t rows = is_flat ? height : TML_CEIL_DIV(height, tile);
-    gl_picture picture = gl_picture_of(tml, &plan->in);
+    gl_picture picture;
+    gl_picture_of(tml, &plan->in, &picture);
     char defines[DEFINES];
     snprintf(defines, sizeof defines, "%s#define TILE %uu\n%s%s%s%s%s", picture.defines, tile,
              plan->max_rgb ? "#define MAX_RGB\n" : "", job->is_masked ? "#define MASKED\n" : "",

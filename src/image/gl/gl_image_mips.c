@@ -26,7 +26,8 @@ static mip_level level_of(const image_mips_plan *plan, uint32_t number)
 static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, const mip_level *above,
                              const gl_texture *weights, const char *more, mip_level *out)
 {
-    gl_picture picture = gl_picture_of(tml, &plan->in);
+    gl_picture picture;
+    gl_picture_of(tml, &plan->in, &picture);
     char defines[2 * GL_IMAGE_DEFINES];
     if (above->texture)
         snprintf(defines, sizeof defines, "%s", more);

@@ -41,7 +41,8 @@ static tml_status image_tonemap_run(tml_context *tml, const image_tonemap_plan *
     bool is_direct =
         gl_image_words_are_whole(&plan->out) &&
         gl_texture_of(tml, plan->in.buffer)->name != gl_texture_of(tml, plan->out.buffer)->name;
-    gl_picture picture = gl_picture_of(tml, &plan->in);
+    gl_picture picture;
+    gl_picture_of(tml, &plan->in, &picture);
     char defines[2 * GL_IMAGE_DEFINES];
     snprintf(defines, sizeof defines, "%s#define TONE %uu\n%s", picture.defines, plan->tone,
              tml_buffer_is_none(plan->state) ? "" : "#define STATE\n");
@@ -59,7 +60,7 @@ static tml_status image_tonemap_run(tml_context *tml, const image_tonemap_plan *
     for (uint64_t y = 0; y < height && status == TML_OK; y += rows) {
         uint64_t count = TML_MIN_OF(rows, height - y);
         image_view from = rows_of(&plan->in, y, count), to = rows_of(&plan->out, y, count);
-        picture = gl_picture_of(tml, &from);
+        gl_picture_of(tml, &from, &picture);
         gl_draw_info info = draw_of(tml, plan, &picture, defines);
         info.targets[0] = pixels;
         info.count = width * count;

@@ -45,6 +45,9 @@ static vk_address end_of(const tml_slot *slot)
 tml_status vk_image_check_texture(tml_context *tml, const char *call, const char *field,
                                   const tml_image *image, image_view *view, uint32_t *components)
 {
+    if (!image->vulkan)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s.gl is for another engine; Vulkan reads %s.vulkan", call, field, field);
     view->texture = image->vulkan;
     return vk_sampled_check(tml, call, field, image->vulkan, image->width, image->height,
                             components);

@@ -1,5 +1,5 @@
 /* Loads a picture's pixels. Include after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB: as in
- * image_view. */
+ * image_view; PIXEL_COLOURS: a texture of the caller's, which decodes its texels itself. */
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
 
@@ -7,10 +7,39 @@
 #define PIXEL_U16 1
 #define PIXEL_F16 2
 #define PIXEL_F32 3
+#define PIXEL_COLOURS 4
 
-uniform highp usampler2D picture;
 uniform uvec2 picture_size;
-uniform uvec2 picture_rows; /* scalar of the first pixel, row stride in scalars */
+/* Scalar of the first pixel, row stride in scalars; of a texture the first pixel's texel. */
+uniform uvec2 picture_rows;
+
+#if PIXEL_TYPE == PIXEL_COLOURS
+uniform highp sampler2D picture;
+
+vec4 colours_texel(uint x, uint y)
+{
+    return texelFetch(picture, ivec2(picture_rows + uvec2(x, y)), 0);
+}
+vec3 colours_at(uint x, uint y)
+{
+#if CHANNELS < 3
+    return vec3(colours_texel(x, y).x);
+#else
+    return colours_texel(x, y).xyz;
+#endif
+}
+float alpha_at(uint x, uint y)
+{
+#if CHANNELS == 2
+    return colours_texel(x, y).y;
+#elif CHANNELS == 4
+    return colours_texel(x, y).w;
+#else
+    return 1.0;
+#endif
+}
+#else
+uniform highp usampler2D picture;
 
 float number_of(uint raw, bool is_srgb)
 {
@@ -78,6 +107,8 @@ float alpha_at(uint x, uint y)
     return 1.0;
 #endif
 }
+#endif
+
 /* A pixel's channels in order; a grey pixel has one, or with alpha two. */
 vec4 channels_at(uint x, uint y)
 {
