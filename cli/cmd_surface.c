@@ -33,7 +33,7 @@ typedef struct label_list {
 typedef struct surface_args {
     cli_common common;
     input_options input;
-    const char *output, *png, *debug_cells;
+    const char *output, *png, *debug_cells, *cells;
     opt_numbers iso;
     label_list labels;
     tml_region region;
@@ -191,6 +191,9 @@ static const opt surface_options[] = {
      .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
+    {OPT_OUTPUT, "cells", .applies = OPT_VOLUME, .needs = "output|png", .argument = "FILE.npy",
+     .offset = offsetof(surface_args, cells), .endings = ".npy",
+     .help = "the number of each triangle's cell: that of its lowest sample, x + nx (y + ny z)"},
     {OPT_CHOICE, "normals", .brief = "how normals are computed",
      .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
@@ -206,7 +209,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, indices64),
      .help = "64-bit indices, for more than 2^32 vertices"},
     SIMPLIFY_OPTION(offsetof(surface_args, simplify), .needs = "output|png",
-                    .excludes = "soup|indices64|slabs|index|iso=*,*|labels=all|labels=*,*"),
+                    .excludes = "soup|cells|indices64|slabs|index|iso=*,*|labels=all|labels=*,*"),
 
     INPUT_OPTIONS(surface_args),
 
@@ -529,6 +532,7 @@ static void choose_surface(run *r)
     r->desc.region = a->region;
     r->desc.normals = (tml_normals)a->normals;
     r->desc.soup = a->soup;
+    r->desc.cells = a->cells != NULL;
     r->desc.caps = a->caps;
     r->desc.indices64 = a->indices64;
     r->desc.drop_degenerate = a->drop_degenerate;
@@ -771,6 +775,25 @@ static int save_picture(run *r)
 
 static int save_cells(run *r)
 {
+    tml_array array = {.type = TML_U32, .count = r->result.triangle_count};
+    tml_buffer cells = r->result.triangle_cells;
+    void *data = NULL;
+    if (!r->args->cells)
+        return CLI_OK;
+    tml_buffer_describe(r->tml, cells, &array.type, NULL);
+    array.size = array.count * tml_type_size(array.type);
+    tml_status status = map_if_any(r->tml, true, cells, &data);
+    array.data = data;
+    if (status == TML_OK)
+        status = tml_array_save(r->tml, r->args->cells, &array);
+    if (!tml_buffer_is_none(cells))
+        tml_buffer_unmap(r->tml, cells);
+    report_add_output(&r->summary.report, r->args->cells);
+    return cli_fail(r->tml, status);
+}
+
+static int save_cells_picture(run *r)
+{
     if (!r->args->debug_cells)
         return CLI_OK;
     tml_surface_desc desc = r->desc;
@@ -803,7 +826,9 @@ static int write_outputs(run *r)
     if (code == CLI_OK)
         code = save_picture(r);
     unmap_mesh(r);
-    return code == CLI_OK ? save_cells(r) : code;
+    if (code == CLI_OK)
+        code = save_cells(r);
+    return code == CLI_OK ? save_cells_picture(r) : code;
 }
 
 /* ---- in slabs -------------------------------------------------------------------------------- */
@@ -815,6 +840,7 @@ static const char *what_needs_all(const run *r)
     return !a->output                        ? "give --output"
            : a->png                          ? "leave out --png"
            : a->debug_cells                  ? "leave out --debug-cells"
+           : a->cells                        ? "leave out --cells"
            : a->labels.all                   ? "name the labels"
            : simplify_is_asked(&a->simplify) ? "leave out --simplify"
            : a->soup && (a->largest || a->drop_degenerate)
@@ -1046,13 +1072,13 @@ typedef struct job {
     uint32_t done, skipped;
 } job;
 
-enum { FRAME_FILES = 6 };
+enum { FRAME_FILES = 7 };
 
 /* The arguments of one frame, whose files have its number. */
 static int number_files(surface_args *a, uint32_t number, char (*paths)[FRAME_PATH])
 {
-    const char **files[FRAME_FILES] = {&a->mask,   &a->attribute, &a->index,
-                                       &a->output, &a->png,       &a->debug_cells};
+    const char **files[FRAME_FILES] = {&a->mask, &a->attribute,   &a->index, &a->output,
+                                       &a->png,  &a->debug_cells, &a->cells};
     for (int i = 0; i < FRAME_FILES; i++) {
         if (!*files[i] || !path_is_numbered(*files[i]))
             continue;
@@ -1067,8 +1093,8 @@ static int number_files(surface_args *a, uint32_t number, char (*paths)[FRAME_PA
 static bool skips(job *j, const surface_args *a, const frame *f)
 {
     const char *const inputs[] = {f->path, a->mask, a->attribute, a->index};
-    const char *const outputs[] = {a->output, a->png, a->debug_cells};
-    if (!a->resume || !frames_is_done(inputs, 4, outputs, 3))
+    const char *const outputs[] = {a->output, a->png, a->debug_cells, a->cells};
+    if (!a->resume || !frames_is_done(inputs, 4, outputs, 4))
         return false;
     field_open(NULL, '{');
     field_count("frame", NULL, NULL, f->number);

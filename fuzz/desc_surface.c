@@ -189,6 +189,7 @@ static bool take_surface(surface_input *in)
     desc->normals = (tml_normals)mostly(below(TML_NORMALS_SOBEL + 1));
     uint8_t how = take();
     desc->soup = how & 1;
+    desc->cells = take() >= 160;
     desc->caps = how & 2;
     desc->flip = how & 4;
     desc->indices64 = how & 8;
@@ -310,7 +311,7 @@ static void check_slabs(const surface_input *in, const tml_surface_result *mesh)
     tml_surface_slabs_desc desc = {
         .surface = &in->desc, .write = compare_piece, .user = &check, .slab_layers = below(5)};
     tml_surface_result slabs;
-    if (!in->is_indexed || in->desc.all_labels || in->desc.largest_component ||
+    if (!in->is_indexed || in->desc.cells || in->desc.all_labels || in->desc.largest_component ||
         in->desc.drop_degenerate || !CALL(tml_surface_slabs, tml, &desc, &slabs))
         return;
     DEMAND(check.vertices == mesh->vertex_count && check.triangles == mesh->triangle_count);
@@ -331,6 +332,7 @@ void desc_surface(void)
         desc->vertex_normals = maybe_out(TML_VEC(TML_F32, 3), room);
         desc->vertex_values = maybe_out(TML_F32, room);
         desc->indices = maybe_out(index_type(desc), room);
+        desc->triangle_cells = maybe_out(take_bool() ? TML_U64 : TML_U32, room);
     }
     tml_surface_result mesh;
     if (!CALL(tml_surface, tml, desc, &mesh))
@@ -343,6 +345,11 @@ void desc_surface(void)
         note_buffer(mesh.vertex_normals);
         note_buffer(mesh.vertex_values);
         note_buffer(mesh.indices);
+        note_buffer(mesh.triangle_cells);
+        DEMAND(!desc->cells || count_of(mesh.triangle_cells) == mesh.triangle_count);
+        const uint64_t *dims = desc->field ? in.dims : desc->grid.dims;
+        for (uint64_t i = 0; desc->cells && i < mesh.triangle_count; i++)
+            DEMAND(number_of(mesh.triangle_cells, i) < dims[0] * dims[1] * dims[2]);
         check_closed(&in, &mesh);
         check_cells(&in, &mesh);
         check_slabs(&in, &mesh);
@@ -419,7 +426,8 @@ void desc_surface_slabs(void)
     tml_surface_desc surface = in.desc;
     tml_surface_slabs_desc desc = {.surface = &surface, .write = take_piece};
     if (take() < 240)
-        surface.all_labels = surface.largest_component = surface.drop_degenerate = false;
+        surface.cells = surface.all_labels = surface.largest_component = surface.drop_degenerate =
+            false;
     bool is_read = !in.desc.field && take_bool();
     if (is_read) {
         surface.volume = surface.mask = surface.attribute = (tml_buffer){0, 0};
@@ -481,6 +489,8 @@ void desc_surface_enqueue(void)
     if (!tml_buffer_is_none(surface->attribute))
         surface->vertex_values = make_out(TML_F32, room);
     surface->indices = make_out(index_type(surface), room);
+    if (surface->cells)
+        surface->triangle_cells = make_out(take_bool() ? TML_U64 : TML_U32, room);
     desc.counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
     desc.draw = maybe_out(TML_U32, 5);
     size_t size = tml_surface_enqueue_scratch_size(tml, &desc), reserved = tml_reserved(tml);
@@ -492,7 +502,7 @@ void desc_surface_enqueue(void)
     tml_surface_result mesh;
     tml_surface_desc whole = *surface;
     whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
-        (tml_buffer){0, 0};
+        whole.triangle_cells = (tml_buffer){0, 0};
     if (!tml_buffer_is_none(desc.iso))
         whole.iso = ((const float *)elements_of(desc.iso))[desc.iso_index];
     if (tml_buffer_is_none(desc.counts) || !isfinite(whole.iso) ||

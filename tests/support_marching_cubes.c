@@ -251,6 +251,17 @@ static int count_loops(const crossing *from, const crossing *to, int count)
     return loops;
 }
 
+static uint64_t lowest_corner(const lattice *l, const int64_t cell[3])
+{
+    const mc_input *input = l->input;
+    uint64_t sample = 0;
+    for (int k = 2; k >= 0; k--) {
+        int64_t at = cell[k] + l->first[k], least = (int64_t)input->region.first[k];
+        sample = sample * input->grid.dims[k] + (uint64_t)(at < least ? least : at);
+    }
+    return sample;
+}
+
 /* Calls for every cell with triangles: pass 1 marks vertices, pass 2 writes segments. */
 static void visit_cells(const lattice *l, mc_mesh *mesh, bool is_writing)
 {
@@ -275,8 +286,8 @@ static void visit_cells(const lattice *l, mc_mesh *mesh, bool is_writing)
                         *a = *b = USED_VERTEX;
                 }
                 if (is_writing)
-                    mesh->cells[mesh->cell_count] =
-                        (mc_cell){mesh->segment_count, (uint64_t)count, triangles};
+                    mesh->cells[mesh->cell_count] = (mc_cell){mesh->segment_count, (uint64_t)count,
+                                                              triangles, lowest_corner(l, cell)};
                 mesh->cell_count++;
                 mesh->segment_count += (uint64_t)count;
                 mesh->triangle_count += triangles;

@@ -32,6 +32,8 @@ typedef struct mc_segment {
 typedef struct mc_cell {
     uint64_t segment_first, segment_count;
     uint64_t triangle_count;
+    uint64_t
+        sample; /* its lowest corner in the region; of a cell that begins outside, the nearest */
 } mc_cell;
 
 typedef struct mc_mesh {

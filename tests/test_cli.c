@@ -1083,6 +1083,30 @@ TEST(picture_of_the_cells)
     CHECK(!exists("points.png"));
 }
 
+/* One number a triangle, ascending, of cells of the ball's volume. */
+TEST(cells_of_the_triangles)
+{
+    make_ball();
+    EXPECT(0, "surface %s --iso 100 --soup --cells %s -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("cells.npy"), in_folder("soup.ply"));
+    tml_array cells = {0};
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder("cells.npy"), &cells))) {
+        const uint32_t *numbers = cells.data;
+        CHECK_EQ_U64(cells.type, TML_U32);
+        CHECK(cells.count > 1000);
+        for (uint64_t i = 0; i < cells.count; i++)
+            if (!CHECK(numbers[i] < 32 * 32 * 32 && (i == 0 || numbers[i - 1] <= numbers[i])))
+                break;
+        tml_array_free(tml, &cells);
+    }
+    tml_close(tml);
+    EXPECT(2, "surface %s --iso 100 --cells %s -o %s --slabs 4",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("x.npy"), in_folder("x.ply"));
+    CHECK(!exists("x.npy") && !exists("x.ply"));
+}
+
 TEST(a_failed_run_keeps_the_old_file)
 {
     make_ball();

@@ -502,6 +502,8 @@ static void take_surface(fault_run *r, tml_surface_result *mesh)
         fault_take(r, mesh->vertex_normals, mesh->vertex_count);
     if (!tml_buffer_is_none(mesh->vertex_values))
         fault_take(r, mesh->vertex_values, mesh->vertex_count);
+    if (!tml_buffer_is_none(mesh->triangle_cells))
+        fault_take(r, mesh->triangle_cells, mesh->triangle_count);
     if (!tml_buffer_is_none(mesh->indices))
         fault_take(r, mesh->indices, mesh->triangle_count);
 }
@@ -528,6 +530,7 @@ static void run_surface(fault_run *r)
 static void run_surface_filters(fault_run *r)
 {
     tml_surface_desc desc = {.volume = volume_of(r),
+                             .cells = true,
                              .grid = grid,
                              .iso = 2,
                              .caps = true,
@@ -704,11 +707,15 @@ static void run_surface_enqueue(fault_run *r)
 
 static void run_surface_enqueue_soup(fault_run *r)
 {
-    tml_surface_desc surface = {
-        .volume = volume_of(r), .grid = grid, .soup = true, .normals = TML_NORMALS_CENTRAL};
+    tml_surface_desc surface = {.volume = volume_of(r),
+                                .grid = grid,
+                                .soup = true,
+                                .cells = true,
+                                .normals = TML_NORMALS_CENTRAL};
     tml_surface_enqueue_desc desc = {.surface = &surface};
     surface.vertices = fault_buffer(r, vec3_type, 18000, NULL);
     surface.vertex_normals = fault_buffer(r, vec3_type, 18000, NULL);
+    surface.triangle_cells = fault_buffer(r, TML_U64, 6000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
     uint32_t counts[2] = {0, 0};
@@ -716,6 +723,7 @@ static void run_surface_enqueue_soup(fault_run *r)
     fault_hash(r, counts, sizeof counts);
     fault_take(r, surface.vertices, counts[0]);
     fault_take(r, surface.vertex_normals, counts[0]);
+    fault_take(r, surface.triangle_cells, counts[1]);
 }
 
 typedef struct slabs {

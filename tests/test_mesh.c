@@ -408,7 +408,7 @@ static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, i
     m->arrays.let_go = count_calls;
     m->arrays.user = &let_go;
     m->arrays.counts_components = counts;
-    CHECK_OK(tml, mesh_filter_by(tml, &m->arrays, largest, drop, option & 32 ? 64 : 1 << 18));
+    CHECK_OK(tml, mesh_filter_by(tml, &m->arrays, NULL, largest, drop, option & 32 ? 64 : 1 << 18));
     CHECK_EQ_U64(m->arrays.components, largest || counts ? components : 0);
     CHECK((let_go > 0) == (before && (largest || drop || counts)));
 
@@ -495,7 +495,7 @@ TEST(filter_of_a_long_strip)
                         .triangle_count = TRIANGLES,
                         .parts = &part,
                         .part_count = 1};
-    CHECK_OK(tml, mesh_filter(tml, &mesh, true, true));
+    CHECK_OK(tml, mesh_filter(tml, &mesh, NULL, true, true));
     CHECK_EQ_U64(mesh.triangle_count, good);
     CHECK_EQ_U64(mesh.vertex_count, 2 * good + 1); /* chained by their merged corners */
     for (uint64_t t = 0; t < mesh.triangle_count; t++)
@@ -540,7 +540,7 @@ TEST(any_number_of_threads_keeps_the_same_component)
                             .triangle_count = CROWD_TRIANGLES,
                             .parts = &part,
                             .part_count = 1};
-        CHECK_OK(tml, mesh_filter(tml, &mesh, true, false));
+        CHECK_OK(tml, mesh_filter(tml, &mesh, NULL, true, false));
         CHECK_EQ_U64(mesh.triangle_count, count);
         bool is_same = mesh.triangle_count == count;
         for (uint64_t i = 0; i < 3 * count && is_same; i++)
@@ -597,7 +597,7 @@ TEST(filter_can_be_cancelled)
     tml_context *tml = open_cpu(2);
     sample_mesh *m = make_sample(40, 2, false, 0);
     tml_cancel(tml);
-    CHECK_STATUS(mesh_filter(tml, &m->arrays, true, true), TML_ERROR_CANCELLED);
+    CHECK_STATUS(mesh_filter(tml, &m->arrays, NULL, true, true), TML_ERROR_CANCELLED);
     free_sample(m);
     tml_close(tml);
 }

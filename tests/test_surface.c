@@ -380,6 +380,7 @@ typedef struct mesh {
     tml_surface_result result;
     float *positions, *normals, *values;
     uint64_t *indices; /* of soup: 0, 1, 2 ... */
+    uint64_t *cells;   /* if desc.cells */
 } mesh;
 
 static void *read_buffer(tml_context *tml, tml_buffer buffer, uint64_t count)
@@ -409,6 +410,20 @@ static uint64_t *read_indices(tml_context *tml, tml_buffer buffer, uint64_t tria
     return wide;
 }
 
+/* NULL for no buffer. */
+static uint64_t *read_cells(tml_context *tml, tml_buffer buffer, uint64_t count)
+{
+    tml_type type = TML_TYPE_NONE;
+    void *raw = read_buffer(tml, buffer, count);
+    if (!tml_buffer_describe(tml, buffer, &type, NULL))
+        return NULL;
+    uint64_t *wide = malloc(count * sizeof *wide + 1);
+    for (uint64_t i = 0; i < count; i++)
+        wide[i] = type == TML_U64 ? ((uint64_t *)raw)[i] : ((uint32_t *)raw)[i];
+    free(raw);
+    return wide;
+}
+
 static bool is_f64(tml_context *tml, tml_buffer buffer)
 {
     tml_type type;
@@ -431,6 +446,8 @@ static bool make_mesh(const scene *s, mesh *out)
     out->normals = read_buffer(s->tml, r->vertex_normals, r->vertex_count);
     out->values = read_buffer(s->tml, r->vertex_values, r->vertex_count);
     out->indices = read_indices(s->tml, r->indices, r->triangle_count);
+    out->cells = read_cells(s->tml, r->triangle_cells, r->triangle_count);
+    CHECK((out->cells != NULL) == s->desc.cells);
     return true;
 }
 
@@ -441,6 +458,7 @@ static void free_mesh(const scene *s, mesh *m)
     free(m->normals);
     free(m->values);
     free(m->indices);
+    free(m->cells);
     *m = (mesh){0};
 }
 
@@ -619,14 +637,16 @@ static const char *part_difference(const scene *s, const mesh *m, uint32_t part,
         if (!cell_matches(m->indices + 3 * triangle, cell->triangle_count, p->vertex_first,
                           expected.segments + cell->segment_first, cell->segment_count))
             difference = "triangles of a cell";
+        for (uint64_t t = triangle; m->cells && t < triangle + cell->triangle_count; t++)
+            if (m->cells[t] != cell->sample)
+                difference = "number of a triangle's cell";
         triangle += cell->triangle_count;
     }
     mc_free(&expected);
     return difference;
 }
 
-/* A scene without filters and not soup, against the reference; its parts must follow each other. */
-/* The cells' triangles add up to those of one isovalue's mesh, where none is dropped or added. */
+/* The cells' triangles are those of one isovalue's mesh, where none is dropped or added. */
 static void check_cells(const scene *s, const mesh *m)
 {
     const uint64_t *dims = s->desc.grid.dims;
@@ -640,13 +660,24 @@ static void check_cells(const scene *s, const mesh *m)
     for (uint64_t i = 0; i < count; i++)
         triangles += cells[i];
     CHECK_EQ_U64(triangles, m->result.triangle_count);
+    for (uint64_t t = 0; m->cells && t < m->result.triangle_count; t++) {
+        uint64_t x = m->cells[t] % dims[0], y = m->cells[t] / dims[0] % dims[1];
+        uint64_t z = m->cells[t] / dims[0] / dims[1];
+        if (!CHECK(x + 1 < dims[0] && y + 1 < dims[1] && z + 1 < dims[2] &&
+                   cells[x + (dims[0] - 1) * (y + (dims[1] - 1) * z)]-- > 0))
+            break;
+    }
     free(cells);
 }
 
-static void check_scene(const scene *s)
+/* A scene without filters and not soup, against the reference; its parts must follow each other. */
+static void check_scene(const scene *without_cells)
 {
     mesh m;
     uint64_t skipped = skipped_surfaces;
+    scene with_cells = *without_cells;
+    const scene *s = &with_cells;
+    with_cells.desc.cells = true;
     if (!make_mesh(s, &m)) {
         if (skipped == skipped_surfaces)
             test_fail(__FILE__, __LINE__, "%s", s->name);
@@ -1256,6 +1287,8 @@ static void check_soup(const mesh *soup, const mesh *welded)
               part->vertex_first == 3 * from->triangle_first &&
               part->vertex_count == 3 * from->triangle_count);
     }
+    CHECK(!soup->cells || memcmp(soup->cells, welded->cells,
+                                 soup->result.triangle_count * sizeof *soup->cells) == 0);
     for (uint64_t i = 0; i < soup->result.vertex_count; i++) {
         uint64_t v = welded->indices[i];
         size_t vector = 3 * sizeof(float);
@@ -1291,6 +1324,7 @@ TEST(soup_is_the_welded_mesh_expanded)
         s.desc.caps = option & 2;
         s.desc.flip = option & 4;
         s.desc.indices64 = option & 4; /* it has none */
+        s.desc.cells = option & 9;
         s.desc.normals = option & 2 ? TML_NORMALS_SOBEL : TML_NORMALS_NONE;
         if (option & 8) {
             s.desc.isovalues = isovalues;
@@ -1903,6 +1937,7 @@ TEST(results_own_what_was_made)
         tml_buffer mine[4] = {{0, 0}};
         tml_surface_desc desc = s.desc;
         desc.largest_component = given & 16; /* by way of buffers of the call's own */
+        desc.cells = given & 4;
         for (int i = 0; i < 4; i++)
             if (given >> i & 1)
                 mine[i] = buffer_of(tml, types[i], i == 3 ? triangles : vertices, NULL);
@@ -1912,7 +1947,7 @@ TEST(results_own_what_was_made)
         desc.indices = mine[3];
         tml_surface_result r;
         CHECK_OK(tml, tml_surface(tml, &desc, &r));
-        CHECK_EQ_U64(r.owned, ~given & 15);
+        CHECK_EQ_U64(r.owned, (~given & 15) | (desc.cells ? 16 : 0));
         const tml_buffer all[4] = {r.vertices, r.vertex_normals, r.vertex_values, r.indices};
         bool is_kept = given % 3 == 0; /* a handle that is zeroed is no longer the result's */
         if (is_kept)
@@ -2148,10 +2183,13 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
     const uint64_t triangles = welded->result.triangle_count;
     float held = (float)s->desc.iso;
     tml_buffer iso = buffer_of(tml, TML_F32, 1, &held);
-    guarded g[5] = {make_guarded(tml, TML_VEC(TML_F32, 3), v),
-                    make_guarded(tml, TML_VEC(TML_F32, 3), v + 7), make_guarded(tml, TML_F32, v),
+    const size_t cell_size = is_held ? sizeof(uint64_t) : sizeof(uint32_t);
+    guarded g[6] = {make_guarded(tml, TML_VEC(TML_F32, 3), v),
+                    make_guarded(tml, TML_VEC(TML_F32, 3), v + 7),
+                    make_guarded(tml, TML_F32, v),
                     make_guarded(tml, is_held ? TML_U64 : TML_U32, 2),
-                    make_guarded(tml, TML_U32, 5)};
+                    make_guarded(tml, TML_U32, 5),
+                    make_guarded(tml, is_held ? TML_U64 : TML_U32, v / 3)};
     tml_surface_desc surface = s->desc;
     tml_surface_enqueue_desc desc = {
         .surface = &surface, .counts = g[3].buffer, .draw = g[4].buffer};
@@ -2159,12 +2197,13 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
     surface.vertices = g[0].buffer;
     surface.vertex_normals = g[1].buffer;
     surface.vertex_values = g[2].buffer;
+    surface.triangle_cells = g[5].buffer;
     if (is_held) {
         surface.iso = 0;
         desc.iso = iso;
     }
     CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         fetch_guarded(tml, &g[i]);
     const uint64_t wide[2] = {3 * triangles, triangles};
     const uint32_t narrow[2] = {(uint32_t)wide[0], (uint32_t)triangles};
@@ -2173,9 +2212,16 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
     CHECK(memcmp(g[3].block + GUARD, is_held ? (const void *)wide : narrow, g[3].size) == 0);
     CHECK(memcmp(g[4].block + GUARD, draw, sizeof draw) == 0);
     CHECK(is_untouched(&g[3], g[3].size) && is_untouched(&g[4], g[4].size));
+    CHECK(is_untouched(&g[5], surface.cells ? cell_size * shown : 0));
+    for (uint64_t t = 0; surface.cells && t < shown; t++) {
+        uint64_t cell = 0;
+        memcpy(&cell, g[5].block + GUARD + cell_size * t, cell_size);
+        if (!CHECK_EQ_U64(cell, welded->cells[t]))
+            break;
+    }
     if (!CHECK(is_soup(welded, v, g)))
         test_fail(__FILE__, __LINE__, "%s with room for %" PRIu64, s->name, v);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         free_guarded(tml, &g[i]);
     tml_buffer_destroy(tml, iso);
 }
@@ -2191,6 +2237,7 @@ TEST(enqueued_soup_is_the_surface)
         s.desc.caps = option >= 6;
         s.desc.flip = option & 2;
         s.desc.normals = option & 4 ? TML_NORMALS_NONE : TML_NORMALS_CENTRAL;
+        s.desc.cells = option != 3;
         if (option & 2 && tml_type_is_float(type))
             add_nans(&s, type, 0.05);
         if (option & 1)
@@ -2206,6 +2253,54 @@ TEST(enqueued_soup_is_the_surface)
         free_mesh(&s, &welded);
         free_scene(&s);
     }
+    close_context(tml);
+}
+
+/* Cells through filters, soups and buffers of both widths; those that leave with a triangle leave. */
+TEST(cells_follow_their_triangles)
+{
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_plateaus, TML_U8, 33, 13, 12);
+    s.desc.cells = s.desc.caps = true;
+    s.desc.region = (tml_region){{2, 1, 3}, {29, 11, 8}};
+    mesh before, after, lent;
+    make_mesh(&s, &before);
+    s.desc.drop_degenerate = true;
+    make_mesh(&s, &after);
+    uint64_t kept = 0, triangles = before.result.triangle_count;
+    for (uint64_t t = 0; t < triangles && kept < after.result.triangle_count; t++) {
+        const float *p[3];
+        for (uint64_t k = 0; k < 3; k++)
+            p[k] = before.positions + 3 * before.indices[3 * t + k];
+        if (!is_same_place(p[0], p[1]) && !is_same_place(p[1], p[2]) && !is_same_place(p[2], p[0]))
+            CHECK_EQ_U64(after.cells[kept++], before.cells[t]);
+    }
+    CHECK(kept == after.result.triangle_count && kept < triangles && kept > 100);
+    for (int option = 0; option < 8; option++) {
+        tml_type type = option & 1 ? TML_U64 : TML_U32;
+        uint64_t count = option & 2 ? kept : triangles;
+        s.desc.drop_degenerate = option & 2;
+        s.desc.soup = option & 4;
+        s.desc.triangle_cells = buffer_of(tml, type, count + 1, NULL);
+        if (make_mesh(&s, &lent)) {
+            CHECK(memcmp(lent.cells, option & 2 ? after.cells : before.cells,
+                         count * sizeof *lent.cells) == 0);
+            CHECK_EQ_U64(lent.result.owned >> 4, 0);
+        }
+        free_mesh(&s, &lent);
+        tml_buffer_destroy(tml, s.desc.triangle_cells);
+        s.desc.triangle_cells = buffer_of(tml, type, count - 1, NULL);
+        CHECK_STATUS(tml_surface(tml, &s.desc, &lent.result), TML_ERROR_CAPACITY);
+        CHECK(strstr(tml_last_error(tml), "desc.triangle_cells") != NULL);
+        tml_buffer_destroy(tml, s.desc.triangle_cells);
+    }
+    s.desc.triangle_cells = buffer_of(tml, TML_F32, triangles, NULL);
+    CHECK_STATUS(tml_surface(tml, &s.desc, &lent.result), TML_ERROR_INVALID_ARGUMENT);
+    tml_buffer_destroy(tml, s.desc.triangle_cells);
+    s.desc.triangle_cells = (tml_buffer){0, 0};
+    free_mesh(&s, &before);
+    free_mesh(&s, &after);
+    free_scene(&s);
     close_context(tml);
 }
 

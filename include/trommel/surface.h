@@ -87,6 +87,9 @@ typedef struct tml_surface_desc {
      * equal the isovalue, sheets that met in such triangles alone are joined, and edges of four
      * triangles arise */
     bool drop_degenerate;
+    /* also the cell that each triangle is in. Its number is that of its lowest sample, x + dims[0] *
+     * (y + dims[1] * z). Cells of caps, which begin beside the region, have the nearest sample's */
+    bool cells;
     bool largest_component;    /* keep, of each part, the component with the most triangles */
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
@@ -95,6 +98,7 @@ typedef struct tml_surface_desc {
     tml_buffer vertex_normals; /* f32x3, if normals */
     tml_buffer vertex_values;  /* f32, if attribute */
     tml_buffer indices;        /* u32x3 or u64x3, unless soup */
+    tml_buffer triangle_cells; /* u32 or u64, if cells. The call makes u32 up to 2^32 samples */
 } tml_surface_desc;
 
 /* One isovalue's or label's share of the mesh; indices are into the whole mesh. */
@@ -120,7 +124,7 @@ typedef struct tml_surface_stage {
 } tml_surface_stage;
 
 typedef struct tml_surface_result {
-    tml_buffer vertices, vertex_normals, vertex_values, indices;
+    tml_buffer vertices, vertex_normals, vertex_values, indices, triangle_cells;
     uint32_t owned; /* bit 0: vertices, and so on (core.h, what programs make) */
     uint64_t vertex_count, triangle_count;
     tml_surface_part *parts; /* part_count of them, freed by tml_surface_free */
@@ -189,8 +193,8 @@ typedef struct tml_surface_piece {
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever
  * whole in memory. */
 typedef struct tml_surface_slabs_desc {
-    /* As for tml_surface, without all_labels, largest_component, drop_degenerate and outputs. A
-     * field is evaluated slab by slab, from all its points, and nothing is read. Otherwise volume,
+    /* As for tml_surface, without all_labels, cells, largest_component, drop_degenerate and
+     * outputs. A field is evaluated slab by slab, from all its points, and nothing is read. Otherwise volume,
      * mask and attribute are either all buffers of the whole volume, which only the mesh is too
      * large for, or all zeroed and read or mapped. */
     const tml_surface_desc *surface;

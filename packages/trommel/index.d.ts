@@ -243,6 +243,8 @@ export interface SurfaceOptions {
     normals?: 'none' | 'forward' | 'central' | 'sobel';
     /** Three vertices a triangle, no indices. */
     soup?: boolean;
+    /** Also the cell of each triangle. */
+    cells?: boolean;
     /** Close the surface where it leaves the region. */
     caps?: boolean;
     /** Inside is low. */
@@ -276,6 +278,8 @@ export interface Mesh {
     values: Float32Array | null;
     /** Three a triangle; null for soup. */
     indices: Uint32Array | null;
+    /** With cells: of each triangle the number of its cell's lowest sample, x + nx * (y + ny * z). */
+    cells: Uint32Array | null;
     vertexCount: number;
     triangleCount: number;
     parts: SurfacePart[];
@@ -290,6 +294,7 @@ export interface DeviceMesh {
     vertexNormals: TrommelBuffer | null;
     vertexValues: TrommelBuffer | null;
     indices: TrommelBuffer | null;
+    triangleCells: TrommelBuffer | null;
     vertexCount: number;
     triangleCount: number;
     parts: SurfacePart[];
@@ -298,7 +303,7 @@ export interface DeviceMesh {
     destroy(): void;
 }
 
-/** A surface for a frame: nothing comes back to the host. One isovalue; no soup, labels or filters. */
+/** A surface for a frame: nothing comes back to the host. One isovalue; no labels or filters. */
 export interface SurfaceEnqueueOptions extends Grid {
     volume: TrommelBuffer;
     iso?: number;
@@ -306,6 +311,8 @@ export interface SurfaceEnqueueOptions extends Grid {
     isoBuffer?: TrommelBuffer;
     isoIndex?: number;
     normals?: 'none' | 'forward' | 'central' | 'sobel';
+    /** Three vertices a triangle, no indices. */
+    soup?: boolean;
     caps?: boolean;
     flip?: boolean;
     region?: { first: [number, number, number]; count: [number, number, number] };
@@ -316,8 +323,10 @@ export interface SurfaceEnqueueOptions extends Grid {
     vertices: TrommelBuffer;
     vertexNormals?: TrommelBuffer;
     vertexValues?: TrommelBuffer;
-    /** u32x3. */
-    indices: TrommelBuffer;
+    /** u32x3, unless soup. */
+    indices?: TrommelBuffer;
+    /** u32, one a triangle: its cell. */
+    triangleCells?: TrommelBuffer;
     /** u32, 2: vertices and triangles that the surface has, which may be more than there is room for. */
     counts?: TrommelBuffer;
 }

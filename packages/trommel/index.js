@@ -1037,7 +1037,7 @@ class Inside {
                 const request = {
                     ...fields, iso: options.iso, all_labels: options.allLabels,
                     normals: choice('surface', 'normals', NORMALS, options.normals),
-                    soup: options.soup, caps: options.caps, flip: options.flip,
+                    soup: options.soup, wants_cells: options.cells, caps: options.caps, flip: options.flip,
                     drop_degenerate: options.dropDegenerate, largest_component: options.largestComponent,
                     ...this.vector('surface', 'positionOrigin', options.positionOrigin, 3, 'position'),
                 };
@@ -1062,6 +1062,7 @@ class Inside {
         const handles = {
             vertices: this.reply('vertices'), vertexNormals: this.reply('vertex_normals'),
             vertexValues: this.reply('vertex_values'), indices: this.reply('indices'),
+            triangleCells: this.reply('triangle_cells'),
         };
         const counts = {
             vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
@@ -1381,6 +1382,7 @@ export class Trommel {
                 return {
                     positions: mesh.vertices.read(), normals: mesh.vertexNormals?.read() ?? null,
                     values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
+                    cells: mesh.triangleCells?.read() ?? null,
                     vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
                     activeCells: mesh.activeCells, stages: mesh.stages,
                 };
@@ -1400,13 +1402,14 @@ export class Trommel {
         i.call('surface_enqueue', {
             volume: i.handle(call, 'volume', o.volume), ...i.grid(call, o), iso: o.iso,
             iso_buffer: i.handle(call, 'isoBuffer', o.isoBuffer), iso_index: o.isoIndex,
-            normals: choice(call, 'normals', NORMALS, o.normals), caps: o.caps, flip: o.flip,
+            normals: choice(call, 'normals', NORMALS, o.normals), soup: o.soup, caps: o.caps, flip: o.flip,
             ...i.region(call, o.region), mask: i.handle(call, 'mask', o.mask),
             attribute: i.handle(call, 'attribute', o.attribute), index: i.handle(call, 'index', o.index),
             vertices: i.handle(call, 'vertices', o.vertices),
             vertex_normals: i.handle(call, 'vertexNormals', o.vertexNormals),
             vertex_values: i.handle(call, 'vertexValues', o.vertexValues),
-            indices: i.handle(call, 'indices', o.indices), counts: i.handle(call, 'counts', o.counts),
+            indices: i.handle(call, 'indices', o.indices), wants_cells: !!o.triangleCells,
+            triangle_cells: i.handle(call, 'triangleCells', o.triangleCells), counts: i.handle(call, 'counts', o.counts),
         });
     }
 

@@ -54,6 +54,18 @@ def test_an_input_is_not_copied(monkeypatch):
     assert seen == [v.ctypes.data, mask.ctypes.data]
 
 
+def test_cells_are_places_in_the_volume():
+    v = np.zeros((6, 7, 8), np.float32)
+    v[1, 2, 3] = 1
+    for soup in (False, True):
+        mesh = trommel.surface(v, 0.5, cells=True, soup=soup)
+        places = np.stack(np.unravel_index(mesh.cells, v.shape), 1)[:, ::-1]
+        corners = mesh.vertices[mesh.faces if not soup else np.arange(len(mesh.vertices)).reshape(-1, 3)]
+        assert len(mesh.cells) == mesh.face_count == 8
+        assert (np.floor(corners.mean(1)) == places).all()
+    assert trommel.surface(v, 0.5).cells is None
+
+
 def test_parts_labels_and_attributes():
     v = ball()
     mesh = trommel.surface(v, [0.0, 0.2], attribute=np.arange(v.size, dtype=np.float32).reshape(v.shape))

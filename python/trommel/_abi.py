@@ -882,12 +882,14 @@ class tml_surface_desc(Structure):
         ('flip', c_bool),
         ('indices64', c_bool),
         ('drop_degenerate', c_bool),
+        ('cells', c_bool),
         ('largest_component', c_bool),
         ('position_origin', c_double * 3),
         ('vertices', tml_buffer),
         ('vertex_normals', tml_buffer),
         ('vertex_values', tml_buffer),
         ('indices', tml_buffer),
+        ('triangle_cells', tml_buffer),
     ]
 
 
@@ -922,6 +924,7 @@ class tml_surface_result(Structure):
         ('vertex_normals', tml_buffer),
         ('vertex_values', tml_buffer),
         ('indices', tml_buffer),
+        ('triangle_cells', tml_buffer),
         ('owned', c_uint32),
         ('vertex_count', c_uint64),
         ('triangle_count', c_uint64),

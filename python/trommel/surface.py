@@ -33,6 +33,8 @@ class Mesh:
     faces      uint32 or uint64, m x 3; None: each three vertices are a triangle
     normals    float32, n x 3, or None
     values     float32, n, or None
+    cells      uint32 or uint64, m, or None: of surface(cells=True) the index in volume.ravel() of the lowest corner of
+               each triangle's cell
     parts      of a surface with several isovalues or labels: dicts with value, vertices and faces (slices)
     origin     added to vertices in double precision"""
 
@@ -40,14 +42,15 @@ class Mesh:
     faces: Array | None
     normals: Array | None
     values: Array | None
+    cells: Array | None
     parts: list[dict[str, Any]]
     origin: tuple[float, float, float]
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike | None = None, normals: ArrayLike | None = None,
                  values: ArrayLike | None = None, parts: Sequence[dict[str, Any]] = (),
-                 origin: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+                 origin: ArrayLike = (0.0, 0.0, 0.0), cells: ArrayLike | None = None) -> None:
         self.vertices, self.faces, self.normals, self.values = vertices, faces, normals, values
-        self.parts, self.origin = list(parts), origin
+        self.parts, self.origin, self.cells = list(parts), origin, cells
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Whatever is assigned, the arrays are of the types above."""
@@ -183,7 +186,7 @@ def _geometry_of(volume, spacing, origin, direction):
 def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | None = None,
             spacing: ArrayLike | None = None, origin: ArrayLike | None = None, direction: ArrayLike | None = None,
             mask: ArrayLike | None = None, attribute: ArrayLike | None = None, normals: str | None = "central",
-            caps: bool = False, flip: bool = False, soup: bool = False, largest: bool = False,
+            caps: bool = False, flip: bool = False, soup: bool = False, cells: bool = False, largest: bool = False,
             drop_degenerate: bool = False, context: Context | None = None) -> Mesh:
     """The isosurface of a volume as a Mesh.
 
@@ -198,6 +201,7 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
     caps       close the surface at the volume's border
     flip       inside is low
     soup       three vertices a triangle, no faces
+    cells      also the cell of each triangle, Mesh.cells
     largest    keep each part's component with the most triangles
     drop_degenerate    leave out triangles with two equal corners
 
@@ -217,7 +221,7 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
     context, result = context_of(context), c.tml_surface_result()
     desc = c.tml_surface_desc(grid=grid_of(volume.shape, spacing, origin, direction),
                               normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip, soup=soup,
-                              largest_component=largest, drop_degenerate=drop_degenerate,
+                              cells=cells, largest_component=largest, drop_degenerate=drop_degenerate,
                               indices64=volume.size > 2**31)
     if labels is not None and isinstance(labels, str) and labels == "all":
         desc.all_labels = True
@@ -244,17 +248,18 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
                 raise InvalidArgument("INVALID_ARGUMENT",
                                       f"{field} is {array.shape}, needs the volume's shape {volume.shape}")
             setattr(desc, field, buffers.input(array.reshape(-1), on_host=True))
-        return _mesh_of(context, desc, result)
+        return _mesh_of(context, desc, result, np.uint64 if volume.size > 2**32 else np.uint32)
 
 
-def _mesh_of(context, desc, result):
+def _mesh_of(context, desc, result, cell_type):
     indices64 = desc.indices64
     try:
         context.call("surface", desc, result)
         mesh = Mesh(take(context, result.vertices, np.float32, 3),
                     take(context, result.indices, np.uint64 if indices64 else np.uint32, 3),
                     take(context, result.vertex_normals, np.float32, 3),
-                    take(context, result.vertex_values, np.float32))
+                    take(context, result.vertex_values, np.float32),
+                    cells=take(context, result.triangle_cells, cell_type))
         mesh.parts = [{"value": p.value,
                        "vertices": slice(p.vertex_first, p.vertex_first + p.vertex_count),
                        "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)}

@@ -190,7 +190,7 @@ static void renumber(void *argument, uint64_t first, uint64_t end)
 }
 
 /* Removes the triangles whose bit is 0, and the vertices that no other triangle uses. */
-static tml_status compact(filter *f, mesh_arrays *mesh)
+static tml_status compact(filter *f, mesh_arrays *mesh, const mesh_rows *rows)
 {
     tml_status status = bits_create(f->sweep.tml, mesh->vertex_count, true, &f->used);
     if (status == TML_OK)
@@ -205,6 +205,8 @@ static tml_status compact(filter *f, mesh_arrays *mesh)
     count_parts(f);
     keep_rows(mesh, mesh->indices, 3 * (mesh->indices64 ? sizeof(uint64_t) : sizeof(uint32_t)),
               &f->kept);
+    if (rows)
+        keep_rows(mesh, rows->rows, rows->size, &f->kept);
     keep_rows(mesh, mesh->positions, 3 * sizeof(float), &f->used);
     keep_rows(mesh, mesh->normals, 3 * sizeof(float), &f->used);
     keep_rows(mesh, mesh->values, sizeof(float), &f->used);
@@ -216,8 +218,8 @@ static tml_status compact(filter *f, mesh_arrays *mesh)
     return TML_OK;
 }
 
-tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh, bool largest_component,
-                          bool drop_degenerate, uint64_t stretch)
+tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+                          bool largest_component, bool drop_degenerate, uint64_t stretch)
 {
     filter f = {.sweep = {tml, mesh, stretch}};
     mesh->components = 0;
@@ -232,16 +234,16 @@ tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh, bool largest_comp
     if (status == TML_OK && (largest_component || mesh->counts_components))
         status = mesh_components(&f.sweep, &f.kept, largest_component, &mesh->components);
     if (status == TML_OK && bits_count(&f.kept, 0, mesh->triangle_count) < mesh->triangle_count)
-        status = compact(&f, mesh);
+        status = compact(&f, mesh, triangles);
     bits_destroy(tml, &f.kept);
     bits_destroy(tml, &f.used);
     return status;
 }
 
-tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
-                       bool drop_degenerate)
+tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+                       bool largest_component, bool drop_degenerate)
 {
-    return mesh_filter_by(tml, mesh, largest_component, drop_degenerate, STRETCH);
+    return mesh_filter_by(tml, mesh, triangles, largest_component, drop_degenerate, STRETCH);
 }
 
 /* ---- the call ------------------------------------------------------------------------------- */
@@ -325,7 +327,7 @@ static tml_status mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool large
         status = check_indices(tml, mesh);
     if (status != TML_OK)
         return status;
-    return mesh_filter(tml, mesh, largest_component, drop_degenerate);
+    return mesh_filter(tml, mesh, NULL, largest_component, drop_degenerate);
 }
 
 tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,

@@ -7,6 +7,12 @@
 
 typedef tml_mesh_arrays mesh_arrays;
 
+/* One more array of the mesh, a row a triangle. */
+typedef struct mesh_rows {
+    void *rows; /* NULL: none */
+    size_t size;
+} mesh_rows;
+
 /* Cleans a mesh in place. Vertices and triangles keep their order; counts and parts are updated.
  *
  * drop_degenerate removes triangles with two corners of equal position, and merges the two
@@ -16,15 +22,17 @@ typedef tml_mesh_arrays mesh_arrays;
  * largest_component then keeps, of each part, the component with the most triangles; of components
  * of equal size, the first. Triangles are connected if they share a vertex.
  *
- * Vertices that no triangle uses any more are removed. A mesh without such triangles is not
+ * triangles: NULL, or the rows of triangles that go, go too. Vertices that no triangle uses any more
+ * are removed. A mesh without such triangles is not
  * written. Memory: see tml_mesh_clean. On failure the mesh is undefined. Errors: OUT_OF_MEMORY,
  * CANCELLED. */
-TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
+TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh,
+                                      const mesh_rows *triangles, bool largest_component,
                                       bool drop_degenerate);
 /* The same by stretches of so many triangles, a multiple of 64. */
 TML_MUST_CHECK tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh,
-                                         bool largest_component, bool drop_degenerate,
-                                         uint64_t stretch);
+                                         const mesh_rows *triangles, bool largest_component,
+                                         bool drop_degenerate, uint64_t stretch);
 
 /* Vertex of corner i of the mesh, which is in triangle i / 3. */
 static inline uint64_t mesh_index(const void *indices, bool indices64, uint64_t i)

@@ -431,12 +431,27 @@ static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, outpu
 
 /* ---- after the engine: filters, soup --------------------------------------------------------- */
 
-enum { OUT_VERTICES, OUT_NORMALS, OUT_VALUES, OUT_INDICES, OUTPUTS };
+/* Cell numbers are those of samples. */
+static bool cells_are_wide(const surface_plan *plan)
+{
+    return plan->dims[0] * plan->dims[1] * plan->dims[2] > (uint64_t)UINT32_MAX + 1;
+}
 
-static void outputs_describe(const tml_surface_desc *desc, const surface_plan *plan, bool own,
-                             uint64_t vertex_count, uint64_t triangle_count,
-                             tml_surface_result *result, surface_plan *slots,
-                             output outputs[OUTPUTS])
+enum { OUT_VERTICES, OUT_NORMALS, OUT_VALUES, OUT_INDICES, OUT_CELLS, OUTPUTS };
+
+/* u64 where it is given, or where u32 could not number the samples. */
+static tml_type cell_type(const tml_context *tml, const tml_surface_desc *desc,
+                          const surface_plan *plan)
+{
+    const tml_slot *given = tml_slot_of(tml, desc->triangle_cells);
+    bool is_wide = given ? given->type == TML_U64 : cells_are_wide(plan);
+    return is_wide ? TML_U64 : TML_U32;
+}
+
+static void outputs_describe(const tml_context *tml, const tml_surface_desc *desc,
+                             const surface_plan *plan, bool own, uint64_t vertex_count,
+                             uint64_t triangle_count, tml_surface_result *result,
+                             surface_plan *slots, output outputs[OUTPUTS])
 {
     const tml_buffer none = {0, 0};
     tml_type index_type = TML_VEC(plan->indices64 ? TML_U64 : TML_U32, 3);
@@ -467,6 +482,28 @@ static void outputs_describe(const tml_surface_desc *desc, const surface_plan *p
                                     &result->indices,
                                     &slots->indices,
                                     false};
+    outputs[OUT_CELLS] =
+        (output){"desc.triangle_cells",      desc->cells,    own ? none : desc->triangle_cells,
+                 cell_type(tml, desc, plan), triangle_count, &result->triangle_cells,
+                 &slots->triangle_cells,     false};
+}
+
+/* Checks that the engine numbers cells and that the given buffer holds the numbers. */
+static tml_status check_cells(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                              const surface_plan *plan)
+{
+    if (!desc->cells)
+        return TML_OK;
+    if (!surface_engine(tml)->emits_cells)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.cells: %s has none; use the integer path or another engine",
+                         call, tml->engine->tier(tml));
+    if (cells_are_wide(plan) && cell_type(tml, desc, plan) == TML_U32)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.triangle_cells has elements of u32; the cells of more than 2^32 "
+                         "samples need u64",
+                         call);
+    return TML_OK;
 }
 
 /* Checks that the given outputs overlap neither one another nor an input. enqueue: the desc of
@@ -508,7 +545,8 @@ typedef struct mapped_mesh {
 
 static tml_status mesh_map(tml_context *tml, const tml_surface_result *work, mapped_mesh *out)
 {
-    *out = (mapped_mesh){{work->vertices, work->vertex_normals, work->vertex_values, work->indices},
+    *out = (mapped_mesh){{work->vertices, work->vertex_normals, work->vertex_values, work->indices,
+                          work->triangle_cells},
                          {NULL}};
     tml_status status = TML_OK;
     for (int i = 0; i < OUTPUTS && status == TML_OK; i++)
@@ -602,19 +640,23 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
                         .triangle_count = result->triangle_count,
                         .parts = result->parts,
                         .part_count = result->part_count};
+    const mesh_rows cells = {mapped.memory[OUT_CELLS],
+                             plan->triangle_cells ? plan->triangle_cells->element_size : 0};
     if (status == TML_OK)
-        status = mesh_filter(tml, &mesh, desc->largest_component, desc->drop_degenerate);
+        status = mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate);
     if (status == TML_OK) {
         result->vertex_count = mesh.vertex_count;
         result->triangle_count = mesh.triangle_count;
         if (desc->soup)
             count_corners(result);
-        outputs_describe(desc, plan, false, result->vertex_count, result->triangle_count, result,
-                         &final, outputs);
+        outputs_describe(tml, desc, plan, false, result->vertex_count, result->triangle_count,
+                         result, &final, outputs);
         status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     }
     if (status == TML_OK)
         status = (desc->soup ? mesh_gather : mesh_copy)(tml, &mesh, result);
+    if (status == TML_OK && desc->cells && mesh.triangle_count)
+        status = tml_buffer_write(tml, result->triangle_cells, 0, mesh.triangle_count, cells.rows);
     mesh_unmap(tml, &mapped);
     if (status != TML_OK)
         outputs_destroy(tml, outputs, OUTPUTS);
@@ -630,7 +672,7 @@ static surface_welded welded_of(const surface_plan *plan, uint64_t vertex_count,
                             plan->indices,   vertex_count,         triangle_count};
 }
 
-/* Has the engine gather the final outputs from the welded mesh in the plan's. */
+/* Has the engine gather the final outputs from the welded mesh in the plan's. Cells are final. */
 static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                               tml_surface_result *result)
 {
@@ -638,14 +680,14 @@ static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, su
     output outputs[OUTPUTS];
     final.welded = welded_of(plan, result->vertex_count, result->triangle_count);
     count_corners(result);
-    outputs_describe(desc, plan, false, result->vertex_count, result->triangle_count, result,
+    outputs_describe(tml, desc, plan, false, result->vertex_count, result->triangle_count, result,
                      &final, outputs);
-    tml_status status = outputs_make_first(tml, plan, outputs, OUTPUTS);
+    tml_status status = outputs_make_first(tml, plan, outputs, OUT_CELLS);
     if (status == TML_OK)
         status = surface_run_stage(tml, &final, SURFACE_SOUP, 1.0, 1.0);
     if (status != TML_OK)
-        outputs_destroy(tml, outputs, OUTPUTS);
-    result->owned = outputs_owned(outputs, OUTPUTS);
+        outputs_destroy(tml, outputs, OUT_CELLS);
+    result->owned = outputs_owned(outputs, OUT_CELLS);
     return status;
 }
 
@@ -711,8 +753,12 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     bool finish = has_filter || (desc->soup && !plan->soup);
     output outputs[OUTPUTS];
     tml_surface_result work = {0};
-    outputs_describe(desc, plan, finish, out->vertex_count, out->triangle_count,
+    outputs_describe(tml, desc, plan, finish, out->vertex_count, out->triangle_count,
                      finish ? &work : out, plan, outputs);
+    if (!has_filter) {
+        outputs[OUT_CELLS].given = desc->triangle_cells;
+        outputs[OUT_CELLS].result = &out->triangle_cells;
+    }
     status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     if (status == TML_OK)
         status = surface_run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
@@ -722,10 +768,10 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
                             : gather_mesh(tml, desc, plan, out);
     if (finish)
         surface_time(out, has_filter ? "clean-up" : "soup", tml_seconds() - start);
-    if (status != TML_OK || finish)
-        outputs_destroy(tml, outputs, OUTPUTS);
-    else
-        out->owned = outputs_owned(outputs, OUTPUTS);
+    bool leaves = status == TML_OK && !has_filter; /* cells, or all */
+    if (leaves)
+        out->owned |= outputs_owned(outputs, OUTPUTS) & (finish ? 1u << OUT_CELLS : UINT32_MAX);
+    outputs_destroy(tml, outputs, !leaves ? OUTPUTS : finish ? OUT_CELLS : 0);
     return status;
 }
 
@@ -753,9 +799,11 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
         status = invalid(tml, "desc.normals is none of TML_NORMALS_...");
     if (status == TML_OK) {
-        outputs_describe(desc, &plan, false, 0, 0, &unused, &plan, outputs);
+        outputs_describe(tml, desc, &plan, false, 0, 0, &unused, &plan, outputs);
         status = outputs_check(tml, "tml_surface", outputs, OUTPUTS);
     }
+    if (status == TML_OK)
+        status = check_cells(tml, "tml_surface", desc, &plan);
     if (status == TML_OK)
         status = check_apart(tml, "tml_surface", desc, outputs, NULL);
     if (status == TML_OK)
@@ -812,12 +860,12 @@ static tml_status find_room(tml_context *tml, surface_plan *plan)
     vertices = room_in(plan->vertex_normals, vertices);
     vertices = room_in(plan->vertex_values, vertices);
     plan->vertex_capacity = vertices;
-    plan->triangle_capacity = room_in(plan->indices, UINT64_MAX);
+    plan->triangle_capacity = room_in(plan->indices, room_in(plan->triangle_cells, UINT64_MAX));
     if (!plan->soup)
         return TML_OK;
     const uint64_t *box = plan->parts[0].box.count, pad = plan->caps ? 2 : 0;
     uint64_t edges = 3 * (box[0] + pad) * (box[1] + pad) * (box[2] + pad);
-    plan->triangle_capacity = vertices / 3;
+    plan->triangle_capacity = TML_MIN_OF(plan->triangle_capacity, vertices / 3);
     plan->vertex_capacity = TML_MIN_OF(3 * plan->triangle_capacity, edges);
     if (plan->vertex_capacity <= UINT32_MAX)
         return TML_OK;
@@ -873,13 +921,14 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
         plan->index = NULL;
     surface_drop_flat_parts(plan);
-    outputs_describe(surface, plan, false, 0, 0, &job->result, plan, job->outputs);
+    outputs_describe(tml, surface, plan, false, 0, 0, &job->result, plan, job->outputs);
     for (int i = 0; i < OUTPUTS; i++)
         if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_surface_enqueue: %s is no buffer; it makes none itself",
                              job->outputs[i].field);
     if ((status = outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) != TML_OK ||
+        (status = check_cells(tml, "tml_surface_enqueue", surface, plan)) != TML_OK ||
         (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
         return status;
     if (desc->iso_index == UINT64_MAX)
@@ -900,7 +949,30 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     return find_room(tml, plan);
 }
 
-/* Copies as much of a result as the caller's buffers hold. */
+/* Copies u32 or u64 to u32 or u64. */
+static tml_status copy_cells(tml_context *tml, tml_buffer from, tml_buffer to, uint64_t count)
+{
+    const bool is_wide = tml_slot_of(tml, from)->type == TML_U64;
+    const bool to_wide = tml_slot_of(tml, to)->type == TML_U64;
+    void *in = NULL, *out = NULL;
+    tml_status status = tml_buffer_map(tml, from, &in);
+    if (status == TML_OK)
+        status = tml_buffer_map(tml, to, &out);
+    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
+        uint64_t cell = is_wide ? ((uint64_t *)in)[i] : ((uint32_t *)in)[i];
+        if (to_wide)
+            ((uint64_t *)out)[i] = cell;
+        else
+            ((uint32_t *)out)[i] = (uint32_t)cell;
+    }
+    if (out)
+        tml_buffer_unmap(tml, to);
+    if (in)
+        tml_buffer_unmap(tml, from);
+    return status;
+}
+
+/* Copies as much of a result as the caller's buffers hold; of a soup its cells. */
 static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
                                  const tml_surface_result *mesh)
 {
@@ -910,12 +982,14 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
     const struct {
         tml_buffer from, to;
         uint64_t count;
-    } arrays[OUTPUTS] = {{mesh->vertices, job->outputs[OUT_VERTICES].given, vertices},
-                         {mesh->vertex_normals, job->outputs[OUT_NORMALS].given, vertices},
-                         {mesh->vertex_values, job->outputs[OUT_VALUES].given, vertices},
-                         {mesh->indices, job->outputs[OUT_INDICES].given, triangles}};
+    } arrays[OUT_CELLS] = {{mesh->vertices, job->outputs[OUT_VERTICES].given, vertices},
+                           {mesh->vertex_normals, job->outputs[OUT_NORMALS].given, vertices},
+                           {mesh->vertex_values, job->outputs[OUT_VALUES].given, vertices},
+                           {mesh->indices, job->outputs[OUT_INDICES].given, triangles}};
     tml_status status = TML_OK;
-    for (int i = 0; i < OUTPUTS && status == TML_OK; i++) {
+    if (plan->triangle_cells && triangles)
+        status = copy_cells(tml, mesh->triangle_cells, job->outputs[OUT_CELLS].given, triangles);
+    for (int i = 0; i < OUT_CELLS && !plan->soup && status == TML_OK; i++) {
         void *memory = NULL;
         if (tml_buffer_is_none(arrays[i].from) || arrays[i].count == 0)
             continue;
@@ -928,7 +1002,7 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
     return status;
 }
 
-/* The same of a soup, from its welded mesh. */
+/* The soup from its welded mesh. */
 static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
                                    const tml_surface_result *mesh)
 {
@@ -981,11 +1055,13 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
         whole.iso = fmin(fmax((double)iso, -DBL_MAX), DBL_MAX);
     }
     whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
-        (tml_buffer){0, 0};
+        whole.triangle_cells = (tml_buffer){0, 0};
     tml_status status = tml_surface(tml, &whole, &mesh);
     if (status != TML_OK)
         return status;
-    status = (job->plan.soup ? gather_what_fits : copy_what_fits)(tml, job, &mesh);
+    status = copy_what_fits(tml, job, &mesh);
+    if (status == TML_OK && job->plan.soup)
+        status = gather_what_fits(tml, job, &mesh);
     if (status == TML_OK)
         status = write_enqueued_counts(tml, desc, job, &mesh);
     tml_surface_free(tml, &mesh);
@@ -1034,7 +1110,8 @@ static void result_free(tml_context *tml, tml_surface_result *result)
     const tml_buffer buffers[OUTPUTS] = {[OUT_VERTICES] = result->vertices,
                                          [OUT_NORMALS] = result->vertex_normals,
                                          [OUT_VALUES] = result->vertex_values,
-                                         [OUT_INDICES] = result->indices};
+                                         [OUT_INDICES] = result->indices,
+                                         [OUT_CELLS] = result->triangle_cells};
     for (int i = 0; i < OUTPUTS; i++)
         if (result->owned >> i & 1)
             tml_buffer_destroy(tml, buffers[i]);

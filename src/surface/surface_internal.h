@@ -86,6 +86,7 @@ typedef struct surface_plan {
     tml_slot *vertex_normals;
     tml_slot *vertex_values;
     tml_slot *indices;
+    tml_slot *triangle_cells; /* u32 or u64 */
 
     /* Elements that the outputs hold, for ENQUEUE, where the host does not know the counts; of a
      * soup, elements that its welded mesh, in scratch, has room for. */
@@ -136,6 +137,7 @@ typedef struct surface_parts {
     bool takes_slabs;        /* surface_plan.held_count, surface_part.before */
     bool numbers_slabs;      /* adds surface_part.vertex_base to indices; else the host adds it */
     bool emits_soups;        /* EMIT makes soups and no welded meshes */
+    bool emits_cells;        /* surface_plan.triangle_cells */
 } surface_parts;
 extern const surface_parts surface_parts_of[PART_COUNT];
 static inline const surface_parts *surface_engine(const tml_context *tml)

@@ -4,12 +4,18 @@
 extern const tml_engine_op cpu_op_surface, vk_op_surface, gl_op_surface, gl_op_float_surface;
 
 const surface_parts surface_parts_of[PART_COUNT] = {
-    [PART_CPU] = {.op = &cpu_op_surface, .takes_slabs = true, .numbers_slabs = true},
+    [PART_CPU] = {.op = &cpu_op_surface,
+                  .takes_slabs = true,
+                  .numbers_slabs = true,
+                  .emits_cells = true},
 #ifdef TML_VULKAN
-    [PART_VULKAN] = {.op = &vk_op_surface, .reads_host_volumes = true, .takes_slabs = true},
+    [PART_VULKAN] = {.op = &vk_op_surface,
+                     .reads_host_volumes = true,
+                     .takes_slabs = true,
+                     .emits_cells = true},
 #endif
 #ifdef TML_GL
-    [PART_GL] = {.op = &gl_op_surface},
+    [PART_GL] = {.op = &gl_op_surface, .emits_cells = true},
     [PART_GL_FLOAT] = {.op = &gl_op_float_surface, .emits_soups = true},
 #endif
 };

@@ -91,6 +91,9 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
         return bad_desc(tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface asks for all_labels, largest_component or "
                         "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
+    if (surface->cells)
+        return bad_desc(tml, TML_ERROR_UNSUPPORTED,
+                        "desc.surface.cells: pieces have none; tml_surface makes them");
     if (surface->field &&
         (!tml_buffer_is_none(surface->volume) || desc->type || !tml_buffer_is_none(surface->mask) ||
          desc->has_mask || !tml_buffer_is_none(surface->attribute) || desc->attribute_type ||
@@ -102,7 +105,8 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.field_values are of a field's points; needs desc.surface.field");
     if (!tml_buffer_is_none(surface->vertices) || !tml_buffer_is_none(surface->vertex_normals) ||
-        !tml_buffer_is_none(surface->vertex_values) || !tml_buffer_is_none(surface->indices))
+        !tml_buffer_is_none(surface->vertex_values) || !tml_buffer_is_none(surface->indices) ||
+        !tml_buffer_is_none(surface->triangle_cells))
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.surface has output buffers; the mesh goes to desc.write");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)

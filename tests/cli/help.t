@@ -140,6 +140,9 @@ Output:
                             slice: 0 to 5 are black, blue, green, yellow, orange,
                             red (for volumes; not with --labels, --iso V,V..., --iso
                             A:B:N)
+      --cells FILE.npy      the number of each triangle's cell: that of its lowest
+                            sample, x + nx (y + ny z) (for volumes; needs --output
+                            or --png; not with --simplify)
       --normals none|forward|central|sobel
                             how normals follow from the samples (default: central)
       --attribute FILE|NAME[,NAME...]
@@ -156,8 +159,8 @@ Output:
                             number; vertices that stay keep their place, normal and
                             value; what is closed stays closed, but edges of more
                             than two triangles may arise (needs --output or --png;
-                            not with --soup, --indices64, --slabs, --index, --iso
-                            V,V..., --labels all, --labels N,N...)
+                            not with --soup, --cells, --indices64, --slabs, --index,
+                            --iso V,V..., --labels all, --labels N,N...)
 
 Input (for volumes):
       --dims X,Y,Z          samples along x (fastest), y and z; also read from a

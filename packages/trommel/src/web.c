@@ -40,7 +40,7 @@
     X(label_count) X(all_labels) X(normals) X(soup) X(caps) X(flip) X(drop_degenerate)             \
     X(largest_component) X(region0) X(region1) X(region2) X(region3) X(region4) X(region5)         \
     X(position0) X(position1) X(position2) X(iso_buffer) X(iso_index) X(cells) X(vertices)         \
-    X(vertex_normals) X(vertex_values) X(components_only) X(room)                                  \
+    X(vertex_normals) X(vertex_values) X(wants_cells) X(triangle_cells) X(components_only) X(room) \
     X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit)               \
     X(channels) X(srgb) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
     X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
@@ -56,8 +56,8 @@
     X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
     X(slope) X(intercept) X(format) X(space) X(comment)                                            \
     X(positions) X(radii) X(values) X(value_name) X(dropped) X(radius) X(margin) X(iso)            \
-    X(vertices) X(vertex_normals) X(vertex_values) X(indices) X(vertex_count) X(triangle_count)    \
-    X(active_cells) X(parts) X(part_count) X(stages) X(stage_count)                                \
+    X(vertices) X(vertex_normals) X(vertex_values) X(indices) X(triangle_cells)                    \
+    X(vertex_count) X(triangle_count) X(active_cells) X(parts) X(part_count) X(stages) X(stage_count)                                \
     X(components) X(boundary_edges) X(nonmanifold_edges) X(euler) X(area) X(enclosed)              \
     X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)                                    \
     X(channels) X(srgb) X(pixels) X(positive) X(zero) X(negative) X(nan) X(infinite) X(weight)     \
@@ -608,6 +608,7 @@ static tml_surface_desc surface_desc_of(const web_request *r, tml_field_desc *fi
         .all_labels = r->all_labels != 0.0,
         .normals = (tml_normals)r->normals,
         .soup = r->soup != 0.0,
+        .cells = r->wants_cells != 0.0,
         .caps = r->caps != 0.0,
         .flip = r->flip != 0.0,
         .drop_degenerate = r->drop_degenerate != 0.0,
@@ -617,6 +618,7 @@ static tml_surface_desc surface_desc_of(const web_request *r, tml_field_desc *fi
         .vertex_normals = buffer_of(r->vertex_normals),
         .vertex_values = buffer_of(r->vertex_values),
         .indices = buffer_of(r->indices),
+        .triangle_cells = buffer_of(r->triangle_cells),
     };
     if (r->is_field != 0.0) {
         *field = field_desc_of(r);
@@ -666,6 +668,7 @@ EMSCRIPTEN_KEEPALIVE int web_surface(tml_context *tml)
     reply.vertex_normals = handle_of(result.vertex_normals);
     reply.vertex_values = handle_of(result.vertex_values);
     reply.indices = handle_of(result.indices);
+    reply.triangle_cells = handle_of(result.triangle_cells);
     reply.vertex_count = (double)result.vertex_count;
     reply.triangle_count = (double)result.triangle_count;
     reply.active_cells = (double)result.active_cells;
@@ -674,7 +677,7 @@ EMSCRIPTEN_KEEPALIVE int web_surface(tml_context *tml)
     reply.stages = stages_of(&result);
     reply.stage_count = result.stage_count;
     result.vertices = result.vertex_normals = result.vertex_values = result.indices =
-        (tml_buffer){0};
+        result.triangle_cells = (tml_buffer){0};
     tml_surface_free(tml, &result);
     return TML_OK;
 }

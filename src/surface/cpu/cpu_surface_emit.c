@@ -419,6 +419,18 @@ static void row_counters(const workspace *space, uint64_t y, uint64_t z,
     out[7] = bases[1][2];
 }
 
+/* The case of the cell at a bit of word w of the rows. */
+static unsigned case_of(const surface_rows *rows, uint64_t w, unsigned bit)
+{
+    unsigned index = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const surface_word *row = rows->row[i] + w;
+        index |= (unsigned)(row[0] >> bit & 1) << (2 * i);
+        index |= (unsigned)((bit < 63 ? row[0] >> (bit + 1) : row[1]) & 1) << (2 * i + 1);
+    }
+    return index;
+}
+
 /* With missing samples not every crossed edge has a vertex, and running counters do not hold: a
  * vertex number is the rank of its edge's bit. */
 static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint64_t z,
@@ -441,13 +453,7 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
             stream[i] = edges[row_of[i]].words[axis_of[i]][w % GROUP_WORDS];
         for (; cells; cells &= cells - 1) {
             unsigned bit = (unsigned)__builtin_ctzll(cells);
-            unsigned index = 0;
-            for (unsigned i = 0; i < 4; i++) {
-                const surface_word *row = rows.row[i] + w;
-                index |= (unsigned)(row[0] >> bit & 1) << (2 * i);
-                index |= (unsigned)((bit < 63 ? row[0] >> (bit + 1) : row[1]) & 1) << (2 * i + 1);
-            }
-            const surface_case *entry = &job->cases[index];
+            const surface_case *entry = &job->cases[case_of(&rows, w, bit)];
             for (unsigned k = 0; k < entry->index_count; k++) {
                 unsigned lane = entry->lanes[k] & 7, after = entry->lanes[k] >> 3;
                 surface_word below = ((surface_word)1 << bit) - 1;
@@ -460,6 +466,36 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
             before[i] += (uint64_t)__builtin_popcountll(stream[i]);
     }
     return out;
+}
+
+/* Writes the cell of each triangle of a row, from number first on. */
+static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t first)
+{
+    const workspace *space = job->space;
+    const uint64_t *dims = job->plan->dims;
+    const tml_slot *out = job->plan->triangle_cells;
+    uint64_t row = (box_index(space, 1, y) + dims[1] * box_index(space, 2, z)) * dims[0];
+    surface_rows rows = rows_at(space, y, z);
+    for (uint64_t w = 0; w < space->words; w++) {
+        surface_word c[4], next[4];
+        for (int i = 0; i < 4; i++) {
+            c[i] = rows.row[i][w];
+            next[i] = surface_step_x(c[i], rows.row[i][w + 1]);
+        }
+        surface_word cells =
+            surface_active(c[0], next[0], c[1], next[1], c[2], next[2], c[3], next[3]) &
+            (space->cells ? plane_row(space, space->cells, y, z)[w] : space->x_mask[w]);
+        for (; cells; cells &= cells - 1) {
+            unsigned bit = (unsigned)__builtin_ctzll(cells);
+            uint64_t number = row + box_index(space, 0, 64 * w + bit);
+            unsigned corners = job->cases[case_of(&rows, w, bit)].index_count;
+            for (unsigned k = 0; k < corners; k += 3, first++)
+                if (out->type == TML_U64)
+                    ((uint64_t *)out->memory)[first] = number;
+                else
+                    ((uint32_t *)out->memory)[first] = (uint32_t)number;
+        }
+    }
 }
 
 /* Indices of a stage, 16 KiB; how far a store may reach past a row's. */
@@ -554,6 +590,8 @@ static void triangles_task(void *argument, uint32_t index)
             stage_flush(&stage);
         }
         row_triangles(job, y, at.z, wide, base, out, end);
+        if (plan->triangle_cells)
+            row_cells(job, y, at.z, first / 3);
         if (plan->indices64)
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t value = base + out[i];

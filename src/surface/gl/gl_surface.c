@@ -495,7 +495,7 @@ static tml_status run_soup(const surface_job *job)
     const surface_welded *welded = &job->plan->welded;
     const surface_textures from = {
         gl_slot_texture(welded->positions), texture_or_none(welded->vertex_normals),
-        texture_or_none(welded->vertex_values), gl_slot_texture(welded->indices)};
+        texture_or_none(welded->vertex_values), gl_slot_texture(welded->indices), NULL};
     return gl_surface_soup(job, &from, welded->triangle_count, false, 0);
 }
 

@@ -131,8 +131,11 @@ static tml_status draw_triangles(const surface_job *job, const workspace *space,
                                  const gl_texture *cases, const surface_places *places,
                                  uint64_t first, uint64_t count, const gl_texture *target)
 {
-    surface_defines defines = surface_defines_of(job, job->plan->flip_winding ? SURFACE_FLIP : 0,
-                                                 gl_pyramid_defines(&space->triangles));
+    const uint64_t *dims = job->plan->dims, *box = space->part->box.first;
+    uint32_t options =
+        (job->plan->flip_winding ? SURFACE_FLIP : 0) | (job->out.cells ? SURFACE_CELL_OF : 0);
+    surface_defines defines =
+        surface_defines_of(job, options, gl_pyramid_defines(&space->triangles));
     gl_draw_info info = {
         .shader = &gl_shader_surface_triangles,
         .defines = defines.text,
@@ -143,7 +146,9 @@ static tml_status draw_triangles(const surface_job *job, const workspace *space,
                    {"missing_any", space->missing_any},
                    {"whole_cells", space->whole_cells}},
         .uniforms = {SPACE_UNIFORMS(space), GL_UINT("first", (uint32_t)first),
-                     GL_UINT("vertex_first", (uint32_t)places->vertex_first)},
+                     GL_UINT("vertex_first", (uint32_t)places->vertex_first),
+                     GL_UINT3("dims", (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]),
+                     GL_UINT3("box_first", (uint32_t)box[0], (uint32_t)box[1], (uint32_t)box[2])},
         .targets = {target},
         .count = count,
     };
@@ -160,13 +165,16 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space,
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &target);
     if (status == TML_OK)
         status = gl_surface_cases(job->tml, &cases);
-    const surface_array array = {job->out.indices, target, 3, 0, plan->indices64};
+    const tml_slot *cells = plan->triangle_cells;
+    const surface_array arrays[] = {
+        {job->out.indices, target, 3, 0, plan->indices64},
+        {job->out.cells, target, 1, 3, cells && cells->type == TML_U64}};
     for (uint64_t first = 0; first < places->triangle_count && status == TML_OK; first += chunk) {
         uint64_t count = TML_MIN_OF(chunk, places->triangle_count - first);
         status = draw_triangles(job, space, cases, places, first, count, target);
-        if (status == TML_OK)
-            status = gl_surface_place(job->tml, job->totals, &array, places, places->triangle_first,
-                                      first, count, SURFACE_TRIANGLES);
+        for (size_t a = 0; a < TML_ARRAY_SIZE(arrays) && status == TML_OK; a++)
+            status = gl_surface_place(job->tml, job->totals, &arrays[a], places,
+                                      places->triangle_first, first, count, SURFACE_TRIANGLES);
     }
     gl_release(job->tml, target);
     gl_release(job->tml, cases);
@@ -185,11 +193,11 @@ tml_status gl_surface_emit(const surface_job *job, const workspace *space,
 surface_textures gl_surface_outputs(const surface_plan *plan)
 {
     const tml_slot *const slots[] = {plan->positions, plan->vertex_normals, plan->vertex_values,
-                                     plan->indices};
-    const gl_texture *textures[4];
+                                     plan->indices, plan->triangle_cells};
+    const gl_texture *textures[5];
     for (size_t i = 0; i < TML_ARRAY_SIZE(slots); i++)
         textures[i] = slots[i] ? gl_slot_texture(slots[i]) : NULL;
-    return (surface_textures){textures[0], textures[1], textures[2], textures[3]};
+    return (surface_textures){textures[0], textures[1], textures[2], textures[3], textures[4]};
 }
 
 tml_status gl_surface_soup(const surface_job *job, const surface_textures *welded,

@@ -24,7 +24,7 @@ typedef struct workspace {
 
 /* A mesh's arrays, WORDS each; NULL: not wanted. */
 typedef struct surface_textures {
-    const gl_texture *positions, *normals, *values, *indices;
+    const gl_texture *positions, *normals, *values, *indices, *cells;
 } surface_textures;
 
 typedef struct surface_job {

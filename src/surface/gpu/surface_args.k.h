@@ -54,7 +54,9 @@
 #define SURFACE_FLIP        32u
 #define SURFACE_WIDE        64u /* 64-bit indices */
 #define SURFACE_ATTRIBUTE   128u
-#define SURFACE_HELD_LIMITS 256u /* limits and isovalue are read from the head */
+#define SURFACE_HELD_LIMITS 256u  /* limits and isovalue are read from the head */
+#define SURFACE_CELL_OF     512u  /* each triangle's cell is written */
+#define SURFACE_CELL_WIDE   1024u /* as u64 */
 
 /* Bits of counts_form: u64; a soup's vertices, three a triangle. */
 #define SURFACE_COUNTS_WIDE 1u
@@ -221,9 +223,10 @@ ARG_UINT(iso1)
 ARG_UINT(iso2)
 ARGS_END(surface_vertices_args)
 
-/* surface_triangles.comp. Offsets as above. */
+/* surface_triangles.comp. Offsets, dims and first as above. */
 ARGS_BEGIN(surface_triangles_args)
 ARG_ADDRESS(indices)
+ARG_ADDRESS(triangle_cells) /* optional */
 ARG_ADDRESS(head)
 ARG_UINT(bits_at)
 ARG_UINT(cells_at)
@@ -235,6 +238,11 @@ ARG_UINT(list_at)
 ARG_UINT(size_x)
 ARG_UINT(size_y)
 ARG_UINT(size_z)
+ARG_UINT(dim_x)
+ARG_UINT(dim_y)
+ARG_UINT(first_x)
+ARG_UINT(first_y)
+ARG_UINT(first_z)
 ARGS_END(surface_triangles_args)
 
 /* surface_soup.comp: the corners of triangles, gathered from a welded mesh with u32 indices. A triangle

@@ -300,8 +300,10 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space)
 static tml_status emit_triangles(const surface_job *job, const workspace *space)
 {
     const surface_plan *plan = job->plan;
+    const surface_box *box = &space->part->box;
     const surface_triangles_args args = {
         .indices = job->out.indices,
+        .triangle_cells = job->out.cells,
         .head = space->head,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
@@ -313,9 +315,16 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space)
         .size_x = space->size[0],
         .size_y = space->size[1],
         .size_z = space->size[2],
+        .dim_x = (uint32_t)plan->dims[0],
+        .dim_y = (uint32_t)plan->dims[1],
+        .first_x = (uint32_t)box->first[0],
+        .first_y = (uint32_t)box->first[1],
+        .first_z = (uint32_t)space->first_z,
     };
+    const tml_slot *cells = plan->triangle_cells;
     uint32_t options = options_of(job) | (plan->flip_winding ? SURFACE_FLIP : 0) |
-                       (plan->indices64 ? SURFACE_WIDE : 0);
+                       (plan->indices64 ? SURFACE_WIDE : 0) | (cells ? SURFACE_CELL_OF : 0) |
+                       (cells && cells->type == TML_U64 ? SURFACE_CELL_WIDE : 0);
     return vk_dispatch(
         job->tml,
         &(vk_dispatch_info){.module = &vk_shader_surface_triangles,
@@ -376,8 +385,11 @@ static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
 static tml_status run_soup(tml_context *tml, const surface_plan *plan)
 {
     const surface_outputs welded = {
-        vk_slot_address(plan->welded.positions), address_or_none(plan->welded.vertex_normals),
-        address_or_none(plan->welded.vertex_values), vk_slot_address(plan->welded.indices)};
+        .positions = vk_slot_address(plan->welded.positions),
+        .normals = address_or_none(plan->welded.vertex_normals),
+        .values = address_or_none(plan->welded.vertex_values),
+        .indices = vk_slot_address(plan->welded.indices),
+    };
     if (plan->indices64)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface: desc.soup: %" PRIu64 " vertices before their triangles; on "

@@ -42,7 +42,7 @@ typedef struct workspace {
 
 /* Where EMIT writes; 0: not wanted. */
 typedef struct surface_outputs {
-    vk_address positions, normals, values, indices;
+    vk_address positions, normals, values, indices, cells;
 } surface_outputs;
 
 typedef struct surface_job {

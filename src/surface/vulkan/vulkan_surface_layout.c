@@ -167,9 +167,11 @@ static surface_outputs outputs_take(const surface_plan *plan, vk_arena *arena)
     if (!plan->soup)
         return (surface_outputs){
             address_or_none(plan->positions), address_or_none(plan->vertex_normals),
-            address_or_none(plan->vertex_values), address_or_none(plan->indices)};
+            address_or_none(plan->vertex_values), address_or_none(plan->indices),
+            address_or_none(plan->triangle_cells)};
     const uint64_t vertices = plan->vertex_capacity;
-    surface_outputs out = {.positions = vk_take(arena, vertices, 3 * sizeof(float))};
+    surface_outputs out = {.positions = vk_take(arena, vertices, 3 * sizeof(float)),
+                           .cells = address_or_none(plan->triangle_cells)};
     if (plan->vertex_normals)
         out.normals = vk_take(arena, vertices, 3 * sizeof(float));
     if (plan->vertex_values)

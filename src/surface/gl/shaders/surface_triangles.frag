@@ -1,8 +1,9 @@
-/* A fragment makes a triangle: its vertex numbers. */
+/* A fragment makes a triangle: its vertex numbers, and its cell. */
 #include "gl_surface.glsl"
 #include "gl_surface_missing.glsl"
 #include "gl_pyramid.glsl"
 #include "gl_cases.glsl"
+#include "gl_surface_place.glsl"
 
 uniform highp usampler2D bits, edges, firsts;
 uniform uint first;        /* the first triangle, in the part */
@@ -64,4 +65,6 @@ void main()
         uint edge = case_edge(entry, 3u * (spot.rank - before) + turned);
         corners = uvec4(corners.yz, vertex_first + vertex_on(edge, column, place.row), 0u);
     }
+    if (has(SURFACE_CELL_OF))
+        corners.w = number_at(volume_place(uvec3(column, place.y, place.z)));
 }

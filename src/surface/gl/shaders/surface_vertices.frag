@@ -2,10 +2,10 @@
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"
 #include "gl_pyramid.glsl"
+#include "gl_surface_place.glsl"
 
 uniform highp usampler2D volume, attributes, head;
 uniform uint first; /* the first vertex, in the part */
-uniform uvec3 dims, box_first;
 uniform uvec3 iso; /* surface_limits.iso_words */
 uniform vec3 origin, step_x, step_y, step_z;
 uniform vec3 normal_row0, normal_row1, normal_row2;
@@ -17,7 +17,7 @@ layout(location = 1) out highp uvec4 normal;
 
 uvec2 sample_at(uvec3 at)
 {
-    return raw_at(TYPE, volume, (at.y + dims.y * at.z) * dims.x + at.x);
+    return raw_at(TYPE, volume, number_at(at));
 }
 
 #include "surface/gpu/surface_samples.glsl"
@@ -33,16 +33,9 @@ vec3 normal_row(uint i)
 #include "surface/gpu/surface_normals.glsl"
 #endif
 
-/* Index in the volume of an index in the workspace. The pad repeats the border sample. */
-uvec3 volume_place(uvec3 at)
-{
-    uint pad = has(SURFACE_PAD) ? 1u : 0u;
-    return min(at - min(at, uvec3(pad)), size - 2u * pad - 1u) + box_first;
-}
-
 float attribute_at(uvec3 at)
 {
-    return number_of(ATTRIBUTE, raw_at(ATTRIBUTE, attributes, (at.y + dims.y * at.z) * dims.x + at.x));
+    return number_of(ATTRIBUTE, raw_at(ATTRIBUTE, attributes, number_at(at)));
 }
 
 void main()

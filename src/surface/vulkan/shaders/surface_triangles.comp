@@ -8,6 +8,7 @@
 ARGS_USE(surface_triangles_args)
 
 #include "surface_words.glsl"
+#include "surface_place.glsl"
 
 /* A subgroup's shared memory: eight counters of each lane's cell, and lines, one a triangle; if
  * there are too many triangles, they go through in turns. 12 KB a workgroup, so that more
@@ -130,6 +131,20 @@ void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
         words_at(place).v[i] = vertex_number;
 }
 
+/* Writes the cell of the lane's triangle, if it has one, at number: code has the lane of the cell's
+ * word, and from bit 8 on the cell's bit. All lanes call it. */
+void store_cell(listed_word listed, uint code, bool has_triangle, uvec2 number)
+{
+    uint owner = code & 0xffu, w = subgroupShuffle(listed.w, owner);
+    uint y = subgroupShuffle(listed.place.y, owner), z = subgroupShuffle(listed.place.z, owner);
+    uvec2 cell = number_at(volume_place(uvec3(32u * w + (code >> 8 & 0x1fu), y, z)));
+    if (has_triangle && has(SURFACE_CELL_WIDE))
+        store64(element_at(args.triangle_cells, number, 3u), cell);
+    else if (has_triangle)
+        store_word(element_at(args.triangle_cells, number, 2u), 0u, cell.x);
+    reconverge();
+}
+
 void emit_triangles(listed_word listed, bool is_missing)
 {
     active_word word = load_active(listed, is_missing);
@@ -192,6 +207,14 @@ void emit_triangles(listed_word listed, bool is_missing)
                     stage[lines + line + i - begin] =
                         lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
             stage_barrier();
+            for (uint t0 = 0u; has(SURFACE_CELL_OF) && t0 < end - begin; t0 += SUBGROUP) {
+                uint t = t0 + lane, entry = stage[lines + min(t, LANE_LINES * SUBGROUP - 1u)];
+                uint cell_code = subgroupShuffle(code, entry & 0xffu), from = cell_code & 0xffu;
+                uint word_room = SEGMENTED != 0u ? subgroupShuffle(room, from) : room;
+                uvec2 base = SEGMENTED != 0u ? shuffle64(number, from) : shuffle64(number, 0u);
+                bool has_triangle = t < end - begin && first + begin + t < word_room;
+                store_cell(listed, cell_code, has_triangle, add64(base, uvec2(first + begin + t, 0u)));
+            }
             /* A lane writes three indices of SUBGROUP triangles; adjacent lanes adjacent ones. */
             for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
                 [[unroll]] for (uint i = 0u; i < 3u; i++) {
@@ -223,6 +246,8 @@ void main()
     listed_word word;
     if (!has_words(word))
         return;
+    if (has(SURFACE_CELL_OF))
+        slab = LOAD_U32(args.head, SURFACE_HEAD_SLAB);
     emit_triangles(word, has(SURFACE_NAN | SURFACE_MASK) &&
                              LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u);
 }

@@ -7,6 +7,7 @@
 ARGS_USE(surface_vertices_args)
 
 #include "surface_words.glsl"
+#include "surface_place.glsl"
 
 layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
 
@@ -17,33 +18,15 @@ shared uint slots[256u * LANE_SLOTS];
 
 uvec3 iso_words = uvec3(args.iso0, args.iso1, args.iso2);
 uint slots_first = subgroup_index() * (SUBGROUP * LANE_SLOTS);
-uint slab; /* SURFACE_SLAB */
 
 float head_float(uint i)
 {
     return LOAD_F32(args.head, i);
 }
 
-/* Samples of pad before and after the samples of each axis. */
-uvec3 pad_low()
-{
-    return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_LOW(slab)) : uvec3(0u);
-}
-uvec3 pad_high()
-{
-    return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_HIGH(slab)) : uvec3(0u);
-}
-
-/* Index in the volume of an index in the workspace. The pad repeats the border sample. */
-uvec3 volume_place(uvec3 at)
-{
-    uvec3 inside = min(at - min(at, pad_low()), size - pad_low() - pad_high() - 1u);
-    return inside + uvec3(args.first_x, args.first_y, args.first_z);
-}
 uvec2 sample_at(uvec3 at)
 {
-    uvec2 i = mul_add64(at.y + args.dim_y * at.z, args.dim_x, at.x);
-    return raw_at(TYPE, element_at(args.volume, i, type_size_log2(TYPE)), 0u);
+    return raw_at(TYPE, element_at(args.volume, number_at(at), type_size_log2(TYPE)), 0u);
 }
 
 #include "surface/gpu/surface_samples.glsl"
@@ -63,9 +46,8 @@ vec3 normal_row(uint i)
 
 float attribute_at(uvec3 at)
 {
-    uvec2 i = mul_add64(at.y + args.dim_y * at.z, args.dim_x, at.x);
-    return number_of(ATTRIBUTE,
-                     raw_at(ATTRIBUTE, element_at(args.attributes, i, type_size_log2(ATTRIBUTE)), 0u));
+    uvec2 value_at = element_at(args.attributes, number_at(at), type_size_log2(ATTRIBUTE));
+    return number_of(ATTRIBUTE, raw_at(ATTRIBUTE, value_at, 0u));
 }
 
 #else
