@@ -976,6 +976,51 @@ TEST(means_agree_with_the_reference)
                       (tml_field_kernel)(i % 3));
 }
 
+/* However many attributes come in one call, and of whatever widths: bit for bit what each alone has. */
+static void check_together(tml_context *tml, const tml_field_desc *field, tml_buffer positions,
+                           uint32_t count, uint32_t first_width)
+{
+    static float values[4 * FLUID], alone[4 * MEAN_POSITIONS], found[4 * MEAN_POSITIONS];
+    tml_field_mean_desc desc = {.field = field, .positions = positions};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t width = (first_width + i * 5) % 4 + 1;
+        tml_type type = width > 1 ? TML_VEC(TML_F32, width) : TML_F32;
+        for (uint32_t k = 0; k < FLUID * width; k++)
+            values[k] = (float)((k * 7919 + i) % 1009) / 64.0f - 5.0f;
+        desc.attributes[i].values = buffer_of(tml, type, FLUID, values);
+        desc.attributes[i].out = buffer_of(tml, type, MEAN_POSITIONS, NULL);
+    }
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    for (uint32_t i = 0; i < count; i++) {
+        tml_field_attribute *a = &desc.attributes[i];
+        size_t size = MEAN_POSITIONS * sizeof(float) * ((first_width + i * 5) % 4 + 1);
+        CHECK_OK(tml, tml_buffer_read(tml, a->out, found));
+        CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = field,
+                                                                 .positions = positions,
+                                                                 .attributes = {*a}}));
+        CHECK_OK(tml, tml_buffer_read(tml, a->out, alone));
+        if (!CHECK(memcmp(alone, found, size) == 0))
+            printf("    attribute %u of %u, widths from %u\n", i, count, first_width);
+        tml_buffer_destroy(tml, a->values);
+        tml_buffer_destroy(tml, a->out);
+    }
+}
+
+TEST(attributes_together_are_those_alone)
+{
+    make_drop(drop);
+    tml_context *tml = open_cpu(2);
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
+                            .radius = 0.2,
+                            .grid = {.spacing = {0.07, 0.07, 0.07}}};
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    tml_buffer positions = buffer_of(tml, TML_VEC(TML_F32, 3), MEAN_POSITIONS, drop);
+    for (uint32_t count = 2; count <= TML_FIELD_MAX_ATTRIBUTES; count++)
+        for (uint32_t width = 0; width < 4; width++)
+            check_together(tml, &field, positions, count, width);
+    tml_close(tml);
+}
+
 /* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
  */
 TEST(every_vertex_has_a_mean)

@@ -110,8 +110,9 @@ typedef struct tml_field_mean_desc {
  * point near. 0 where there is none. Points whose reach, without that step, meets no sample of the
  * grid do not count. Each weight is as exact as a point's share of a sample is (above), so a mean
  * is less sure where only the rims of kernels reach; it is the same bit for bit for any
- * number of threads. Reads points, radii and values (waits), and enqueues. Memory: 24 bytes a point
- * and the largest of the values again. CPU, Vulkan, OpenGL ES 3 and WebGL 2; the float tier:
+ * number of threads. Attributes of up to 16 numbers together share the search and the weights. Reads
+ * points, radii and values (waits), and enqueues. Memory: 80 bytes a point, their values twice and, of
+ * several attributes, 16 to 64 bytes a position. CPU, Vulkan, OpenGL ES 3 and WebGL 2; the float tier:
  * UNSUPPORTED, as are more than 2^30 points. Errors: as tml_field. */
 TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc);
 

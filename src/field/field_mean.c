@@ -22,21 +22,60 @@
 /* clang-format off */
 TML_KERNEL_WITH(field, float, field_mean_1,
                 (vec3 at, tml_words plan, tml_words points, tml_words values), {
-    return field_mean(at, plan, points, values, 1u).x;
+    return field_mean(at, plan, points, values, 1u).a.x;
 })
 TML_KERNEL_WITH(field, vec2, field_mean_2,
                 (vec3 at, tml_words plan, tml_words points, tml_words values), {
-    vec4 v = field_mean(at, plan, points, values, 2u);
+    vec4 v = field_mean(at, plan, points, values, 2u).a;
     return VEC2(v.x, v.y);
 })
 TML_KERNEL_WITH(field, vec3, field_mean_3,
                 (vec3 at, tml_words plan, tml_words points, tml_words values), {
-    vec4 v = field_mean(at, plan, points, values, 3u);
+    vec4 v = field_mean(at, plan, points, values, 3u).a;
     return VEC3(v.x, v.y, v.z);
 })
 TML_KERNEL_WITH(field, vec4, field_mean_4,
                 (vec3 at, tml_words plan, tml_words points, tml_words values), {
-    return field_mean(at, plan, points, values, 4u);
+    return field_mean(at, plan, points, values, 4u).a;
+})
+TML_KERNEL_OUTS_WITH(field, (vec4 a, vec4 b), field_mean_8,
+                     (vec3 at, tml_words plan, tml_words points, tml_words values), {
+    field_mean_sum means = field_mean(at, plan, points, values, 8u);
+    field_mean_8_out o;
+    o.a = means.a;
+    o.b = means.b;
+    return o;
+})
+TML_KERNEL_OUTS_WITH(field, (vec4 a, vec4 b, vec4 c), field_mean_12,
+                     (vec3 at, tml_words plan, tml_words points, tml_words values), {
+    field_mean_sum means = field_mean(at, plan, points, values, 12u);
+    field_mean_12_out o;
+    o.a = means.a;
+    o.b = means.b;
+    o.c = means.c;
+    return o;
+})
+TML_KERNEL_OUTS_WITH(field, (vec4 a, vec4 b, vec4 c, vec4 d), field_mean_16,
+                     (vec3 at, tml_words plan, tml_words points, tml_words values), {
+    field_mean_sum means = field_mean(at, plan, points, values, 16u);
+    field_mean_16_out o;
+    o.a = means.a;
+    o.b = means.b;
+    o.c = means.c;
+    o.d = means.d;
+    return o;
+})
+
+/* Components of a quad, from p.u[0] on. */
+TML_KERNEL(float, field_part_1, (vec4 v, tml_params p), {
+    return p.u[0] == 0u ? v.x : p.u[0] == 1u ? v.y : p.u[0] == 2u ? v.z : v.w;
+})
+TML_KERNEL(vec2, field_part_2, (vec4 v, tml_params p), {
+    return VEC2(p.u[0] == 0u ? v.x : p.u[0] == 1u ? v.y : v.z,
+                p.u[0] == 0u ? v.y : p.u[0] == 1u ? v.z : v.w);
+})
+TML_KERNEL(vec3, field_part_3, (vec4 v, tml_params p), {
+    return VEC3(p.u[0] == 0u ? v.x : v.y, p.u[0] == 0u ? v.y : v.z, p.u[0] == 0u ? v.z : v.w);
 })
 /* clang-format on */
 #include "kernels/kernel_end.h"
@@ -50,11 +89,22 @@ static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML
                                        TML_VEC(TML_F32, 4), TML_TYPE_NONE};
 /* The kernel counts the words of the values in 32 bits. */
 static const uint64_t most_points = (uint64_t)1 << 30;
+/* A level has at most CELLS_A_POINT cells a point, or MIN_CELLS, and MAX_CELLS, unless the field's bins are more. */
+enum { CELLS_A_POINT = 2, MIN_CELLS = 4096, MAX_CELLS = 1 << 26 };
+
+/* A level's cells. */
+typedef struct mean_level {
+    uint32_t edge_log2;
+    uint64_t cells[3], first_cell;
+} mean_level;
 
 struct field_means {
     const field_plan *plan;
-    uint64_t point_count;     /* of the desc */
-    tml_buffer words, points; /* the plan's, as the kernels read them */
+    uint64_t point_count; /* of the desc */
+    mean_level levels[FIELD_MAX_LEVELS];
+    uint64_t cell_count;
+    uint32_t *order;          /* the desc's number of each point, cell by cell */
+    tml_buffer words, points; /* as the kernels read them */
     tml_buffer sorted[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t count;
 };
@@ -134,17 +184,54 @@ static void put_floats(uint32_t *to, const double *from, int count)
     }
 }
 
-static void fill_head(const field_plan *plan, const tml_field_desc *field, const double origin[3],
-                      uint32_t *words)
+/* The longest of the grid's steps, in world units. */
+static double step_of(const tml_grid *grid)
 {
-    double matrix[9], inverse[9], shift[3], step = 0.0;
+    double step = 0.0;
     for (int a = 0; a < 3; a++) {
         double squared = 0.0;
         for (int row = 0; row < 3; row++) {
-            matrix[3 * row + a] = field->grid.direction[3 * row + a] * field->grid.spacing[a];
-            squared += matrix[3 * row + a] * matrix[3 * row + a];
+            double along = grid->direction[3 * row + a] * grid->spacing[a];
+            squared += along * along;
         }
         step = fmax(step, sqrt(squared));
+    }
+    return step;
+}
+
+/* Halves a level's bins until a cell is at most half as wide as the support, unless there would be too many. */
+static void plan_cells(field_means *means, uint32_t l, double step)
+{
+    const field_plan *plan = means->plan;
+    const field_level *level = &plan->levels[l];
+    mean_level *to = &means->levels[l];
+    double narrowest = INFINITY;
+    for (int a = 0; a < 3; a++)
+        narrowest = fmin(narrowest, level->support[a] + step * plan->extent[a]);
+    uint64_t cells = level->bins[0] * level->bins[1] * level->bins[2];
+    uint64_t most = TML_MAX_OF(CELLS_A_POINT * plan->point_count, (uint64_t)MIN_CELLS);
+    most = TML_MIN_OF(most, (uint64_t)MAX_CELLS);
+    uint32_t halvings = 0;
+    while (halvings < level->edge_log2 && 8 * cells <= most &&
+           (double)((uint64_t)2 << (level->edge_log2 - halvings)) > narrowest) {
+        halvings++;
+        cells *= 8;
+    }
+    to->edge_log2 = level->edge_log2 - halvings;
+    to->first_cell = means->cell_count;
+    for (int a = 0; a < 3; a++)
+        to->cells[a] = level->bins[a] << halvings;
+    means->cell_count += cells;
+}
+
+static void fill_head(const field_means *means, const tml_field_desc *field, const double origin[3],
+                      double step, uint32_t *words)
+{
+    const field_plan *plan = means->plan;
+    double matrix[9], inverse[9], shift[3];
+    for (int a = 0; a < 3; a++) {
+        for (int row = 0; row < 3; row++)
+            matrix[3 * row + a] = field->grid.direction[3 * row + a] * field->grid.spacing[a];
         shift[a] = origin[a] - field->grid.origin[a];
     }
     field_invert(matrix, inverse); /* checked before */
@@ -153,20 +240,108 @@ static void fill_head(const field_plan *plan, const tml_field_desc *field, const
     put_floats(words + FIELD_MEAN_INVERSE, inverse, 9);
     put_floats(words + FIELD_MEAN_SHIFT, shift, 3);
     put_floats(words + FIELD_MEAN_FRAME, frame, 6);
-    put_floats(words + FIELD_MEAN_EXTENT, plan->extent, 3);
-    put_floats(words + FIELD_MEAN_STEP, &step, 1);
     words[FIELD_MEAN_FORMULA] =
         plan->formula == FIELD_DISTANCE ? FIELD_WENDLAND_C2 : (uint32_t)plan->formula;
     words[FIELD_MEAN_LEVELS] = plan->level_count;
     for (uint32_t l = 0; l < plan->level_count; l++) {
-        const field_level *level = &plan->levels[l];
+        const mean_level *level = &means->levels[l];
         uint32_t *to = words + FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * l;
-        to[0] = (uint32_t)level->first_bin;
+        double support[3];
+        to[0] = (uint32_t)level->first_cell;
         to[1] = level->edge_log2;
-        for (int a = 0; a < 3; a++)
-            to[2 + a] = (uint32_t)level->bins[a];
-        put_floats(to + 5, level->support, 3);
+        to[2] = plan->levels[l].edge_log2;
+        for (int a = 0; a < 3; a++) {
+            to[3 + a] = (uint32_t)level->cells[a];
+            support[a] = plan->levels[l].support[a] + step * plan->extent[a];
+        }
+        put_floats(to + 6, support, 3);
     }
+}
+
+/* ---- points by cells --------------------------------------------------------------------------- */
+
+typedef struct cell_job {
+    field_means *means;
+    double step;
+    uint32_t *starts;    /* of each cell */
+    field_point *points; /* as the kernels read them */
+} cell_job;
+
+/* The cell of a point of a bin, whose coordinates are at. One beyond the grid is in a cell at the bin's border. */
+static uint64_t cell_of(const cell_job *job, uint32_t l, const uint64_t at[3],
+                        const field_point *point)
+{
+    const mean_level *level = &job->means->levels[l];
+    uint32_t more = job->means->plan->levels[l].edge_log2 - level->edge_log2;
+    uint64_t cell[3];
+    for (int a = 0; a < 3; a++) {
+        float most = (float)(((uint32_t)1 << more) - 1);
+        float along = point->position[a] / (float)((uint64_t)1 << level->edge_log2);
+        along = along > 0.0f ? along : 0.0f;
+        cell[a] = (at[a] << more) + (uint64_t)(along < most ? along : most);
+    }
+    return level->first_cell + cell[0] + level->cells[0] * (cell[1] + level->cells[1] * cell[2]);
+}
+
+/* A point as the kernels read it. */
+static field_point framed(const cell_job *job, const field_point *point)
+{
+    const field_plan *plan = job->means->plan;
+    const double x = (double)point->position[0], y = (double)point->position[1],
+                 z = (double)point->position[2];
+    return (field_point){{(float)(plan->frame.xx * x + plan->frame.xy * y + plan->frame.xz * z),
+                          (float)(plan->frame.yy * y + plan->frame.yz * z),
+                          (float)(plan->frame.zz * z)},
+                         (float)(1.0 / ((double)point->reach + job->step))};
+}
+
+/* Calls once for each point of a layer of bins: to count them, or to place them. */
+static void each_point(const cell_job *job, uint32_t l, uint64_t layer, bool places)
+{
+    const field_plan *plan = job->means->plan;
+    const field_level *level = &plan->levels[l];
+    uint64_t at[3] = {0, 0, layer};
+    uint64_t bin = level->first_bin + level->bins[0] * level->bins[1] * layer;
+    for (at[1] = 0; at[1] < level->bins[1]; at[1]++)
+        for (at[0] = 0; at[0] < level->bins[0]; at[0]++, bin++)
+            for (uint64_t i = plan->starts[bin]; i < plan->starts[bin + 1]; i++) {
+                uint32_t *cell = &job->starts[cell_of(job, l, at, &plan->points[i])];
+                if (places) {
+                    job->points[*cell] = framed(job, &plan->points[i]);
+                    job->means->order[*cell] = (uint32_t)plan->order[i];
+                }
+                ++*cell;
+            }
+}
+
+/* Sorts the points of one layer of bins, which follow each other, by cell, stably. So do the layer's cells, and no other
+ * task touches either. */
+static void layer_task(void *argument, uint32_t index)
+{
+    const cell_job *job = argument;
+    const field_plan *plan = job->means->plan;
+    uint32_t l = 0;
+    uint64_t layer = index;
+    while (layer >= plan->levels[l].bins[2])
+        layer -= plan->levels[l++].bins[2];
+    const field_level *level = &plan->levels[l];
+    const mean_level *cells = &job->means->levels[l];
+    uint64_t layers = cells->cells[2] / level->bins[2]; /* of cells in one of bins */
+    uint64_t count = cells->cells[0] * cells->cells[1] * layers;
+    uint32_t *starts = job->starts + cells->first_cell + count * layer;
+    uint32_t first =
+        (uint32_t)plan->starts[level->first_bin + level->bins[0] * level->bins[1] * layer];
+    memset(starts, 0, count * sizeof *starts);
+    each_point(job, l, layer, false);
+    uint32_t sum = first;
+    for (uint64_t c = 0; c < count; c++) {
+        uint32_t here = starts[c];
+        starts[c] = sum;
+        sum += here;
+    }
+    each_point(job, l, layer, true);
+    memmove(starts + 1, starts, (count - 1) * sizeof *starts); /* each is the next one's first */
+    starts[0] = first;
 }
 
 static tml_status no_memory(tml_context *tml, uint64_t size)
@@ -182,25 +357,36 @@ static tml_status make_buffer(tml_context *tml, tml_type type, uint64_t count, c
         tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
 }
 
+/* Sorts the points by cells, and puts what the kernels read into buffers. */
 static tml_status upload_plan(tml_context *tml, const tml_field_desc *field, const double origin[3],
                               field_means *means)
 {
     const field_plan *plan = means->plan;
-    uint64_t head = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * (uint64_t)plan->level_count;
-    uint64_t count = head + plan->bin_count + 1;
+    cell_job job = {.means = means, .step = step_of(&field->grid)};
+    uint64_t layers = 0, head = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * (uint64_t)plan->level_count;
+    for (uint32_t l = 0; l < plan->level_count; l++) {
+        plan_cells(means, l, job.step);
+        layers += plan->levels[l].bins[2];
+    }
+    uint64_t count = head + means->cell_count + 1, points = plan->point_count;
     uint32_t *words = tml_alloc_array(tml, count, sizeof *words);
-    if (!words)
-        return no_memory(tml, count * sizeof *words);
-    fill_head(plan, field, origin, words);
-    for (uint64_t b = 0; b <= plan->bin_count; b++)
-        words[head + b] = (uint32_t)plan->starts[b];
-    tml_status status = make_buffer(tml, TML_U32, count, words, "field mean's plan", &means->words);
+    job.points = tml_alloc_array(tml, points, sizeof *job.points);
+    means->order = tml_alloc_array(tml, points, sizeof *means->order);
+    tml_status status = TML_OK;
+    if (!words || (points && (!job.points || !means->order)))
+        status = no_memory(tml, count * sizeof *words + points * (sizeof *job.points + 4));
+    if (status == TML_OK) {
+        job.starts = words + head;
+        fill_head(means, field, origin, job.step, words);
+        tml_parallel_for(tml, (uint32_t)layers, layer_task, &job);
+        job.starts[means->cell_count] = (uint32_t)points;
+        status = make_buffer(tml, TML_U32, count, words, "field mean's cells", &means->words);
+    }
+    if (status == TML_OK)
+        status = make_buffer(tml, TML_VEC(TML_F32, 4), points, job.points, "field mean's points",
+                             &means->points);
     tml_free(tml, words, count * sizeof *words);
-    if (status == TML_OK && tml->engine->is_host)
-        status = make_buffer(tml, TML_RECORD(sizeof *plan->points), plan->point_count, plan->points,
-                             "field mean's points", &means->points);
-    else if (status == TML_OK)
-        means->points = plan->device.points;
+    tml_free(tml, job.points, points * sizeof *job.points);
     return status;
 }
 
@@ -226,33 +412,47 @@ void field_means_destroy(tml_context *tml, field_means *means)
     for (uint32_t i = 0; i < means->count; i++)
         tml_buffer_destroy(tml, means->sorted[i]);
     tml_buffer_destroy(tml, means->words);
-    if (tml->engine->is_host)
-        tml_buffer_destroy(tml, means->points);
+    tml_buffer_destroy(tml, means->points);
+    tml_free(tml, means->order, means->plan->point_count * sizeof *means->order);
     tml_free(tml, means, sizeof *means);
 }
 
 /* ---- the means ------------------------------------------------------------------------------- */
 
-/* An attribute's values in the order of the plan's points. */
-static tml_status sort_values(tml_context *tml, const field_plan *plan, tml_buffer values,
-                              tml_buffer *out)
+static uint32_t width_of(tml_context *tml, tml_buffer values)
 {
     tml_type type = TML_F32;
-    void *from;
     tml_buffer_describe(tml, values, &type, NULL);
+    return (uint32_t)(tml_type_size(type) / sizeof(float));
+}
+
+/* Writes an attribute's values, in the kernels' order of points, a row of width floats each. */
+static tml_status order_values(tml_context *tml, const field_means *means, tml_buffer values,
+                               float *to, uint32_t width)
+{
+    void *from;
+    size_t size = width_of(tml, values) * sizeof(float);
     tml_status status = tml_buffer_map(tml, values, &from);
     if (status != TML_OK)
         return status;
-    uint64_t count = plan->point_count;
-    size_t width = tml_type_size(type) / sizeof(float);
-    float *sorted = tml_alloc_array(tml, count, width * sizeof *sorted);
-    for (uint64_t i = 0; i < count && sorted; i++)
-        memcpy(sorted + width * i, (const float *)from + width * plan->order[i],
-               width * sizeof *sorted);
+    for (uint64_t i = 0; i < means->plan->point_count; i++)
+        memcpy(to + width * i, (const char *)from + size * means->order[i], size);
     tml_buffer_unmap(tml, values);
+    return TML_OK;
+}
+
+static tml_status sort_values(tml_context *tml, const field_means *means, tml_buffer values,
+                              tml_buffer *out)
+{
+    uint64_t count = means->plan->point_count;
+    uint32_t width = width_of(tml, values);
+    float *sorted = tml_alloc_array(tml, count, width * sizeof *sorted);
     if (!sorted && count)
         return no_memory(tml, count * width * sizeof *sorted);
-    status = make_buffer(tml, type, count, sorted, "field mean's values", out);
+    tml_status status = order_values(tml, means, values, sorted, width);
+    if (status == TML_OK)
+        status =
+            make_buffer(tml, value_types[width - 1], count, sorted, "field mean's values", out);
     tml_free(tml, sorted, count * width * sizeof *sorted);
     return status;
 }
@@ -262,11 +462,9 @@ static tml_status map_values(tml_context *tml, const field_means *means, tml_buf
 {
     static const tml_kernel *const kernels[] = {TML_USE(field_mean_1), TML_USE(field_mean_2),
                                                 TML_USE(field_mean_3), TML_USE(field_mean_4)};
-    tml_type type = TML_F32;
     uint64_t count = 0;
-    tml_buffer_describe(tml, sorted, &type, NULL);
     tml_buffer_describe(tml, positions, NULL, &count);
-    return tml_map(tml, &(tml_map_desc){.kernel = kernels[tml_type_size(type) / sizeof(float) - 1],
+    return tml_map(tml, &(tml_map_desc){.kernel = kernels[width_of(tml, sorted) - 1],
                                         .in = {positions, means->words, means->points, sorted},
                                         .length = {.count = count},
                                         .out = out});
@@ -281,7 +479,7 @@ tml_status field_means_add(tml_context *tml, field_means *means, const char *nam
         status = too_many_points(tml, name_of_call, means->point_count);
     if (status != TML_OK)
         return status;
-    return sort_values(tml, means->plan, values, &means->sorted[means->count++]);
+    return sort_values(tml, means, values, &means->sorted[means->count++]);
 }
 
 tml_status field_means_at(tml_context *tml, const field_means *means, uint32_t number,
@@ -294,11 +492,123 @@ static tml_status run_attribute(const mean_job *job, const field_means *means,
                                 const tml_field_attribute *a)
 {
     tml_buffer sorted = {0};
-    tml_status status = sort_values(job->tml, means->plan, a->values, &sorted);
+    tml_status status = sort_values(job->tml, means, a->values, &sorted);
     if (status == TML_OK)
         status = map_values(job->tml, means, sorted, job->desc->positions, a->out);
     tml_buffer_destroy(job->tml, sorted);
     return status;
+}
+
+/* ---- several attributes at once ----------------------------------------------------------------- */
+
+/* Attributes that share their weights: each in one of up to four quads of floats. */
+enum { MAX_QUADS = TML_MAX_OUTS };
+typedef struct mean_group {
+    const tml_field_attribute *attributes[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t quad[TML_FIELD_MAX_ATTRIBUTES], first[TML_FIELD_MAX_ATTRIBUTES]; /* component */
+    uint32_t count, quads, used[MAX_QUADS];
+    tml_buffer values, out[MAX_QUADS]; /* the attribute's own where it fills a quad */
+    bool is_own[MAX_QUADS];
+} mean_group;
+
+/* Puts an attribute into the first quad with room; false: the group is full. */
+static bool join_group(mean_group *group, const tml_field_attribute *a, uint32_t width)
+{
+    uint32_t quad = 0;
+    while (quad < group->quads && group->used[quad] + width > 4)
+        quad++;
+    if (quad == MAX_QUADS)
+        return false;
+    if (quad == group->quads)
+        group->quads++;
+    group->attributes[group->count] = a;
+    group->quad[group->count] = quad;
+    group->first[group->count++] = group->used[quad];
+    group->used[quad] += width;
+    if (width == 4) {
+        group->out[quad] = a->out;
+        group->is_own[quad] = true;
+    }
+    return true;
+}
+
+static tml_status make_group(const mean_job *job, const field_means *means, mean_group *group)
+{
+    tml_context *tml = job->tml;
+    uint64_t count = means->plan->point_count;
+    size_t row = 4 * group->quads * sizeof(float);
+    float *values = tml_alloc_array(tml, count, row);
+    if (!values && count)
+        return no_memory(tml, count * row);
+    memset(values, 0, count * row);
+    tml_status status = TML_OK;
+    for (uint32_t i = 0; i < group->count && status == TML_OK; i++)
+        status = order_values(tml, means, group->attributes[i]->values,
+                              values + 4 * group->quad[i] + group->first[i], 4 * group->quads);
+    if (status == TML_OK)
+        status = make_buffer(tml, TML_VEC(TML_F32, 4), count * group->quads, values,
+                             "field mean's values", &group->values);
+    tml_free(tml, values, count * row);
+    for (uint32_t q = 0; q < group->quads && status == TML_OK; q++)
+        if (!group->is_own[q])
+            status = make_buffer(tml, TML_VEC(TML_F32, 4), job->position_count, NULL,
+                                 "field mean's quads", &group->out[q]);
+    return status;
+}
+
+static tml_status map_group(const mean_job *job, const field_means *means, const mean_group *group)
+{
+    static const tml_kernel *const kernels[] = {TML_USE(field_mean_4), TML_USE(field_mean_8),
+                                                TML_USE(field_mean_12), TML_USE(field_mean_16)};
+    static const tml_kernel *const parts[] = {TML_USE(field_part_1), TML_USE(field_part_2),
+                                              TML_USE(field_part_3)};
+    tml_status status = tml_map(
+        job->tml,
+        &(tml_map_desc){.kernel = kernels[group->quads - 1],
+                        .in = {job->desc->positions, means->words, means->points, group->values},
+                        .length = {.count = job->position_count},
+                        .out = group->out[0],
+                        .also = {group->out[1], group->out[2], group->out[3]}});
+    for (uint32_t i = 0; i < group->count && status == TML_OK; i++) {
+        const tml_field_attribute *a = group->attributes[i];
+        if (!group->is_own[group->quad[i]])
+            status = tml_map(job->tml,
+                             &(tml_map_desc){.kernel = parts[width_of(job->tml, a->values) - 1],
+                                             .params.u = {group->first[i]},
+                                             .in = {group->out[group->quad[i]]},
+                                             .length = {.count = job->position_count},
+                                             .out = a->out});
+    }
+    return status;
+}
+
+static tml_status run_group(const mean_job *job, const field_means *means, mean_group *group)
+{
+    if (group->count == 1)
+        return run_attribute(job, means, group->attributes[0]);
+    tml_status status = make_group(job, means, group);
+    if (status == TML_OK)
+        status = map_group(job, means, group);
+    tml_buffer_destroy(job->tml, group->values);
+    for (uint32_t q = 0; q < group->quads; q++)
+        if (!group->is_own[q])
+            tml_buffer_destroy(job->tml, group->out[q]);
+    return status;
+}
+
+static tml_status run_attributes(const mean_job *job, const field_means *means)
+{
+    tml_status status = TML_OK;
+    mean_group group = {.count = 0};
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++) {
+        const tml_field_attribute *a = &job->desc->attributes[i];
+        if (!is_used(a) || join_group(&group, a, width_of(job->tml, a->values)))
+            continue;
+        status = run_group(job, means, &group);
+        group = (mean_group){.count = 0};
+        join_group(&group, a, width_of(job->tml, a->values));
+    }
+    return status == TML_OK && group.count > 0 ? run_group(job, means, &group) : status;
 }
 
 static tml_status run_means(mean_job *job)
@@ -319,9 +629,8 @@ static tml_status run_means(mean_job *job)
     status = field_plan_create_ordered(tml, &field, &plan);
     if (status == TML_OK)
         status = field_means_create(tml, &field, plan, desc->position_origin, &means);
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
-        if (is_used(&desc->attributes[i]))
-            status = run_attribute(job, means, &desc->attributes[i]);
+    if (status == TML_OK)
+        status = run_attributes(job, means);
     field_means_destroy(tml, means);
     field_plan_destroy(tml, plan);
     return status;

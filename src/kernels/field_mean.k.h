@@ -2,20 +2,21 @@
  * its reach and one step of the grid more. So a surface's vertex, which lies within a step of a sample that some point
  * reaches, always has a mean.
  *
- * plan: words that the host makes (src/field/field_mean.c); points: 4 words each, bin by bin (field_point); values:
- * width floats a point, in that order. */
+ * The points lie in cells of the grid, finer than the field's bins, so that little is looked at in vain. plan: words
+ * that the host makes (src/field/field_mean.c); points: 4 floats each, cell by cell: the place in
+ * field_plan.frame from the corner of its bin, and 1 / (reach + step); values: width floats a point, in that
+ * order. */
 
 /* The head of plan: */
 #define FIELD_MEAN_INVERSE 0u  /* 9 floats: from world to samples, row by row */
 #define FIELD_MEAN_SHIFT   9u  /* 3: added to positions */
 #define FIELD_MEAN_FRAME   12u /* 6: field_plan.frame */
-#define FIELD_MEAN_EXTENT  18u /* 3: field_plan.extent */
-#define FIELD_MEAN_STEP    21u /* a float, in world units */
-#define FIELD_MEAN_FORMULA 22u
-#define FIELD_MEAN_LEVELS  23u /* how many */
-/* Behind it, of each level: its first bin, edge_log2, bins along x, y, z, and floats: the support along x, y, z. */
-#define FIELD_MEAN_HEAD  24u
-#define FIELD_MEAN_LEVEL 8u
+#define FIELD_MEAN_FORMULA 18u
+#define FIELD_MEAN_LEVELS  19u /* how many */
+/* Behind it, of each level: its first cell, log2 of the samples of a cell's edge and of a bin's, cells along x, y, z, and
+ * floats: the support along x, y, z. Then where each cell's points begin, and the end of all. */
+#define FIELD_MEAN_HEAD  20u
+#define FIELD_MEAN_LEVEL 9u
 
 FUNCTION(float) field_mean_row(tml_words plan, uint row, vec3 p)
 {
@@ -23,10 +24,10 @@ FUNCTION(float) field_mean_row(tml_words plan, uint row, vec3 p)
            tml_word_float(plan, row + 2u) * p.z;
 }
 
-FUNCTION(uint) field_mean_bin(float position, uint edge_log2, uint bins)
+FUNCTION(uint) field_mean_cell(float position, uint edge_log2, uint cells)
 {
-    float bin = max(position, 0.0f) / F(1u << edge_log2);
-    return bin < F(bins) ? U(bin) : bins - 1u;
+    float cell = max(position, 0.0f) / F(1u << edge_log2);
+    return cell < F(cells) ? U(cell) : cells - 1u;
 }
 
 /* A position in samples. */
@@ -40,92 +41,116 @@ FUNCTION(vec3) field_mean_place(tml_words plan, vec3 at)
                 field_mean_row(plan, FIELD_MEAN_INVERSE + 6u, p));
 }
 
-/* The weight of a point of that reach, d samples away. */
-FUNCTION(float) field_mean_weight(tml_words plan, vec3 d, float reach)
+/* Samples to field_plan.frame. */
+FUNCTION(vec3) field_mean_framed(tml_words plan, vec3 d)
 {
-    float x = field_mean_row(plan, FIELD_MEAN_FRAME, d);
-    float y = tml_word_float(plan, FIELD_MEAN_FRAME + 3u) * d.y +
-              tml_word_float(plan, FIELD_MEAN_FRAME + 4u) * d.z;
-    float z = tml_word_float(plan, FIELD_MEAN_FRAME + 5u) * d.z;
-    float unit = 1.0f / (reach + tml_word_float(plan, FIELD_MEAN_STEP));
-    float q2 = (x * unit) * (x * unit) + (y * unit) * (y * unit) + (z * unit) * (z * unit);
-    if (!(q2 < 1.0f))
-        return 0.0f;
-    return field_term(I(tml_word(plan, FIELD_MEAN_FORMULA)), q2, 1.0f, 0.0f);
+    return VEC3(field_mean_row(plan, FIELD_MEAN_FRAME, d),
+                tml_word_float(plan, FIELD_MEAN_FRAME + 3u) * d.y +
+                    tml_word_float(plan, FIELD_MEAN_FRAME + 4u) * d.z,
+                tml_word_float(plan, FIELD_MEAN_FRAME + 5u) * d.z);
 }
 
-FUNCTION(float) field_mean_value(tml_words values, uint point, uint width, uint i)
+/* Floats 4 quad ... 4 quad + 3 of a point's, 0 from width on. */
+FUNCTION(vec4) field_mean_quad(tml_words values, uint point, uint width, uint quad)
 {
-    return i < width ? tml_word_float(values, width * point + i) : 0.0f;
+    uint at = width * point + 4u * quad, left = width - 4u * quad;
+    return VEC4(tml_word_float(values, at), left > 1u ? tml_word_float(values, at + 1u) : 0.0f,
+                left > 2u ? tml_word_float(values, at + 2u) : 0.0f,
+                left > 3u ? tml_word_float(values, at + 3u) : 0.0f);
 }
 
 STRUCT_BEGIN(field_mean_sum)
-vec4 values;
+vec4 a; /* the quads of the values, as many as width has */
+vec4 b;
+vec4 c;
+vec4 d;
 float weight;
 STRUCT_END(field_mean_sum)
 
-/* Adds points [first, last) of a bin, whose corner is d samples from the position. */
+/* Adds points [first, last) of a bin, whose corner is d from the position, in field_plan.frame. */
 FUNCTION(field_mean_sum)
-field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, tml_words plan, tml_words points,
+field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, tml_words points,
                tml_words values, uint width)
 {
     for (uint i = first; i < last; i++) {
         vec4 point = tml_word_vec4(points, i);
-        vec3 away = VEC3(d.x - point.x, d.y - point.y, d.z - point.z);
-        float weight = field_mean_weight(plan, away, point.w);
-        if (weight > 0.0f) {
-            vec4 value = VEC4(
-                field_mean_value(values, i, width, 0u), field_mean_value(values, i, width, 1u),
-                field_mean_value(values, i, width, 2u), field_mean_value(values, i, width, 3u));
-            sum.values = add4(sum.values, scale4(value, weight));
+        float x = (d.x - point.x) * point.w;
+        float y = (d.y - point.y) * point.w;
+        float z = (d.z - point.z) * point.w;
+        float q2 = x * x + y * y + z * z;
+        if (q2 < 1.0f) {
+            float weight = field_term(formula, q2, 1.0f, 0.0f);
+            sum.a = add4(sum.a, scale4(field_mean_quad(values, i, width, 0u), weight));
+            if (width > 4u)
+                sum.b = add4(sum.b, scale4(field_mean_quad(values, i, width, 1u), weight));
+            if (width > 8u)
+                sum.c = add4(sum.c, scale4(field_mean_quad(values, i, width, 2u), weight));
+            if (width > 12u)
+                sum.d = add4(sum.d, scale4(field_mean_quad(values, i, width, 3u), weight));
             sum.weight += weight;
         }
     }
     return sum;
 }
 
-/* Adds a level's points near position p, in samples. at: the level's words. */
+/* Adds a level's points near position p, in samples. at: the level's words. The cells of a bin along x follow each
+ * other, and so do their points. */
 FUNCTION(field_mean_sum)
 field_mean_level(field_mean_sum sum, vec3 p, uint at, tml_words plan, tml_words points,
                  tml_words values, uint width)
 {
-    uint edge_log2 = tml_word(plan, at + 1u);
-    uint starts = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * tml_word(plan, FIELD_MEAN_LEVELS);
-    uvec3 bins = UVEC3(tml_word(plan, at + 2u), tml_word(plan, at + 3u), tml_word(plan, at + 4u));
-    float more = tml_word_float(plan, FIELD_MEAN_STEP);
-    vec3 support =
-        VEC3(tml_word_float(plan, at + 5u) + more * tml_word_float(plan, FIELD_MEAN_EXTENT),
-             tml_word_float(plan, at + 6u) + more * tml_word_float(plan, FIELD_MEAN_EXTENT + 1u),
-             tml_word_float(plan, at + 7u) + more * tml_word_float(plan, FIELD_MEAN_EXTENT + 2u));
-    uvec3 first = UVEC3(field_mean_bin(p.x - support.x, edge_log2, bins.x),
-                        field_mean_bin(p.y - support.y, edge_log2, bins.y),
-                        field_mean_bin(p.z - support.z, edge_log2, bins.z));
-    uvec3 last = UVEC3(field_mean_bin(p.x + support.x, edge_log2, bins.x),
-                       field_mean_bin(p.y + support.y, edge_log2, bins.y),
-                       field_mean_bin(p.z + support.z, edge_log2, bins.z));
+    int formula = I(tml_word(plan, FIELD_MEAN_FORMULA));
+    uint edge_log2 = tml_word(plan, at + 1u), bin_log2 = tml_word(plan, at + 2u);
+    uint more_log2 = bin_log2 - edge_log2;
+    uvec3 cells = UVEC3(tml_word(plan, at + 3u), tml_word(plan, at + 4u), tml_word(plan, at + 5u));
+    vec3 support = VEC3(tml_word_float(plan, at + 6u), tml_word_float(plan, at + 7u),
+                        tml_word_float(plan, at + 8u));
+    uint starts =
+        FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * tml_word(plan, FIELD_MEAN_LEVELS) + tml_word(plan, at);
+    uvec3 first = UVEC3(field_mean_cell(p.x - support.x, edge_log2, cells.x),
+                        field_mean_cell(p.y - support.y, edge_log2, cells.y),
+                        field_mean_cell(p.z - support.z, edge_log2, cells.z));
+    uvec3 last = UVEC3(field_mean_cell(p.x + support.x, edge_log2, cells.x),
+                       field_mean_cell(p.y + support.y, edge_log2, cells.y),
+                       field_mean_cell(p.z + support.z, edge_log2, cells.z));
     for (uint z = first.z; z <= last.z; z++)
         for (uint y = first.y; y <= last.y; y++) {
-            uint row = starts + tml_word(plan, at) + bins.x * (y + bins.y * z);
-            for (uint x = first.x; x <= last.x; x++) {
-                vec3 corner =
-                    VEC3(p.x - F(x << edge_log2), p.y - F(y << edge_log2), p.z - F(z << edge_log2));
-                sum = field_mean_add(sum, corner, tml_word(plan, row + x),
-                                     tml_word(plan, row + x + 1u), plan, points, values, width);
+            uint row = starts + cells.x * (y + cells.y * z);
+            uint x = first.x;
+            while (x <= last.x) {
+                uint bin = x >> more_log2;
+                uint end = min((bin + 1u) << more_log2, last.x + 1u);
+                uint from = tml_word(plan, row + x), to = tml_word(plan, row + end);
+                if (from < to) {
+                    vec3 d = VEC3(p.x - F(bin << bin_log2), p.y - F(y >> more_log2 << bin_log2),
+                                  p.z - F(z >> more_log2 << bin_log2));
+                    sum = field_mean_add(sum, field_mean_framed(plan, d), from, to, formula, points,
+                                         values, width);
+                }
+                x = end;
             }
         }
     return sum;
 }
 
-/* The mean at a position; 0 where no point has a weight. */
-FUNCTION(vec4)
+/* The means at a position; 0 where no point has a weight. width is a constant in each call. */
+FUNCTION(field_mean_sum)
 field_mean(vec3 at, tml_words plan, tml_words points, tml_words values, uint width)
 {
     vec3 p = field_mean_place(plan, at);
     field_mean_sum sum;
-    sum.values = VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    sum.a = VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    sum.b = sum.a;
+    sum.c = sum.a;
+    sum.d = sum.a;
     sum.weight = 0.0f;
     for (uint level = 0u; level < tml_word(plan, FIELD_MEAN_LEVELS); level++)
         sum = field_mean_level(sum, p, FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * level, plan, points,
                                values, width);
-    return sum.weight > 0.0f ? scale4(sum.values, 1.0f / sum.weight) : sum.values;
+    float share = sum.weight > 0.0f ? 1.0f / sum.weight : 1.0f;
+    sum.a = scale4(sum.a, share);
+    sum.b = scale4(sum.b, share);
+    sum.c = scale4(sum.c, share);
+    sum.d = scale4(sum.d, share);
+    return sum;
 }
