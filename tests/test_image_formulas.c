@@ -117,8 +117,13 @@ static float colour_at(const picture *p, const uint8_t *data, uint32_t x, uint32
 
 static tml_image image_of(const picture *p, tml_buffer buffer)
 {
-    return (tml_image){buffer,  p->width, p->height,     p->channels,
-                       p->srgb, p->first, p->row_stride, {0}};
+    return (tml_image){.buffer = buffer,
+                       .width = p->width,
+                       .height = p->height,
+                       .channels = p->channels,
+                       .srgb = p->srgb,
+                       .first = p->first,
+                       .row_stride = p->row_stride};
 }
 
 /* The region, as a picture of its own. */
