@@ -9,7 +9,7 @@ endif()
 if(NOT TML_VULKAN)
     list(APPEND left_out PATTERN vulkan.h EXCLUDE)
 endif()
-install(DIRECTORY include/trommel TYPE INCLUDE COMPONENT dev FILES_MATCHING PATTERN "*.h" ${left_out})
+install(DIRECTORY include/trommel TYPE INCLUDE COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.glsl" ${left_out})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Trommel)
 if(TML_VULKAN)

@@ -1,5 +1,5 @@
 /* Trommel inside an OpenGL ES program of your own. Shows tml_gl_desc.lend_current, tml_map,
- * tml_compact and tml_gl_texture.
+ * tml_compact, tml_gl_texture and tml_gl_glsl.
  *
  * Each frame moves particles, keeps those inside a ring, in order, and draws them from the texture that
  * the library wrote. How many there are nobody asks: the vertex shader sees the count in a texture
@@ -34,30 +34,25 @@ enum { PARTICLES = 50000, EXPECTED = 16384, SIDE = 512, FRAMES = 3 };
         exit(1);                                                                                   \
     }
 
-static GLuint compile(GLuint program, GLenum stage, const char *text)
+static GLuint compile(GLuint program, GLenum stage, GLsizei count, const char *const *texts)
 {
     GLuint shader = glCreateShader(stage);
-    glShaderSource(shader, 1, &text, NULL);
+    glShaderSource(shader, count, texts, NULL);
     glCompileShader(shader);
     glAttachShader(program, shader);
     return shader;
 }
 
-/* A vertex fetches its particle: words 2i and 2i + 1 of an array in rows of the texture's width. */
+/* A vertex fetches its particle, by functions of the library's (tml_gl_glsl). */
+static const char version_text[] = "#version 300 es\n"
+                                   "precision highp usampler2D;\n";
 static const char vertex_text[] =
-    "#version 300 es\n"
-    "precision highp usampler2D;\n"
     "uniform usampler2D kept, kept_count;\n"
-    "float load(uint i)\n"
-    "{\n"
-    "    uint row = uint(textureSize(kept, 0).x);\n"
-    "    return uintBitsToFloat(texelFetch(kept, ivec2(i % row, i / row), 0).x);\n"
-    "}\n"
     "void main()\n"
     "{\n"
     "    uint i = uint(gl_VertexID);\n"
-    "    bool is_there = i < texelFetch(kept_count, ivec2(0), 0).x;\n"
-    "    gl_Position = is_there ? vec4(load(2u * i), load(2u * i + 1u), 0, 1) : vec4(2, 2, 2, 1);\n"
+    "    bool is_there = i < tml_count(kept_count);\n"
+    "    gl_Position = is_there ? vec4(tml_vec2(kept, i), 0, 1) : vec4(2, 2, 2, 1);\n"
     "    gl_PointSize = 1.0;\n"
     "}\n";
 static const char fragment_text[] = "#version 300 es\n"
@@ -110,8 +105,10 @@ int main(void)
 
     /* What draws it. */
     GLuint program = glCreateProgram(), picture, frame;
-    compile(program, GL_VERTEX_SHADER, vertex_text);
-    compile(program, GL_FRAGMENT_SHADER, fragment_text);
+    const char *const vertex[] = {version_text, tml_gl_glsl(tml), vertex_text};
+    const char *const fragment[] = {fragment_text};
+    compile(program, GL_VERTEX_SHADER, 3, vertex);
+    compile(program, GL_FRAGMENT_SHADER, 1, fragment);
     glLinkProgram(program);
     glGenTextures(1, &picture);
     glBindTexture(GL_TEXTURE_2D, picture);

@@ -1,5 +1,6 @@
 /* A renderer's HDR target, metered where it is. Shows tml_image.vulkan (tml_vulkan_texture) with
- * tml_image_measure and tml_image_expose, tml_vulkan_buffer, tml_vulkan_record.
+ * tml_image_measure and tml_image_expose, tml_vulkan_buffer, tml_vulkan_record; its own shader looks up a buffer
+ * by trommel/trommel.glsl.
  *
  * A frame is one command buffer: the renderer draws into an RGBA16F image; the library reads it in
  * place and leaves the exposure in a buffer; the renderer's last pass reads that buffer. Nothing is
@@ -15,7 +16,7 @@
 #include <trommel/vulkan.h>
 
 enum { WIDTH = 160, HEIGHT = 90, PIXELS = WIDTH * HEIGHT };
-enum { TARGET, SHOWN, SCENE, EXPOSURE, BINDINGS };
+enum { TARGET, SHOWN, SCENE, BINDINGS };
 
 static const VkFormat HDR = VK_FORMAT_R16G16B16A16_SFLOAT, LDR = VK_FORMAT_R8G8B8A8_UNORM;
 static const uint32_t code[] = {
@@ -40,6 +41,7 @@ typedef struct renderer {
     VkDescriptorSet set;
     VkPipelineLayout layout;
     VkPipeline pipeline;
+    VkDeviceAddress state; /* where the library keeps the exposure, which the last pass looks up */
     VkCommandPool pool;
     VkCommandBuffer commands;
 } renderer;
@@ -136,12 +138,12 @@ static void create_host_buffer(renderer *r)
     MUST(vkMapMemory(r->vulkan.device, r->memory[2], 0, VK_WHOLE_SIZE, 0, &r->mapped));
 }
 
-/* The renderer's own passes. state: where the library keeps the exposure. */
-static void create_passes(renderer *r, const tml_vulkan_memory *state)
+/* What the renderer's own passes have bound. */
+static void create_set(renderer *r)
 {
     static const VkDescriptorType types[BINDINGS] = {
         VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-        VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+        VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
     const VkDevice device = r->vulkan.device;
     VkDescriptorSetLayoutBinding bindings[BINDINGS];
     VkDescriptorPoolSize sizes[BINDINGS];
@@ -170,9 +172,7 @@ static void create_passes(renderer *r, const tml_vulkan_memory *state)
     const VkDescriptorImageInfo images[2] = {
         {.imageView = r->target_view, .imageLayout = VK_IMAGE_LAYOUT_GENERAL},
         {.imageView = r->shown_view, .imageLayout = VK_IMAGE_LAYOUT_GENERAL}};
-    const VkDescriptorBufferInfo buffers[2] = {
-        {r->host, 0, sizeof(float)},
-        {state->buffer, state->offset, TML_EXPOSURE_WORDS * sizeof(float)}};
+    const VkDescriptorBufferInfo scene = {r->host, 0, sizeof(float)};
     for (uint32_t b = 0; b < BINDINGS; b++)
         writes[b] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                            .dstSet = r->set,
@@ -180,14 +180,14 @@ static void create_passes(renderer *r, const tml_vulkan_memory *state)
                                            .descriptorCount = 1,
                                            .descriptorType = types[b],
                                            .pImageInfo = b < SCENE ? &images[b] : NULL,
-                                           .pBufferInfo = b < SCENE ? NULL : &buffers[b - SCENE]};
+                                           .pBufferInfo = b < SCENE ? NULL : &scene};
     vkUpdateDescriptorSets(device, BINDINGS, writes, 0, NULL);
 }
 
 static void create_pipeline(renderer *r)
 {
     const VkDevice device = r->vulkan.device;
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 12};
     const VkPipelineLayoutCreateInfo layout = {.sType =
                                                    VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                .setLayoutCount = 1,
@@ -241,7 +241,9 @@ static void run_pass(const renderer *r, uint32_t pass)
     vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
     vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, &r->set,
                             0, NULL);
-    vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof pass, &pass);
+    const uint32_t constants[3] = {(uint32_t)r->state, (uint32_t)(r->state >> 32), pass};
+    vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof constants,
+                       constants);
     vkCmdDispatch(r->commands, (WIDTH + 7) / 8, (HEIGHT + 7) / 8, 1);
 }
 
@@ -360,7 +362,6 @@ int main(void)
 {
     renderer r = {0};
     tml_context *tml;
-    tml_vulkan_memory state;
     if (!open_device(&r.vulkan)) {
         puts("no Vulkan device here");
         return 77;
@@ -371,8 +372,8 @@ int main(void)
     MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &r.vulkan}, &tml));
     meter m = create_meter(tml, &r);
     m.in_place.image.vulkan = &m.target;
-    MUST(tml_vulkan_buffer(tml, m.expose.state, &state, NULL));
-    create_passes(&r, &state);
+    MUST(tml_vulkan_buffer(tml, m.expose.state, NULL, &r.state));
+    create_set(&r);
     create_pipeline(&r);
     const size_t a = tml_image_measure_scratch_size(tml, &m.in_place),
                  b = tml_image_measure_scratch_size(tml, &m.of_copy);

@@ -513,6 +513,10 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
 #    define REFUSED_GL_CALLS(X)                                                                    \
         X(tml_gl_texture, (NULL, buffer, &texture), "tml")                                         \
         X(tml_gl_texture, (tml, buffer, NULL), "out")                                              \
+        X(tml_gl_import, (NULL, &transfer), "tml")                                                 \
+        X(tml_gl_import, (tml, NULL), "desc")                                                      \
+        X(tml_gl_export, (NULL, &transfer), "tml")                                                 \
+        X(tml_gl_export, (tml, NULL), "desc")                                                      \
         X(tml_gl_begin, (NULL), "tml")                                                             \
         X(tml_gl_prepare_begin, (NULL), "tml")                                                     \
         X(tml_gl_prepare_end, (NULL, &left), "tml")                                                \
@@ -650,11 +654,13 @@ TEST(null_is_refused_by_every_call)
     REFUSED_CALLS(IS_REFUSED)
 #ifdef TML_GL
     tml_gl_memory texture;
+    const tml_gl_transfer_desc transfer = {.width = 1};
     uint32_t left;
     size_t room;
     REFUSED_GL_CALLS(IS_REFUSED)
     tml_gl_end(NULL);
     tml_gl_lost(NULL);
+    CHECK(!tml_gl_glsl(NULL));
     CHECK_EQ_U64(tml_gl_tests(NULL, NULL, 9), 0);
 #endif
 #ifdef TML_VULKAN
@@ -735,7 +741,7 @@ static void check_header(const char *header)
         "tml_last_error", "tml_surface_free", "tml_collide_free", "tml_subdivide_free",
         "tml_tree_destroy", "tml_tree_describe", "tml_tree_save_size", "tml_subdivider_destroy",
         "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
-        "tml_gl_end", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_tone_name",
         "tml_mip_levels", "tml_collide_class_name", "tml_status_name", "tml_status_text",

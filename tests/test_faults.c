@@ -1257,6 +1257,7 @@ static void run_gl(fault_run *r)
         FAULT_DO(r, tml_scan(r->tml, &scan));
         tml_gl_end(r->tml);
     }
+    FAULT_DO(r, tml_gl_glsl(r->tml) ? TML_OK : TML_ERROR_OUT_OF_MEMORY);
     static uint8_t programs[1 << 20]; /* from here to there and back */
     size_t size = sizeof programs;
     FAULT_DO(r, tml_gl_cache(r->tml, programs, &size));

@@ -181,19 +181,19 @@ TEST(halves_are_exact_and_rounded_to_even)
         float exact = tml_half_to_float(half), x = tml_half_to_float(half);
         bool is_a_nan = (half & 0x7fff) > 0x7c00;
         CHECK(is_a_nan ? isnan(x) : tml_float_bits(x) == tml_float_bits(exact));
-        CHECK_EQ_U64(image_to_f16(x) & (is_a_nan ? 0x7c00 : 0xffff),
+        CHECK_EQ_U64(tml_float_to_half(x) & (is_a_nan ? 0x7c00 : 0xffff),
                      half & (is_a_nan ? 0x7c00 : 0xffff));
         /* Between this one and the next: nearest, and in the middle the even one. */
         if ((half & 0x7fff) < 0x7bff) {
             float middle = 0.5f * (exact + tml_half_to_float(half + 1));
-            CHECK_EQ_U64(image_to_f16(middle), half + (half & 1));
-            CHECK_EQ_U64(image_to_f16(nextafterf(middle, exact)), half);
-            CHECK_EQ_U64(image_to_f16(nextafterf(middle, tml_half_to_float(half + 1))), half + 1);
+            CHECK_EQ_U64(tml_float_to_half(middle), half + (half & 1));
+            CHECK_EQ_U64(tml_float_to_half(nextafterf(middle, exact)), half);
+            CHECK_EQ_U64(tml_float_to_half(nextafterf(middle, tml_half_to_float(half + 1))), half + 1);
         }
     }
-    CHECK_EQ_U64(image_to_f16(65519.0f), 0x7bff);
-    CHECK_EQ_U64(image_to_f16(65520.0f), 0x7c00);
-    CHECK_EQ_U64(image_to_f16(1e-40f), 0);
+    CHECK_EQ_U64(tml_float_to_half(65519.0f), 0x7bff);
+    CHECK_EQ_U64(tml_float_to_half(65520.0f), 0x7c00);
+    CHECK_EQ_U64(tml_float_to_half(1e-40f), 0);
 }
 
 /* ---- exact weights --------------------------------------------------------------------------- */

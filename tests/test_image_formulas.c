@@ -420,7 +420,7 @@ static uint32_t code_of(tml_type type, float x, bool srgb)
 {
     return type == TML_U8    ? image_to_integer(x, 255, srgb)
            : type == TML_U16 ? image_to_integer(x, 65535, srgb)
-           : type == TML_F16 ? image_to_f16(x)
+           : type == TML_F16 ? tml_float_to_half(x)
                              : float_bits(x);
 }
 

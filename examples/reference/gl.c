@@ -150,6 +150,41 @@ static void picture_of_yours(tml_context *tml)
     glDeleteTextures(1, &name);
 }
 
+/* Textures of yours into buffers, and back: here RGBA8, whose colours come as u8. */
+static void import_and_export(tml_context *tml)
+{
+    GLuint names[2];
+    uint8_t bytes[4 * 4 * 4];
+    for (int i = 0; i < 64; i++)
+        bytes[i] = (uint8_t)(3 * i);
+    glGenTextures(2, names);
+    for (int i = 0; i < 2; i++) {
+        glBindTexture(GL_TEXTURE_2D, names[i]);
+        glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
+    }
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    tml_gl_transfer_desc desc = {.image = {names[1], GL_RGBA8},
+                                 .width = 4,
+                                 .height = 4,
+                                 .buffer = buffer_of(tml, TML_VEC(TML_U8, 4), 16, NULL)};
+    MUST(tml_gl_import(tml, &desc));
+    desc.image.texture = names[0];
+    desc.tile_width = desc.tile_height = 2; /* as a volume of 2 x 2 x 4, unrolled */
+    MUST(tml_gl_export(tml, &desc));
+    desc.tile_width = desc.tile_height = 0;
+    MUST(tml_gl_import(tml, &desc));
+    MUST(tml_buffer_read(tml, desc.buffer, bytes));
+    CHECK(bytes[0] == 0 && bytes[4] == 12 && bytes[8] == 48); /* element 4 begins the second slice */
+    glDeleteTextures(2, names);
+}
+
+/* GLSL of the library's, to look up buffers in shaders of yours. */
+static void glsl(tml_context *tml)
+{
+    const char *text = tml_gl_glsl(tml);
+    CHECK(text && strstr(text, "tml_vec3"));
+}
+
 /* The library in that context: its state is saved and given back with each call. */
 static void lent(void)
 {
@@ -160,6 +195,8 @@ static void lent(void)
         &(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &(tml_gl_desc){.lend_current = true}},
         &tml));
     picture_of_yours(tml);
+    import_and_export(tml);
+    glsl(tml);
     tml_close(tml);
 }
 

@@ -128,16 +128,49 @@ typedef struct tml_gl_memory {
 TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
                                                  tml_gl_memory *out);
 
+/* GLSL to look up buffers in shaders of your own, to put between their "#version 300 es" with precisions
+ * and the rest: tml_word(words, i), tml_float, tml_vec2 to tml_vec4, tml_uvec2 to tml_uvec4, tml_count(words),
+ * with words a usampler2D of the texture that tml_gl_texture gives; of lent textures below
+ * "#define TML_ANY_ROWS". On the float tier the functions take a highp sampler2D, the texture's width and height
+ * as a vec2, and i as a float, below "precision highp float"; there are tml_bytes, pack_float and
+ * unpack_float (a float to bytes of its bits, and back), and no tml_uvec.
+ * The context's until tml_close. NULL: another engine, or no memory; tml_last_error tells. */
+TML_API const char *tml_gl_glsl(tml_context *tml);
+
 /* A texture of yours with colours: float or normalised, as a sampler2D fetches them.
  * texture  a TEXTURE_2D whose first level is read; how it is set to be filtered does not matter
  * format   its sized internal format (GL_RGBA16F, GL_RGBA32F, GL_R11F_G11F_B10F, GL_RGB10_A2, GL_RGBA8,
  *          GL_SRGB8_ALPHA8 and their like); 0: one of these with four components
  * Named only during the call that takes it, whose draws come in the order of OpenGL's commands: they
- * see what was drawn before, and nothing of what is drawn later. Integer path only. */
+ * see what was drawn before, and nothing of what is drawn later. */
 typedef struct tml_gl_image {
     uint32_t texture;
     uint32_t format;
 } tml_gl_image;
+
+/* Between a texture of yours and a buffer: one draw, the caller's state restored, no wait, and nothing
+ * allocated from the second time on. Element i of the buffer is the texel i of the texture, row by row,
+ * or of a volume that is unrolled into it: slice z is tile (z % across, z / across), where across is
+ * width / tile_width, and elements are in the order x, y, z. */
+typedef struct tml_gl_transfer_desc {
+    tml_gl_image image; /* export: of a format that the context can draw to; its other texels stay */
+    uint32_t width, height;           /* texels, from the texture's first on */
+    uint32_t tile_width, tile_height; /* both 0: no tiles; else width and height are multiples */
+    uint32_t slices;                  /* tiles that have elements; 0: all */
+    uint32_t channels;                /* scalars of an element, 1 to 4; 0: the format's */
+    /* u8 (0 to 255 being 0.0 to 1.0), f16 or f32, scalars or vectors. On the float tier f32, or u8 with
+     * four channels. */
+    tml_buffer buffer;
+    uint64_t first; /* its scalar with which the first element begins; a multiple of those of a word */
+} tml_gl_transfer_desc;
+
+/* Import: numbers of a texture to a buffer; floats keep their bits in f32 where the device hands them
+ * through. Export: the other way; components that the buffer has not are 0, alpha 1. Enqueue only. On
+ * the float tier the texture must be set to GL_NEAREST and, for floats, WebGL 1 must have
+ * OES_texture_float. Errors: INVALID_ARGUMENT, INVALID_HANDLE, UNSUPPORTED (other engines; a texture
+ * that cannot be drawn to), OUT_OF_MEMORY, DEVICE_LOST. */
+TML_API TML_MUST_CHECK tml_status tml_gl_import(tml_context *tml, const tml_gl_transfer_desc *desc);
+TML_API TML_MUST_CHECK tml_status tml_gl_export(tml_context *tml, const tml_gl_transfer_desc *desc);
 
 /* Makes one call of those up to tml_gl_end, as far as OpenGL is concerned: the context is made
  * current once, and a lent one's state saved once and given back at the end. For many small calls

@@ -28,7 +28,7 @@
  *   expose   image_expose_plan. image_expose of image_expose.k.h, once.
  *   tonemap  image_tonemap_plan. Each pixel: decode (image_from_...), image_exposed
  *            (image_tone.k.h) with scale times the state's word TML_EXPOSURE_SCALE, image_tone,
- *            encode (image_to_integer, image_to_f16). in and out may be the same memory, so a pixel
+ *            encode (image_to_integer, tml_float_to_half). in and out may be the same memory, so a pixel
  *            is read before it is written.
  *   mips     image_mips_plan. Level by level, or several at once: floats between the levels, alpha
  *            linear whatever srgb says, encoded as above. image_mips.k.h says which texels with

@@ -1,4 +1,4 @@
-/* IEEE 754 binary16 to float, exact for every value, a NaN's payload included. Rebiasing the exponent by a
+/* IEEE 754 binary16. To float, exact for every value, a NaN's payload included. Rebiasing the exponent by a
  * multiplication also normalises subnormal halves; exponent 31 must then become 255. kernel.h includes
  * this file in C. */
 #ifndef TML_KERNEL_HALF
@@ -17,6 +17,21 @@ FUNCTION(float) tml_half_to_float(uint half_bits)
 #endif
     uint special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
     return uintBitsToFloat((half_bits & 0x8000u) << 16 | rebiased | special);
+}
+
+/* The bits of an f16, rounded to nearest, ties to even. Overflow gives infinity; NaN stays NaN. */
+FUNCTION(uint) tml_float_to_half(float x)
+{
+    uint bits = floatBitsToUint(x);
+    uint sign_bit = (bits >> 16) & 0x8000u;
+    uint magnitude = bits & 0x7fffffffu;
+    uint normal = (magnitude - 0x38000000u + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
+    /* Below 2^-14, adding 1/2 rounds to a multiple of 2^-24, ties to even, in the sum's last bits. */
+    uint small = magnitude < 0x00800000u ? 0u : magnitude;
+    uint subnormal = floatBitsToUint(uintBitsToFloat(small) + 0.5f) - 0x3f000000u;
+    uint finite = magnitude < 0x38800000u ? subnormal : normal;
+    uint value = magnitude >= 0x477ff000u ? 0x7c00u : finite;
+    return sign_bit | (magnitude > 0x7f800000u ? 0x7e00u : value);
 }
 
 #endif

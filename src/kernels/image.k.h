@@ -112,7 +112,7 @@ FUNCTION(float) image_srgb_encode(float x)
 }
 
 /* A u8 or u16 element as a number from 0 to 1, correct to one rounding; srgb: decoded from sRGB. f16
- * elements use tml_half_to_float. */
+ * elements use tml_half_to_float, and tml_float_to_half. */
 FUNCTION(float) image_from_u8(uint code, bool srgb)
 {
     float value = rounded_product(F(code), uintBitsToFloat(0x3b808081u)); /* 1 / 255 */
@@ -131,20 +131,6 @@ FUNCTION(uint) image_to_integer(float x, float largest, bool srgb)
     float inside = image_either(x > 0.0f, min(x, 1.0f), 0.0f);
     float code = srgb ? image_srgb_encode(inside) : inside;
     return U(I(rounded_product(code, largest) + 0.5f));
-}
-/* The bits of an f16, rounded to nearest, ties to even. Overflow gives infinity; NaN stays NaN. */
-FUNCTION(uint) image_to_f16(float x)
-{
-    uint bits = floatBitsToUint(x);
-    uint sign_bit = (bits >> 16) & 0x8000u;
-    uint magnitude = bits & 0x7fffffffu;
-    uint normal = (magnitude - 0x38000000u + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
-    /* Below 2^-14, adding 1/2 rounds to a multiple of 2^-24, ties to even, in the sum's last bits. */
-    uint small = magnitude < 0x00800000u ? 0u : magnitude;
-    uint subnormal = floatBitsToUint(uintBitsToFloat(small) + 0.5f) - 0x3f000000u;
-    uint finite = magnitude < 0x38800000u ? subnormal : normal;
-    uint value = magnitude >= 0x477ff000u ? 0x7c00u : finite;
-    return sign_bit | (magnitude > IMAGE_INFINITE ? 0x7e00u : value);
 }
 
 /* ---- measure --------------------------------------------------------------------------------- */

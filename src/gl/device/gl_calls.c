@@ -1,6 +1,11 @@
 /* Public calls of OpenGL ES only. */
 #include "core/call.h"
-#include "gl/device/gl_device.h"
+#include "gl/device/gl_float.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gl_device_shaders.h"
 
 const char *tml_gl_path_name(tml_gl_path path)
 {
@@ -32,6 +37,43 @@ tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *ou
 {
     tml_status status = TML_ENTER(tml, out);
     return status ? status : tml_leave(tml, texture(tml, buffer, out));
+}
+
+static tml_status make_glsl(tml_context *tml)
+{
+    gl_device *d = gl_device_of(tml);
+    const bool is_float = gl_is_float(d);
+    char head[48];
+    size_t size;
+    if (is_float)
+        snprintf(head, sizeof head, "#define TML_FLOATS %d\n", d->path != TML_GL_PATH_PACKED);
+    else
+        snprintf(head, sizeof head, "#define TML_ROW_LOG2 %u\n", d->row_log2);
+    char *text = gl_shader_text(tml, is_float ? &gl_shader_float_lookup : &gl_shader_lookup, &size);
+    if (!text)
+        return TML_ERROR_OUT_OF_MEMORY;
+    d->glsl_size = strlen(head) + size;
+    d->glsl = tml_alloc(tml, d->glsl_size);
+    if (d->glsl) {
+        char *end = d->glsl + strlen(strcpy(d->glsl, head));
+        if (is_float)
+            gl_copy_plain(text, end);
+        else
+            memcpy(end, text, size);
+    }
+    tml_free(tml, text, size);
+    return d->glsl ? TML_OK
+                   : tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_gl_glsl: no memory for the text");
+}
+
+const char *tml_gl_glsl(tml_context *tml)
+{
+    if (TML_ENTER(tml) != TML_OK)
+        return NULL;
+    tml_status status = check_engine(tml, "tml_gl_glsl");
+    if (status == TML_OK && !gl_device_of(tml)->glsl)
+        status = make_glsl(tml);
+    return tml_leave(tml, status) == TML_OK ? gl_device_of(tml)->glsl : NULL;
 }
 
 uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity)

@@ -1,5 +1,5 @@
 /* Textures of the caller's that a sampler2D fetches floats from: which are accepted. */
-#include "gl/device/gl_float.h"
+#include "gl/device/gl_device.h"
 
 /* Components of a sized internal format with float or normalised colours; 0: of another. */
 static uint32_t components_of(uint32_t format)
@@ -40,17 +40,13 @@ tml_status gl_colours_check(tml_context *tml, const char *call, const char *fiel
                             gl_texture *out, uint32_t *components)
 {
     const gl_device *d = gl_device_of(tml);
-    if (gl_is_float(d))
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: %s.gl needs integer textures beside it, and the path is %s", call,
-                         field, tml_gl_path_name(d->path));
     if (!image->texture)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: %s.gl->texture is 0, needs a TEXTURE_2D", call, field);
+                         "%s: %s texture is 0, needs a TEXTURE_2D", call, field);
     *components = components_of(image->format);
     if (*components == 0)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: %s.gl->format is 0x%x, needs the sized internal format of a texture "
+                         "%s: %s format is 0x%x, needs the sized internal format of a texture "
                          "with float or normalised colours (GL_RGBA16F 0x881a, GL_RGBA32F, "
                          "GL_R11F_G11F_B10F, GL_RGB10_A2, GL_RGBA8, GL_SRGB8_ALPHA8, ...), or 0 "
                          "for any of these with four components",

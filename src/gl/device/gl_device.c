@@ -480,6 +480,7 @@ void gl_close(tml_context *tml)
     }
     gl_programs_close(d);
     gl_cache_close(d);
+    tml_free(tml, d->glsl, d->glsl_size);
     if (is_current)
         gl_leave(tml);
 #ifndef __EMSCRIPTEN__

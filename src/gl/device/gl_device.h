@@ -93,7 +93,11 @@ typedef struct gl_device {
     bool has_binaries;   /* of programs: the driver gives and takes them */
     gl_texture nothing;  /* one texel, for samplers to which an operation gives no texture */
     GLuint vertex_array; /* ES 3.0: without attributes */
-    GLuint framebuffer;  /* for draws with several targets */
+    GLuint framebuffer;  /* for draws with several targets, and those to the caller's textures */
+    /* The caller's textures that were drawn to, the latest ones, since a query of the framebuffer's status
+     * waits in a page. */
+    GLuint targets_checked[8];
+    uint32_t next_checked;
     GLuint vertex_shader;
     GLuint sampler; /* nearest texel: a lent texture may have a filter */
     GLuint timer;   /* query; 0: none yet */
@@ -101,6 +105,8 @@ typedef struct gl_device {
     bool has_completion;             /* KHR_parallel_shader_compile */
     bool is_preparing, has_taken_in; /* tml_gl_prepare_begin ... _end; a program was made ready */
     double timed_from;
+    char *glsl;     /* tml_gl_glsl; NULL: not asked for yet */
+    size_t glsl_size;
     GLuint corners; /* buffer: the float tier's vertices */
 } gl_device;
 
@@ -175,6 +181,9 @@ void gl_programs_close(gl_device *device);
 gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler);
 /* The shader's complete text, *size bytes, for tml_free. NULL: out of memory, with a message. */
 char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size);
+/* Copies a shader without what GLSL ES 1.00 does not have: suffixes of numbers (1.0f, 1u) and line
+ * continuations. Returns the end. */
+char *gl_copy_plain(const char *text, char *out);
 /* Compiles a shader; the compiler's log goes into the error message. */
 tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
                       int count, GLuint *out);

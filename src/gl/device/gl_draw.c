@@ -2,6 +2,7 @@
  * operations share. */
 #include "gl/device/gl_float.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "gl_device_shaders.h"
@@ -31,7 +32,8 @@ static const gl_texture *input_of(const tml_context *tml, const gl_draw_info *in
 static bool has_own_rows(const tml_context *tml, const gl_texture *t)
 {
     uint32_t row = 1u << gl_row_log2(tml);
-    return !t || t->format == GL_FORMAT_COLOURS || t->width == row || (t->height == 1 && t->width <= row);
+    return !t || t->format == GL_FORMAT_COLOURS || t->width == row ||
+           (t->height == 1 && t->width <= row);
 }
 
 static bool all_have_own_rows(const tml_context *tml, const gl_draw_info *info)
@@ -177,10 +179,38 @@ static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_progra
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
+/* The caller's texture: the framebuffer lets go of it after the draw. */
+static tml_status bind_colours(tml_context *tml, const gl_texture *target)
+{
+    gl_device *d = gl_device_of(tml);
+    if (!d->framebuffer) /* the float tier has needed none */
+        d->fn.GenFramebuffers(1, &d->framebuffer);
+    d->fn.BindFramebuffer(GL_FRAMEBUFFER, d->framebuffer);
+    for (GLenum t = 0; t < (d->is_es3 ? GL_TARGETS_MAX : 1u); t++)
+        d->fn.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0 + t, GL_TEXTURE_2D,
+                                   t == 0 ? target->name : 0, 0);
+    if (d->is_es3)
+        d->fn.DrawBuffers(1, &(GLenum){GL_COLOR_ATTACHMENT0});
+    for (size_t i = 0; i < TML_ARRAY_SIZE(d->targets_checked); i++)
+        if (d->targets_checked[i] == target->name)
+            return TML_OK;
+    GLenum is = d->fn.CheckFramebufferStatus(GL_FRAMEBUFFER);
+    if (is != GL_FRAMEBUFFER_COMPLETE)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "texture %" PRIu32
+                         " cannot be drawn to: %s; RGBA8 can, float formats where "
+                         "there is EXT_color_buffer_float or EXT_color_buffer_half_float",
+                         target->name, gl_framebuffer_status_name(is));
+    d->targets_checked[d->next_checked++ % TML_ARRAY_SIZE(d->targets_checked)] = target->name;
+    return TML_OK;
+}
+
 static tml_status bind_targets(tml_context *tml, const gl_draw_info *info, gl_program *program)
 {
     gl_device *d = gl_device_of(tml);
     GLuint name;
+    if (info->targets[0]->format == GL_FORMAT_COLOURS)
+        return bind_colours(tml, info->targets[0]);
     if (!info->targets[1]) {
         tml_status status = gl_texture_framebuffer(tml, info->targets[0], &name);
         if (status == TML_OK)
@@ -218,8 +248,9 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
                                         : gl_program_find(tml, info, any_rows, &program);
     if (status == TML_OK && !program) { /* preparing: it is not the program's turn */
         GLuint framebuffer;
-        return info->targets[1] ? TML_OK
-                                : gl_texture_framebuffer(tml, info->targets[0], &framebuffer);
+        return info->targets[1] || info->targets[0]->format == GL_FORMAT_COLOURS
+                   ? TML_OK
+                   : gl_texture_framebuffer(tml, info->targets[0], &framebuffer);
     }
     if (status == TML_OK)
         status = bind_targets(tml, info, program);
@@ -246,6 +277,8 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
         /* Vertices 3 to 5 are all in one corner: an empty triangle. */
         d->fn.DrawArrays(GL_TRIANGLES, d->is_preparing ? 3 : 0, 3);
     }
+    if (target->format == GL_FORMAT_COLOURS)
+        d->fn.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 0, 0);
     return TML_OK;
 }
 

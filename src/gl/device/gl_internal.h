@@ -20,11 +20,11 @@
 /* ---- textures -------------------------------------------------------------------------------- */
 
 typedef enum gl_format {
-    GL_FORMAT_WORDS,  /* R32UI: a word per texel; every buffer */
-    GL_FORMAT_QUADS,  /* RGBA32UI: four words per texel; for temporaries */
-    GL_FORMAT_BYTES,  /* RGBA8; the float tier */
-    GL_FORMAT_FLOATS, /* RGBA32F; the float tier */
-    GL_FORMAT_FLOAT,  /* R32F; for programs' parts */
+    GL_FORMAT_WORDS,   /* R32UI: a word per texel; every buffer */
+    GL_FORMAT_QUADS,   /* RGBA32UI: four words per texel; for temporaries */
+    GL_FORMAT_BYTES,   /* RGBA8; the float tier */
+    GL_FORMAT_FLOATS,  /* RGBA32F; the float tier */
+    GL_FORMAT_FLOAT,   /* R32F; for programs' parts */
     GL_FORMAT_COLOURS, /* the caller's, of any format that a sampler2D fetches floats from */
 } gl_format;
 

@@ -36,9 +36,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* Copies a shader without what GLSL ES 1.00 does not have: suffixes of numbers (1.0f, 1u) and line
- * continuations. */
-static char *copy_plain(const char *text, char *out)
+char *gl_copy_plain(const char *text, char *out)
 {
     while (*text) {
         if (text[0] == '\\' && text[1] == '\n') {
@@ -71,7 +69,7 @@ static tml_status set_source(tml_context *tml, GLuint shader, const char *const 
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the text of a shader");
     char *end = plain;
     for (int i = 0; i < count; i++)
-        end = copy_plain(texts[i], end);
+        end = gl_copy_plain(texts[i], end);
     const char *whole = plain;
     fn->ShaderSource(shader, 1, &whole, NULL);
     tml_free(tml, plain, size);

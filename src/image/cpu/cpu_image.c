@@ -64,7 +64,7 @@ CPU_INLINE void encode(tml_type type, coding how, const float *restrict in, size
     uint8_t *bytes = out;
     if (type == TML_F16)
         for (size_t i = 0; i < count; i++)
-            halves[i] = (uint16_t)image_to_f16(in[i]);
+            halves[i] = (uint16_t)tml_float_to_half(in[i]);
     else if (type == TML_U16)
         for (size_t i = 0; i < count; i++)
             halves[i] = (uint16_t)to_integer(how, in[i], 65535.0f, i);

@@ -47,7 +47,8 @@ tml_status vk_image_check_texture(tml_context *tml, const char *call, const char
 {
     if (!image->vulkan)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: %s.gl is for another engine; Vulkan reads %s.vulkan", call, field, field);
+                         "%s: %s.gl is for another engine; Vulkan reads %s.vulkan", call, field,
+                         field);
     view->texture = image->vulkan;
     return vk_sampled_check(tml, call, field, image->vulkan, image->width, image->height,
                             components);

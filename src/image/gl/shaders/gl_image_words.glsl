@@ -7,6 +7,7 @@
  * picture are copied from old: OLD_ENDS: only the first and last word have such bytes; OLD_ALL: any
  * word may. */
 #include "gl_divide.glsl"
+#include "kernels/half.k.h"
 #include "kernels/image.k.h"
 
 #define OUT_U8  0
@@ -45,7 +46,7 @@ uint code_of(vec4 pixel, uint channel)
 #elif OUT_TYPE == OUT_U16
     return image_to_integer(x, 65535.0, OUT_SRGB && channel != OUT_ALPHA);
 #elif OUT_TYPE == OUT_F16
-    return image_to_f16(x);
+    return tml_float_to_half(x);
 #else
     return floatBitsToUint(x);
 #endif

@@ -12,7 +12,7 @@ uint channel_code(float x, uint channel)
     if (OUT_TYPE == IMAGE_TYPE_F32)
         return floatBitsToUint(x);
     if (OUT_TYPE == IMAGE_TYPE_F16)
-        return image_to_f16(x);
+        return tml_float_to_half(x);
     bool is_alpha = (OUT_CHANNELS & 1u) == 0u && channel == OUT_CHANNELS - 1u;
     return image_to_integer(x, OUT_TYPE == IMAGE_TYPE_U8 ? 255.0 : 65535.0,
                             OUT_IS_SRGB && !is_alpha);
