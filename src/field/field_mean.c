@@ -92,6 +92,16 @@ static const uint64_t most_points = (uint64_t)1 << 30;
 /* A level has at most CELLS_A_POINT cells a point, or MIN_CELLS, and MAX_CELLS, unless the field's bins are more. */
 enum { CELLS_A_POINT = 2, MIN_CELLS = 4096, MAX_CELLS = 1 << 26 };
 
+/* Attributes that share their weights: each in one of up to four quads of floats. */
+enum { MAX_QUADS = TML_MAX_OUTS, MAX_GROUPS = TML_CEIL_DIV(TML_FIELD_MAX_ATTRIBUTES, MAX_QUADS) };
+typedef struct mean_group {
+    uint32_t number[TML_FIELD_MAX_ATTRIBUTES], width[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t quad[TML_FIELD_MAX_ATTRIBUTES], first[TML_FIELD_MAX_ATTRIBUTES]; /* component */
+    uint32_t count, quads, used[MAX_QUADS];
+    tml_buffer
+        values; /* in the kernels' order of points: a row of quads or, of one attribute, its own type */
+} mean_group;
+
 /* A level's cells. */
 typedef struct mean_level {
     uint32_t edge_log2;
@@ -105,8 +115,8 @@ struct field_means {
     uint64_t cell_count;
     uint32_t *order;          /* the desc's number of each point, cell by cell */
     tml_buffer words, points; /* as the kernels read them */
-    tml_buffer sorted[TML_FIELD_MAX_ATTRIBUTES];
-    uint32_t count;
+    mean_group groups[MAX_GROUPS];
+    uint32_t group_count;
 };
 
 typedef struct mean_job {
@@ -409,8 +419,8 @@ void field_means_destroy(tml_context *tml, field_means *means)
 {
     if (!means)
         return;
-    for (uint32_t i = 0; i < means->count; i++)
-        tml_buffer_destroy(tml, means->sorted[i]);
+    for (uint32_t g = 0; g < means->group_count; g++)
+        tml_buffer_destroy(tml, means->groups[g].values);
     tml_buffer_destroy(tml, means->words);
     tml_buffer_destroy(tml, means->points);
     tml_free(tml, means->order, means->plan->point_count * sizeof *means->order);
@@ -441,174 +451,139 @@ static tml_status order_values(tml_context *tml, const field_means *means, tml_b
     return TML_OK;
 }
 
-static tml_status sort_values(tml_context *tml, const field_means *means, tml_buffer values,
-                              tml_buffer *out)
+/* Puts an attribute into the group's first quad with room; false: the group is full. */
+static bool join_group(mean_group *group, uint32_t number, uint32_t width)
+{
+    uint32_t quad = 0, i = group->count;
+    while (quad < group->quads && group->used[quad] + width > 4)
+        quad++;
+    if (quad == MAX_QUADS)
+        return false;
+    group->quads = TML_MAX_OF(group->quads, quad + 1);
+    group->number[i] = number;
+    group->width[i] = width;
+    group->quad[i] = quad;
+    group->first[i] = group->used[quad];
+    group->used[quad] += width;
+    group->count++;
+    return true;
+}
+
+static tml_status fill_group(tml_context *tml, const field_means *means, const tml_buffer *values,
+                             mean_group *group)
 {
     uint64_t count = means->plan->point_count;
-    uint32_t width = width_of(tml, values);
-    float *sorted = tml_alloc_array(tml, count, width * sizeof *sorted);
-    if (!sorted && count)
-        return no_memory(tml, count * width * sizeof *sorted);
-    tml_status status = order_values(tml, means, values, sorted, width);
+    uint32_t width = group->count == 1 ? group->width[0] : 4 * group->quads;
+    size_t size = count * width * sizeof(float);
+    float *rows = tml_alloc(tml, size);
+    if (!rows && size)
+        return no_memory(tml, size);
+    if (size)
+        memset(rows, 0, size);
+    tml_status status = TML_OK;
+    for (uint32_t i = 0; i < group->count && status == TML_OK; i++)
+        status = order_values(tml, means, values[group->number[i]],
+                              rows + 4 * group->quad[i] + group->first[i], width);
+    bool is_one = group->count == 1;
     if (status == TML_OK)
-        status =
-            make_buffer(tml, value_types[width - 1], count, sorted, "field mean's values", out);
-    tml_free(tml, sorted, count * width * sizeof *sorted);
+        status = make_buffer(tml, value_types[is_one ? width - 1 : 3],
+                             is_one ? count : count * group->quads, rows, "field mean's values",
+                             &group->values);
+    tml_free(tml, rows, size);
     return status;
 }
 
-static tml_status map_values(tml_context *tml, const field_means *means, tml_buffer sorted,
-                             tml_buffer positions, tml_buffer out)
-{
-    static const tml_kernel *const kernels[] = {TML_USE(field_mean_1), TML_USE(field_mean_2),
-                                                TML_USE(field_mean_3), TML_USE(field_mean_4)};
-    uint64_t count = 0;
-    tml_buffer_describe(tml, positions, NULL, &count);
-    return tml_map(tml, &(tml_map_desc){.kernel = kernels[width_of(tml, sorted) - 1],
-                                        .in = {positions, means->words, means->points, sorted},
-                                        .length = {.count = count},
-                                        .out = out});
-}
-
-tml_status field_means_add(tml_context *tml, field_means *means, const char *name_of_call,
-                           const char *name, tml_buffer values)
+tml_status field_means_check(tml_context *tml, const field_means *means, const char *name_of_call,
+                             const char *name, tml_buffer values)
 {
     tml_status status =
         tml_check_buffer_anywhere(tml, name_of_call, name, values, value_types, means->point_count);
     if (status == TML_OK && means->point_count > most_points)
         status = too_many_points(tml, name_of_call, means->point_count);
-    if (status != TML_OK)
-        return status;
-    return sort_values(tml, means, values, &means->sorted[means->count++]);
-}
-
-tml_status field_means_at(tml_context *tml, const field_means *means, uint32_t number,
-                          tml_buffer positions, tml_buffer out)
-{
-    return map_values(tml, means, means->sorted[number], positions, out);
-}
-
-static tml_status run_attribute(const mean_job *job, const field_means *means,
-                                const tml_field_attribute *a)
-{
-    tml_buffer sorted = {0};
-    tml_status status = sort_values(job->tml, means, a->values, &sorted);
-    if (status == TML_OK)
-        status = map_values(job->tml, means, sorted, job->desc->positions, a->out);
-    tml_buffer_destroy(job->tml, sorted);
     return status;
 }
 
-/* ---- several attributes at once ----------------------------------------------------------------- */
-
-/* Attributes that share their weights: each in one of up to four quads of floats. */
-enum { MAX_QUADS = TML_MAX_OUTS };
-typedef struct mean_group {
-    const tml_field_attribute *attributes[TML_FIELD_MAX_ATTRIBUTES];
-    uint32_t quad[TML_FIELD_MAX_ATTRIBUTES], first[TML_FIELD_MAX_ATTRIBUTES]; /* component */
-    uint32_t count, quads, used[MAX_QUADS];
-    tml_buffer values, out[MAX_QUADS]; /* the attribute's own where it fills a quad */
-    bool is_own[MAX_QUADS];
-} mean_group;
-
-/* Puts an attribute into the first quad with room; false: the group is full. */
-static bool join_group(mean_group *group, const tml_field_attribute *a, uint32_t width)
+tml_status field_means_take(tml_context *tml, field_means *means, const tml_buffer *values,
+                            uint32_t count)
 {
-    uint32_t quad = 0;
-    while (quad < group->quads && group->used[quad] + width > 4)
-        quad++;
-    if (quad == MAX_QUADS)
-        return false;
-    if (quad == group->quads)
-        group->quads++;
-    group->attributes[group->count] = a;
-    group->quad[group->count] = quad;
-    group->first[group->count++] = group->used[quad];
-    group->used[quad] += width;
-    if (width == 4) {
-        group->out[quad] = a->out;
-        group->is_own[quad] = true;
-    }
-    return true;
-}
-
-static tml_status make_group(const mean_job *job, const field_means *means, mean_group *group)
-{
-    tml_context *tml = job->tml;
-    uint64_t count = means->plan->point_count;
-    size_t row = 4 * group->quads * sizeof(float);
-    float *values = tml_alloc_array(tml, count, row);
-    if (!values && count)
-        return no_memory(tml, count * row);
-    memset(values, 0, count * row);
     tml_status status = TML_OK;
-    for (uint32_t i = 0; i < group->count && status == TML_OK; i++)
-        status = order_values(tml, means, group->attributes[i]->values,
-                              values + 4 * group->quad[i] + group->first[i], 4 * group->quads);
-    if (status == TML_OK)
-        status = make_buffer(tml, TML_VEC(TML_F32, 4), count * group->quads, values,
-                             "field mean's values", &group->values);
-    tml_free(tml, values, count * row);
-    for (uint32_t q = 0; q < group->quads && status == TML_OK; q++)
-        if (!group->is_own[q])
-            status = make_buffer(tml, TML_VEC(TML_F32, 4), job->position_count, NULL,
-                                 "field mean's quads", &group->out[q]);
+    for (uint32_t i = 0; i < count && status == TML_OK; i++) {
+        uint32_t width = width_of(tml, values[i]);
+        if (means->group_count == 0 ||
+            !join_group(&means->groups[means->group_count - 1], i, width))
+            join_group(&means->groups[means->group_count++], i, width);
+    }
+    for (uint32_t g = 0; g < means->group_count && status == TML_OK; g++)
+        status = fill_group(tml, means, values, &means->groups[g]);
     return status;
 }
 
-static tml_status map_group(const mean_job *job, const field_means *means, const mean_group *group)
+/* The attribute that fills a quad by itself, or is alone in the group; NULL: the quad has parts. */
+static const tml_buffer *own_out(const mean_group *group, uint32_t quad, const tml_buffer *outs)
 {
-    static const tml_kernel *const kernels[] = {TML_USE(field_mean_4), TML_USE(field_mean_8),
-                                                TML_USE(field_mean_12), TML_USE(field_mean_16)};
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->quad[i] == quad && (group->width[i] == 4 || group->count == 1))
+            return &outs[group->number[i]];
+    return NULL;
+}
+
+static tml_status map_parts(tml_context *tml, const mean_group *group, const tml_buffer *quads,
+                            uint64_t count, const tml_buffer *outs)
+{
     static const tml_kernel *const parts[] = {TML_USE(field_part_1), TML_USE(field_part_2),
                                               TML_USE(field_part_3)};
-    tml_status status = tml_map(
-        job->tml,
-        &(tml_map_desc){.kernel = kernels[group->quads - 1],
-                        .in = {job->desc->positions, means->words, means->points, group->values},
-                        .length = {.count = job->position_count},
-                        .out = group->out[0],
-                        .also = {group->out[1], group->out[2], group->out[3]}});
-    for (uint32_t i = 0; i < group->count && status == TML_OK; i++) {
-        const tml_field_attribute *a = group->attributes[i];
-        if (!group->is_own[group->quad[i]])
-            status = tml_map(job->tml,
-                             &(tml_map_desc){.kernel = parts[width_of(job->tml, a->values) - 1],
-                                             .params.u = {group->first[i]},
-                                             .in = {group->out[group->quad[i]]},
-                                             .length = {.count = job->position_count},
-                                             .out = a->out});
-    }
-    return status;
-}
-
-static tml_status run_group(const mean_job *job, const field_means *means, mean_group *group)
-{
-    if (group->count == 1)
-        return run_attribute(job, means, group->attributes[0]);
-    tml_status status = make_group(job, means, group);
-    if (status == TML_OK)
-        status = map_group(job, means, group);
-    tml_buffer_destroy(job->tml, group->values);
-    for (uint32_t q = 0; q < group->quads; q++)
-        if (!group->is_own[q])
-            tml_buffer_destroy(job->tml, group->out[q]);
-    return status;
-}
-
-static tml_status run_attributes(const mean_job *job, const field_means *means)
-{
     tml_status status = TML_OK;
-    mean_group group = {.count = 0};
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++) {
-        const tml_field_attribute *a = &job->desc->attributes[i];
-        if (!is_used(a) || join_group(&group, a, width_of(job->tml, a->values)))
-            continue;
-        status = run_group(job, means, &group);
-        group = (mean_group){.count = 0};
-        join_group(&group, a, width_of(job->tml, a->values));
+    for (uint32_t i = 0; i < group->count && status == TML_OK; i++)
+        if (!own_out(group, group->quad[i], outs))
+            status = tml_map(tml, &(tml_map_desc){.kernel = parts[group->width[i] - 1],
+                                                  .params.u = {group->first[i]},
+                                                  .in = {quads[group->quad[i]]},
+                                                  .length = {.count = count},
+                                                  .out = outs[group->number[i]]});
+    return status;
+}
+
+static tml_status map_group(tml_context *tml, const field_means *means, const mean_group *group,
+                            tml_buffer positions, uint64_t count, const tml_buffer *outs)
+{
+    static const tml_kernel *const ones[] = {TML_USE(field_mean_1), TML_USE(field_mean_2),
+                                             TML_USE(field_mean_3), TML_USE(field_mean_4)};
+    static const tml_kernel *const several[] = {TML_USE(field_mean_4), TML_USE(field_mean_8),
+                                                TML_USE(field_mean_12), TML_USE(field_mean_16)};
+    tml_buffer quads[MAX_QUADS] = {{0}};
+    tml_status status = TML_OK;
+    for (uint32_t q = 0; q < group->quads && status == TML_OK; q++) {
+        const tml_buffer *own = own_out(group, q, outs);
+        if (own)
+            quads[q] = *own;
+        else
+            status = make_buffer(tml, value_types[3], count, NULL, "field mean's quads", &quads[q]);
     }
-    return status == TML_OK && group.count > 0 ? run_group(job, means, &group) : status;
+    if (status == TML_OK)
+        status = tml_map(
+            tml, &(tml_map_desc){.kernel = group->count == 1 ? ones[group->width[0] - 1]
+                                                             : several[group->quads - 1],
+                                 .in = {positions, means->words, means->points, group->values},
+                                 .length = {.count = count},
+                                 .out = quads[0],
+                                 .also = {quads[1], quads[2], quads[3]}});
+    if (status == TML_OK)
+        status = map_parts(tml, group, quads, count, outs);
+    for (uint32_t q = 0; q < group->quads; q++)
+        if (!own_out(group, q, outs))
+            tml_buffer_destroy(tml, quads[q]);
+    return status;
+}
+
+tml_status field_means_at(tml_context *tml, const field_means *means, tml_buffer positions,
+                          const tml_buffer *outs)
+{
+    uint64_t count = 0;
+    tml_status status = TML_OK;
+    tml_buffer_describe(tml, positions, NULL, &count);
+    for (uint32_t g = 0; g < means->group_count && count > 0 && status == TML_OK; g++)
+        status = map_group(tml, means, &means->groups[g], positions, count, outs);
+    return status;
 }
 
 static tml_status run_means(mean_job *job)
@@ -629,8 +604,17 @@ static tml_status run_means(mean_job *job)
     status = field_plan_create_ordered(tml, &field, &plan);
     if (status == TML_OK)
         status = field_means_create(tml, &field, plan, desc->position_origin, &means);
+    tml_buffer values[TML_FIELD_MAX_ATTRIBUTES], outs[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t count = 0;
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        if (is_used(&desc->attributes[i])) {
+            values[count] = desc->attributes[i].values;
+            outs[count++] = desc->attributes[i].out;
+        }
     if (status == TML_OK)
-        status = run_attributes(job, means);
+        status = field_means_take(tml, means, values, count);
+    if (status == TML_OK)
+        status = field_means_at(tml, means, desc->positions, outs);
     field_means_destroy(tml, means);
     field_plan_destroy(tml, plan);
     return status;

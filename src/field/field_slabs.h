@@ -35,13 +35,15 @@ typedef struct field_means field_means;
 /* plan: the desc's, ordered; outlives them. origin is added to positions. Waits. Errors: OUT_OF_MEMORY. */
 tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
                               const field_plan *plan, const double origin[3], field_means **out);
-/* Takes the values of the points, one array more; they are read and copied. Errors: INVALID_ARGUMENT, by the names of the
- * call and the buffer; OUT_OF_MEMORY. */
-tml_status field_means_add(tml_context *tml, field_means *means, const char *call, const char *name,
-                           tml_buffer values);
-/* The means of the number-th array that was added, into out, one a position. */
-tml_status field_means_at(tml_context *tml, const field_means *means, uint32_t number,
-                          tml_buffer positions, tml_buffer out);
+/* Are these values of the points? Errors: INVALID_ARGUMENT, by the names of the call and the buffer; UNSUPPORTED. */
+tml_status field_means_check(tml_context *tml, const field_means *means, const char *call,
+                             const char *name, tml_buffer values);
+/* Takes arrays of values, once, at most TML_FIELD_MAX_ATTRIBUTES; they are read and copied. Errors: OUT_OF_MEMORY. */
+tml_status field_means_take(tml_context *tml, field_means *means, const tml_buffer *values,
+                            uint32_t count);
+/* The means of the arrays that were taken, into outs, one a position. */
+tml_status field_means_at(tml_context *tml, const field_means *means, tml_buffer positions,
+                          const tml_buffer *outs);
 void field_means_destroy(tml_context *tml, field_means *means);
 
 #endif

@@ -238,16 +238,19 @@ static tml_status create_means(stream *s, const tml_field_desc *field)
     if (status == TML_OK)
         status = field_means_create(s->tml, field, s->field, s->desc->surface->position_origin,
                                     &s->means);
+    tml_buffer all[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t count = 0;
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++) {
         const tml_buffer values = s->desc->field_values[i];
         char name[32];
         if (tml_buffer_is_none(values))
             continue;
         snprintf(name, sizeof name, "desc.field_values[%d]", i);
-        status = field_means_add(s->tml, s->means, "tml_surface_slabs", name, values);
+        status = field_means_check(s->tml, s->means, "tml_surface_slabs", name, values);
         tml_buffer_describe(s->tml, values, &s->value_types[i], NULL);
+        all[count++] = values;
     }
-    return status;
+    return status ? status : field_means_take(s->tml, s->means, all, count);
 }
 
 static tml_status resolve_slabs(stream *s)
@@ -581,11 +584,13 @@ static tml_status find_means(stream *s, piece_arrays *out)
 {
     tml_status status = TML_OK;
     double start = tml_seconds();
-    uint32_t number = 0;
-    for (int i = PIECE_MEANS; i < PIECE_ARRAYS && status == TML_OK; i++)
+    tml_buffer outs[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t count = 0;
+    for (int i = PIECE_MEANS; i < PIECE_ARRAYS; i++)
         if (piece_has(s, i))
-            status = field_means_at(s->tml, s->means, number++, out->buffers[PIECE_POSITIONS],
-                                    out->buffers[i]);
+            outs[count++] = out->buffers[i];
+    if (s->means)
+        status = field_means_at(s->tml, s->means, out->buffers[PIECE_POSITIONS], outs);
     if (s->means)
         surface_time(s->result, "attributes", tml_seconds() - start);
     return status;
