@@ -126,6 +126,7 @@ enum {
     OPTION_STAGING = 512,   /* open: on Vulkan, copies staged; on OpenGL ES, short rows */
     OPTION_EXACT = 2048,    /* tml_length_of */
     OPTION_APPEND = 4096,   /* compact, expand: count is out_first, too */
+    OPTION_SOUP = 8192,     /* surface */
     OPTION_PASSES = 1024,   /* open: on Vulkan, passes of 2^16; on OpenGL ES, exact_counts */
 };
 
@@ -839,6 +840,7 @@ static inline tml_surface_enqueue_desc surface_desc(const operands *o, const cal
                                   .iso = 0.5,
                                   .caps = c->options & OPTION_CAPS,
                                   .flip = c->options & OPTION_FLIP,
+                                  .soup = c->options & OPTION_SOUP,
                                   .vertices = make(o, AT_OUT),
                                   .indices = make(o, AT_OUT + 1)};
     return (tml_surface_enqueue_desc){.surface = surface,
@@ -914,12 +916,14 @@ static inline void model_surface(const operands *o, const call *c)
         store_count(o->at[AT_COUNT], 0, counts[0]);
         store_count(o->at[AT_COUNT], 1, counts[1]);
     }
-    if (counts[0] != mesh.vertex_count)
-        surface_problem(o, "vertices", counts[0], mesh.vertex_count);
+    const bool is_soup = surface.soup;
+    const uint64_t expected = is_soup ? 3 * mesh.triangle_count : mesh.vertex_count;
+    if (counts[0] != expected)
+        surface_problem(o, "vertices", counts[0], expected);
     else if (counts[1] != mesh.triangle_count)
         surface_problem(o, "triangles", counts[1], mesh.triangle_count);
     uint64_t n = counts[0] < vertices->count ? counts[0] : vertices->count;
-    if (memcmp(vertices->mirror, mesh.positions, n * 3 * sizeof(float)) != 0)
+    if (!is_soup && memcmp(vertices->mirror, mesh.positions, n * 3 * sizeof(float)) != 0)
         surface_problem(o, "positions differ; vertices", counts[0], mesh.vertex_count);
     mc_free(&mesh);
     const tml_buffer made[] = {surface.volume,  surface.mask, surface.vertices,

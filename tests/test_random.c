@@ -577,9 +577,12 @@ static void make_surface_enqueue(generator *g, call *c)
         c->index = below(g, isos < 5 ? isos : 5);
     }
     uint64_t room = chance(g, 60) ? 3 * count : below(g, count + 1);
-    c->at[AT_OUT] = want_out(g, c->context, TML_VEC(TML_F32, 3), room);
-    c->at[AT_OUT + 1] =
-        want_out(g, c->context, TML_VEC(TML_U32, 3), chance(g, 60) ? 5 * count : room);
+    c->options |= chance(g, 35) ? OPTION_SOUP : 0;
+    c->at[AT_OUT] = want_out(g, c->context, TML_VEC(TML_F32, 3),
+                             c->options & OPTION_SOUP && chance(g, 60) ? 15 * count : room);
+    if (!(c->options & OPTION_SOUP))
+        c->at[AT_OUT + 1] =
+            want_out(g, c->context, TML_VEC(TML_U32, 3), chance(g, 60) ? 5 * count : room);
     if (chance(g, 60))
         c->at[AT_OUT + 2] = want_out(g, c->context, TML_U32, 5);
     if (chance(g, 80))
@@ -831,6 +834,7 @@ static void print_call(const call *c)
                    {OPTION_KERNEL, "kernel"},
                    {OPTION_CAPS, "caps"},
                    {OPTION_FLIP, "flip"},
+                   {OPTION_SOUP, "soup"},
                    {OPTION_LENT, "lent"},
                    {OPTION_UNDEFINED, "then_written"},
                    {OPTION_STAGING, "staging_or_short_rows"},
