@@ -257,9 +257,10 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * more, and on the CPU up to 4 MiB a thread; on OpenGL ES textures of 23 bytes an element. Methods:
  * on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter, on OpenGL ES HISTOPYRAMID.
  * Engines: the CPU, Vulkan for fewer than 2^32 elements, OpenGL ES 3 for at most 2^28 - 128.
- * Segments: short ones are read and written once, on the CPU and on Vulkan (up to 896 elements there, or 1792 of
- * keys below 8 bytes), which gives the elements of long ones a sort by keys and one by segments. Vulkan: fewer than
- * 2^31 elements and segments; scratch 8 to 64 bytes an element, a payload in place once more.
+ * Segments: short ones are read and written once, on the CPU and on Vulkan (there up to 8 times the mean length at
+ * least, and 896 elements at most, or 1792 of keys below 8 bytes), which gives the elements of long ones a sort by
+ * keys and one by segments. Vulkan: fewer than 2^31 elements and segments; scratch 8 to 64 bytes an element, a
+ * payload in place once more.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
  * McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their Applications. 1968;
  * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022; Baxter: moderngpu,

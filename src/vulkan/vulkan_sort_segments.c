@@ -13,9 +13,11 @@
 #include "kernels/kernel_end.h"
 #include "vulkan_shaders.h"
 
-/* Elements per invocation of a workgroup that does a window of half as many: the codes, two spans and the rest fit 16
- * KiB of shared memory. Drivers with small subgroups compile long unrolled loops slowly. */
-enum { ITEMS = 14, ITEMS_SMALL = 4 };
+/* Elements per invocation of a workgroup that does a window of half as many: a wide window for long segments, since
+ * each segment that is longer goes the long way; a small one where most are short, so that many workgroups are
+ * resident. The widest fits 16 KiB of shared memory. Drivers with small subgroups compile long unrolled loops slowly.
+ */
+enum { ITEMS = 14, ITEMS_MIDDLING = 8, ITEMS_SMALL = 4, WINDOW_SEGMENTS = 16 };
 
 typedef struct segments_job {
     vk_sort stream; /* what the caller wants of all elements */
@@ -86,13 +88,23 @@ static void take_words(segments_job *job, vk_arena *arena)
         stream->words.out = vk_take(arena, bound, sizeof(uint32_t));
 }
 
+static uint32_t items_of(const tml_context *tml, const tml_sort_resolved *resolved)
+{
+    uint64_t segments = TML_MAX_OF(resolved->segments, (uint64_t)1);
+    uint64_t each = WINDOW_SEGMENTS * (resolved->desc.length.count / segments);
+    bool is_counted = !tml_buffer_is_none(resolved->desc.count.device); /* there may be fewer */
+    if (vk_caps_of(tml)->subgroup < 32 || (each <= ITEMS_SMALL * VK_GROUP / 2 && !is_counted))
+        return ITEMS_SMALL;
+    return each <= ITEMS_MIDDLING * VK_GROUP / 2 && !is_counted ? ITEMS_MIDDLING : ITEMS;
+}
+
 static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
                     segments_job *job)
 {
     const tml_sort_desc *desc = &resolved->desc;
     bool has_starts = !tml_buffer_is_none(desc->starts);
     const tml_slot *offsets = tml_slot_of(tml, has_starts ? desc->starts : desc->offsets);
-    *job = (segments_job){.items = vk_caps_of(tml)->subgroup < 32 ? ITEMS_SMALL : ITEMS};
+    *job = (segments_job){.items = items_of(tml, resolved)};
     vk_sort *stream = &job->stream;
     vk_sort_bind(tml, resolved, arena, stream);
     take_words(job, arena);

@@ -11,10 +11,10 @@
 #include "group.glsl"
 
 const uint WORDS = TILE / 32u, BLOCK = 8u;
-shared uint pool[TILE * SORT_WORDS + 1u]; /* first where spans begin, then codes or sources */
-shared uint heads[WORDS];  /* bits: a short segment begins here */
-shared uint bounds[WORDS]; /* bits: one begins or ends here */
-shared uint before[WORDS]; /* bounds in the words before */
+shared uint pool[TILE * SORT_WORDS];          /* codes or sources */
+shared uint heads[WORDS];                     /* bits: a short segment begins here */
+shared uint bounds[WORDS];                    /* bits: one begins or ends here */
+shared uint filled[(WORDS + 31u) / 32u];      /* bits: words of bounds that are not 0 */
 shared uint longest, past_last;
 
 #define EACH_ROW(extent)                                                                           \
@@ -71,59 +71,79 @@ bool comes_before(uvec2 a, uvec2 b)
 
 void set_bound(uint at)
 {
-    if (at < TILE)
-        atomicOr(bounds[at / 32u], 1u << (at & 31u));
+    if (at >= TILE)
+        return;
+    atomicOr(bounds[at / 32u], 1u << (at & 31u));
+    atomicOr(filled[at / 1024u], 1u << (at / 32u & 31u));
 }
 
 /* Sets the bits of short segments [begin, past). Many empty ones in one place are passed over. */
 void find_segments(window here, uint begin, uint past)
 {
-    uint t = gl_LocalInvocationID.x, count = elements_now();
+    uint t = gl_LocalInvocationID.x, count = elements_now(), most = 0u, last = 0u;
     for (uint s = begin, step = 0u; s < past && step <= 2u * WINDOW; step++) {
         uint a = offset_at(min(s + t, past - 1u)), b = offset_at(min(s + t, past - 1u) + 1u);
         if (s + t < past && a >= here.first && a < here.end && b > a && b <= count && b - a <= WINDOW) {
             atomicOr(heads[(a - here.first) / 32u], 1u << (a - here.first & 31u));
             set_bound(a - here.first);
             set_bound(b - here.first);
-            atomicMax(longest, b - a);
-            atomicMax(past_last, b - here.first);
+            most = max(most, b - a);
+            last = max(last, b - here.first);
         }
-        uint at = offset_at(s);
         s += GROUP;
-        if (s < past && offset_at(s - 1u) == at)
-            s = max(segments_before(at + 1u, s, past), s + 1u) - 1u;
+        if (s < past) {
+            uint at = offset_at(s - GROUP);
+            if (offset_at(s - 1u) == at)
+                s = max(segments_before(at + 1u, s, past), s + 1u) - 1u;
+        }
+    }
+    most = subgroupMax(most);
+    last = subgroupMax(last);
+    if (subgroupElect()) {
+        atomicMax(longest, most);
+        atomicMax(past_last, last);
     }
 }
 
-/* Where spans begin, by their numbers, and above bit 16 whether they are segments. */
-void list_spans(uint extent)
+/* The last bound at or before an element; TILE: none. */
+uint bound_before(uint at)
 {
-    uint t = gl_LocalInvocationID.x, total;
-    uint count = scan_group(t < WORDS ? popcount32(bounds[t]) : 0u, total);
-    if (t < WORDS)
-        before[t] = count;
-    if (t == 0u)
-        pool[total] = TILE;
-    barrier();
-    EACH_ROW(extent + 1u) /* the last one ends there */
-    {
-        uint at = r * GROUP + t, bit = 1u << (at & 31u);
-        if ((bounds[at / 32u] & bit) != 0u)
-            pool[before[at / 32u] + popcount32(bounds[at / 32u] & (bit - 1u))] =
-                at | ((heads[at / 32u] & bit) != 0u ? 0x10000u : 0u);
+    uint w = at / 32u, here = bounds[w] & 0xffffffffu >> (31u - (at & 31u));
+    if (here == 0u) {
+        uint g = w / 32u, words = filled[g] & ((1u << (w & 31u)) - 1u);
+        while (words == 0u && g > 0u)
+            words = filled[--g];
+        if (words == 0u)
+            return TILE;
+        w = g * 32u + uint(findMSB(words));
+        here = bounds[w];
     }
-    barrier();
+    return w * 32u + uint(findMSB(here));
+}
+
+/* The first bound after an element; TILE: none. */
+uint bound_after(uint at)
+{
+    uint w = at / 32u, here = bounds[w] & ~(0xffffffffu >> (31u - (at & 31u)));
+    if (here == 0u) {
+        uint g = w / 32u, words = filled[g] & ~(0xffffffffu >> (31u - (w & 31u)));
+        while (words == 0u && g < (WORDS - 1u) / 32u)
+            words = filled[++g];
+        if (words == 0u)
+            return TILE;
+        w = g * 32u + uint(findLSB(words));
+        here = bounds[w];
+    }
+    return w * 32u + uint(findLSB(here));
 }
 
 /* The segment of an element of the tile: its first element, and above bit 16 its end. An element in no segment is one
  * by itself; 0: another workgroup does the element. */
 uint span_at(window here, uint at)
 {
-    uint bit = 1u << (at & 31u), through = bit | (bit - 1u), place = here.first + at;
-    uint number = before[at / 32u] + popcount32(bounds[at / 32u] & through);
-    uint begin = number > 0u ? pool[number - 1u] : 0u;
-    if (begin > 0xffffu)
-        return (begin & 0xffffu) | pool[number] << 16;
+    uint begin = bound_before(at), place = here.first + at;
+    if (begin < TILE && (heads[begin / 32u] >> (begin & 31u) & 1u) != 0u)
+        return begin | bound_after(at) << 16;
     return place >= here.in_end && place < here.out_first ? at | (at + 1u) << 16 : 0u;
 }
 
@@ -184,38 +204,40 @@ uint place_in_pair(uint at, uint span, uint run, code_t own, code_t mask)
 
 void main()
 {
-    uint w = group_index(), t = gl_LocalInvocationID.x;
-    if (w >= (elements_now() + (WINDOW - 1u)) / WINDOW)
+    uint w = group_index(), t = gl_LocalInvocationID.x, count = elements_now();
+    if (w >= (count + (WINDOW - 1u)) / WINDOW)
         return;
+    uint spans[ITEMS], places[ITEMS], sources[ITEMS];
+    code_t codes[ITEMS], mask = compared_mask();
+    uint inside = min(count - w * WINDOW, WINDOW); /* loaded while the offsets are */
+    EACH_ROW(inside)
+    {
+        if (r * GROUP + t < inside)
+            codes[r] = load_code(w * WINDOW + r * GROUP + t);
+    }
     uint begin = words_at(args.windows).v[w], past = words_at(args.windows).v[w + 1u];
     window here = window_at(w, begin, past);
     if (t < WORDS)
         heads[t] = bounds[t] = 0u;
+    if (t < (WORDS + 31u) / 32u)
+        filled[t] = 0u;
     if (t == 0u) {
         longest = 0u;
-        past_last = here.end - here.first;
+        past_last = inside;
     }
     barrier();
     find_segments(here, begin, past);
     barrier();
     uint extent = past_last, most = longest;
-    list_spans(extent);
-
-    uint spans[ITEMS], places[ITEMS], sources[ITEMS];
-    code_t codes[ITEMS], mask = compared_mask();
     EACH_ROW(extent)
     {
         uint at = r * GROUP + t;
         sources[r] = at;
         spans[r] = at < extent ? span_at(here, at) : 0u;
-        if (spans[r] != 0u)
+        if (spans[r] != 0u && at >= inside)
             codes[r] = load_code(here.first + at);
-    }
-    barrier();
-    EACH_ROW(extent)
-    {
         if (spans[r] != 0u)
-            stage(r * GROUP + t, codes[r]);
+            stage(at, codes[r]);
     }
     barrier();
     if (most > 1u) {
