@@ -388,6 +388,7 @@ static tml_context *context_get(uint32_t device, uint32_t threads)
     desc.gl = &gl;
 #endif
     const tml_testing testing = {.vulkan_pass_items = pass_items,
+                                 .vulkan_resident = 16,
                                  .gl_row_log2 = threads == 1 ? 10 : 0};
     if (context_count == MAX_CONTEXTS || tml_open_testing(&desc, &testing, &tml) != TML_OK)
         return NULL;

@@ -142,7 +142,7 @@ typedef struct tml_engine {
      * must outlive the context; registering it again is harmless. NULL: the engine needs none. */
     void (*learn)(tml_context *tml, const struct tml_vulkan_kernel *kernels);
     /* Does AUTO prefer every other supported method to this one? NULL: no. */
-    bool (*avoids)(const tml_context *tml, tml_method method);
+    bool (*avoids)(const tml_context *tml, tml_op op, tml_method method);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */
 } tml_engine;
 

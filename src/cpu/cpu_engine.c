@@ -149,6 +149,13 @@ static tml_status cpu_sync(tml_context *tml)
     return TML_OK;
 }
 
+/* A partition by LOOK_BACK must hold rejected elements in scratch until the kept are counted. */
+static bool avoids(const tml_context *tml, tml_op op, tml_method method)
+{
+    (void)tml;
+    return op == TML_OP_PARTITION && method == TML_METHOD_LOOK_BACK;
+}
+
 const tml_engine tml_cpu_engine = {
     .kind = TML_ENGINE_CPU,
     .part = PART_CPU,
@@ -168,6 +175,7 @@ const tml_engine tml_cpu_engine = {
     .sync = cpu_sync,
     .address = cpu_address,
     .is_host = true,
+    .avoids = avoids,
     .ops =
         {
             [TML_OP_MAP] = &cpu_op_map,

@@ -149,8 +149,10 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
 /* ---- the calls ------------------------------------------------------------------------------ */
 
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
-                                  const tml_method *preference, tml_compact_desc *desc)
+                                  tml_compact_desc *desc)
 {
+    static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                            TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     bool partition = op == TML_OP_PARTITION;
     default_kernel_inputs(desc);
     tml_status status = stream_check_length(tml, call, available(tml, desc), &desc->length);
@@ -181,14 +183,10 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
     return status;
 }
 
-static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
-                                        TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-
 static tml_status compact(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
-    tml_status status =
-        stream_resolve_compact(tml, "tml_compact", TML_OP_COMPACT, preference, &resolved);
+    tml_status status = stream_resolve_compact(tml, "tml_compact", TML_OP_COMPACT, &resolved);
     return status ? status
                   : stream_run(tml, "tml_compact", TML_OP_COMPACT, &resolved, resolved.scratch);
 }
@@ -202,8 +200,7 @@ tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
 static size_t compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
-    if (stream_resolve_compact(tml, "tml_compact_scratch_size", TML_OP_COMPACT, preference,
-                               &resolved))
+    if (stream_resolve_compact(tml, "tml_compact_scratch_size", TML_OP_COMPACT, &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_COMPACT, &resolved);
 }

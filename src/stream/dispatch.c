@@ -254,9 +254,9 @@ bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *d
     return op && (!op->supports || op->supports(tml, desc));
 }
 
-static bool avoided(const tml_context *tml, tml_method method)
+static bool avoided(const tml_context *tml, tml_op op, tml_method method)
 {
-    return tml->engine->avoids && tml->engine->avoids(tml, method);
+    return tml->engine->avoids && tml->engine->avoids(tml, op, method);
 }
 
 tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
@@ -270,7 +270,7 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
         *method = *preference;
         bool is_last = preference[1] == TML_METHOD_AUTO;
         if (!is_last &&
-            (!stream_supports_op(tml, tml->engine->ops[op], desc) || avoided(tml, *method)))
+            (!stream_supports_op(tml, tml->engine->ops[op], desc) || avoided(tml, op, *method)))
             *method = TML_METHOD_AUTO;
     }
     return TML_OK;

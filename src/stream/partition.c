@@ -1,15 +1,10 @@
 /* tml_partition: the kept elements, then the rejected ones, each in order. */
 #include "stream/stream_internal.h"
 
-/* REDUCE_THEN_SCAN first: LOOK_BACK must hold rejected elements in scratch until the kept are counted. */
-static const tml_method preference[] = {TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_LOOK_BACK,
-                                        TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-
 static tml_status partition(tml_context *tml, const tml_partition_desc *desc)
 {
     tml_partition_desc resolved = *desc;
-    tml_status status =
-        stream_resolve_compact(tml, "tml_partition", TML_OP_PARTITION, preference, &resolved);
+    tml_status status = stream_resolve_compact(tml, "tml_partition", TML_OP_PARTITION, &resolved);
     return status ? status
                   : stream_run(tml, "tml_partition", TML_OP_PARTITION, &resolved, resolved.scratch);
 }
@@ -23,8 +18,7 @@ tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
 static size_t partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
 {
     tml_partition_desc resolved = *desc;
-    if (stream_resolve_compact(tml, "tml_partition_scratch_size", TML_OP_PARTITION, preference,
-                               &resolved))
+    if (stream_resolve_compact(tml, "tml_partition_scratch_size", TML_OP_PARTITION, &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_PARTITION, &resolved);
 }

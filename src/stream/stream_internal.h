@@ -135,6 +135,6 @@ void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, ui
 
 /* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
-                                  const tml_method *preference, tml_compact_desc *desc);
+                                  tml_compact_desc *desc);
 
 #endif

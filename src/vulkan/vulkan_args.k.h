@@ -68,17 +68,21 @@ KERNEL_COUNTS
 ARG_UINT(bound)
 ARGS_END(map_args)
 
-/* kernel_keep.comp: bit i % 32 of word i / 32 is element i's keep bit, 0 past the length. counts
- * has the number of set bits of each tile. */
+/* kernel_keep.comp, flags_keep.comp, mask_keep.comp: bit i % 32 of word i / 32 is element i's keep bit. counts
+ * gets the number of set bits of each tile of the bound (KEEP_TOTALS is TOTALS_ALONE), or the output offset of
+ * each tile of the length, which the last workgroup to finish computes. */
 ARGS_BEGIN(keep_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
+ARG_ADDRESS(counter) /* u32, 0 before and after */
+ARG_ADDRESS(totals)  /* the pass's part of u64 running totals */
 ARG_ADDRESS(length_at)
 KERNEL_VALUES
 KERNEL_COUNTS
 ARG_UINT(bound)
 ARGS_END(keep_args)
+#define KEEP_TOTALS 4u /* specialization constant of these and of heads_keep.comp: TOTALS_... */
 
 /* compact_*.comp and kernel_compact.comp: single-pass compaction by decoupled look-back. It writes
  * kept 4-byte elements of in0, their positions, or both. Flags or a mask are at in1,
@@ -202,7 +206,8 @@ ARGS_END(histogram_args)
 #define STATES_FIRST 32u
 
 /* Specialization constants of the single-pass shaders (compact.glsl), after the kernel's four. TOTALS_...
- * are the values of COMPACT_TOTALS: totals is the caller's count, or the pass's part of u64 running totals. */
+ * are the values of COMPACT_TOTALS: totals is the caller's count, or the pass's part of u64 running totals.
+ * COMPACT_BOTH: all tiles are resident, and the rejected elements follow the kept ones. */
 #define COMPACT_OUT     4u /* out_at is given */
 #define COMPACT_INDICES 5u /* indices are given */
 #define COMPACT_TOTALS  6u
@@ -210,6 +215,8 @@ ARGS_END(histogram_args)
 #define COMPACT_LOOKS   8u  /* polls without a result before the fallback, or before giving up */
 #define COMPACT_MOVING  9u  /* the device has forward progress: no fallback */
 #define COMPACT_TICKETS 10u /* workgroups take tiles by ticket, not by workgroup index */
+#define COMPACT_BOTH    11u
+#define COMPACT_LATE    12u /* loads of every other tile before it publishes, for tests */
 #define TOTALS_ALONE    0u  /* there is one pass; totals is the caller's count, optional */
 #define TOTALS_FIRST    1u  /* the first pass stores totals[1] and does not read totals[0] */
 #define TOTALS_LATER    2u
@@ -222,7 +229,8 @@ ARG_ADDRESS(to)
 ARG_ADDRESS(words)
 ARG_ADDRESS(places)
 ARG_ADDRESS(base)  /* optional: u64 */
-ARG_ADDRESS(total) /* MOVE_BOTH: u64, elements kept in all passes */
+ARG_ADDRESS(total) /* MOVE_BOTH, count: u64, elements kept in all passes */
+ARG_ADDRESS(count) /* optional: the caller's, gets *total */
 ARG_ADDRESS(next)  /* optional, positions only: u64, gets the first position past room */
 ARG_ADDRESS(length_at)
 ARG_UINT(first_low) /* the pass's first element */
@@ -230,6 +238,7 @@ ARG_UINT(first_high)
 ARG_UINT(room_low) /* capacity of "to", in elements */
 ARG_UINT(room_high)
 ARG_UINT(bound)
+ARG_UINT(is_wide) /* the count is u64 */
 ARGS_END(move_args)
 #define MOVE_SIZE       0u /* specialization constants: bytes of an element */
 #define MOVE_KIND       1u
@@ -251,12 +260,15 @@ ARG_UINT(room_low)
 ARG_UINT(room_high)
 ARGS_END(copy_counted_args)
 
-/* heads_keep.comp: head flags: a bit for each element that differs from its predecessor. */
+/* heads_keep.comp: head flags: a bit for each element that differs from its predecessor. The rest is as in
+ * keep_args. */
 ARGS_BEGIN(heads_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(before) /* in_at minus one element */
 ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
+ARG_ADDRESS(counter)
+ARG_ADDRESS(totals)
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
 ARG_UINT(is_first) /* the first element has no predecessor: it is a head */

@@ -3,10 +3,10 @@
  *   LOOK_BACK         single-pass scan with decoupled look-back, one dispatch (shaders/compact.glsl): a
  *                     kernel, flags or a mask keeps 4-byte elements of one array, their u32 positions,
  *                     or both, or only counts them. Other calls use
- *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts; then one
- *                     dispatch per array, which moves its kept elements.
+ *   REDUCE_THEN_SCAN  keep bits and a count for each tile, which the last workgroup to finish replaces by
+ *                     their exclusive scan; then one dispatch per array, which moves its kept elements.
  *
- * Partition uses REDUCE_THEN_SCAN: the rejected elements begin at the total count.
+ * Partition is the same, but LOOK_BACK is for short streams: the rejected elements begin at the total count.
  *
  * In place, kept elements go to scratch and are copied back at the end. A workgroup may count the
  * elements of a preceding tile again (fallback), so inputs must not change during a pass.
@@ -41,6 +41,7 @@ vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound)
     vk_keep_bits bits = {.tiles = tiles_of(bound)};
     bits.words = vk_take(arena, bits.tiles, TILE_WORDS * sizeof(uint32_t));
     bits.counts = vk_take(arena, bits.tiles, sizeof(uint32_t));
+    bits.own_counter = vk_take(arena, 1, sizeof(uint32_t));
     return bits;
 }
 
@@ -51,6 +52,7 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
         .words = all->words + tile * TILE_WORDS * sizeof(uint32_t),
         .counts = all->counts + tile * sizeof(uint32_t),
         .tiles = tiles_of(pass->bound),
+        .own_counter = all->own_counter,
     };
 }
 
@@ -64,8 +66,12 @@ tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_p
 {
     info->groups = bits->tiles;
     info->indirect = vk_pass_grid(pass, TILE_ITEMS);
+    info->spec_count = KEEP_TOTALS + 1;
+    info->specs[KEEP_TOTALS] = !bits->totals    ? TOTALS_ALONE
+                               : bits->is_first ? TOTALS_FIRST
+                                                : TOTALS_LATER;
     tml_status status = TML_OK;
-    if (info->indirect)
+    if (info->indirect && !bits->totals)
         status = vk_fill(tml, bits->counts, bits->tiles, 0);
     return status == TML_OK ? vk_dispatch(tml, info) : status;
 }
@@ -81,22 +87,25 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address par
     keep_args args = {
         .bits = bits->words,
         .counts = bits->counts,
+        .totals = bits->totals,
         .length_at = pass->length,
         .bound = pass->bound,
     };
     vk_dispatch_info info = {.args = &args, .args_size = sizeof args};
+    tml_status status = TML_OK;
+    if (bits->totals)
+        status = vk_take_counter(tml, bits->own_counter, &args.counter);
+    if (status == TML_OK && keep->kernel)
+        status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
+    if (status != TML_OK)
+        return status;
     if (keep->kernel) {
-        tml_status status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
-        if (status != TML_OK)
-            return status;
-        info.spec_count = VK_KERNEL_SPECS;
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
         const vk_kernel_use use = use_of(keep, params);
         vk_kernel_args(tml, &use, pass->first, args.in, &args.values, args.word_counts);
     } else if (!tml_buffer_is_none(keep->flags)) {
         info.module = &vk_shader_flags_keep;
         args.in[0] = vk_address_of(tml, keep->flags) + pass->first;
-        info.spec_count = 1;
         info.specs[0] = args.in[0] % 16 == 0;
     } else {
         info.module = &vk_shader_mask_keep;
@@ -108,16 +117,17 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address par
 /* ---- moving ---------------------------------------------------------------------------------- */
 
 tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pass *pass,
-                          const vk_keep_bits *bits, vk_address base, vk_address total,
-                          bool unordered)
+                          const vk_keep_bits *bits, const vk_move *move)
 {
+    const tml_slot *count = tml_slot_of(tml, move->count);
     const move_args args = {
         .from = column->from ? column->from + pass->first * column->size : 0,
         .to = column->to,
         .words = bits->words,
         .places = bits->counts,
-        .base = base,
-        .total = total,
+        .base = bits->is_first ? 0 : bits->totals,
+        .total = move->total,
+        .count = vk_address_of(tml, move->count),
         .next = column->next,
         .length_at = pass->length,
         .first_low = (uint32_t)pass->first,
@@ -125,6 +135,7 @@ tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pa
         .room_low = (uint32_t)column->room,
         .room_high = (uint32_t)(column->room >> 32),
         .bound = pass->bound,
+        .is_wide = count && count->type == TML_U64,
     };
     uint32_t kind = !column->from           ? MOVE_KIND_INDEX
                     : column->size % 4 == 0 ? MOVE_KIND_WORDS
@@ -135,12 +146,12 @@ tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pa
         &(vk_dispatch_info){
             .module = by_rows ? &vk_shader_move_rows : &vk_shader_move,
             .spec_count = 3,
-            .specs = {[MOVE_SIZE] = column->size, [MOVE_KIND] = kind, [MOVE_BOTH] = total != 0},
+            .specs = {[MOVE_SIZE] = column->size, [MOVE_KIND] = kind, [MOVE_BOTH] = move->is_both},
             .args = &args,
             .args_size = sizeof args,
             .groups = bits->tiles,
             .indirect = vk_pass_grid(pass, TILE_ITEMS),
-            .unordered = unordered,
+            .unordered = move->unordered,
         });
 }
 
@@ -220,7 +231,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     args->capacity = is_limited ? (uint32_t)outputs->room : UINT32_MAX;
     vk_dispatch_info info = {
         .module = module,
-        .spec_count = COMPACT_TICKETS + 1,
+        .spec_count = COMPACT_LATE + 1,
         .specs = {[COMPACT_OUT] = outputs->out != 0,
                   [COMPACT_INDICES] = outputs->indices != 0,
                   [COMPACT_TOTALS] = !outputs->is_chained                 ? TOTALS_ALONE
@@ -229,7 +240,9 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                   [COMPACT_WIDE] = outputs->is_wide,
                   [COMPACT_LOOKS] = looks,
                   [COMPACT_MOVING] = caps->forward_progress,
-                  [COMPACT_TICKETS] = !caps->begins_in_order},
+                  [COMPACT_TICKETS] = !caps->begins_in_order,
+                  [COMPACT_BOTH] = outputs->is_both,
+                  [COMPACT_LATE] = vk_late(tml)},
         .args = args,
         .args_size = sizeof *args,
         .groups = tiles,
@@ -247,13 +260,13 @@ typedef struct compact_job {
     vk_address aside[MAX_COLUMNS]; /* in place: the kept elements, copied back at the end */
     uint32_t column_count;
     bool in_place;
+    bool is_both; /* a partition */
     bool one_pass;
     bool has_first; /* outputs begin at the first of totals */
     vk_passes passes;
     vk_address states; /* one_pass, while recording */
     vk_address params; /* the kernel's, if it uses their matrix */
     vk_keep_bits bits;
-    vk_address scan_scratch;
     vk_address totals; /* u64, passes + 1: where each pass's outputs begin, and the end of all */
 } compact_job;
 
@@ -284,6 +297,12 @@ static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
     return fits ? vk_slot_address(slot) : 0;
 }
 
+/* Most tiles of a short stream, all of them resident: an invocation waits for one. */
+static uint64_t short_tiles(tml_context *tml)
+{
+    return TML_MIN_OF(vk_caps_of(tml)->resident, (uint32_t)VK_GROUP);
+}
+
 static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job)
 {
     bool has_indices = !tml_buffer_is_none(desc->indices);
@@ -303,19 +322,22 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
         if (!elements || (in && in != elements))
             return false;
     }
+    if (job->is_both)
+        return job->passes.count == 1 && tiles_of(bound) <= short_tiles(tml);
     return vk_one_pass_fits(most, room);
 }
 
 static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition, vk_arena *arena,
                     compact_job *job)
 {
-    *job = (compact_job){.has_first = !tml_buffer_is_none(desc->out_first)};
+    *job = (compact_job){.is_both = partition, .has_first = !tml_buffer_is_none(desc->out_first)};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, vk_address_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
     if (!tml_buffer_is_none(desc->indices))
         add_column(job, 0, tml_slot_of(tml, desc->indices));
-    job->one_pass = !partition && is_one_pass(tml, desc, job);
+    job->passes = vk_passes_take(tml, &desc->length, arena);
+    job->one_pass = is_one_pass(tml, desc, job);
 
     uint64_t bound = desc->length.count;
     for (uint32_t c = 0; c < job->column_count; c++) {
@@ -325,15 +347,12 @@ static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partiti
             job->aside[c] = vk_take(arena, TML_MIN_OF(column->room, bound), column->size);
         }
     }
-    job->passes = vk_passes_take(tml, &desc->length, arena);
     job->params = vk_params_take(desc->keep.kernel, arena);
     if (job->one_pass) {
         job->states = vk_one_pass_states_take(arena, &job->passes);
     } else {
         uint64_t items = partition ? bound : TML_MIN_OF(bound, job->passes.items);
         job->bits = vk_keep_take(arena, items);
-        uint64_t tiles = tiles_of(TML_MIN_OF(bound, job->passes.items));
-        job->scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)tiles), 1);
     }
     if (!job->one_pass || job->in_place || job->has_first || job->passes.count > 1)
         job->totals = vk_take(arena, job->passes.count + 1, sizeof(uint64_t));
@@ -346,12 +365,6 @@ static vk_address total_at(const compact_job *job, uint64_t pass)
     return job->totals + pass * sizeof(uint64_t);
 }
 
-/* Where a pass's outputs begin (a u64); 0 for the first pass, unless it is given. */
-static vk_address base_at(const compact_job *job, uint64_t pass)
-{
-    return pass > 0 || job->has_first ? total_at(job, pass) : 0;
-}
-
 static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job)
 {
     const tml_keep *keep = &desc->keep;
@@ -360,6 +373,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
                            .states = job->states,
                            .is_chained = job->totals != 0,
                            .has_first = job->has_first,
+                           .is_both = job->is_both,
                            .room = UINT64_MAX};
     if (!outputs.is_chained && count) {
         outputs.totals = vk_slot_address(count);
@@ -400,48 +414,49 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     return status;
 }
 
-/* Writes a pass's keep bits, and its tiles' output offsets. */
-static tml_status find_places(tml_context *tml, const tml_compact_desc *desc,
-                              const compact_job *job, uint64_t p, const vk_keep_bits *bits)
+/* A pass's keep bits. A partition moves elements after the last pass's bits, so it keeps all. */
+static vk_keep_bits bits_of(const compact_job *job, const vk_pass *pass, uint64_t number)
 {
-    vk_pass pass = vk_pass_at(&job->passes, p);
-    tml_status status = vk_keep_record(tml, &desc->keep, job->params, &pass, bits);
-    return status ? status
-                  : vk_scan_counts(tml, bits->counts, (uint32_t)bits->tiles, job->scan_scratch,
-                                   base_at(job, p), total_at(job, p + 1));
+    vk_keep_bits bits = vk_keep_of_pass(&job->bits, pass, !job->is_both);
+    bits.totals = total_at(job, number);
+    bits.is_first = number == 0 && !job->has_first;
+    return bits;
 }
 
-/* Moves a pass's elements; total: as in vk_move_record. */
-static tml_status move_pass(tml_context *tml, const compact_job *job, uint64_t p,
-                            const vk_keep_bits *bits, vk_address total)
+/* Moves a pass's elements; the last dispatch's pass also stores the count. */
+static tml_status move_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job,
+                            uint64_t p)
 {
     vk_pass pass = vk_pass_at(&job->passes, p);
+    vk_keep_bits bits = bits_of(job, &pass, p);
+    vk_move move = {.total = total_at(job, job->passes.count), .is_both = job->is_both};
+    if (p + 1 == job->passes.count)
+        move.count = desc->count;
     tml_status status = TML_OK;
     for (uint32_t c = 0; c < job->column_count && status == TML_OK; c++) {
         vk_column column = job->columns[c];
         if (job->aside[c])
             column.to = job->aside[c];
-        status = vk_move_record(tml, &column, &pass, bits, base_at(job, p), total, c > 0);
+        status = vk_move_record(tml, &column, &pass, &bits, &move);
+        move.unordered = true;
+        move.count = (tml_buffer){0};
     }
     return status;
 }
 
-static tml_status reduce_then_scan(tml_context *tml, const tml_compact_desc *desc, bool partition,
+static tml_status reduce_then_scan(tml_context *tml, const tml_compact_desc *desc,
                                    const compact_job *job)
 {
     tml_status status = TML_OK;
     for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&job->passes, p);
-        vk_keep_bits bits = vk_keep_of_pass(&job->bits, &pass, !partition);
-        status = find_places(tml, desc, job, p, &bits);
-        if (status == TML_OK && !partition)
-            status = move_pass(tml, job, p, &bits, 0);
+        vk_keep_bits bits = bits_of(job, &pass, p);
+        status = vk_keep_record(tml, &desc->keep, job->params, &pass, &bits);
+        if (status == TML_OK && !job->is_both)
+            status = move_pass(tml, desc, job, p);
     }
-    for (uint64_t p = 0; p < job->passes.count && status == TML_OK && partition; p++) {
-        vk_pass pass = vk_pass_at(&job->passes, p);
-        vk_keep_bits bits = vk_keep_of_pass(&job->bits, &pass, false);
-        status = move_pass(tml, job, p, &bits, total_at(job, job->passes.count));
-    }
+    for (uint64_t p = 0; p < job->passes.count && status == TML_OK && job->is_both; p++)
+        status = move_pass(tml, desc, job, p);
     return status;
 }
 
@@ -456,8 +471,7 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
     if (status == TML_OK)
         status = vk_params_store(tml, &desc->keep.params, NULL, job.params);
     if (status == TML_OK)
-        status =
-            job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, partition, &job);
+        status = job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, &job);
     vk_address total = total_at(&job, job.passes.count);
     for (uint32_t c = 0; c < job.column_count && status == TML_OK; c++) {
         const vk_column *column = &job.columns[c];
@@ -465,9 +479,8 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
             status = vk_copy_counted(tml, column->to, job.aside[c], column->size,
                                      TML_MIN_OF(column->room, desc->length.count), total);
     }
-    if (status == TML_OK && job.totals)
-        status = vk_store_count(tml, desc->count, total);
-    return status;
+    bool is_stored = !job.totals || (!job.one_pass && job.column_count > 0);
+    return status || is_stored ? status : vk_store_count(tml, desc->count, total);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */

@@ -7,11 +7,16 @@
 
 /* Keep bits of a range of a stream, in whole tiles of TILE_ITEMS elements (TILE_WORDS words,
  * vulkan_args.k.h). Bit i % 32 of word i / 32 is element i's. Bits from the length up to the end of
- * the bound's last tile are 0. */
+ * its last tile are 0, and without totals up to the end of the bound's. */
 typedef struct vk_keep_bits {
     vk_address words;
-    vk_address counts; /* u32 per tile: its set bits; vk_scan_counts makes output offsets of them */
-    uint64_t tiles;    /* at least 1, so that an empty stream's count is written */
+    vk_address
+        counts;     /* u32 per tile: its set bits or, with totals, its output offset in the pass */
+    uint64_t tiles; /* at least 1, so that an empty stream's count is written */
+    vk_address
+        totals;    /* 0, or two u64: elements kept before the pass; gets those kept with it, too */
+    bool is_first; /* none are kept before the pass: totals[0] is not read */
+    vk_address own_counter; /* vk_take_counter */
 } vk_keep_bits;
 
 vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound);
@@ -21,8 +26,8 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
 
 /* Does the device support the kernel of keep, if there is one? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
-/* Records a shader that writes a pass's bits and counts. Its groups are filled in here, one
- * workgroup per tile. With an indirect grid, tiles past the length get a count of 0, and their bits
+/* Records a shader that writes a pass's bits and counts. Its groups and KEEP_TOTALS are filled in here, one
+ * workgroup per tile. Without totals, an indirect grid leaves tiles past the length a count of 0, and their bits
  * are not written. */
 tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
                             const vk_keep_bits *bits);
@@ -39,12 +44,15 @@ typedef struct vk_column {
     uint32_t size;   /* bytes of an element */
 } vk_column;
 
-/* Records one dispatch that moves a pass's kept elements. bits: counts hold output offsets. base:
- * 0, or a u64, elements kept in earlier passes. total: 0, or a u64, elements kept in all passes;
- * the rejected elements follow from there. unordered: as in vk_dispatch_info. */
+/* Records one dispatch that moves a pass's kept elements, which bits with totals tell. */
+typedef struct vk_move {
+    vk_address total; /* u64: elements kept in all passes */
+    bool is_both;     /* the rejected elements follow from output index *total on */
+    tml_buffer count; /* optional: gets *total */
+    bool unordered;   /* as in vk_dispatch_info */
+} vk_move;
 tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pass *pass,
-                          const vk_keep_bits *bits, vk_address base, vk_address total,
-                          bool unordered);
+                          const vk_keep_bits *bits, const vk_move *move);
 
 /* Copies the first *count elements (a u64 on the device), at most room of them. */
 tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uint32_t size,
@@ -63,6 +71,7 @@ typedef struct vk_one_pass {
     bool is_chained;   /* totals are running totals, even of one pass */
     bool is_wide;      /* the caller's count is u64 */
     bool has_first;    /* is_chained: the first running total is there, and not 0 */
+    bool is_both;      /* a partition, of one pass, whose tiles are all resident */
 } vk_one_pass;
 
 /* Scratch for the look-back states of the longest pass, used while recording. */

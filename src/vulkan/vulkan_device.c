@@ -50,6 +50,8 @@ typedef struct physical {
     VkPhysicalDeviceVulkan12Properties properties12;
     VkPhysicalDeviceSubgroupSizeControlProperties size_control;
     VkPhysicalDeviceMaintenance4Properties maintenance4; /* zero before Vulkan 1.3 */
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV cores;  /* zero without their extensions */
+    VkPhysicalDeviceShaderCorePropertiesAMD cores_amd;
     VkPhysicalDeviceFeatures features;
     bool has_addresses;
     bool has_size_control; /* the feature and the extension, or Vulkan 1.3 */
@@ -126,9 +128,13 @@ static void describe(const vk_functions *fn, VkPhysicalDevice handle, physical *
 {
     *p = (physical){.handle = handle};
     p->size_control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
+    p->cores.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
+    p->cores.pNext = &p->size_control;
+    p->cores_amd.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD;
+    p->cores_amd.pNext = &p->cores;
     p->maintenance4 = (VkPhysicalDeviceMaintenance4Properties){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES,
-        .pNext = &p->size_control};
+        .pNext = &p->cores_amd};
     p->properties12 = (VkPhysicalDeviceVulkan12Properties){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
         .pNext = &p->maintenance4};
@@ -296,6 +302,14 @@ static bool keeps_moving(VkDriverId driver)
            driver == VK_DRIVER_ID_AMD_OPEN_SOURCE || driver == VK_DRIVER_ID_MESA_RADV;
 }
 
+/* Two workgroups a core: enough registers for each, on all of these devices. */
+static uint32_t resident_groups(const physical *p)
+{
+    const VkPhysicalDeviceShaderCorePropertiesAMD *amd = &p->cores_amd;
+    return 2 * (p->cores.shaderSMCount + amd->shaderEngineCount * amd->shaderArraysPerEngineCount *
+                                             amd->computeUnitsPerShaderArray);
+}
+
 static void find_caps(vk_device *device, const physical *p)
 {
     uint32_t subgroup = p->properties11.subgroupSize;
@@ -307,6 +321,7 @@ static void find_caps(vk_device *device, const physical *p)
         .subgroup = subgroup,
         .forward_progress = keeps_moving(p->properties12.driverID),
         .begins_in_order = p->properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY,
+        .resident = resident_groups(p),
         .float64 = p->features.shaderFloat64,
         .int64 = p->features.shaderInt64,
         .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
@@ -450,6 +465,8 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     find_caps(device, &p);
     if (tml->testing.vulkan_pass_items)
         device->caps.pass_items = tml->testing.vulkan_pass_items;
+    if (tml->testing.vulkan_resident)
+        device->caps.resident = tml->testing.vulkan_resident;
     device->kernels = lent->kernels;
     status = vk_memory_open(tml, lent);
     if (!status)

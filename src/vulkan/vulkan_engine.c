@@ -34,8 +34,9 @@ static tml_status read_slot(tml_context *tml, tml_slot *slot, uint64_t offset, s
 
 /* Without forward progress look-back gives the right result, but many workgroups fall back to
  * reading a predecessor's tile again. */
-static bool avoids(const tml_context *tml, tml_method method)
+static bool avoids(const tml_context *tml, tml_op op, tml_method method)
 {
+    (void)op;
     return method == TML_METHOD_LOOK_BACK && !vk_caps_of(tml)->forward_progress;
 }
 

@@ -27,6 +27,12 @@ tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
  * tile overlap. */
 enum { VK_PATIENCE = 1 << 20 };
 
+/* Loads of every other tile before it publishes, for tests: longer than the polls before a fallback. */
+static inline uint32_t vk_late(const tml_context *tml)
+{
+    return tml->testing.vulkan_late_tiles ? 2000 : 0;
+}
+
 /* ---- lengths and passes ---------------------------------------------------------------------- */
 
 /* A range of a stream that shaders index with 32 bits. Its length is bound or, if length is not 0,

@@ -14,7 +14,7 @@ typedef uint64_t vk_address;
 enum {
     VK_GROUP = 256,         /* invocations of every workgroup: SwiftShader's limit */
     VK_GROUPS_X = 32768,    /* workgroups along x; more go along y */
-    VK_SPECS_MAX = 12,      /* specialization constants 0 ... 11 of a shader, each a u32 */
+    VK_SPECS_MAX = 13,      /* specialization constants 0 ... 12 of a shader, each a u32 */
     VK_SPEC_SUBGROUP = 100, /* the constant_id of the subgroup size, set by vk_dispatch */
 };
 
@@ -66,6 +66,7 @@ typedef struct vk_caps {
     uint32_t subgroup;     /* invocations, the same in every subgroup; 4 ... 128 */
     bool forward_progress; /* workgroups that have started do: a wait for another's store ends */
     bool begins_in_order;  /* workgroups also start in the order of their index */
+    uint32_t resident;     /* workgroups that run at the same time, at the least; 0: not known */
     bool float64;
     bool int64;
     bool is_software;    /* runs on the CPU */
@@ -127,5 +128,8 @@ typedef struct vk_states {
     vk_address stalled;
 } vk_states;
 tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_states *out);
+/* A zeroed word, which the dispatch that uses it leaves at 0. own: a word of the operation's scratch, which it
+ * is in the caller's command buffer. */
+tml_status vk_take_counter(tml_context *tml, vk_address own, vk_address *out);
 
 #endif

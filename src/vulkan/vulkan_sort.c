@@ -20,8 +20,7 @@
 #include "vulkan_shaders.h"
 
 enum {
-    LOOKS_STUCK = 16,  /* polls of a predecessor's state before the fallback */
-    LATE_LOADS = 1000, /* longer than LOOKS_STUCK polls */
+    LOOKS_STUCK = 16, /* polls of a predecessor's state before the fallback */
     /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an invocation. */
     GROUPS_ENOUGH = 1024,
     EACH_LEAST = 16,
@@ -320,7 +319,7 @@ static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *c
         .specs = {[SORT_LOOKS] = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK,
                   [SORT_MOVING] = caps->forward_progress,
                   [SORT_TICKETS] = !caps->begins_in_order,
-                  [SORT_LATE] = tml->testing.vulkan_late_tiles ? LATE_LOADS : 0},
+                  [SORT_LATE] = vk_late(tml)},
         .groups = tiles_of(job, part.bound),
         .indirect = vk_pass_grid(&part, grid)};
     return move_dispatch(tml, job, &vk_shader_sort_sweep_of_4, &vk_shader_sort_sweep_of_8, info,

@@ -19,7 +19,6 @@ typedef struct unique_job {
     vk_passes passes;
     vk_address states; /* one_pass, while recording */
     vk_keep_bits bits; /* of the longest pass */
-    vk_address scan_scratch;
     vk_address totals; /* u64, passes + 1: runs before each pass, and in all */
     vk_address ends;   /* u64 per tile of runs, for as many runs as a pass has elements */
 } unique_job;
@@ -71,7 +70,6 @@ static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *are
         job->states = vk_one_pass_states_take(arena, &job->passes);
     } else {
         job->bits = vk_keep_take(arena, part);
-        job->scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)job->bits.tiles), 1);
     }
     if (!job->one_pass || in_place || job->passes.count > 1)
         job->totals = vk_take(arena, job->passes.count + 1, sizeof(uint64_t));
@@ -121,12 +119,17 @@ static tml_status one_pass(tml_context *tml, const tml_unique_desc *desc, const 
 static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t size,
                              const vk_pass *pass, const vk_keep_bits *bits)
 {
-    vk_address in = job->values.from + pass->first * size;
+    vk_address in = job->values.from + pass->first * size, counter;
+    tml_status status = vk_take_counter(tml, bits->own_counter, &counter);
+    if (status != TML_OK)
+        return status;
     const heads_args args = {
         .in_at = in,
         .before = in - size,
         .bits = bits->words,
         .counts = bits->counts,
+        .counter = counter,
+        .totals = bits->totals,
         .length_at = pass->length,
         .bound = pass->bound,
         .is_first = pass->first == 0,
@@ -134,7 +137,6 @@ static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t siz
     return vk_keep_dispatch(tml,
                             &(vk_dispatch_info){
                                 .module = &vk_shader_heads_keep,
-                                .spec_count = 1,
                                 .specs = {(uint32_t)size},
                                 .args = &args,
                                 .args_size = sizeof args,
@@ -143,18 +145,19 @@ static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t siz
 }
 
 static tml_status move_runs(tml_context *tml, const unique_job *job, const vk_pass *pass,
-                            const vk_keep_bits *bits, vk_address base)
+                            const vk_keep_bits *bits, tml_buffer count)
 {
     vk_column columns[] = {job->values, job->starts, job->lengths};
     if (job->aside)
         columns[0].to = job->aside;
-    bool is_first = true;
+    vk_move move = {.total = total_at(job, job->passes.count), .count = count};
     tml_status status = TML_OK;
     for (size_t c = 0; c < TML_ARRAY_SIZE(columns) && status == TML_OK; c++) {
         if (!columns[c].to)
             continue;
-        status = vk_move_record(tml, &columns[c], pass, bits, base, 0, !is_first);
-        is_first = false;
+        status = vk_move_record(tml, &columns[c], pass, bits, &move);
+        move.unordered = true;
+        move.count = (tml_buffer){0};
     }
     return status;
 }
@@ -206,13 +209,12 @@ static tml_status by_bits(tml_context *tml, const tml_unique_desc *desc, const u
     for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&job->passes, p);
         vk_keep_bits bits = vk_keep_of_pass(&job->bits, &pass, true);
-        vk_address base = p > 0 ? total_at(job, p) : 0;
+        bits.totals = total_at(job, p);
+        bits.is_first = p == 0;
+        bool is_last = p + 1 == job->passes.count;
         status = mark_heads(tml, job, size, &pass, &bits);
         if (status == TML_OK)
-            status = vk_scan_counts(tml, bits.counts, (uint32_t)bits.tiles, job->scan_scratch, base,
-                                    total_at(job, p + 1));
-        if (status == TML_OK)
-            status = move_runs(tml, job, &pass, &bits, base);
+            status = move_runs(tml, job, &pass, &bits, is_last ? desc->count : (tml_buffer){0});
     }
     if (status == TML_OK && job->lengths.to)
         status = make_lengths(tml, job);
@@ -243,9 +245,9 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
     if (status == TML_OK && job.aside)
         status =
             vk_copy_counted(tml, job.values.to, job.aside, job.values.size, job.values.room, total);
-    if (status == TML_OK && job.totals)
-        status = vk_store_count(tml, d->count, total);
-    return status;
+    bool has_outputs = job.values.to || job.starts.to || job.lengths.to;
+    bool is_stored = !job.totals || (!job.one_pass && has_outputs);
+    return status || is_stored ? status : vk_store_count(tml, d->count, total);
 }
 
 const tml_engine_op vk_op_unique = {NULL, unique_scratch_size, unique_run};

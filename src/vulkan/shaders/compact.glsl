@@ -17,6 +17,9 @@
  *
  * With flags or a mask, elements are loaded after the look-back, and only the kept ones.
  *
+ * A short stream is partitioned likewise: all of its tiles are resident, so that each workgroup waits for
+ * the counts of all others, and knows where both the kept and the rejected elements begin.
+ *
  * What made it fast on a large GPU: rows.glsl; and states published by atomicExchange but polled by
  * loads (polling by read-modify-write took 1.6 times as long). What did not help there: look-back
  * over 64, 128 or 256 tiles at once (1, 5, 18 % more time); aggregates of blocks of 32 tiles beside
@@ -34,6 +37,11 @@ layout(constant_id = 7) const bool IS_WIDE = false;
 layout(constant_id = 8) const uint LOOKS = 16u;
 layout(constant_id = 9) const bool KEEPS_MOVING = false; /* forward progress */
 layout(constant_id = 10) const bool TAKES_TICKETS = true;
+layout(constant_id = 11) const bool IS_BOTH = false;
+layout(constant_id = 12) const uint LATE = 0u;
+
+/* Polls of another tile's count before a workgroup counts it itself. */
+const uint PATIENCE_FOR_ALL = 1024u;
 
 #include "look_back.glsl"
 
@@ -48,14 +56,14 @@ uint keep_section(uint first, uint count, out uint v[ROWS])
     return keep_rows(v, first, count) & rows_before(first, count);
 }
 
-/* The count of a full tile, by one subgroup. */
-uint count_neighbour(uint tile)
+/* The count of a tile's elements before end, which is in or behind it, by one subgroup. */
+uint count_neighbour(uint tile, uint end)
 {
     uint sum = 0u;
     for (uint s = 0u; s < GROUP / SUBGROUP; s++) {
         uint first = tile * TILE_ITEMS + s * SECTION + gl_SubgroupInvocationID;
         uint v[ROWS];
-        sum += popcount32(keep_section(first, (tile + 1u) * TILE_ITEMS, v));
+        sum += popcount32(keep_section(first, end, v));
     }
     return subgroupAdd(sum);
 }
@@ -71,11 +79,59 @@ uint find_place(uvec2 states, uint tile)
         if (stuck == 0u || KEEPS_MOVING)
             return place;
         end--;
-        uint count = count_neighbour(end);
+        uint count = count_neighbour(end, (end + 1u) * TILE_ITEMS);
         if (subgroupElect())
             publish_for(states, end, AGGREGATE, count);
         place += count;
     }
+}
+
+/* IS_BOTH: sets tile_place; returns the sum of all tiles. Invocation t waits for tile t, and the subgroup
+ * counts those that do not come. */
+uint wait_for_all(uvec2 states, uint tile, uint tile_count, uint in_tile, uint count)
+{
+    uint t = gl_LocalInvocationID.x, lane = gl_SubgroupInvocationID, kept = in_tile;
+    uint flag = t != tile && t < tile_count ? 0u : AGGREGATE;
+    for (uint i = 0u; i < PATIENCE_FOR_ALL && flag == 0u; i++)
+        flag = look(states, t, kept);
+    reconverge();
+    uvec4 missing = subgroupBallot(flag == 0u);
+    while (missing != uvec4(0u)) {
+        uint next = subgroupBallotFindLSB(missing), stuck = t - lane + next;
+        uint counted = count_neighbour(stuck, min((stuck + 1u) * TILE_ITEMS, count));
+        kept = lane == next ? counted : kept;
+        missing &= ~subgroupBallot(lane == next);
+    }
+    kept = t < tile_count ? kept : 0u;
+    uint sooner, total;
+    barrier();
+    uint place = count_tile(subgroupAdd(t < tile ? kept : 0u), sooner);
+    barrier();
+    total = count_tile(subgroupAdd(kept), sooner);
+    if (t == 0u)
+        tile_place = place;
+    return total;
+}
+
+/* Stores the elements whose bits are set, or their positions, from output index start on. */
+void store_elements(uint v[ROWS], uint first, uint bits, uvec2 start)
+{
+    if (HAS_OUT) {
+        uvec2 to = address_at(args.out_at, start, 4u);
+        STORE_ROWS(to, bits, v[r])
+    }
+    if (HAS_INDICES) {
+        uvec2 to = address_at(args.indices, start, 4u);
+        STORE_ROWS(to, bits, args.first_index + first + r * SUBGROUP)
+    }
+}
+
+void store_total(uvec2 total)
+{
+    if (TOTALS != TOTALS_ALONE)
+        store64(address_add(args.totals, 8u, 0u), total);
+    else if (!is_none(args.totals))
+        store_count(args.totals, IS_WIDE, total);
 }
 
 void main()
@@ -100,6 +156,10 @@ void main()
     uint v[ROWS];
     if (count != 0u)
         bits = keep_section(first, count, v);
+    bool loads_early = IS_BOTH && HAS_OUT && KEEPS_BY_VALUE == 0;
+    if (loads_early && count != 0u)
+        load_rows(args.in0, first, count, v);
+    bits += delay(tile, LATE, args.in3);
     uint before, in_section = subgroupAdd(popcount32(bits));
     uint in_tile = count_tile(in_section, before);
     uvec2 states = address_of_word(args.states, STATES_FIRST);
@@ -109,21 +169,19 @@ void main()
     uvec2 base = uvec2(0u);
     if (TOTALS == TOTALS_LATER)
         base = load64(args.totals);
-    if (subgroup_index() == 0u) {
+    uint total = 0u;
+    if (IS_BOTH) {
+        total = wait_for_all(states, tile, tile_count, in_tile, count);
+        if (tile == 0u && local == 0u)
+            store_total(uvec2(total, 0u));
+    } else if (subgroup_index() == 0u) {
         uint place = find_place(states, tile);
         if (lane == 0u) {
             tile_place = place;
             if (tile != 0u)
                 publish(states, tile, INCLUSIVE, place + in_tile);
-            if (tile + 1u == tile_count) {
-                uvec2 total = add64(base, uvec2(place + in_tile, 0u));
-                if (TOTALS != TOTALS_ALONE)
-                    store64(address_add(args.totals, 8u, 0u), total);
-                else if (IS_WIDE)
-                    store64(args.totals, total);
-                else if (!is_none(args.totals))
-                    store_word(args.totals, 0u, total.x);
-            }
+            if (tile + 1u == tile_count)
+                store_total(add64(base, uvec2(place + in_tile, 0u)));
         }
     }
     barrier();
@@ -131,14 +189,11 @@ void main()
     uvec2 start = add64(base, uvec2(tile_place + before, 0u));
     if (args.capacity != 0xffffffffu) /* the largest capacity means no limit */
         bits = first_of_rows(bits, fits(uvec2(args.capacity, 0u), start, in_section));
-    if (HAS_OUT) {
-        uvec2 to = address_at(args.out_at, start, 4u);
-        if (KEEPS_BY_VALUE == 0)
-            LOAD_KEPT_ROWS(args.in0, first, bits, v)
-        STORE_ROWS(to, bits, v[r])
-    }
-    if (HAS_INDICES) {
-        uvec2 to = address_at(args.indices, start, 4u);
-        STORE_ROWS(to, bits, args.first_index + first + r * SUBGROUP)
+    if (HAS_OUT && KEEPS_BY_VALUE == 0 && !loads_early)
+        LOAD_KEPT_ROWS(args.in0, first, bits, v)
+    store_elements(v, first, bits, start);
+    if (IS_BOTH) { /* of the elements before the section, start were kept */
+        uint rejected = total + (first - lane) - start.x;
+        store_elements(v, first, ~bits & rows_before(first, count), uvec2(rejected, 0u));
     }
 }

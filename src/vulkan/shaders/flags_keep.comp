@@ -3,9 +3,9 @@
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "flag_bits.glsl"
-#include "keep_tile.glsl"
 
 ARGS_USE(keep_args)
+#include "keep_tile.glsl"
 
 layout(constant_id = 0) const bool IS_ALIGNED = true;
 
@@ -18,7 +18,7 @@ uint bits_of_quad(uvec4 flags)
 void main()
 {
     uint tile = group_index();
-    if (!is_in_tiles(tile, args.bound))
+    if (tile >= tiles_written())
         return;
     uint count = stream_length(args.length_at, args.bound);
     uint first = tile * TILE_ITEMS + 32u * gl_LocalInvocationID.x;
@@ -32,5 +32,5 @@ void main()
             word |= flag_bits(LOAD_U32(args.in0, (first + i) / 4u)) << i;
         word &= bits_before(first, count);
     }
-    store_tile(args.bits, args.counts, tile, word);
+    store_tile(tile, word);
 }

@@ -2,9 +2,9 @@
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
-#include "keep_tile.glsl"
 
 ARGS_USE(heads_args)
+#include "keep_tile.glsl"
 
 layout(constant_id = 0) const uint SIZE = 4u;
 
@@ -27,7 +27,7 @@ bool differs(uint i)
 void main()
 {
     uint tile = group_index(), local = gl_LocalInvocationID.x;
-    if (!is_in_tiles(tile, args.bound))
+    if (tile >= tiles_written())
         return;
     uint count = stream_length(args.length_at, args.bound);
     words[local] = 0u;
@@ -46,5 +46,5 @@ void main()
         }
     }
     barrier();
-    store_tile(args.bits, args.counts, tile, words[local]);
+    store_tile(tile, words[local]);
 }

@@ -3,10 +3,10 @@
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
-#include "keep_tile.glsl"
 
 const bool KERNEL_NEAR = true, KERNEL_STORED = false;
 ARGS_USE(keep_args)
+#include "keep_tile.glsl"
 #include "kernel_loads.glsl"
 #include "kernel_glue.glsl"
 
@@ -32,7 +32,7 @@ uint word_from(uvec4 ballot, uint k, uint lane)
 void main()
 {
     uint tile = group_index();
-    if (!is_in_tiles(tile, args.bound))
+    if (tile >= tiles_written())
         return;
     uint n = stream_length(args.length_at, args.bound);
     uint lane = gl_SubgroupInvocationID;
@@ -56,5 +56,5 @@ void main()
             word |= word_from(subgroupBallot(kept), k, lane);
         }
     }
-    store_tile(args.bits, args.counts, tile, word);
+    store_tile(tile, word);
 }

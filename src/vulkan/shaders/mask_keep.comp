@@ -2,19 +2,19 @@
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
-#include "keep_tile.glsl"
 
 ARGS_USE(keep_args)
+#include "keep_tile.glsl"
 
 void main()
 {
     uint tile = group_index();
-    if (!is_in_tiles(tile, args.bound))
+    if (tile >= tiles_written())
         return;
     uint count = stream_length(args.length_at, args.bound);
     uint i = tile * TILE_WORDS + gl_LocalInvocationID.x;
     uint word = 0u;
     if (32u * i < count)
         word = LOAD_U32(args.in0, i) & bits_before(32u * i, count);
-    store_tile(args.bits, args.counts, tile, word);
+    store_tile(tile, word);
 }

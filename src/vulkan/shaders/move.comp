@@ -107,6 +107,8 @@ void move_bits(uint tile, uint word, uvec2 start)
 void main()
 {
     uint tile = group_index();
+    if (tile == 0u && gl_LocalInvocationID.x == 0u && !is_none(args.count))
+        store_count(args.count, args.is_wide != 0u, load64(args.total));
     uint count = stream_length(args.length_at, args.bound);
     uint begin = tile * TILE_ITEMS;
     if (begin >= count)

@@ -24,6 +24,8 @@ void move_bits(uint v[ROWS], uint bits, uvec2 start, uint count)
 void main()
 {
     uint tile = group_index(), lane = gl_SubgroupInvocationID;
+    if (tile == 0u && gl_LocalInvocationID.x == 0u && !is_none(args.count))
+        store_count(args.count, args.is_wide != 0u, load64(args.total));
     uint count = stream_length(args.length_at, args.bound);
     if (tile * TILE_ITEMS >= count)
         return;

@@ -1,4 +1,4 @@
-/* 64-bit positions and their addresses. */
+/* 64-bit positions and counts, and their addresses. */
 
 /* address + size * i, size below 2^16. */
 uvec2 address_at(uvec2 address, uvec2 i, uint size)
@@ -25,4 +25,13 @@ uint fits(uvec2 room, uvec2 start, uint n)
 uvec2 load64_or_zero(uvec2 address)
 {
     return is_none(address) ? uvec2(0u) : load64(address);
+}
+
+/* Stores a count as u64 or, saturated, as u32. */
+void store_count(uvec2 to, bool is_wide, uvec2 n)
+{
+    if (is_wide)
+        store64(to, n);
+    else
+        store_word(to, 0u, n.y != 0u ? 0xffffffffu : n.x);
 }

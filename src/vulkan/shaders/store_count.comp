@@ -2,6 +2,7 @@
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
+#include "places.glsl"
 
 ARGS_USE(store_count_args)
 
@@ -9,11 +10,5 @@ void main()
 {
     if (group_index() != 0u || gl_LocalInvocationID.x != 0u)
         return;
-    uvec2 n = load64(args.from);
-    if (!is_none(args.base))
-        n = add64(n, load64(args.base));
-    if (args.wide != 0u)
-        store64(args.to, n);
-    else
-        store_word(args.to, 0u, n.y != 0u ? 0xffffffffu : n.x);
+    store_count(args.to, args.wide != 0u, add64(load64(args.from), load64_or_zero(args.base)));
 }
