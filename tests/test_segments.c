@@ -18,16 +18,18 @@ static uint64_t random_u64(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-/* Runs test on every device, on OpenGL ES also with short rows of texels. */
+/* Runs test on every device, on OpenGL ES also with short rows of texels, on Vulkan with short passes. */
 static void everywhere(void (*test)(tml_context *tml))
 {
     tml_device_info infos[MAX_DEVICES];
     uint32_t count = tml_devices(infos, MAX_DEVICES);
     for (uint32_t d = 0; d < count && d < MAX_DEVICES; d++)
-        for (uint32_t rows = 0; rows < (infos[d].engine == TML_ENGINE_GL ? 2u : 1u); rows++) {
+        for (uint32_t is_short = 0; is_short < (infos[d].engine == TML_ENGINE_CPU ? 1u : 2u);
+             is_short++) {
             char number[8];
             snprintf(number, sizeof number, "%u", d);
-            const tml_testing testing = {.gl_row_log2 = rows ? 6 : 0};
+            const tml_testing testing = {.gl_row_log2 = is_short ? 6 : 0,
+                                         .vulkan_pass_items = is_short ? 1 << 16 : 0};
             tml_context *tml = NULL;
             CHECK_OK(NULL, tml_open_testing(&(tml_open_desc){.device = number}, &testing, &tml));
             if (tml)
@@ -98,6 +100,47 @@ TEST(float_sums_are_those_of_a_stream)
 {
     fill();
     everywhere(sums_on);
+}
+
+/* More tiles than are joined at a time, between neighbours; the first of the largest is in the last tile. */
+static void long_sum_on(tml_context *tml)
+{
+    enum { LONG = 2200003, FIRST = 9001 };
+    static float data[FIRST + LONG + 7];
+    uint64_t state = 7;
+    for (uint32_t i = 0; i < FIRST + LONG + 7; i++)
+        data[i] = ldexpf((float)(int32_t)random_u64(&state), (int)(i % 37) - 60);
+    uint32_t largest = FIRST + LONG - 2;
+    data[largest] = data[largest + 1] = 1000.0f;
+    tml_buffer room;
+    if (tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = FIRST + LONG + 7},
+                          &room) != TML_OK)
+        return; /* short rows of texels have no room for so many */
+    tml_buffer_destroy(tml, room);
+    const uint32_t begins[] = {5, FIRST, FIRST, FIRST + LONG, FIRST + LONG + 7};
+    tml_buffer in = buffer_of(tml, TML_F32, FIRST + LONG + 7, data),
+               at = buffer_of(tml, TML_U32, 5, begins), out = buffer_of(tml, TML_F32, 4, NULL),
+               where = buffer_of(tml, TML_U32, 4, NULL), one = buffer_of(tml, TML_F32, 1, NULL),
+               alone = buffer_of(tml, TML_F32, LONG, data + FIRST);
+    uint32_t got[4], places[4], expected;
+    CHECK_OK(tml, tml_reduce_segments(
+                      tml, &(tml_reduce_segments_desc){.in = in, .offsets = at, .out = out}));
+    CHECK_OK(tml, tml_reduce_segments(
+                      tml, &(tml_reduce_segments_desc){
+                               .fold = TML_FOLD_ARGMAX, .in = in, .offsets = at, .out = where}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = alone, .out = one}));
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    CHECK_OK(tml, tml_buffer_read(tml, where, places));
+    CHECK_OK(tml, tml_buffer_read(tml, one, &expected));
+    CHECK_EQ_U64(got[2], expected);
+    CHECK_EQ_U64(got[1], 0);
+    CHECK_EQ_U64(places[2], largest);
+    CHECK_EQ_U64(places[1], UINT32_MAX);
+}
+
+TEST(a_long_sum_is_that_of_a_stream)
+{
+    everywhere(long_sum_on);
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */

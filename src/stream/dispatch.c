@@ -276,10 +276,13 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
     return TML_OK;
 }
 
-/* The caller's scratch buffer from its first aligned address on, for need bytes at least. */
-static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
+tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size)
 {
+    *memory = NULL;
+    *size = need;
+    if (tml_buffer_is_none(scratch))
+        return need ? tml_scratch(tml, call, need, memory) : TML_OK;
     tml_status status = tml_check_buffer(tml, call, "desc.scratch", scratch, stream_flag_types, 0);
     if (status)
         return status;
@@ -318,17 +321,9 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
     if (begun)
         return begun;
     size_t size = op->scratch_size ? op->scratch_size(tml, desc) : 0;
-    void *memory = NULL;
-    if (!tml_buffer_is_none(scratch)) {
-        tml_status status = lent_scratch(tml, call, scratch, size, &memory, &size);
-        if (status)
-            return status;
-    } else if (size > 0) {
-        tml_status status = tml_scratch(tml, call, size, &memory);
-        if (status)
-            return status;
-    }
-    return op->run(tml, desc, memory, size);
+    void *memory;
+    tml_status status = stream_take_scratch(tml, call, scratch, size, &memory, &size);
+    return status ? status : op->run(tml, desc, memory, size);
 }
 
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc)

@@ -82,14 +82,9 @@ static tml_status reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *
         status = stream_begin_op(tml, call, tml->engine->ops[TML_OP_REDUCE_SEGMENTS],
                                  "no reductions of segments", &steps.reduce);
     size_t size = status ? 0 : scratch_size(tml, &steps);
-    if (!status && size > 0 && tml_buffer_is_none(desc->scratch))
-        status = tml_scratch(tml, call, size, &memory);
-    if (!status && !tml_buffer_is_none(desc->scratch))
-        status = tml_check_buffer(tml, call, "scratch", desc->scratch, stream_flag_types, 0);
-    if (!status && !tml_buffer_is_none(desc->scratch) && stream_count_of(tml, desc->scratch) < size)
-        status = tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
-                           "%s: scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
-                           tml_slot_of(tml, desc->scratch)->size, size, call);
+    size -= size ? TML_ALIGNMENT : 0;
+    if (!status)
+        status = stream_take_scratch(tml, call, desc->scratch, size, &memory, &size);
     if (!status)
         status = stream_run(tml, call, TML_OP_UNIQUE, &steps.unique, desc->scratch);
     return status ? status

@@ -94,10 +94,13 @@ size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
  * levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
                          const char *what, const void *desc, tml_buffer scratch);
-/* First step of stream_run_op, for an operation that takes scratch itself: refuses a cancelled context and
- * an unsupported operation. */
+/* The steps of stream_run_op, for an operation that takes them itself. The first refuses a cancelled context and
+ * an unsupported operation. The other takes the caller's scratch buffer from its first aligned address on, for
+ * need bytes at least, or the arena. */
 tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
                            const char *what, const void *desc);
+tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
+                               void **memory, size_t *size);
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
 

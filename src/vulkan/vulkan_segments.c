@@ -21,7 +21,6 @@ typedef struct segments_job {
     uint32_t segments;
     uint64_t most_tiles;
     segments_args args;
-    vk_passes count, length; /* with starts: how many there are, and where the last one ends */
 } segments_job;
 
 /* Most elements of a short and of a middling segment, and the elements in a tile. */
@@ -107,88 +106,6 @@ static tml_status do_middling(const segments_job *job)
     return step_over_list(job, SEGMENTS_MIDDLING,
                           TML_CEIL_DIV((uint64_t)job->args.middling_room, per_group));
 }
-
-/* ---- reduce ---------------------------------------------------------------------------------- */
-
-enum { PIECE_BYTES = 16, PIECES = 8 };
-
-static void take_lengths(tml_context *tml, const tml_reduce_segments_desc *desc, vk_arena *arena,
-                         segments_job *job)
-{
-    job->count = vk_passes_take(tml, &desc->count, arena);
-    job->length = vk_passes_take(tml, &desc->length, arena);
-    job->args.wide |= SEGMENTS_STARTS;
-    job->args.count_at = job->count.total; /* the low words */
-    job->args.end_at = job->length.total;
-}
-
-static bool reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, vk_arena *arena,
-                           segments_job *job, vk_address *scan_scratch)
-{
-    const tml_slot *in = tml_slot_of(tml, desc->in);
-    vk_fold fold;
-    bool is_supported =
-        vk_fold_bind(tml, desc->fold, in->type, tml_slot_of(tml, desc->out)->type, &fold);
-    bool has_starts = !tml_buffer_is_none(desc->starts);
-    uint64_t elements = has_starts ? desc->length.count : in->count;
-    uint64_t segments = has_starts ? desc->count.count : tml_slot_of(tml, desc->offsets)->count - 1;
-    uint32_t lanes = vk_caps_of(tml)->subgroup;
-    uint32_t row = TML_MIN_OF(lanes * PIECES, (uint32_t)VK_GROUP);
-    lay_out(tml, desc->in, elements, has_starts ? desc->starts : desc->offsets, segments, desc->out,
-            &(segments_shape){.short_most = PIECES * PIECE_BYTES / in->element_size,
-                              .middling_most = row * PIECE_BYTES / in->element_size,
-                              .tile = (uint64_t)1 << fold.tile_log2,
-                              .result_size = 16},
-            arena, job);
-    *scan_scratch = vk_take(arena, vk_scan_counts_scratch(job->args.long_room), 1);
-    job->module = fold.in_double ? &vk_shader_segments_reduce_double : &vk_shader_segments_reduce;
-    job->spec_count = VK_FOLD_SPECS + 1;
-    job->mode_spec = VK_FOLD_SPECS;
-    for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
-        job->specs[s] = fold.specs[s];
-    if (has_starts)
-        take_lengths(tml, desc, arena, job);
-    return is_supported && is_countable(elements, segments);
-}
-
-static bool reduce_supports(tml_context *tml, const void *desc)
-{
-    vk_arena arena = {0};
-    segments_job job;
-    vk_address scan_scratch;
-    return reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
-}
-
-static size_t reduce_scratch_size(tml_context *tml, const void *desc)
-{
-    vk_arena arena = {0};
-    segments_job job;
-    vk_address scan_scratch;
-    reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
-    return arena.size;
-}
-
-static tml_status reduce_run(tml_context *tml, const void *desc, void *scratch, size_t size)
-{
-    (void)size;
-    vk_arena arena = vk_arena_of(scratch);
-    segments_job job;
-    vk_address scan_scratch;
-    reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
-    const tml_reduce_segments_desc *d = desc;
-    tml_status status = vk_passes_begin(tml, &d->count, &job.count);
-    if (!status)
-        status = vk_passes_begin(tml, &d->length, &job.length);
-    if (!status)
-        status = find(&job, scan_scratch);
-    if (!status)
-        status = do_middling(&job);
-    if (!status)
-        status = step_over_list(&job, SEGMENTS_TILES, job.most_tiles);
-    return status ? status : step_over_list(&job, SEGMENTS_LONG, job.args.long_room);
-}
-
-const tml_engine_op vk_op_reduce_segments = {reduce_supports, reduce_scratch_size, reduce_run};
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 

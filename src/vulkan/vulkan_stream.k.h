@@ -93,6 +93,26 @@ ARGS_END(scan_args)
 /* Most workgroups of a dispatch over a list, whose length only the device knows. */
 #define SEGMENTS_GROUPS 4096u
 
+/* segments_reduce.glsl. A workgroup has a range of 1 << each_log2 positions, at most a tile's elements. */
+ARGS_BEGIN(segments_reduce_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(offsets)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(results)  /* four of 16 bytes for each range */
+ARG_ADDRESS(counters) /* zeroed: three for each range */
+ARG_ADDRESS(clear)
+ARG_ADDRESS(count_at) /* optional: u32, segments, up to the bound */
+ARG_ADDRESS(
+    end_at) /* optional: u32, SEGMENTS_STARTS: where the last segment ends, up to elements */
+ARG_UINT(segments)
+ARG_UINT(elements)
+ARG_UINT(wide) /* SEGMENTS_WIDE and SEGMENTS_STARTS */
+ARG_UINT(pass_tiles)
+ARG_UINT(each_log2)
+ARG_UINT(groups)
+ARG_UINT(clear_count)
+ARGS_END(segments_reduce_args)
+
 ARGS_BEGIN(segments_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)

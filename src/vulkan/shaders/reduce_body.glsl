@@ -7,19 +7,9 @@
 
 ARGS_USE(reduce_args)
 
-/* Partial results are exchanged between workgroups, so their memory is coherent. */
-layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer results_at {
-    uvec4 v[];
-};
-
-void put_result(uvec2 results, uint i, fold_state f)
+fold_state result_before(uvec2 results, uint i, uint count)
 {
-    results_at(results).v[i] = uvec4(f.number, f.at, 0u);
-}
-fold_state get_result(uvec2 results, uint i, uint count)
-{
-    uvec4 result = results_at(results).v[min(i, count - 1u)];
-    return fold_choose(i < count, fold_state(result.xy, result.z), fold_nothing());
+    return fold_choose(i < count, get_result(results, min(i, count - 1u)), fold_nothing());
 }
 
 /* Joins the result of the earlier passes, and stores. */
@@ -71,7 +61,7 @@ void main()
         uint here = min(tiles - fan * FOLD_FAN, FOLD_FAN);
         if (!is_last_of(address_of_word(args.counters, 1u + fan), here, end - first))
             return;
-        f = fold_group(get_result(args.partials, fan * FOLD_FAN + t, tiles));
+        f = fold_group(result_before(args.partials, fan * FOLD_FAN + t, tiles));
         if (fans > 1u) {
             barrier();
             if (t == 0u)
@@ -81,7 +71,7 @@ void main()
             f = fold_nothing();
             uint each = (fans + GROUP - 1u) / GROUP;
             for (uint k = 0u; k < each; k++)
-                f = fold_join(f, get_result(args.fans, t * each + k, fans));
+                f = fold_join(f, result_before(args.fans, t * each + k, fans));
             f = fold_group(f);
         }
     }

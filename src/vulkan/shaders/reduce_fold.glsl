@@ -29,21 +29,36 @@ const uint TILE_LOG2 = FOLD_TILE_LOG2 - SIZE_LOG2;
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
+/* Word i at a multiple of four bytes, in memory or, if FOLD_STAGED is defined (to a number of words) and the
+ * address has this high word, in shared memory. */
+#ifdef FOLD_STAGED
+const uint STAGED = 0xffffffffu;
+shared uint staged[FOLD_STAGED];
+#endif
+uint fetch_word(uvec2 address, uint i)
+{
+#ifdef FOLD_STAGED
+    if (address.y == STAGED)
+        return staged[(address.x >> 2) + i];
+#endif
+    return LOAD_U32(address, i);
+}
+
 /* Word i of an array of count elements, at least one, at any multiple of their size; neutral past it. */
 uint load_word(uvec2 address, uint i, uint count)
 {
     if (SIZE_LOG2 >= 2u) {
         bool is_there = (SIZE_LOG2 == 2u ? i : i >> 1) < count;
-        uint whole = LOAD_U32(address, is_there ? i : 0u);
+        uint whole = fetch_word(address, is_there ? i : 0u);
         return is_there ? whole : neutral_word(i & 1u);
     }
     uint first = i << (2u - SIZE_LOG2);
     uint bits = (min(max(count, first) - first, 4u >> SIZE_LOG2)) << (3u + SIZE_LOG2);
     uint here = bits > 0u ? i : 0u;
     uint shift = (address.x & 3u) << 3;
-    uint word = LOAD_U32(address, here) >> shift;
-    if (shift != 0u) { /* uniform over the subgroup */
-        uint next = LOAD_U32(address, bits > 32u - shift ? here + 1u : here);
+    uint word = fetch_word(address, here) >> shift;
+    if (shift != 0u) {
+        uint next = fetch_word(address, bits > 32u - shift ? here + 1u : here);
         word |= next << (32u - shift);
     }
     return bits == 32u ? word : bitfieldInsert(neutral_word(0u), word, 0, int(bits));
@@ -292,4 +307,18 @@ void fold_store(uvec2 address, uint i, fold_state f, uvec2 first, uvec2 count)
         store_half(address, i, result.x);
     else
         store_byte(address, i, result.x);
+}
+
+/* Partial results are exchanged between workgroups, so their memory is coherent. */
+layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer results_at {
+    uvec4 v[];
+};
+void put_result(uvec2 results, uint i, fold_state f)
+{
+    results_at(results).v[i] = uvec4(f.number, f.at, 0u);
+}
+fold_state get_result(uvec2 results, uint i)
+{
+    uvec4 result = results_at(results).v[i];
+    return fold_state(result.xy, result.z);
 }
