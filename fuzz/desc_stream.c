@@ -93,15 +93,25 @@ void desc_reduce(void)
 void desc_histogram(void)
 {
     uint64_t count = below(200), bins = 1 + below(40);
-    tml_histogram_desc desc = {.kernel = take_bool() ? TML_USE(fuzz_count_of) : NULL};
-    desc.in[0] = make(take_bool() ? TML_U32 : TML_U8, count, CONTENTS_BELOW, 45);
+    uint8_t source = take();
+    tml_type type = source < 128 ? (take_bool() ? TML_U32 : TML_U8) : take_scalar();
+    tml_histogram_desc desc = {.kernel = source < 64 ? TML_USE(fuzz_count_of) : NULL};
+    desc.in[0] = make(type, count, source < 128 ? CONTENTS_BELOW : CONTENTS_ANY, 45);
     desc.length = take_length(count);
     desc.bins = take_bool() ? (uint32_t)mostly(bins) : 0;
-    desc.out = make_out(TML_U32, bins);
+    if (source >= 192)
+        desc.edges = make(seldom() ? take_scalar() : type, bins + 1,
+                          take_bool() ? CONTENTS_ANY : CONTENTS_BELOW, 300);
+    if ((source >= 128 && source < 192) || seldom())
+        desc.lower = (float)take() - 100, desc.upper = (float)take();
+    if (take_bool())
+        desc.weights = make(take_scalar(), count, CONTENTS_ANY, 0);
+    desc.out = make_out(take_bool() ? take_count_type() : TML_F32, bins);
     desc.scratch = make_scratch(tml_histogram_scratch_size(tml, &desc));
-    if (!RUN(tml_histogram, &desc))
+    if (!RUN(tml_histogram, &desc) || !tml_buffer_is_none(desc.weights))
         return;
     uint64_t sum = 0;
+    desc.bins = desc.bins || tml_buffer_is_none(desc.edges) ? desc.bins : (uint32_t)bins;
     for (uint64_t b = 0; b < (desc.bins ? desc.bins : count_of(desc.out)); b++)
         sum += number_of(desc.out, b);
     DEMAND(sum <= count_of(desc.in[0]));

@@ -168,6 +168,13 @@ static void run_histogram(fault_run *r)
                                                                     .out = changes}));
         fault_take(r, out, 256);
         fault_take(r, changes, 1000);
+        tml_buffer values = floats_of(r, n), sums = fault_output_of(r, TML_F32, 3000);
+        FAULT_STREAM(r, tml_histogram(r->tml, &(tml_histogram_desc){.in = {values},
+                                                                    .lower = -1,
+                                                                    .upper = 1,
+                                                                    .weights = values,
+                                                                    .out = sums}));
+        fault_take(r, sums, 3000);
     }
 }
 

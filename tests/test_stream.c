@@ -880,101 +880,332 @@ static const case_op reduce_op = {"reduce",
 
 /* ---- histogram ------------------------------------------------------------------------------- */
 
-#define BIN_SOURCES "u8 u16 u32 digit gathered position seen"
+#define BIN_SOURCES                                                                                \
+    "u8 u16 u32 digit gathered position seen even even_f16 edges_f32 edges_u8 edges_u32 "          \
+    "edges_i16 "                                                                                   \
+    "edges_i64 edges_f16 edges_f64"
+#define BIN_COUNTS                                                                                 \
+    "256 1 2 15 16 17 255 257 1024 1025 4096 4097 65535 65536 65537 262144 262145 1048583"
 
-/* Draws of OpenGL ES look at each element once for every 16 bins. */
-static bool histogram_is_sensible(const case_run *c)
+/* The element type of a source of bins. */
+static tml_type bin_source_type(const case_run *c)
 {
-    return choose_count(c) * case_number(c, "bins") < (uint64_t)5 << 30;
+    const char *from = case_text(c, "from");
+    if (strncmp(from, "edges_", 6) == 0)
+        return tml_type_from_name(from + 6);
+    tml_type named = tml_type_from_name(from);
+    return strcmp(from, "even") == 0       ? TML_F32
+           : strcmp(from, "even_f16") == 0 ? TML_F16
+           : named != TML_TYPE_NONE        ? named
+                                           : TML_U32;
 }
 
-/* Bins of n elements: most below bins, by a distribution's name. */
-static void fill_bins(case_run *c, tml_type type, void *out, uint64_t n, uint64_t bins)
+/* What is binned by value, not by a number of a bin. */
+static bool bins_values(const case_run *c)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t x = case_random(c) >> 32;
-        uint64_t bin = case_is(c, "data", "one")      ? bins / 2
-                       : case_is(c, "data", "last")   ? bins - 1
-                       : case_is(c, "data", "past")   ? bins + x % 3 * (bins / 2)
-                       : case_is(c, "data", "runs")   ? i / 97 % bins
-                       : case_is(c, "data", "any")    ? x
-                       : case_is(c, "data", "skewed") ? (x & 0xffff) * (x >> 16) * bins >> 32
-                                                      : x % bins;
-        memcpy((uint8_t *)out + i * tml_type_size(type), &bin, tml_type_size(type));
+    const char *from = case_text(c, "from");
+    return strncmp(from, "even", 4) == 0 || strncmp(from, "edges_", 6) == 0;
+}
+
+static bool histogram_is_sensible(const case_run *c)
+{
+    return bins_values(c) || !case_is(c, "data", "special");
+}
+
+/* The bins of an element, or what they are made of: most below bins, by a distribution's name. */
+static uint64_t some_bin(case_run *c, uint64_t i, uint64_t bins)
+{
+    uint64_t x = case_random(c) >> 32;
+    return case_is(c, "data", "one")      ? bins / 2
+           : case_is(c, "data", "two")    ? (i & 1) * (bins - 1)
+           : case_is(c, "data", "last")   ? bins - 1
+           : case_is(c, "data", "past")   ? bins + x % 3 * (bins / 2)
+           : case_is(c, "data", "runs")   ? i / 97 % bins
+           : case_is(c, "data", "any")    ? x
+           : case_is(c, "data", "skewed") ? (x & 0xffff) * (x >> 16) * bins >> 32
+                                          : x % bins;
+}
+
+/* The values from LOW to HIGH are binned: in an integer's whole range all but an eighth on each side. */
+static const double LOW = -2, HIGH = 3;
+static void put_value(tml_type type, uint8_t *out, double value)
+{
+    double from = 0, size = 8.0 * (double)tml_type_size(type);
+    uint16_t half = 0;
+    float single = (float)value;
+    if (type == TML_F16) {
+        for (uint16_t bit = 0x4000; bit; bit >>= 1) /* the one below */
+            if (half + bit < 0x7c00 && half_value(half + bit) <= fabs(value))
+                half |= bit;
+        half = isnan(value) ? 0x7e00 : isinf(value) ? 0x7c00 : half;
+        half |= signbit(value) ? 0x8000 : 0;
+        memcpy(out, &half, sizeof half);
+    } else if (type == TML_F32) {
+        memcpy(out, &single, sizeof single);
+    } else if (type == TML_F64) {
+        memcpy(out, &value, sizeof value);
+    } else {
+        from = tml_type_is_signed(type) ? -ldexp(0.5, (int)size) : 0;
+        value = isnan(value)         ? 0
+                : value < LOW - 0.5  ? LOW - 0.5
+                : value > HIGH + 0.5 ? HIGH + 0.5
+                                     : value;
+        value = from + ldexp((value - LOW + 0.625) / 6.25, (int)size);
+        uint64_t bits = value < 0 ? 0 - (uint64_t)-value : (uint64_t)value;
+        memcpy(out, &bits, tml_type_size(type)); /* little-endian: the low bytes */
     }
+}
+
+/* Values: element i is near the middle of some bin, or one that needs care. */
+static void fill_values(case_run *c, tml_type type, uint8_t *out, uint64_t n, uint64_t bins)
+{
+    const double special[] = {NAN,
+                              -NAN,
+                              INFINITY,
+                              -INFINITY,
+                              -0.0,
+                              0.0,
+                              0x1p-130,
+                              -0x1p-130,
+                              0x1p-126,
+                              LOW,
+                              HIGH,
+                              nextafterf((float)LOW, -9),
+                              nextafterf((float)HIGH, 9),
+                              nextafterf((float)HIGH, 0)};
+    for (uint64_t i = 0; i < n; i++, out += tml_type_size(type)) {
+        double place = (double)some_bin(c, i, bins) + (double)(case_random(c) >> 40) * 0x1p-24;
+        double value = LOW + (HIGH - LOW) * place / (double)bins;
+        if (case_is(c, "data", "last"))
+            value = HIGH;
+        if (case_is(c, "data", "special") && i % 3 > 0)
+            value = i % 3 == 1 ? special[case_random(c) % (sizeof special / sizeof *special)]
+                               : LOW + (HIGH - LOW) * floor(place) / (double)bins;
+        put_value(type, out, value);
+        if (case_is(c, "data", "any")) {
+            uint64_t bits = case_random(c);
+            memcpy(out, &bits, tml_type_size(type));
+        }
+    }
+}
+
+/* Edges in order, some of them equal. */
+static void fill_edges(tml_type type, uint8_t *out, uint64_t bins)
+{
+    for (uint64_t b = 0; b <= bins; b++) {
+        uint64_t from = b % 7 == 3 || b == bins - 1 ? b - (b > 0) : b;
+        double value = LOW + (HIGH - LOW) * (double)from / (double)bins;
+        put_value(type, out + b * tml_type_size(type), b % 16 == 1 && value == 0 ? -0.0 : value);
+    }
+}
+
+/* The bin of a value: the last edge that is not after it, by halving. */
+static uint64_t bin_between(tml_type type, const void *edges, uint64_t bins, const void *in,
+                            uint64_t i)
+{
+    number x = load(type, in, i);
+    uint64_t low = 0, high = bins;
+    if (is_nan(type, x) || less(type, x, load(type, edges, 0)) ||
+        less(type, load(type, edges, bins), x))
+        return UINT64_MAX;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (less(type, x, load(type, edges, middle)))
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+static uint64_t even_bin(tml_type type, const void *in, uint64_t i, uint64_t bins)
+{
+    float x = (float)load(type, in, i).real, low = (float)LOW;
+    x = fabsf(x) < 0x1p-126f ? 0 : x;
+    if (!(x >= low && x <= (float)HIGH))
+        return UINT64_MAX;
+    float above = x - low, scale = (float)((double)bins / (HIGH - LOW)), place = above * scale;
+    return (uint64_t)place < bins ? (uint64_t)place : bins - 1;
+}
+
+/* Weights of the axis's type; floats of many sizes, and some that count as 0. */
+static case_array *choose_weights(case_run *c, uint64_t n, tml_histogram_desc *desc)
+{
+    if (case_is(c, "weights", "none"))
+        return NULL;
+    tml_type type = tml_type_from_name(case_text(c, "weights"));
+    case_array *weights = case_array_new(c, type, n);
+    for (uint64_t i = 0; i < n && weights->data; i++) {
+        uint64_t x = case_random(c);
+        float f = ldexpf((float)(int32_t)x, -30 - (int)(x >> 32) % 40);
+        const float special[] = {NAN, INFINITY, -INFINITY, 0x1p-140f, -0.0f};
+        if (x >> 32 & 1 && x % 97 < 5)
+            f = special[x % 97];
+        memcpy(weights->data + i * tml_type_size(type), type == TML_F32 ? (void *)&f : (void *)&x,
+               tml_type_size(type));
+    }
+    desc->weights = case_input(c, weights, type, n);
+    return weights;
+}
+
+/* The unit of float weights: 2^-62 of the bound times the largest, powers of two. */
+static int weight_unit(const float *weights, uint64_t n, uint64_t bound)
+{
+    int exponent, largest = -126, length = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (isnormal(weights[i])) {
+            frexpf(weights[i], &exponent);
+            largest = exponent > largest ? exponent : largest;
+        }
+    while (bound > (uint64_t)1 << length)
+        length++;
+    return largest + length - 62;
+}
+
+/* What an element adds to its bin. */
+static uint64_t weight_of(const case_array *weights, tml_type type, uint64_t i, int unit)
+{
+    if (!weights)
+        return 1;
+    number x = load(type, weights->data, i);
+    if (type != TML_F32)
+        return x.integer;
+    return isnormal((float)x.real) ? (uint64_t)llround(ldexp(x.real, -unit)) : 0;
+}
+
+static void histogram_check(case_run *c, case_array *out, const uint64_t *expected, uint64_t bins,
+                            int unit)
+{
+    if (!case_is(c, "weights", "f32")) {
+        check_numbers(c, "out", out, "out", expected, bins);
+        return;
+    }
+    float *sums = calloc(bins, sizeof *sums);
+    if (!sums)
+        abort();
+    for (uint64_t b = 0; b < bins; b++) {
+        sums[b] = (float)ldexpl((long double)(int64_t)expected[b], unit);
+        sums[b] = isnormal(sums[b]) ? sums[b] : 0;
+    }
+    case_check(c, "out", out, sums, bins * sizeof *sums);
+    free(sums);
+}
+
+/* What gives the bins of a case. */
+typedef struct bin_source {
+    const char *from;
+    tml_type type;
+    case_array *in, *edges;
+    uint32_t words[1024];
+    uint64_t bins;
+} bin_source;
+
+static void choose_bins(case_run *c, uint64_t bound, bin_source *s, tml_histogram_desc *desc)
+{
+    size_t size = tml_type_size(s->type);
+    s->in = case_array_new(c, s->type, bound);
+    if (bins_values(c))
+        fill_values(c, s->type, s->in->data, bound, s->bins);
+    for (uint64_t i = 0; i < bound && !bins_values(c); i++) {
+        uint64_t bin = some_bin(c, i, s->bins);
+        memcpy(s->in->data + i * size, &bin, size);
+    }
+    if (strcmp(s->from, "position") == 0) {
+        desc->kernel = TML_USE(bin_position);
+        desc->length.count = desc->length.exact ? desc->length.count : bound;
+        return;
+    }
+    desc->in[0] = case_input(c, s->in, s->type, bound);
+    if (strcmp(s->from, "digit") == 0)
+        desc->kernel = TML_USE(bin_digit);
+    if (strcmp(s->from, "seen") == 0)
+        desc->kernel = TML_USE(bin_seen);
+    if (strcmp(s->from, "gathered") == 0) {
+        desc->kernel = TML_USE(bin_gathered);
+        for (uint32_t w = 0; w < 1024; w++)
+            s->words[w] = (uint32_t)(w * 7 % s->bins);
+        case_array *table = case_array_new(c, TML_U32, 1024);
+        memcpy(table->data, s->words, sizeof s->words);
+        desc->in[1] = case_input(c, table, TML_U32, 1024);
+    }
+    if (strncmp(s->from, "even", 4) == 0)
+        desc->lower = (float)LOW, desc->upper = (float)HIGH;
+    if (strncmp(s->from, "edges_", 6) == 0) {
+        s->edges = case_array_new(c, s->type, s->bins + 1);
+        fill_edges(s->type, s->edges->data, s->bins);
+        desc->edges = case_input(c, s->edges, s->type, s->bins + 1);
+    }
+}
+
+static uint64_t bin_of(const bin_source *s, uint64_t i, tml_params params)
+{
+    const void *in = s->in->data;
+    if (s->edges)
+        return bin_between(s->type, s->edges->data, s->bins, in, i);
+    if (strncmp(s->from, "even", 4) == 0)
+        return even_bin(s->type, in, i, s->bins);
+    uint64_t x = load(s->type, in, i).integer;
+    return strcmp(s->from, "digit") == 0      ? bin_digit((uint32_t)x, params)
+           : strcmp(s->from, "gathered") == 0 ? bin_gathered((uint32_t)x, s->words, i)
+           : strcmp(s->from, "position") == 0 ? bin_position(i, params)
+           : strcmp(s->from, "seen") == 0
+               ? (uint64_t)row_times(&params, 2, (double)(x & 63), 0, 0, 1) % s->bins
+               : x;
 }
 
 static void histogram_test(case_run *c)
 {
-    const char *from = case_text(c, "from");
-    bool is_digit = strcmp(from, "digit") == 0, is_gathered = strcmp(from, "gathered") == 0;
-    bool is_position = strcmp(from, "position") == 0;
     uint64_t bound = choose_count(c), bins = case_number(c, "bins");
-    uint64_t room = case_is(c, "room", "more") ? bins + 3 : bins, in_bin = 0;
-    bool is_seen = strcmp(from, "seen") == 0;
+    uint64_t room = case_is(c, "room", "more") ? bins + 3 : bins, *expected;
+    bin_source source = {.from = case_text(c, "from"), .type = bin_source_type(c), .bins = bins};
+    tml_type weight_type = tml_type_from_name(case_text(c, "weights"));
     tml_histogram_desc desc = {.params =
                                    with_matrix((tml_params){.u = {0, 3, (uint32_t)bins, 0}}, 0.0f)};
     uint64_t n = choose_length(c, bound, &desc.length);
-    if (room != bins)
-        desc.bins = (uint32_t)bins;
-    tml_type type =
-        is_digit || is_gathered || is_position || is_seen ? TML_U32 : tml_type_from_name(from);
-    case_array *in = case_array_new(c, type, bound);
-    fill_bins(c, type, in->data, bound, bins);
-    uint32_t words[1024], *expected = calloc(bins, sizeof *expected);
+    expected = calloc(bins, sizeof *expected);
     if (!expected)
         abort();
-    for (uint32_t w = 0; w < 1024; w++)
-        words[w] = (uint32_t)(w * 7 % bins);
+    choose_bins(c, bound, &source, &desc);
+    if (room != bins)
+        desc.bins = (uint32_t)bins;
+    case_array *weights = choose_weights(c, bound, &desc);
+    int unit = weight_type == TML_F32 ? weight_unit((float *)(void *)weights->data, n, bound) : 0;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t x = load(type, in->data, i).integer;
-        in_bin = is_digit      ? bin_digit((uint32_t)x, desc.params)
-                 : is_gathered ? bin_gathered((uint32_t)x, words, i)
-                 : is_position ? bin_position(i, desc.params)
-                 : is_seen ? (uint64_t)row_times(&desc.params, 2, (double)(x & 63), 0, 0, 1) % bins
-                           : x;
-        if (in_bin < bins)
-            expected[in_bin]++;
+        uint64_t bin = bin_of(&source, i, desc.params);
+        if (bin < bins)
+            expected[bin] += weight_of(weights, weight_type, i, unit);
     }
-    desc.kernel = is_digit      ? TML_USE(bin_digit)
-                  : is_gathered ? TML_USE(bin_gathered)
-                  : is_position ? TML_USE(bin_position)
-                  : is_seen     ? TML_USE(bin_seen)
-                                : NULL;
-    if (is_position && !desc.length.exact)
-        desc.length.count = bound;
-    else
-        desc.in[0] = case_input(c, in, type, bound);
-    if (is_position)
-        desc.in[0] = (tml_buffer){0, 0};
-    if (is_gathered) {
-        case_array *table = case_array_new(c, TML_U32, 1024);
-        memcpy(table->data, words, sizeof words);
-        desc.in[1] = case_input(c, table, TML_U32, 1024);
-    }
-    case_array *out = case_output(c, TML_U32, room);
+    tml_type out_type = tml_type_from_name(case_text(c, "out"));
+    case_array *out = case_output(c, weight_type == TML_F32 ? TML_F32 : out_type, room);
     desc.out = handle(out);
-    c->bytes = n * tml_type_size(type);
+    c->bytes = n * (tml_type_size(source.type) + (weights ? tml_type_size(weight_type) : 0));
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
         status = tml_histogram(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status))
-        case_check(c, "out", out, expected, bins * sizeof *expected);
+        histogram_check(c, out, expected, bins, unit);
     free(expected);
 }
 
 static const char *const histogram_perf[] = {"histogram(count=67108864,from=u8)",
                                              "histogram(count=67108864,from=u32)",
                                              "histogram(count=67108864,from=u32,data=one)",
+                                             "histogram(count=67108864,from=u32,data=two)",
                                              "histogram(count=67108864,from=digit)",
-                                             "histogram(count=16777216,from=u16,bins=65536)",
+                                             "histogram(count=67108864,from=even)",
+                                             "histogram(count=67108864,from=edges_f32)",
+                                             "histogram(count=67108864,from=u32,weights=f32)",
+                                             "histogram(count=67108864,from=u32,bins=65536)",
+                                             "histogram(count=67108864,from=u32,bins=1048583)",
                                              NULL};
 static const case_op histogram_op = {
     "histogram",
     {{"count", SEAMS " 65535 65536", true},
      {"from", BIN_SOURCES, false},
-     {"bins", "256 1 2 15 16 17 255 257 1024 1025 4096 4097 65536", true},
-     {"data", "uniform one last past runs any skewed", false},
+     {"bins", BIN_COUNTS, true},
+     {"data", "uniform one two last past runs any skewed special", false},
+     {"weights", "none u8 u16 u32 f32", false},
+     {"out", "u32 u64", false},
      {"room", "exact more", false},
      {"length", LENGTHS, false},
      {"threads", THREADS, true}},

@@ -36,16 +36,26 @@ static void reduce(tml_context *tml)
     CHECK(sum == 15 && where == 1);
 }
 
-/* How many elements are in each bin, which a kernel chooses: here by powers of two. */
+/* How many elements are in each bin, which a kernel chooses: here by powers of two; and the sums of weights
+ * between edges. */
 static void histogram(tml_context *tml)
 {
     uint32_t counts[4];
+    float sums[2];
     const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){1, 2, 3, 5, 9});
-    const tml_buffer bins = buffer_of(tml, TML_U32, 4, NULL); /* up to TML_MAX_BINS */
+    const tml_buffer bins = buffer_of(tml, TML_U32, 4, NULL);
+    const tml_buffer edges =
+        buffer_of(tml, TML_F32, 3, (float[]){0, 3, 9}); /* the last bin: 3 to 9 */
+    const tml_buffer weights = buffer_of(tml, TML_F32, 5, (float[]){0.5f, 1, 1, 2, 4});
+    const tml_buffer weighed = buffer_of(tml, TML_F32, 2, NULL);
     MUST(tml_histogram(tml,
                        &(tml_histogram_desc){.kernel = TML_USE(octave), .in = {in}, .out = bins}));
     MUST(tml_buffer_read(tml, bins, counts));
     CHECK(counts[0] == 1 && counts[1] == 2 && counts[2] == 1 && counts[3] == 1);
+    MUST(tml_histogram(tml, &(tml_histogram_desc){
+                                .in = {in}, .edges = edges, .weights = weights, .out = weighed}));
+    MUST(tml_buffer_read(tml, weighed, sums));
+    CHECK(sums[0] == 1.5f && sums[1] == 7);
 }
 
 /* Where each row of a table begins, from the rows' lengths: the sum of those before it. */

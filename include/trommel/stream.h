@@ -141,20 +141,40 @@ TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *
 
 /* ---- histogram ------------------------------------------------------------------------------- */
 
-enum { TML_MAX_BINS = 65536 };
-
-/* out[b] = how many elements are in bin b.
- * kernel  optional: the bin of an element (result uint); its array parameters take in[] in
- *         order. Without it in[0] holds bins: u8, u16 or u32. Of a kernel that takes no elements
- *         length.count says how many there are.
- * bins    1 to TML_MAX_BINS; 0: as many as out has elements. An element whose bin is not below
- *         bins is counted nowhere.
- * out     bins elements of u32, which the call sets and does not add to. The length's bound must
- *         be below 2^32, so that no count can overflow; longer streams are counted in parts.
- * The counts are exact on every engine. Time: on the CPU and on Vulkan each element is read
- * once, and up to 4096 bins are counted in fast memory; OpenGL ES, where a shader cannot store
- * at a place of its choice, reads each element once for every 16 bins. After: Podlozhnyuk:
- * Histogram Calculation in CUDA. 2007. */
+/* out[b] = how many elements are in bin b, or the sum of their weights.
+ * What gives an element's bin, one of:
+ *   in[0] alone    the bins themselves: u8, u16 or u32
+ *   kernel         the bin of an element (result uint); its array parameters take in[] in order.
+ *                  Of a kernel that takes no elements length.count says how many there are
+ *   edges          bins + 1 values of in[0]'s type, any scalar, none below its predecessor: bin b is
+ *                  edges[b] <= x < edges[b + 1], and the last bin holds its upper edge too. A bin
+ *                  between equal edges is empty, but for the last one, which then holds that value.
+ *                  Exact comparisons; -0 equals 0. Edges out of order give unspecified counts
+ *   lower, upper   where upper is above lower: bins of equal width over in[0], f32 or f16. x is in
+ *                  bin (x - lower) * (bins / (upper - lower)), rounded after each operation and then
+ *                  down, or in the last one where that is past it, as for x = upper. Values nearer
+ *                  to 0 than 2^-126 count as 0. At most 2^24 bins
+ * An element whose bin is not below bins, that is outside of the edges, or NaN is counted nowhere.
+ * bins     any number that memory holds, below 2^32; 0: one less than there are edges, or as many
+ *          as out has elements
+ * weights  optional: one an element, u8, u16, u32 or f32
+ * out      bins elements, which the call sets and does not add to. Counts and sums of integers: u32,
+ *          for a length below 2^32 (sums modulo 2^32; longer streams are counted in parts), or u64.
+ *          Sums of floats: f32, for a length below 2^32
+ * floats   Float weights are added as integers, so the sums are equal bit for bit on every engine,
+ *          in any order. A weight counts as a multiple of a unit that is 2^-62 times the length's
+ *          bound times the largest weight, both rounded up to powers of two: with 2^20 elements,
+ *          all bits count of weights down to 2^-18 of the largest. The error of a sum is at most half a
+ *          unit for each of its elements, and its rounding to f32. Sums nearer to 0 than 2^-126
+ *          are 0. Weights that are NaN, infinite or nearer to 0 than 2^-126 count as 0.
+ * Counts are exact on every engine. Time: the CPU and Vulkan read each element once (Vulkan up to
+ * eight times from its cache for 4097 to 65,536 bins) and count in fast memory what occurs often, so
+ * that elements which are all in one bin take no longer. OpenGL ES, where a shader cannot store at a
+ * place of its choice, reads each element once for every 16 bins up to 1024; of more bins, and with
+ * weights, it sorts, at most 2^28 - 128 elements. Edges cost a search each (tml_search). Scratch: on
+ * the CPU a table of the bins a thread or, of more than 2^18 bins, 4 to 16 bytes an element; on
+ * Vulkan 16 MiB for bins that are not given, and 8 bytes a bin for float weights. After:
+ * Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
 typedef struct tml_histogram_desc {
     const tml_kernel *kernel;
     tml_params params;
@@ -163,6 +183,9 @@ typedef struct tml_histogram_desc {
     uint32_t bins;
     tml_buffer out;
     tml_buffer scratch;
+    tml_buffer edges;
+    float lower, upper;
+    tml_buffer weights;
 } tml_histogram_desc;
 TML_API TML_MUST_CHECK tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc);
 TML_API size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc);

@@ -130,7 +130,6 @@ TML_FOLD_ARGMIN = 3
 TML_FOLD_ARGMAX = 4
 TML_FOLD_MEAN = 5
 TML_MAX_FOLDS = 8
-TML_MAX_BINS = 65536
 TML_SUBDIVIDE_MAX_ATTRIBUTES = 8
 TML_SUBDIVIDE_MAX_CHANNELS = 4
 TML_SUBDIVIDE_MAX_LEVELS = 12
@@ -593,6 +592,10 @@ class tml_histogram_desc(Structure):
         ('bins', c_uint32),
         ('out', tml_buffer),
         ('scratch', tml_buffer),
+        ('edges', tml_buffer),
+        ('lower', c_float),
+        ('upper', c_float),
+        ('weights', tml_buffer),
     ]
 
 

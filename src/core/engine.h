@@ -16,7 +16,7 @@ struct tml_vulkan_kernel;
 typedef enum tml_op {
     TML_OP_MAP,             /* tml_map_desc */
     TML_OP_REDUCE,          /* tml_reduce_desc */
-    TML_OP_HISTOGRAM,       /* tml_histogram_desc */
+    TML_OP_HISTOGRAM,       /* tml_histogram_resolved */
     TML_OP_SCAN,            /* tml_scan_desc */
     TML_OP_COMPACT,         /* tml_compact_desc */
     TML_OP_PARTITION,       /* tml_partition_desc */
@@ -45,7 +45,17 @@ typedef struct tml_sort_resolved {
 typedef struct tml_search_resolved {
     tml_search_desc desc;
     uint64_t flip, real_flip;
+    uint64_t minus_zero; /* the bits that count as those of 0; 0: none */
+    /* sorted has one more element, the end. The result is a u32: the place less one, the bin of a histogram with
+     * these edges, and 2^32 - 1 for a query after the end. There is no desc.out. */
+    bool as_bins;
 } tml_search_resolved;
+
+/* bins of desc is not 0. Bins of equal width are those of a kernel. */
+typedef struct tml_histogram_resolved {
+    tml_histogram_desc desc;
+    tml_search_resolved search; /* with desc.edges */
+} tml_histogram_resolved;
 
 /* How many outputs a kernel has, and the type of output k. */
 static inline uint32_t tml_kernel_outs(const tml_kernel *kernel)

@@ -102,6 +102,20 @@ void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_in
  * and i16 to int32_t. */
 void cpu_widen(tml_type element, const void *in, size_t count, void *out);
 
+/* ---- places in a sorted stream (cpu_search.c) ------------------------------------------------ */
+
+enum { CPU_SEARCH_BLOCK = 256 };
+typedef struct cpu_search {
+    const void *sorted;
+    const unsigned char *queries;
+    size_t size; /* of an element */
+    uint64_t sorted_length, flip, real_flip, minus_zero;
+    bool upper;
+} cpu_search;
+void cpu_search_bind(const tml_context *tml, const tml_search_resolved *resolved, cpu_search *out);
+/* The bins of queries [first, first + count) (tml_search_resolved.as_bins). */
+void cpu_search_bins(const cpu_search *s, uint64_t first, size_t count, uint32_t *bins);
+
 /* ---- folds (cpu_fold.c) --------------------------------------------------------------------- */
 
 /* Elements in a fold's block; fixes the addition order of float sums. */

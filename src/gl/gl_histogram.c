@@ -1,8 +1,13 @@
-/* tml_histogram on OpenGL ES. Fragments cannot scatter, and integer targets cannot be blended, so
- * bins gather: a fragment counts 16 bins of a chunk of elements, and further draws add 64 of these
- * histograms to one. A kernel's bins are drawn first, so that the kernel runs once per element. */
+/* tml_histogram on OpenGL ES. Fragments cannot scatter, and integer targets cannot be blended, so bins gather. The
+ * bins of a kernel or of edges are drawn first, so that they are made once per element.
+ *
+ * Of few bins a fragment counts 16 in a chunk of elements, and further draws add 64 of these histograms to one.
+ * Of more bins, and of weights, elements are sorted by bin. A bin's count is then the distance of two places
+ * that it finds by search; the sum of its weights is the difference of two sums of a scan. */
 #include "gl/gl_divide.h"
 #include "gl/gl_ops.h"
+#include "gl/gl_scan.h"
+#include "gl/gl_sort.h"
 
 #include <stdio.h>
 
@@ -20,6 +25,8 @@ enum {
     /* Most fragments in a draw: with BLOCKS_MOST blocks each they load 2^31 elements, which takes
      * less time than a watchdog allows. */
     FRAGMENTS_MOST = 1 << 17,
+    GATHERED_MOST = 1024, /* bins that are counted so, rather than by a sort */
+    LARGEST_FAN = 64,     /* as in histogram_largest.frag */
 };
 
 /* One or more histograms; the groups of one are consecutive texels. */
@@ -33,6 +40,8 @@ typedef struct histogram_job {
     const gl_texture *bins;
     uint32_t size; /* of an element of bins */
     uint64_t groups, chunk_words, chunks;
+    const gl_texture *largest; /* of float weights */
+    uint32_t length_log2;
 } histogram_job;
 
 static tml_status take(const histogram_job *job, uint64_t count, histograms *out)
@@ -50,26 +59,29 @@ static void give_back(const histogram_job *job, const histograms *h)
         gl_release(job->tml, h->targets[t]);
 }
 
-static tml_status draw_bins(histogram_job *job)
+static tml_status draw_bins(histogram_job *job, const tml_histogram_resolved *resolved)
 {
     const tml_histogram_desc *desc = job->desc;
     const tml_slot *in = tml_slot_of(job->tml, desc->in[0]);
-    if (!desc->kernel) {
+    if (!desc->kernel && tml_buffer_is_none(desc->edges)) {
         job->bins = gl_slot_texture(in);
         job->size = (uint32_t)in->element_size;
         return TML_OK;
     }
     job->size = sizeof(uint32_t);
     tml_status status = gl_temporary(job->tml, GL_FORMAT_WORDS, desc->length.count, &job->bins);
-    return status ? status
-                  : gl_draw(job->tml, &(gl_draw_info){
-                                          .shader = &gl_shader_kernel_map,
-                                          .kernel = {desc->kernel, &desc->params, desc->in},
-                                          .length = &desc->length,
-                                          .targets = {job->bins},
-                                          .count = desc->length.count,
-                                      });
+    if (status || !desc->kernel)
+        return status ? status : gl_search_draw(job->tml, &resolved->search, job->bins, false);
+    return gl_draw(job->tml, &(gl_draw_info){
+                                 .shader = &gl_shader_kernel_map,
+                                 .kernel = {desc->kernel, &desc->params, desc->in},
+                                 .length = &desc->length,
+                                 .targets = {job->bins},
+                                 .count = desc->length.count,
+                             });
 }
+
+/* ---- by gathering ---------------------------------------------------------------------------- */
 
 static void choose_chunks(histogram_job *job)
 {
@@ -136,6 +148,11 @@ static tml_status add_up(const histogram_job *job, histograms from, uint64_t cou
     return status;
 }
 
+static bool is_wide(const histogram_job *job)
+{
+    return tml_slot_of(job->tml, job->desc->out)->type == TML_U64;
+}
+
 static tml_status store(const histogram_job *job, const histograms *sum)
 {
     const gl_texture *const *s = sum->targets;
@@ -143,41 +160,140 @@ static tml_status store(const histogram_job *job, const histograms *sum)
         job->tml,
         &(gl_draw_info){
             .shader = &gl_shader_histogram_store,
+            .defines = is_wide(job) ? "#define WIDE\n" : NULL,
             .inputs = {{"counts0", s[0]}, {"counts1", s[1]}, {"counts2", s[2]}, {"counts3", s[3]}},
             .targets = {gl_texture_of(job->tml, job->desc->out)},
-            .count = job->desc->bins,
+            .count = (uint64_t)job->desc->bins * (is_wide(job) ? 2 : 1),
         });
 }
 
-static bool histogram_supports(tml_context *tml, const tml_histogram_desc *desc)
+static tml_status gather_bins(histogram_job *job)
 {
-    return !desc->kernel || gl_kernel_supported(tml, desc->kernel);
-}
-
-static tml_status histogram_run(tml_context *tml, const tml_histogram_desc *desc)
-{
-    histogram_job job = {.tml = tml, .desc = desc};
-    tml_status status = draw_bins(&job);
-    if (status)
-        return status;
-    choose_chunks(&job);
-    uint64_t each = TML_MAX_OF(FRAGMENTS_MOST / job.groups, (uint64_t)1);
-    uint64_t rounds = TML_CEIL_DIV(job.chunks, each);
+    choose_chunks(job);
+    uint64_t each = TML_MAX_OF(FRAGMENTS_MOST / job->groups, (uint64_t)1);
+    uint64_t rounds = TML_CEIL_DIV(job->chunks, each);
     histograms parts, counted, sum;
-    status = take(&job, rounds, &parts);
+    tml_status status = take(job, rounds, &parts);
     for (uint64_t r = 0; r < rounds && !status; r++) {
-        uint64_t count = TML_MIN_OF(job.chunks - r * each, each);
-        status = take(&job, count, &counted);
+        uint64_t count = TML_MIN_OF(job->chunks - r * each, each);
+        status = take(job, count, &counted);
         if (!status)
-            status = count_chunks(&job, r * each, count, &counted);
+            status = count_chunks(job, r * each, count, &counted);
         if (!status)
-            status = add_up(&job, counted, count, &parts, r);
+            status = add_up(job, counted, count, &parts, r);
     }
     if (!status)
-        status = take(&job, 1, &sum);
+        status = take(job, 1, &sum);
     if (!status)
-        status = add_up(&job, parts, rounds, &sum, 0);
-    return status ? status : store(&job, &sum);
+        status = add_up(job, parts, rounds, &sum, 0);
+    return status ? status : store(job, &sum);
 }
 
-GL_OP(histogram, tml_histogram_desc)
+/* ---- by sorting ------------------------------------------------------------------------------ */
+
+/* Draws job->largest, 64 words to one at a time. */
+static tml_status find_largest(histogram_job *job)
+{
+    tml_length length = job->desc->length;
+    const gl_texture *words = gl_texture_of(job->tml, job->desc->weights);
+    tml_status status = TML_OK;
+    while (length.count > (uint64_t)1 << job->length_log2)
+        job->length_log2++;
+    for (bool is_last = false; !is_last && !status; words = job->largest) {
+        uint64_t left = TML_MAX_OF(TML_CEIL_DIV(length.count, LARGEST_FAN), (uint64_t)1);
+        is_last = left == 1;
+        status = gl_temporary(job->tml, GL_FORMAT_WORDS, left, &job->largest);
+        if (!status)
+            status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_histogram_largest,
+                                                       .length = &length,
+                                                       .inputs = {{"words", words}},
+                                                       .targets = {job->largest},
+                                                       .count = left});
+        length = tml_length_of(left);
+    }
+    return status;
+}
+
+/* Inclusive sums of the weights in the order of the sort. */
+static tml_status scan_weights(histogram_job *job, const gl_sorted *sorted, gl_sums *sums)
+{
+    const tml_slot *weights = tml_slot_of(job->tml, job->desc->weights);
+    uint64_t length = job->desc->length.count;
+    const gl_texture *ordered;
+    gl_scan scan;
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define SIZE %u\n%s", (unsigned)weights->element_size,
+             job->largest ? "#define REAL\n" : "");
+    tml_status status = gl_temporary(job->tml, GL_FORMAT_WORDS, 2 * length, &ordered);
+    if (!status)
+        status = gl_draw(job->tml, &(gl_draw_info){
+                                       .shader = &gl_shader_histogram_weights,
+                                       .defines = defines,
+                                       .inputs = {{"sources", sorted->indices},
+                                                  {"weights", gl_slot_texture(weights)},
+                                                  {"largest", job->largest}},
+                                       .uniforms = {GL_UINT("length_log2", job->length_log2)},
+                                       .targets = {ordered},
+                                       .count = 2 * length,
+                                   });
+    gl_scan_bind_words(ordered, TML_U64, length, TML_U64, &scan);
+    if (!status)
+        status = gl_scan_carries(job->tml, &scan);
+    return status ? status : gl_scan_elements(job->tml, &scan, true, sums);
+}
+
+static tml_status sort_bins(histogram_job *job)
+{
+    const tml_histogram_desc *desc = job->desc;
+    const tml_slot *weights = tml_slot_of(job->tml, desc->weights);
+    bool is_real = weights && weights->type == TML_F32;
+    gl_sort_keys keys = {.keys = job->bins, .size = job->size, .most = desc->bins};
+    gl_sorted sorted = {NULL, NULL};
+    gl_sums sums = {NULL, NULL};
+    char defines[64];
+    while (keys.bit_count < 32 && desc->bins >> keys.bit_count)
+        keys.bit_count++;
+    tml_status status = is_real ? find_largest(job) : TML_OK;
+    if (!status && desc->length.count > 0)
+        status = gl_sort(job->tml, &keys, &desc->length, &sorted);
+    if (!status && desc->length.count > 0 && weights)
+        status = scan_weights(job, &sorted, &sums);
+    snprintf(defines, sizeof defines, "%s%s%s", weights ? "#define WEIGHTED\n" : "",
+             is_real ? "#define REAL\n" : "", is_wide(job) ? "#define WIDE\n" : "");
+    return status ? status
+                  : gl_draw(job->tml, &(gl_draw_info){
+                                          .shader = &gl_shader_histogram_sums,
+                                          .defines = defines,
+                                          .length = &desc->length,
+                                          .inputs = {{"sources", sorted.codes},
+                                                     {"low_words", sums.low},
+                                                     {"high_words", sums.high},
+                                                     {"largest", job->largest}},
+                                          .uniforms = {GL_UINT("length_log2", job->length_log2)},
+                                          .targets = {gl_texture_of(job->tml, desc->out)},
+                                          .count = (uint64_t)desc->bins * (is_wide(job) ? 2 : 1),
+                                      });
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static bool sorts(const tml_histogram_desc *desc)
+{
+    return desc->bins > GATHERED_MOST || !tml_buffer_is_none(desc->weights);
+}
+
+static bool histogram_supports(tml_context *tml, const tml_histogram_resolved *resolved)
+{
+    const tml_histogram_desc *desc = &resolved->desc;
+    return (!desc->kernel || gl_kernel_supported(tml, desc->kernel)) &&
+           (!sorts(desc) || gl_sort_supports(desc->length.count));
+}
+
+static tml_status histogram_run(tml_context *tml, const tml_histogram_resolved *resolved)
+{
+    histogram_job job = {.tml = tml, .desc = &resolved->desc};
+    tml_status status = draw_bins(&job, resolved);
+    return status ? status : sorts(job.desc) ? sort_bins(&job) : gather_bins(&job);
+}
+
+GL_OP(histogram, tml_histogram_resolved)

@@ -16,23 +16,29 @@ static uint32_t level_log2(uint32_t l)
     return BLOCK_LOG2 + l * FAN_LOG2;
 }
 
-bool gl_scan_bind(tml_context *tml, tml_buffer in, uint64_t elements, tml_buffer out, gl_scan *scan)
+void gl_scan_bind_words(const gl_texture *in, tml_type in_type, uint64_t elements,
+                        tml_type out_type, gl_scan *scan)
 {
-    const tml_slot *from = tml_slot_of(tml, in), *to = tml_slot_of(tml, out);
     *scan = (gl_scan){
         .segmented = "",
-        .in = gl_slot_texture(from),
+        .in = in,
         .elements = elements,
-        .is_wide = to->element_size == 8,
-        .is_float = tml_type_is_float(to->type),
+        .is_wide = tml_type_size(out_type) == 8,
+        .is_float = tml_type_is_float(out_type),
     };
     for (uint32_t l = 0; elements >> level_log2(l); l++)
         scan->level_count++;
     snprintf(scan->constants, sizeof scan->constants,
              "%s#define SUM_BITS %u\n#define SIZE_LOG2 %u\n#define IS_SIGNED %s\n",
              scan->is_float ? "#define SUM_FLOAT\n" : "", scan->is_wide ? 64 : 32,
-             (unsigned)__builtin_ctzll(from->element_size),
-             tml_type_is_signed(from->type) ? "true" : "false");
+             (unsigned)__builtin_ctzll(tml_type_size(in_type)),
+             tml_type_is_signed(in_type) ? "true" : "false");
+}
+
+bool gl_scan_bind(tml_context *tml, tml_buffer in, uint64_t elements, tml_buffer out, gl_scan *scan)
+{
+    const tml_slot *from = tml_slot_of(tml, in), *to = tml_slot_of(tml, out);
+    gl_scan_bind_words(gl_slot_texture(from), from->type, elements, to->type, scan);
     return to->type != TML_F64 && scan->level_count <= GL_SCAN_LEVELS;
 }
 

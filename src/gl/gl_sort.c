@@ -14,6 +14,8 @@
  *
  * After: Knuth: The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting). 1973;
  * Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
+#include "gl/gl_sort.h"
+
 #include "gl/gl_divide.h"
 #include "gl/gl_locate.h"
 #include "gl/gl_ops.h"
@@ -31,26 +33,27 @@ enum {
     SHORT = 16,
 };
 
-/* Four elements per texel: codes, and indices in the source; both 2^32 - 1 past the length. */
-typedef struct sort_elements {
-    const gl_texture *codes, *indices;
-} sort_elements;
-
 typedef struct sort_job {
     tml_context *tml;
-    const tml_sort_resolved *resolved;
+    const gl_sort_keys *keys;
+    const tml_length *length;
     uint64_t texels; /* of elements */
-    sort_elements now, next;
+    gl_sorted now, next;
     uint64_t blocks; /* 0: by counting */
     const gl_texture *planes[DIGIT], *sources[DIGIT];
     gl_pyramid pyramid;
 } sort_job;
 
+bool gl_sort_supports(uint64_t length)
+{
+    return length <= (GL_PYRAMID_BITS_MAX >> DIGIT) / BLOCK * BLOCK;
+}
+
 static bool sort_supports(tml_context *tml, const tml_sort_resolved *resolved)
 {
     (void)tml;
     return resolved->desc.method == TML_METHOD_HISTOPYRAMID &&
-           resolved->desc.length.count <= (GL_PYRAMID_BITS_MAX >> DIGIT) / BLOCK * BLOCK;
+           gl_sort_supports(resolved->desc.length.count);
 }
 
 static tml_status take(sort_job *job)
@@ -74,7 +77,7 @@ static tml_status take(sort_job *job)
 
 static void swap(sort_job *job)
 {
-    sort_elements moved = job->next;
+    gl_sorted moved = job->next;
     job->next = job->now;
     job->now = moved;
 }
@@ -83,21 +86,21 @@ static void swap(sort_job *job)
 static tml_status draw_codes(sort_job *job, uint32_t word, uint32_t low, uint32_t high,
                              bool is_first)
 {
-    const tml_sort_resolved *r = job->resolved;
-    const tml_slot *keys = tml_slot_of(job->tml, r->desc.keys);
-    char defines[48];
-    snprintf(defines, sizeof defines, "#define SIZE %u\n%s", (unsigned)keys->element_size,
-             is_first ? "#define FIRST\n" : "");
+    const gl_sort_keys *k = job->keys;
+    char defines[80];
+    snprintf(defines, sizeof defines, "#define SIZE %u\n#define MOST %uu\n%s", k->size,
+             k->most ? k->most : UINT32_MAX, is_first ? "#define FIRST\n" : "");
+    uint32_t mask = UINT32_MAX >> (32 - (k->most ? 8 * TML_MIN_OF(k->size, 4u) : high - low));
     return gl_draw(
         job->tml,
         &(gl_draw_info){
             .shader = &gl_shader_sort_codes,
             .defines = defines,
-            .length = &r->desc.length,
-            .inputs = {{"keys", gl_slot_texture(keys)}, {"indices", job->now.indices}},
-            .uniforms = {GL_UINT("word", word), GL_UINT("flip", (uint32_t)(r->flip >> 32 * word)),
-                         GL_UINT("real_flip", (uint32_t)(r->real_flip >> 32 * word)),
-                         GL_UINT("shift", low), GL_UINT("mask", UINT32_MAX >> (32 - high + low))},
+            .length = job->length,
+            .inputs = {{"keys", k->keys}, {"indices", job->now.indices}},
+            .uniforms = {GL_UINT("word", word), GL_UINT("flip", (uint32_t)(k->flip >> 32 * word)),
+                         GL_UINT("real_flip", (uint32_t)(k->real_flip >> 32 * word)),
+                         GL_UINT("shift", low), GL_UINT("mask", mask)},
             .targets = {job->now.codes, is_first ? job->now.indices : NULL},
             .count = job->texels,
         });
@@ -190,8 +193,7 @@ static tml_status sort_codes(sort_job *job, uint32_t bits)
 
 static tml_status sort_words(sort_job *job)
 {
-    const tml_sort_desc *desc = &job->resolved->desc;
-    uint32_t first = desc->first_bit, end = first + desc->bit_count;
+    uint32_t first = job->keys->first_bit, end = first + job->keys->bit_count;
     tml_status status = TML_OK;
     for (uint32_t low = first, high; low < end && !status; low = high) {
         uint32_t word = low / 32;
@@ -206,7 +208,7 @@ static tml_status sort_words(sort_job *job)
 static tml_status sort_segments(sort_job *job)
 {
     tml_context *tml = job->tml;
-    const tml_sort_desc *desc = &job->resolved->desc;
+    const tml_sort_desc *desc = job->keys->segments;
     gl_segments segments =
         tml_buffer_is_none(desc->starts)
             ? gl_segments_of(tml, desc->offsets, desc->length.count)
@@ -229,25 +231,45 @@ static tml_status sort_segments(sort_job *job)
     return status ? status : sort_codes(job, bits);
 }
 
-static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
+tml_status gl_sort(tml_context *tml, const gl_sort_keys *keys, const tml_length *length,
+                   gl_sorted *out)
 {
-    const tml_sort_desc *desc = &resolved->desc;
-    uint64_t length = desc->length.count;
-    uint64_t counted = desc->bit_count > SHORT ? COUNTED_MOST : COUNTED_MOST_SHORT;
-    if (length == 0)
-        return TML_OK;
+    uint64_t counted = keys->bit_count > SHORT ? COUNTED_MOST : COUNTED_MOST_SHORT;
     sort_job job = {
         .tml = tml,
-        .resolved = resolved,
-        .texels = TML_CEIL_DIV(length, 4),
-        .blocks = length > counted ? TML_CEIL_DIV(length, BLOCK) : 0,
+        .keys = keys,
+        .length = length,
+        .texels = TML_CEIL_DIV(length->count, 4),
+        .blocks = length->count > counted ? TML_CEIL_DIV(length->count, BLOCK) : 0,
     };
     tml_status status = take(&job);
     if (!status)
         status = sort_words(&job);
-    if (!status && !(tml_buffer_is_none(desc->offsets) && tml_buffer_is_none(desc->starts)))
+    if (!status && keys->segments)
         status = sort_segments(&job);
-    gl_located located = {.outputs = length, .sources = job.now.indices};
+    if (!status && keys->most && !job.blocks) /* counting leaves the codes where they were */
+        status = draw_codes(&job, 0, 0, keys->bit_count, false);
+    *out = job.now;
+    return status;
+}
+
+static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
+{
+    const tml_sort_desc *desc = &resolved->desc;
+    const tml_slot *slot = tml_slot_of(tml, desc->keys);
+    bool has_segments = !(tml_buffer_is_none(desc->offsets) && tml_buffer_is_none(desc->starts));
+    const gl_sort_keys keys = {.keys = gl_slot_texture(slot),
+                               .size = (uint32_t)slot->element_size,
+                               .flip = resolved->flip,
+                               .real_flip = resolved->real_flip,
+                               .first_bit = desc->first_bit,
+                               .bit_count = desc->bit_count,
+                               .segments = has_segments ? desc : NULL};
+    gl_sorted sorted;
+    if (desc->length.count == 0)
+        return TML_OK;
+    tml_status status = gl_sort(tml, &keys, &desc->length, &sorted);
+    gl_located located = {.outputs = desc->length.count, .sources = sorted.indices};
     if (!status)
         status = gl_located_values(tml, &located, desc->keys, desc->sorted);
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)

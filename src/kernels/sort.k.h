@@ -9,3 +9,5 @@
 /* All ones if the highest bit of a key is set, else 0. high: the key, or its upper word with bits 32. */
 #define SORT_SIGN(high, bits)                 (0u - ((high) >> ((bits)-1u) & 1u))
 #define SORT_CODE(key, sign, flip, real_flip) ((key) ^ (flip) ^ ((sign) & (real_flip)))
+/* Makes of -0 the 0 that it equals; minus_zero: its bits, or 0 where all keys are to stay as they are. */
+#define SORT_KEY(key, minus_zero, zero) ((key) == (minus_zero) ? (zero) : (key))

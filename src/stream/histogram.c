@@ -1,50 +1,197 @@
-/* tml_histogram: the number of elements in each bin. Checks, defaults and dispatch. */
+/* tml_histogram: the number of elements in each bin, or the sum of their weights. Checks, defaults and dispatch.
+ * Bins of equal width are those of a kernel, bins between edges the places of a search. */
+#include <math.h>
+
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+#endif
+
+#include "core/scalars.h"
 #include "stream/stream_internal.h"
 
-static const char call[] = "tml_histogram";
+#include <trommel/kernel_begin.h>
 
-/* A kernel computes each element's bin, or in[0] holds the bins. */
-static tml_status check_inputs(tml_context *tml, const tml_histogram_desc *d)
+/* f: lower, upper, bins a unit; u[0]: bins. Numbers without a hidden bit are 0 everywhere, since some GPUs
+ * take them for that; so are bounds. A difference that is multiplied cannot be fused. */
+TML_KERNEL(uint, histogram_even, (float given, tml_params p), {
+    bool is_tiny = (floatBitsToUint(given) & 0x7f800000u) == 0u;
+    float x = is_tiny ? 0.0f : given;
+    bool is_inside = x >= p.f[0] && x <= p.f[1] && !is_nan(x);
+    float place = is_inside ? (x - p.f[0]) * p.f[2] : 0.0f;
+    return is_inside ? min(U(place), p.u[0] - 1u) : 0xffffffffu;
+})
+#include <trommel/kernel_end.h>
+
+#ifdef TML_VULKAN
+extern const tml_vulkan_kernel stream_own_kernels[]; /* made by the build */
+#endif
+
+static const char call[] = "tml_histogram";
+enum { EVEN_BINS_MOST = 1 << 24 }; /* places are floats */
+
+static tml_status check_alone(tml_context *tml, const tml_histogram_desc *d)
 {
-    static const tml_type bin_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
-    if (d->kernel)
-        return stream_check_kernel(tml, call, "kernel", d->kernel, TML_U32, false, "in", d->in,
-                                   d->length.count);
     for (int i = 1; i < TML_MAX_INPUTS; i++)
         if (!tml_buffer_is_none(d->in[i]))
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: in[%d] is given without a kernel, needs in[0] alone", call, i);
-    return tml_check_buffer(tml, call, "in[0]", d->in[0], bin_types, d->length.count);
+    return TML_OK;
 }
 
-/* Checks a copy of the caller's desc and replaces its zeros by defaults. */
-static tml_status resolve(tml_context *tml, tml_histogram_desc *d)
+/* ---- what gives the bins --------------------------------------------------------------------- */
+
+/* Replaces lower and upper by a kernel. */
+static tml_status resolve_even(tml_context *tml, tml_histogram_desc *d)
 {
-    tml_buffer measure = d->kernel ? stream_first_elements(d->kernel, d->in) : d->in[0];
-    tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d->length);
+    static const tml_type types[] = {TML_F32, TML_F16, TML_TYPE_NONE};
+    tml_status status = check_alone(tml, d);
     if (!status)
-        status = check_inputs(tml, d);
-    if (!status)
-        status =
-            tml_check_buffer(tml, call, "out", d->out, stream_mask_types, TML_MAX_OF(d->bins, 1u));
+        status = tml_check_buffer(tml, call, "in[0]", d->in[0], types, d->length.count);
     if (status)
         return status;
-    uint64_t bins = d->bins ? d->bins : stream_count_of(tml, d->out);
-    if (bins > TML_MAX_BINS)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: bins is %llu%s, needs at most %d",
-                         call, (unsigned long long)bins, d->bins ? "" : ", all of out",
-                         TML_MAX_BINS);
-    d->bins = (uint32_t)bins;
-    if (d->length.count > UINT32_MAX)
+    double lower = fabs(d->lower) < 0x1p-126 ? 0 : d->lower;
+    double upper = fabs(d->upper) < 0x1p-126 ? 0 : d->upper;
+    /* Not NaN, and neither the difference nor its quotient leaves the range of normal floats. */
+    if (!(upper - lower >= d->bins * 0x1p-100 && upper - lower <= 0x1p126))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: the length may be %llu, needs less than 2^32, which a count of u32 "
-                         "holds; count parts of the stream, and add",
-                         call, (unsigned long long)d->length.count);
+                         "%s: desc.lower is %g and desc.upper %g, need finite bounds with lower "
+                         "below upper, by at most 2^126 and at least 2^-100 a bin",
+                         call, (double)d->lower, (double)d->upper);
+    if (d->bins > EVEN_BINS_MOST)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: desc.bins is %u, needs at most %d between lower and upper; give edges", call,
+            d->bins, EVEN_BINS_MOST);
+    d->kernel = TML_USE(histogram_even);
+    d->params = (tml_params){.f = {(float)lower, (float)upper, (float)(d->bins / (upper - lower))},
+                             .u = {d->bins}};
+#ifdef TML_VULKAN
+    if (tml->engine->learn)
+        tml->engine->learn(tml, stream_own_kernels);
+#endif
+    return TML_OK;
+}
+
+static tml_status resolve_edges(tml_context *tml, tml_histogram_resolved *r)
+{
+    const tml_histogram_desc *d = &r->desc;
+    tml_status status = check_alone(tml, d);
+    if (!status)
+        status = tml_check_buffer(tml, call, "edges", d->edges, stream_scalar_types,
+                                  (uint64_t)d->bins + 1);
+    if (status)
+        return status;
+    const tml_slot *edges = tml_slot_of(tml, d->edges);
+    const tml_type types[] = {edges->type, TML_TYPE_NONE};
+    r->search = (tml_search_resolved){.desc = {.sorted = d->edges,
+                                               .sorted_length = tml_length_of(d->bins),
+                                               .queries = d->in[0],
+                                               .length = d->length,
+                                               .upper = true},
+                                      .as_bins = true};
+    stream_sort_flips(edges, false, &r->search.flip, &r->search.real_flip);
+    if (tml_scalar_kind_of(edges->type) == SCALAR_FLOAT)
+        r->search.minus_zero = r->search.flip;
+    return tml_check_buffer(tml, call, "in[0]", d->in[0], types, d->length.count);
+}
+
+static tml_status resolve_source(tml_context *tml, tml_histogram_resolved *r)
+{
+    static const tml_type bin_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
+    tml_histogram_desc *d = &r->desc;
+    bool is_even = d->lower != 0 || d->upper != 0, has_edges = !tml_buffer_is_none(d->edges);
+    if ((d->kernel != NULL) + is_even + has_edges > 1)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: %s%s%s are given, needs one of desc.kernel, desc.edges, and desc.lower "
+            "with desc.upper",
+            call, d->kernel ? "kernel" : "edges", d->kernel && has_edges ? ", edges" : "",
+            is_even ? ", lower or upper" : "");
+    if (d->kernel)
+        return stream_check_kernel(tml, call, "kernel", d->kernel, TML_U32, false, "in", d->in,
+                                   d->length.count);
+    if (has_edges)
+        return resolve_edges(tml, r);
+    if (is_even)
+        return resolve_even(tml, d);
+    tml_status status = check_alone(tml, d);
+    return status ? status
+                  : tml_check_buffer(tml, call, "in[0]", d->in[0], bin_types, d->length.count);
+}
+
+/* ---- what is added up ------------------------------------------------------------------------ */
+
+static tml_status check_sums(tml_context *tml, const tml_histogram_desc *d)
+{
+    static const tml_type weight_types[] = {TML_U8, TML_U16, TML_U32, TML_F32, TML_TYPE_NONE};
+    static const tml_type real_types[] = {TML_F32, TML_TYPE_NONE};
+    const tml_slot *weights = NULL;
+    tml_status status = TML_OK;
+    if (!tml_buffer_is_none(d->weights)) {
+        status = tml_check_buffer(tml, call, "weights", d->weights, weight_types, d->length.count);
+        weights = tml_slot_of(tml, d->weights);
+    }
+    if (status)
+        return status;
+    bool is_real = weights && weights->type == TML_F32;
+    status = tml_check_buffer(tml, call, "out", d->out, is_real ? real_types : stream_count_types,
+                              TML_MAX_OF(d->bins, 1u));
+    if (status || d->length.count <= UINT32_MAX || tml_slot_of(tml, d->out)->type == TML_U64)
+        return status;
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: the length may be %llu, needs less than 2^32 %s; %scount parts of the "
+                     "stream, and add",
+                     call, (unsigned long long)d->length.count,
+                     is_real ? "for sums of f32" : "for counts of u32",
+                     is_real ? "" : "make out u64, or ");
+}
+
+static tml_status resolve_bins(tml_context *tml, tml_histogram_desc *d)
+{
+    bool by_edges = !d->bins && !tml_buffer_is_none(d->edges);
+    uint64_t bins = stream_count_of(tml, by_edges ? d->edges : d->out);
+    if (d->bins)
+        return TML_OK;
+    bins -= by_edges && bins > 0;
+    if (bins > UINT32_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: bins is %llu, all of %s, needs less than 2^32", call,
+                         (unsigned long long)bins, by_edges ? "edges" : "out");
+    d->bins = (uint32_t)bins;
+    return bins > 0 || !by_edges ? TML_OK
+                                 : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                                             "%s: edges holds fewer than 2 values, needs one more "
+                                             "than there are bins",
+                                             call);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+/* Checks a copy of the caller's desc and replaces its zeros by defaults. */
+static tml_status resolve(tml_context *tml, tml_histogram_resolved *r)
+{
+    tml_histogram_desc *d = &r->desc;
+    tml_buffer measure = d->kernel ? stream_first_elements(d->kernel, d->in) : d->in[0];
+    tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d->length);
+    if (!status && !tml_buffer_is_none(d->edges))
+        status = tml_check_buffer(tml, call, "edges", d->edges, stream_scalar_types, 0);
+    if (!status)
+        status = tml_check_buffer(tml, call, "out", d->out, NULL, 0);
+    if (!status)
+        status = resolve_bins(tml, d);
+    if (!status)
+        status = resolve_source(tml, r);
+    if (!status)
+        status = check_sums(tml, d);
+    if (status)
+        return status;
     const stream_field outputs[] = {{"out", d->out}, {"scratch", d->scratch}};
     const stream_input inputs[] = {{"in[0]", d->in[0], 0},
                                    {"in[1]", d->in[1], 0},
                                    {"in[2]", d->in[2], 0},
                                    {"in[3]", d->in[3], 0},
+                                   {"edges", d->edges, 0},
+                                   {"weights", d->weights, 0},
                                    {"length.device", d->length.device, 0}};
     _Static_assert(TML_MAX_INPUTS == 4, "each input stands in the list");
     return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
@@ -53,9 +200,9 @@ static tml_status resolve(tml_context *tml, tml_histogram_desc *d)
 
 static tml_status histogram(tml_context *tml, const tml_histogram_desc *desc)
 {
-    tml_histogram_desc d = *desc;
-    tml_status status = resolve(tml, &d);
-    return status ? status : stream_run(tml, call, TML_OP_HISTOGRAM, &d, d.scratch);
+    tml_histogram_resolved resolved = {.desc = *desc};
+    tml_status status = resolve(tml, &resolved);
+    return status ? status : stream_run(tml, call, TML_OP_HISTOGRAM, &resolved, desc->scratch);
 }
 
 tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc)
@@ -66,8 +213,9 @@ tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc)
 
 static size_t histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)
 {
-    tml_histogram_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_HISTOGRAM, &d) : 0;
+    tml_histogram_resolved resolved = {.desc = *desc};
+    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, TML_OP_HISTOGRAM, &resolved)
+                                             : 0;
 }
 
 size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)

@@ -188,17 +188,38 @@ ARG_UINT(real_flip_low)
 ARG_UINT(real_flip_high)
 ARGS_END(search_args)
 
-/* histogram.comp: adds to counts how many elements (u8, u16 or u32) of a pass are in each bin. An
- * invocation reads "each" pieces of 16 bytes. */
+/* histogram.comp: adds to counts (u32, or u64 if wide) how many elements (u8, u16 or u32) of a pass are in each
+ * bin, or their weights. An invocation reads "each" pieces of 16 bytes. */
 #define HISTOGRAM_SHARED 4096u /* words of shared memory that every device has */
 ARGS_BEGIN(histogram_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(counts)
 ARG_ADDRESS(length_at)
+ARG_ADDRESS(weights)
+ARG_ADDRESS(largest) /* of float weights: their largest, and log2 of the stream's bound */
 ARG_UINT(bound)
 ARG_UINT(bins)
 ARG_UINT(each)
+ARG_UINT(length_log2)
 ARGS_END(histogram_args)
+
+/* histogram_largest.comp: raises *largest; a workgroup reads HISTOGRAM_LARGEST weights. */
+#define HISTOGRAM_LARGEST 4096u
+ARGS_BEGIN(histogram_largest_args)
+ARG_ADDRESS(weights)
+ARG_ADDRESS(largest)
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARGS_END(histogram_largest_args)
+
+/* histogram_floats.comp: floats of sums of float weights (u64). */
+ARGS_BEGIN(histogram_floats_args)
+ARG_ADDRESS(to)
+ARG_ADDRESS(sums)
+ARG_ADDRESS(largest)
+ARG_UINT(bins)
+ARG_UINT(length_log2)
+ARGS_END(histogram_floats_args)
 
 /* ---- compact, partition, unique -------------------------------------------------------------- */
 

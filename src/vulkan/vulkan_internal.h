@@ -142,6 +142,10 @@ typedef struct vk_gather {
 tml_status vk_gather_pass(tml_context *tml, const vk_gather *gather, const vk_pass *pass,
                           bool unordered);
 
+/* A pass of tml_search (vulkan_search.c), or of the bins of a histogram's edges, into u32 or, wide, u64 at out. */
+tml_status vk_search_pass(tml_context *tml, const tml_search_resolved *resolved,
+                          const vk_pass *pass, vk_address out, bool is_wide, bool unordered);
+
 /* Stores the u64 at from into a one-element u32 or u64 buffer, if there is one. A u32 saturates. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 /* The same plus the u64 at base, if there is one (not 0). */

@@ -15,45 +15,55 @@ static size_t search_scratch_size(tml_context *tml, const void *argument)
     return arena.size;
 }
 
-static tml_status search_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+tml_status vk_search_pass(tml_context *tml, const tml_search_resolved *resolved,
+                          const vk_pass *pass, vk_address out, bool is_wide, bool unordered)
 {
-    const tml_search_resolved *resolved = argument;
     const tml_search_desc *desc = &resolved->desc;
-    const tml_slot *sorted = tml_slot_of(tml, desc->sorted), *out = tml_slot_of(tml, desc->out);
+    const tml_slot *sorted = tml_slot_of(tml, desc->sorted);
     const tml_slot *length = tml_slot_of(tml, desc->sorted_length.device);
-    vk_arena arena = vk_arena_of(scratch);
-    vk_passes passes = vk_passes_take(tml, &desc->length, &arena);
     uint64_t count = desc->sorted_length.count;
     search_args args = {.sorted = vk_slot_address(sorted),
+                        .queries =
+                            vk_address_of(tml, desc->queries) + pass->first * sorted->element_size,
+                        .out_at = out,
+                        .length_at = pass->length,
+                        .bound = pass->bound,
                         .count_low = (uint32_t)count,
                         .count_high = (uint32_t)(count >> 32),
                         .flip_low = (uint32_t)resolved->flip,
                         .flip_high = (uint32_t)(resolved->flip >> 32),
                         .real_flip_low = (uint32_t)resolved->real_flip,
                         .real_flip_high = (uint32_t)(resolved->real_flip >> 32)};
-    (void)size;
     if (length)
         args.sorted_length =
             vk_slot_address(length) + desc->sorted_length.device_index * length->element_size;
-    tml_status status = vk_passes_begin(tml, &desc->length, &passes);
+    return vk_dispatch(
+        tml, &(vk_dispatch_info){
+                 .module = &vk_shader_search,
+                 .spec_count = 6,
+                 .specs = {(uint32_t)sorted->element_size, length && length->type == TML_U64,
+                           is_wide, desc->upper, resolved->as_bins, resolved->minus_zero != 0},
+                 .args = &args,
+                 .args_size = sizeof args,
+                 .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
+                 .indirect = vk_pass_grid(pass, MAP_ITEMS),
+                 .unordered = unordered,
+             });
+}
+
+static tml_status search_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    const tml_search_resolved *resolved = argument;
+    const tml_slot *out = tml_slot_of(tml, resolved->desc.out);
+    vk_arena arena = vk_arena_of(scratch);
+    vk_passes passes = vk_passes_take(tml, &resolved->desc.length, &arena);
+    (void)size;
+    tml_status status = vk_passes_begin(tml, &resolved->desc.length, &passes);
     for (uint64_t n = 0; n < passes.count && !status; n++) {
         vk_pass pass = vk_pass_at(&passes, n);
-        args.queries = vk_address_of(tml, desc->queries) + pass.first * sorted->element_size;
-        args.out_at = vk_slot_address(out) + pass.first * out->element_size;
-        args.length_at = pass.length;
-        args.bound = pass.bound;
-        status = vk_dispatch(
-            tml, &(vk_dispatch_info){
-                     .module = &vk_shader_search,
-                     .spec_count = 4,
-                     .specs = {(uint32_t)sorted->element_size, length && length->type == TML_U64,
-                               out->type == TML_U64, desc->upper},
-                     .args = &args,
-                     .args_size = sizeof args,
-                     .groups = TML_CEIL_DIV((uint64_t)pass.bound, MAP_ITEMS),
-                     .indirect = vk_pass_grid(&pass, MAP_ITEMS),
-                     .unordered = n > 0,
-                 });
+        status = vk_search_pass(tml, resolved, &pass,
+                                vk_slot_address(out) + pass.first * out->element_size,
+                                out->type == TML_U64, n > 0);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* Stores a histogram of histogram_add.frag to an array of u32. */
+/* Stores a histogram of histogram_add.frag to an array of u32 or, WIDE, u64. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D counts0, counts1, counts2, counts3;
@@ -7,7 +7,15 @@ layout(location = 0) out highp uint word;
 
 void main()
 {
-    uint bin = tml_texel(), group = bin >> 4;
+    uint bin = tml_texel();
+#ifdef WIDE
+    if ((bin & 1u) == 1u) {
+        word = 0u;
+        return;
+    }
+    bin >>= 1;
+#endif
+    uint group = bin >> 4;
     uvec4 counts = load_quad(counts0, group);
     if ((bin & 12u) == 4u)
         counts = load_quad(counts1, group);

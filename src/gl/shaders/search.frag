@@ -1,10 +1,10 @@
-/* The place of a query in a sorted stream, in one word or, WIDE, two. */
+/* The place of a query in a sorted stream, in one word or, WIDE, two. AS_BINS: of tml_search_resolved. */
 #include "gl_common.glsl"
 #include "kernels/sort.k.h"
 
 uniform highp usampler2D sorted, queries, sorted_length;
 uniform uvec3 sorted_place; /* as gl_common.glsl's tml_length_place */
-uniform uvec2 flip, real_flip;
+uniform uvec2 flip, real_flip, minus_zero;
 
 layout(location = 0) out highp uint value;
 
@@ -13,6 +13,7 @@ uvec2 code_at(highp usampler2D keys, uint i)
 {
 #if SIZE == 8
     uvec2 key = uvec2(tml_load_word(keys, 2u * i), tml_load_word(keys, 2u * i + 1u));
+    key = SORT_KEY(key, minus_zero, uvec2(0u));
     uint sign = SORT_SIGN(key.y, 32u);
 #else
 #if SIZE == 4
@@ -22,6 +23,7 @@ uvec2 code_at(highp usampler2D keys, uint i)
 #else
     uvec2 key = uvec2(LOAD_U8(keys, i), 0u);
 #endif
+    key = SORT_KEY(key, minus_zero, uvec2(0u));
     uint sign = SORT_SIGN(key.x, 8u * uint(SIZE));
 #endif
     return SORT_CODE(key, uvec2(sign), flip, real_flip);
@@ -56,4 +58,8 @@ void main()
         value = is_less(element, code) ? next : value;
 #endif
     }
+#ifdef AS_BINS
+    value = is_less(code_at(sorted, length_at(sorted_length, sorted_place)), code) ? 0xffffffffu
+                                                                                   : value - 1u;
+#endif
 }

@@ -1,6 +1,6 @@
 /* Bits of the codes of keys of SIZE bytes (kernels/sort.k.h), four per texel. FIRST: of elements in the order of
  * the source, which get their indices; otherwise in the order of indices. Elements past the length get the
- * largest code, so that they stay behind all others. */
+ * largest code, so that they stay behind all others. Codes above MOST count as it. */
 #include "gl_common.glsl"
 #include "kernels/sort.k.h"
 
@@ -32,7 +32,7 @@ uint code_at(uint i)
 #else
     uint key = tml_load_byte(keys, i), sign = SORT_SIGN(key, 8u);
 #endif
-    return SORT_CODE(key, sign, flip, real_flip) >> shift & mask;
+    return min(SORT_CODE(key, sign, flip, real_flip) >> shift & mask, MOST);
 }
 
 void main()

@@ -1,0 +1,29 @@
+/* The order of keys on OpenGL ES (gl_sort.c), for operations that gather by it. */
+#ifndef TML_GL_SORT_H
+#define TML_GL_SORT_H
+
+#include "gl/device/gl_internal.h"
+
+typedef struct gl_sort_keys {
+    const gl_texture *keys;
+    uint32_t size; /* of an element */
+    uint64_t flip, real_flip;
+    uint32_t first_bit, bit_count;
+    /* Not 0: codes above it count as it. They fit bit_count bits from bit 0, and keys fit a word. */
+    uint32_t most;
+    const tml_sort_desc *segments; /* each by itself; NULL: none */
+} gl_sort_keys;
+
+/* Four elements per texel: codes, in order if there is a "most", and indices in the source; both 2^32 - 1 past the
+ * length. */
+typedef struct gl_sorted {
+    const gl_texture *codes, *indices;
+} gl_sorted;
+
+/* Can so many elements be sorted? */
+bool gl_sort_supports(uint64_t length);
+/* Takes *out and sorts; the length's bound is not 0. */
+tml_status gl_sort(tml_context *tml, const gl_sort_keys *keys, const tml_length *length,
+                   gl_sorted *out);
+
+#endif
