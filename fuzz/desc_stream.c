@@ -69,6 +69,9 @@ void desc_scan(void)
     desc.method = take_method();
     desc.out = take() >= 192 ? as_out(desc.in) : make_out(out_type, count);
     desc.total = maybe_out(out_type, 1);
+    desc.fold = (tml_fold)mostly(below(TML_FOLD_MAX + 1));
+    if (take_bool())
+        desc.start = make(out_type, 1, CONTENTS_ANY, 0);
     desc.scratch = make_scratch(tml_scan_scratch_size(tml, &desc));
     (void)RUN(tml_scan, &desc);
 }

@@ -678,6 +678,15 @@ TEST(refusals_name_call_field_values_and_remedy)
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_UNSUPPORTED, "tml_scan|cpu|method"));
     scan = (tml_scan_desc){.in = u10, .out = u10, .total = u10};
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "total|overlaps"));
+    scan = (tml_scan_desc){.in = u10, .out = u10, .fold = TML_FOLD_MEAN};
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "fold|5|TML_FOLD_MAX"));
+    scan =
+        (tml_scan_desc){.in = u10, .out = buffer_of(tml, TML_U64, 10, NULL), .fold = TML_FOLD_MIN};
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "out|u64|u32"));
+    scan = (tml_scan_desc){.in = u10, .out = u10, .start = f10};
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "start|f32|u32"));
+    scan.start = u10;
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "start|overlaps"));
 
     tml_compact_desc compact = {.payloads = {{f10, d10}}, .keep.flags = b10};
     CHECK(

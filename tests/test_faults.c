@@ -280,10 +280,12 @@ static void scan_by(fault_run *r, tml_method method)
     for (int i = 0; i < 2; i++) {
         uint64_t n = length_of(r, i);
         tml_buffer in = numbers_of(r, n, 20), out = fault_output_of(r, TML_U32, n),
-                   total = fault_output_of(r, TML_U32, 1);
+                   total = fault_output_of(r, TML_U32, 1), start = numbers_of(r, 1, 20);
         FAULT_STREAM(r, tml_scan(r->tml, &(tml_scan_desc){.in = in,
                                                           .out = out,
                                                           .total = total,
+                                                          .fold = i ? TML_FOLD_MAX : TML_FOLD_SUM,
+                                                          .start = start,
                                                           .inclusive = i == 1,
                                                           .method = method_of(r, method)}));
         fault_take(r, out, n);

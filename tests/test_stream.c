@@ -1218,7 +1218,7 @@ static const case_op histogram_op = {
 #define SCAN_TYPES "u32 u8 u16 u64 i32 i64 f32 f64"
 
 /* Integers of any kind go into any integer that is offered; floats stay what they are. */
-static bool scan_is_sensible(const case_run *c)
+static bool scan_types_fit(const case_run *c)
 {
     tml_type type = tml_type_from_name(case_text(c, "type"));
     tml_type out = tml_type_from_name(case_text(c, "out"));
@@ -1227,14 +1227,27 @@ static bool scan_is_sensible(const case_run *c)
     return case_is(c, "in_place", "no") || type == out;
 }
 
-/* Checks out against the running sum of in[first, end), and optionally the sum of all. */
+/* The smallest and the largest stay what they are, too, and they alone ignore NaN. */
+static bool scan_is_sensible(const case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_type out = tml_type_from_name(case_text(c, "out"));
+    bool is_plain = case_is(c, "data", "random") || case_is(c, "data", "ties");
+    if (case_is(c, "fold", "sum"))
+        return is_plain && scan_types_fit(c);
+    bool is_widened = tml_type_size(type) < 4 && out == TML_U32;
+    return scan_types_fit(c) && (type == out || is_widened) &&
+           (is_plain || tml_type_is_float(type));
+}
+
+/* Checks out against the running sum of start and in[first, end), and optionally the sum of all. */
 static void check_scan(case_run *c, tml_type type, const void *in, uint64_t first, uint64_t end,
-                       bool inclusive, tml_type out_type, const case_array *out,
+                       bool inclusive, number start, tml_type out_type, const case_array *out,
                        const case_array *total)
 {
     size_t out_size = tml_type_size(out_type);
-    uint64_t exact = 0;
-    long double sum = 0, size = 0;
+    uint64_t exact = start.integer;
+    long double sum = (long double)start.real, size = fabsl(sum);
     for (uint64_t i = first; i <= end && c->result == CASE_PASSED; i++) {
         bool is_total = i == end;
         if (is_total && !total)
@@ -1265,13 +1278,67 @@ static void check_scan(case_run *c, tml_type type, const void *in, uint64_t firs
     }
 }
 
+/* Is a before b, for MIN, or after it? NaN is neither. */
+static bool beats(tml_type type, bool is_max, number a, number b)
+{
+    number low = is_max ? b : a, high = is_max ? a : b;
+    if (tml_type_is_float(type))
+        return low.real < high.real ||
+               (low.real == high.real && signbit(low.real) && !signbit(high.real));
+    return tml_type_is_signed(type) ? (int64_t)low.integer < (int64_t)high.integer
+                                    : low.integer < high.integer;
+}
+
+/* The least number for MAX, the largest one for MIN. */
+static number neutral_to(tml_type type, bool is_max)
+{
+    number worst = {.real = is_max ? -INFINITY : INFINITY};
+    uint64_t bits = 8 * tml_type_size(type), most = UINT64_MAX >> (64 - bits);
+    if (tml_type_is_signed(type))
+        worst.integer = is_max ? ~(most >> 1) : most >> 1; /* sign-extended */
+    else
+        worst.integer = is_max ? 0 : most;
+    return worst;
+}
+
+/* Checks out and total against the best of start and in[0, n) so far, bit for bit. */
+static void check_extremes(case_run *c, tml_type type, const void *in, uint64_t n, bool is_max,
+                           bool inclusive, const number *start, tml_type out_type,
+                           const case_array *out, const case_array *total)
+{
+    number best = neutral_to(out_type, is_max);
+    if (start && beats(out_type, is_max, *start, best))
+        best = *start;
+    for (uint64_t i = 0; i <= n && c->result == CASE_PASSED; i++) {
+        if (i == n && !total)
+            return;
+        number x = i < n ? load(type, in, i) : best;
+        number before = best;
+        if (beats(out_type, is_max, x, best))
+            best = x;
+        number expected = inclusive ? best : before;
+        number got = load(out_type, i < n ? out->data : total->data, i < n ? i : 0);
+        bool same = tml_type_is_float(out_type)
+                        ? got.real == expected.real && !signbit(got.real) == !signbit(expected.real)
+                        : got.integer == expected.integer;
+        if (!same)
+            case_fail(c, "scan %" PRIu64 ": %.17g %" PRIu64 ", expected %.17g %" PRIu64, i,
+                      got.real, got.integer, expected.real, expected.integer);
+    }
+}
+
 static void scan_test(case_run *c)
 {
     tml_type type = tml_type_from_name(case_text(c, "type"));
     tml_type out_type = tml_type_from_name(case_text(c, "out"));
     uint64_t bound = choose_count(c);
     bool in_place = case_is(c, "in_place", "yes");
-    tml_scan_desc desc = {.inclusive = case_is(c, "kind", "inclusive"), .method = method_of(c)};
+    bool is_sum = case_is(c, "fold", "sum"), is_max = case_is(c, "fold", "max");
+    tml_scan_desc desc = {.inclusive = case_is(c, "kind", "inclusive"),
+                          .method = method_of(c),
+                          .fold = is_sum   ? TML_FOLD_SUM
+                                  : is_max ? TML_FOLD_MAX
+                                           : TML_FOLD_MIN};
     uint64_t n = choose_length(c, bound, &desc.length);
     case_array *in = case_array_new(c, type, bound);
     fill_numbers(c, type, in->data, bound);
@@ -1284,6 +1351,14 @@ static void scan_test(case_run *c)
     desc.out = handle(out);
     case_array *total = case_is(c, "total", "yes") ? case_output(c, out_type, 1) : NULL;
     desc.total = handle(total);
+    number start = {0, 0};
+    bool has_start = case_is(c, "start", "yes");
+    if (has_start) {
+        case_array *one = case_array_new(c, out_type, 1);
+        fill_numbers(c, out_type, one->data, 1);
+        start = load(out_type, one->data, 0);
+        desc.start = case_input(c, one, out_type, 1);
+    }
     c->bytes = n * (tml_type_size(type) + tml_type_size(out_type));
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
@@ -1291,7 +1366,11 @@ static void scan_test(case_run *c)
     size_t written = (size_t)n * tml_type_size(out_type);
     if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out) &&
         (!total || case_fetch(c, total)) && !(c->is_timed && in_place)) {
-        check_scan(c, type, saved, 0, n, desc.inclusive, out_type, out, total);
+        if (is_sum)
+            check_scan(c, type, saved, 0, n, desc.inclusive, start, out_type, out, total);
+        else
+            check_extremes(c, type, saved, n, is_max, desc.inclusive, has_start ? &start : NULL,
+                           out_type, out, total);
         if (!in_place)
             case_check_rest(c, "out", out, written);
         else if (memcmp(out->data + written, saved + written, out->size - written) != 0)
@@ -1309,7 +1388,9 @@ static const case_op scan_op = {"scan",
                                  {"kind", "exclusive inclusive", false},
                                  {"total", "no yes", false},
                                  {"in_place", "no yes", false},
-                                 {"data", "random ties", false},
+                                 {"data", "random ties nan allnan inf", false},
+                                 {"fold", "sum min max", false},
+                                 {"start", "no yes", false},
                                  {"length", LENGTHS, false},
                                  {"method", METHODS, false},
                                  {"threads", THREADS, true}},
@@ -2131,7 +2212,8 @@ static void scan_segments_test(case_run *c)
             if (!segment_of(offsets, s, n, &first, &end))
                 continue;
             memset(touched + first, 1, end - first);
-            check_scan(c, type, saved, first, end, desc.inclusive, out_type, out, NULL);
+            check_scan(c, type, saved, first, end, desc.inclusive, (number){0, 0}, out_type, out,
+                       NULL);
         }
         for (uint64_t i = 0; i < n; i++)
             if (!touched[i] && memcmp(out->data + i * out_size, before + i * out_size, out_size))
@@ -2156,7 +2238,7 @@ static const case_op scan_segments_op = {"scan_segments",
                                           {"shape", SHAPES, false},
                                           {"offsets", "u32 u64", false},
                                           {"threads", THREADS, true}},
-                                         scan_is_sensible,
+                                         scan_types_fit,
                                          scan_segments_test,
                                          scan_segments_perf};
 

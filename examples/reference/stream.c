@@ -69,6 +69,12 @@ static void scan(tml_context *tml)
     MUST(tml_buffer_read(tml, offsets, first));
     MUST(tml_buffer_read(tml, total, &count));
     CHECK(first[0] == 0 && first[1] == 3 && first[2] == 3 && first[3] == 5 && count == 10);
+    const tml_buffer start = buffer_of(tml, TML_U32, 1, (uint32_t[]){1});
+    MUST(tml_scan(tml, &(tml_scan_desc){
+                           .in = lengths, .out = offsets, .fold = TML_FOLD_MAX, .start = start}));
+    MUST(tml_buffer_read(tml, offsets, first));
+    CHECK(first[0] == 1 && first[1] == 3 && first[2] == 3 &&
+          first[3] == 3); /* the longest so far */
 }
 
 /* The elements for which a kernel is true, in order, and what else belongs to them. */

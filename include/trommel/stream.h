@@ -192,11 +192,17 @@ TML_API size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_
 
 /* ---- scan ----------------------------------------------------------------------------------- */
 
-/* out[i] = in[0] + ... + in[i] (inclusive) or in[0] + ... + in[i - 1] (exclusive, the default).
+/* out[i] = in[0] + ... + in[i] (inclusive) or in[0] + ... + in[i - 1] (exclusive, the default); or the
+ * smallest or the largest of them.
  * in      u8 u16 u32 u64 i32 i64 f32 f64
  * out     length elements; for integers u32 u64 i32 i64 (sums modulo its size), for floats in's
- *         type; in place allowed where the types are equal
+ *         type; in place allowed where the types are equal. MIN, MAX: in's type, for u8 and u16 u32
  * total   optional: one element of out's type, the sum of all
+ * fold    SUM, MIN or MAX
+ * start   optional: one element of out's type on the device, which comes before in[0] and counts in
+ *         all of out and in total; the total of one scan is the start of the next. Without it: 0, for
+ *         MIN the type's largest (inf for floats), for MAX the smallest
+ * NaN     SUM: propagates. MIN, MAX: ignored; -0 is less than 0
  * error   Floats are summed in blocks of fixed size, in double for f32: within n * 2^-53 * sum|x|,
  *         plus one rounding. GPU engines: f32 in single precision in a fixed tree, within
  *         (2 log2 n + 16) * 2^-24 * sum|x|. */
@@ -208,6 +214,8 @@ typedef struct tml_scan_desc {
     tml_buffer out;
     tml_buffer total;
     tml_buffer scratch;
+    tml_fold fold;
+    tml_buffer start;
 } tml_scan_desc;
 TML_API TML_MUST_CHECK tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc);
 TML_API size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc);

@@ -567,9 +567,11 @@ export class Trommel {
         fold: 'sum' | 'min' | 'max' | 'argmin' | 'argmax' | 'mean';
         in: TrommelBuffer; length?: Length; out: TrommelBuffer;
     }): void;
+    /** out[i] = the sum, the smallest or the largest of start and in[0 ... i - 1], or with inclusive in[0 ... i].
+     * start: one element of out's type, which comes first. */
     scan(options: {
         in: TrommelBuffer; length?: Length; inclusive?: boolean; method?: Method;
-        out: TrommelBuffer; total?: TrommelBuffer;
+        fold?: 'sum' | 'min' | 'max'; out: TrommelBuffer; total?: TrommelBuffer; start?: TrommelBuffer;
     }): void;
     /** Keeps the elements that the kernel, flag or bit says, in source order. */
     compact(options: CompactOptions): void;

@@ -1302,8 +1302,9 @@ export class Trommel {
         const i = this[INTERNAL];
         i.stream('scan', () => ({
             in0: i.handle('scan', 'in', o.in), ...i.length('scan', o.length), inclusive: o.inclusive,
-            method: choice('scan', 'method', METHODS, o.method), out: i.handle('scan', 'out', o.out),
-            total: i.handle('scan', 'total', o.total),
+            method: choice('scan', 'method', METHODS, o.method), fold: choice('scan', 'fold', FOLDS, o.fold),
+            out: i.handle('scan', 'out', o.out), total: i.handle('scan', 'total', o.total),
+            start: i.handle('scan', 'start', o.start),
         }));
     }
 

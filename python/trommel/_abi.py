@@ -608,6 +608,8 @@ class tml_scan_desc(Structure):
         ('out', tml_buffer),
         ('total', tml_buffer),
         ('scratch', tml_buffer),
+        ('fold', c_int),
+        ('start', tml_buffer),
     ]
 
 

@@ -61,16 +61,29 @@ def _all(values):
     return c.tml_length(count=len(values), exact=True)
 
 
-def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = None) -> Array:
-    """Running sums: out[i] = values[0] + ... + values[i - 1], or with inclusive up to values[i]. Integers give
-    uint64 or int64, floats their own type."""
+def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = None, fold: str = "sum",
+         start: Any = None) -> Array:
+    """Running sums: out[i] = values[0] + ... + values[i - 1], or with inclusive up to values[i]; or with fold "min"
+    or "max" the smallest or the largest of them. start comes before values[0]. Sums of integers are uint64 or
+    int64; others have the values' type, at least 32 bits. "min" and "max" pass over NaN.
+
+    >>> import trommel
+    >>> trommel.scan([3, 1, 4], fold="max", start=2).tolist()
+    [2, 3, 3]
+    """
     values = _plain(values, "values")
+    if fold not in ("sum", "min", "max"):
+        raise InvalidArgument("INVALID_ARGUMENT", f'fold is {fold!r}, needs "sum", "min" or "max"')
     if values.dtype.kind == "i" and values.itemsize < 4:
         values = values.astype(np.int32)
     kind = {"u": np.uint64, "i": np.int64}.get(values.dtype.kind, values.dtype)
+    if fold != "sum":
+        kind = np.uint32 if values.itemsize < 4 else values.dtype
     out, context = np.empty(len(values), kind), context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_scan_desc(inclusive=inclusive, out=buffers.output(out), length=_all(values))
+        desc = c.tml_scan_desc(inclusive=inclusive, out=buffers.output(out), length=_all(values), fold=_FOLDS[fold])
+        if start is not None:
+            desc.start = buffers.input(np.array([start], kind))
         setattr(desc, "in", buffers.input(values))
         context.call("scan", desc)
     return out

@@ -17,7 +17,7 @@ typedef enum tml_op {
     TML_OP_MAP,             /* tml_map_desc */
     TML_OP_REDUCE,          /* tml_reduce_desc */
     TML_OP_HISTOGRAM,       /* tml_histogram_resolved */
-    TML_OP_SCAN,            /* tml_scan_desc */
+    TML_OP_SCAN,            /* tml_scan_resolved */
     TML_OP_COMPACT,         /* tml_compact_desc */
     TML_OP_PARTITION,       /* tml_partition_desc */
     TML_OP_SORT,            /* tml_sort_resolved */
@@ -40,6 +40,12 @@ typedef struct tml_sort_resolved {
     uint64_t
         segments; /* the most; SORT_SEGMENTS has desc.offsets or desc.starts, with a resolved count */
 } tml_sort_resolved;
+
+/* MIN and MAX are the largest code of kernels/sort.k.h (EXTREME_IS_NAN). SUM: zeros. */
+typedef struct tml_scan_resolved {
+    tml_scan_desc desc;
+    uint64_t flip, real_flip, least;
+} tml_scan_resolved;
 
 /* Elements compare as the codes of kernels/sort.k.h. */
 typedef struct tml_search_resolved {

@@ -126,7 +126,7 @@ static void publish(cpu_link *link, uint32_t state)
     atomic_store_explicit(&link->state, state, memory_order_release);
 }
 
-cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is_real)
+cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, unsigned how)
 {
     cpu_number before = {0};
     if (tile > 0) {
@@ -137,9 +137,9 @@ cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is
             known--;
         before = links[known].prefix;
         while (++known < tile)
-            before = cpu_add(before, links[known].sum, is_real);
+            before = cpu_add(before, links[known].sum, how);
     }
-    links[tile].prefix = cpu_add(before, sum, is_real);
+    links[tile].prefix = cpu_add(before, sum, how);
     publish(&links[tile], LINK_PREFIX);
     return before;
 }

@@ -213,7 +213,7 @@ static void compact_tile(const compact_job *job, workspace *work, uint64_t tile)
             rejected += stage_block(job, work, block, work->words, work->rejected, rejected);
         }
     }
-    uint64_t place = cpu_look_back(job->links, tile, (cpu_number){.u = kept}, false).u;
+    uint64_t place = cpu_look_back(job->links, tile, (cpu_number){.u = kept}, CPU_ADD_INTEGERS).u;
     put(job, work->kept, place, kept);
     for (uint32_t c = 0; c < job->column_count && job->partition; c++) {
         const compact_column *column = &job->columns[c];

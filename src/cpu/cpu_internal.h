@@ -36,10 +36,13 @@ typedef union cpu_number {
     double f;
 } cpu_number;
 
-/* a + b, as floats or modulo 2^64. */
-static inline cpu_number cpu_add(cpu_number a, cpu_number b, bool is_real)
+/* a + b modulo 2^64 or as floats, or the larger one. */
+enum { CPU_ADD_INTEGERS, CPU_ADD_REALS, CPU_MOST };
+static inline cpu_number cpu_add(cpu_number a, cpu_number b, unsigned how)
 {
-    return is_real ? (cpu_number){.f = a.f + b.f} : (cpu_number){.u = a.u + b.u};
+    if (how == CPU_MOST)
+        return a.u > b.u ? a : b;
+    return how == CPU_ADD_REALS ? (cpu_number){.f = a.f + b.f} : (cpu_number){.u = a.u + b.u};
 }
 
 /* Decoupled look-back (Merrill, Garland 2016). A tile publishes its aggregate, then its inclusive
@@ -53,7 +56,7 @@ typedef struct cpu_link {
 } cpu_link;
 
 /* Publishes a tile's aggregate and returns its exclusive prefix. Links start zeroed. */
-cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is_real);
+cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, unsigned how);
 
 /* ---- kernels on blocks ---------------------------------------------------------------------- */
 
@@ -161,6 +164,8 @@ typedef struct cpu_scan {
     cpu_scan_tile_fn tile;
     cpu_scan_add_fn add;
     bool inclusive, is_real, stream;
+    unsigned how;                    /* sums are joined by cpu_add */
+    uint64_t flip, real_flip, least; /* CPU_MOST: sums are codes, as in tml_scan_resolved */
     const unsigned char *in;
     unsigned char *out;
     size_t in_size, out_size, sum_size;

@@ -15,6 +15,12 @@
 
 #include <string.h>
 
+#include "kernels/kernel.h"
+
+#include "kernels/sort.k.h"
+
+#include "kernels/kernel_end.h"
+
 enum {
     GROUP = 8,
     TILE = CPU_SCAN_TILE,
@@ -142,6 +148,72 @@ ADD_BEFORE(64, uint64_t, uint64_t, u)
 ADD_BEFORE(f32, float, double, f)
 ADD_BEFORE(f64, double, double, f)
 
+/* ---- the smallest, the largest --------------------------------------------------------------- */
+
+/* Running largest codes, as SCAN_BODY lays sums out; and the numbers of codes, at least before. */
+#define MOST(bits, T, A)                                                                           \
+    static void most_##bits(const cpu_scan *scan, const void *in, size_t count, void *sums)        \
+    {                                                                                              \
+        const T *x = in;                                                                           \
+        const A flip = (A)scan->flip, real_flip = (A)scan->real_flip, least = (A)scan->least;      \
+        A *out = sums, most = 0;                                                                   \
+        *out++ = 0;                                                                                \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            A key = x[i], sign = SORT_SIGN(key, 8 * sizeof(A));                                    \
+            A code = SORT_CODE(key, sign, flip, real_flip);                                        \
+            code = EXTREME_IS_NAN(key, real_flip, least) ? least : code;                           \
+            out[i] = most = code > most ? code : most;                                             \
+        }                                                                                          \
+    }
+#define AT_LEAST(bits, A)                                                                          \
+    static void at_least_##bits(const cpu_scan *scan, const void *sums, cpu_number before,         \
+                                size_t count, void *out)                                           \
+    {                                                                                              \
+        const A *x = sums, flip = (A)scan->flip, real_flip = (A)scan->real_flip;                   \
+        A *y = out;                                                                                \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            A code = x[i] > (A)before.u ? x[i] : (A)before.u;                                      \
+            A sign = SORT_SIGN((A)(code ^ flip), 8 * sizeof(A));                                   \
+            y[i] = SORT_CODE(code, sign, flip, real_flip);                                         \
+        }                                                                                          \
+    }
+
+MOST(8, uint8_t, uint32_t)
+MOST(16, uint16_t, uint32_t)
+MOST(32, uint32_t, uint32_t)
+MOST(64, uint64_t, uint64_t)
+AT_LEAST(32, uint32_t)
+AT_LEAST(64, uint64_t)
+
+static void read_most(const cpu_scan *scan, const void *in, size_t count, void *sums)
+{
+    switch (scan->in_size) {
+    case 1:
+        most_8(scan, in, count, sums);
+        break;
+    case 2:
+        most_16(scan, in, count, sums);
+        break;
+    case 4:
+        most_32(scan, in, count, sums);
+        break;
+    default:
+        most_64(scan, in, count, sums);
+    }
+}
+
+/* Joins before to count sums, and converts them to out's type. */
+static void finish(const cpu_scan *scan, const void *sums, cpu_number before, size_t count,
+                   void *out)
+{
+    if (scan->how != CPU_MOST)
+        scan->add(sums, before, count, out);
+    else if (scan->out_size == 4)
+        at_least_32(scan, sums, before, count, out);
+    else
+        at_least_64(scan, sums, before, count, out);
+}
+
 /* ---- one stream ----------------------------------------------------------------------------- */
 
 typedef struct scan_job {
@@ -152,6 +224,7 @@ typedef struct scan_job {
     cpu_scan_space *workers;
     cpu_link *links;    /* LOOK_BACK: one a tile */
     cpu_number *before; /* REDUCE_THEN_SCAN: a tile's aggregate, then its exclusive prefix */
+    cpu_number start;
     cpu_number total;
 } scan_job;
 
@@ -167,7 +240,11 @@ static size_t tile_count_of(const scan_job *job, uint64_t tile)
 
 cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count)
 {
-    scan->tile(scan->in + first * scan->in_size, count, space->sums);
+    const unsigned char *in = scan->in + first * scan->in_size;
+    if (scan->how == CPU_MOST)
+        read_most(scan, in, count, space->sums);
+    else
+        scan->tile(in, count, space->sums);
     const unsigned char *last = (const unsigned char *)space->sums + count * scan->sum_size;
     cpu_number sum = {0};
     if (scan->sum_size == sizeof(uint32_t)) {
@@ -188,7 +265,7 @@ void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first,
     unsigned char *out = scan->out + first * scan->out_size;
     for (size_t i = 0; i < count; i += CPU_BLOCK) {
         size_t here = TML_MIN_OF(count - i, (size_t)CPU_BLOCK);
-        scan->add(sums + i * scan->sum_size, before, here, space->ready);
+        finish(scan, sums + i * scan->sum_size, before, here, space->ready);
         cpu_copy_out(out + i * scan->out_size, space->ready, here * scan->out_size, scan->stream);
     }
 }
@@ -201,7 +278,8 @@ static cpu_number scan_tile(const scan_job *job, cpu_scan_space *work, uint64_t 
 
 static void write_tile(const scan_job *job, cpu_scan_space *work, uint64_t tile, cpu_number before)
 {
-    cpu_scan_write(&job->scan, work, tile * TILE, tile_count_of(job, tile), before);
+    cpu_scan_write(&job->scan, work, tile * TILE, tile_count_of(job, tile),
+                   cpu_add(job->start, before, job->scan.how));
 }
 
 /* ---- LOOK_BACK ------------------------------------------------------------------------------ */
@@ -214,7 +292,7 @@ static void scan_worker(void *argument, uint32_t index)
     while (cpu_take_tile(&job->tickets, &tile)) {
         bool skip = tml_is_cancelled(job->tml); /* but publish, as successors wait for it */
         cpu_number sum = skip ? (cpu_number){0} : scan_tile(job, work, tile);
-        cpu_number before = cpu_look_back(job->links, tile, sum, job->scan.is_real);
+        cpu_number before = cpu_look_back(job->links, tile, sum, job->scan.how);
         if (!skip)
             write_tile(job, work, tile, before);
     }
@@ -260,7 +338,7 @@ static void reduce_then_scan(scan_job *job)
     for (uint64_t tile = 0; tile < tile_count && !tml_is_cancelled(job->tml); tile++) {
         cpu_number sum = job->before[tile];
         job->before[tile] = job->total;
-        job->total = cpu_add(job->total, sum, job->scan.is_real);
+        job->total = cpu_add(job->total, sum, job->scan.how);
     }
     cpu_run_tiles(job->tml, &job->tickets, tile_count, write_worker, job);
 }
@@ -312,6 +390,7 @@ void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool i
         .add = find_add(to->type),
         .inclusive = inclusive,
         .is_real = is_real,
+        .how = is_real ? CPU_ADD_REALS : CPU_ADD_INTEGERS,
         .stream = cpu_worth_streaming(to->size),
         .in = from->memory,
         .out = to->memory,
@@ -331,29 +410,58 @@ static void lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *aren
         job->before = cpu_arena_take(arena, tile_count, sizeof(*job->before));
 }
 
+/* Finds how sums are joined, and what comes before the first element. */
+static void bind_fold(tml_context *tml, const tml_scan_resolved *r, scan_job *job)
+{
+    cpu_scan *scan = &job->scan;
+    const void *start = cpu_memory(tml, r->desc.start);
+    if (r->desc.fold != TML_FOLD_SUM) {
+        scan->how = CPU_MOST;
+        scan->is_real = false;
+        scan->sum_size = scan->out_size;
+        scan->flip = r->flip;
+        scan->real_flip = r->real_flip;
+        scan->least = r->least;
+        union {
+            uint32_t narrow[2];
+            uint64_t wide[2];
+        } sums = {.wide = {0}};
+        cpu_scan one = *scan;
+        one.in_size = scan->out_size;
+        if (start)
+            read_most(&one, start, 1, &sums);
+        uint64_t code = one.in_size == 4 ? sums.narrow[1] : sums.wide[1];
+        job->start.u = TML_MAX_OF(r->least, code);
+    } else if (start && scan->is_real) {
+        job->start.f = scan->out_size == 4 ? *(const float *)start : *(const double *)start;
+    } else if (start) {
+        job->start.u = scan->out_size == 4 ? *(const uint32_t *)start : *(const uint64_t *)start;
+    }
+}
+
 static bool scan_supports(tml_context *tml, const void *argument)
 {
-    const tml_scan_desc *desc = argument;
+    const tml_scan_desc *desc = &((const tml_scan_resolved *)argument)->desc;
     (void)tml;
     return desc->method == TML_METHOD_LOOK_BACK || desc->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
 static size_t scan_scratch_size(tml_context *tml, const void *argument)
 {
-    const tml_scan_desc *desc = argument;
     cpu_arena arena = {0};
     scan_job job;
-    lay_out(tml, desc, &arena, &job);
+    lay_out(tml, &((const tml_scan_resolved *)argument)->desc, &arena, &job);
     return arena.size;
 }
 
 static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
-    const tml_scan_desc *desc = argument;
+    const tml_scan_desc *desc = &((const tml_scan_resolved *)argument)->desc;
     (void)size;
     scan_job job = {.tml = tml, .length = cpu_length(tml, &desc->length)};
     cpu_scan_bind(tml, desc->in, desc->out, desc->inclusive, &job.scan);
     lay_out(tml, desc, &(cpu_arena){.memory = scratch}, &job);
+    bind_fold(tml, argument, &job);
     if (desc->method == TML_METHOD_LOOK_BACK)
         look_back(&job);
     else
@@ -361,7 +469,8 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
     tml_status status = cpu_finish(tml, "tml_scan");
     const uint64_t zero = 0; /* of every type of sum */
     if (status == TML_OK && !tml_buffer_is_none(desc->total))
-        job.scan.add(&zero, job.total, 1, cpu_memory(tml, desc->total));
+        finish(&job.scan, &zero, cpu_add(job.start, job.total, job.scan.how), 1,
+               cpu_memory(tml, desc->total));
     return status;
 }
 

@@ -356,7 +356,7 @@ static void scan_alone(scan_job *job, cpu_scan_space *space, segment span)
     for (uint64_t at = span.first; at < span.end; at += CPU_SCAN_TILE) {
         cpu_number sum = cpu_scan_read(&job->scan, space, at, tile_at(span, at));
         cpu_scan_write(&job->scan, space, at, tile_at(span, at), before);
-        before = cpu_add(before, sum, job->scan.is_real);
+        before = cpu_add(before, sum, job->scan.how);
     }
 }
 
@@ -448,7 +448,7 @@ static void scan_long(scan_job *job, uint64_t s)
     for (uint64_t tile = 0; tile < tiles; tile++) {
         cpu_number sum = job->before[tile];
         job->before[tile] = before;
-        before = cpu_add(before, sum, job->scan.is_real);
+        before = cpu_add(before, sum, job->scan.how);
     }
     cpu_run_tiles(job->all.tml, &job->all.tickets, tiles, tile_write_worker, job);
 }

@@ -145,15 +145,17 @@ static tml_status draw_elements(tml_context *tml, const gl_scan *scan, const cha
                                 bool inclusive, const tml_length *length, gl_sums out,
                                 uint64_t texels)
 {
-    char text[64];
-    snprintf(text, sizeof text, "#define LEVELS %u\n%s", scan->level_count, defines);
+    char text[96];
+    snprintf(text, sizeof text, "#define LEVELS %u\n%s%s", scan->level_count, defines,
+             scan->start ? "#define START\n" : "");
     return draw_sums(tml, scan, 0, text, out, texels,
                      (gl_draw_info){
                          .shader = &gl_shader_scan_elements,
                          .length = length,
                          .inputs = {{"elements", scan->in},
                                     {"carries", scan->carries.low},
-                                    {"carries_high", scan->carries.high}},
+                                    {"carries_high", scan->carries.high},
+                                    {"start", scan->start}},
                          .uniforms = {GL_UINT("inclusive", inclusive)},
                      });
 }
@@ -167,6 +169,29 @@ tml_status gl_scan_elements(tml_context *tml, const gl_scan *scan, bool inclusiv
 
 /* ---- tml_scan -------------------------------------------------------------------------------- */
 
+/* The smallest and the largest are found among codes, which are integers of the numbers' size. */
+static bool bind(tml_context *tml, const tml_scan_resolved *r, gl_scan *scan)
+{
+    const tml_scan_desc *desc = &r->desc;
+    bool can_add = gl_scan_bind(tml, desc->in, desc->length.count, desc->out, scan);
+    scan->start = gl_texture_of(tml, desc->start);
+    if (desc->fold == TML_FOLD_SUM)
+        return can_add;
+    const uint64_t codes[] = {r->flip, r->real_flip, r->least};
+    static const char *const names[] = {"FLIP", "REAL_FLIP", "LEAST"};
+    scan->is_float = false;
+    int n = snprintf(scan->constants, sizeof scan->constants,
+                     "#define SUM_MOST\n#define SUM_BITS %u\n#define SIZE_LOG2 %u\n"
+                     "#define IS_SIGNED false\n",
+                     scan->is_wide ? 64 : 32,
+                     (unsigned)__builtin_ctzll(tml_slot_of(tml, desc->in)->element_size));
+    for (size_t i = 0; i < TML_ARRAY_SIZE(codes); i++)
+        n += snprintf(scan->constants + n, sizeof scan->constants - (size_t)n,
+                      "#define %s uvec2(%uu, %uu)\n", names[i], (unsigned)codes[i],
+                      (unsigned)(codes[i] >> 32));
+    return scan->level_count <= GL_SCAN_LEVELS;
+}
+
 static tml_status store_total(tml_context *tml, const gl_scan *scan, const tml_length *length,
                               tml_buffer total)
 {
@@ -177,12 +202,13 @@ static tml_status store_total(tml_context *tml, const gl_scan *scan, const tml_l
     return status == TML_OK ? gl_store_results(tml, sum.low, 1, NULL, total) : status;
 }
 
-static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
+static tml_status scan_run(tml_context *tml, const tml_scan_resolved *resolved)
 {
+    const tml_scan_desc *desc = &resolved->desc;
     const tml_slot *out = tml_slot_of(tml, desc->out);
     gl_scan scan;
     gl_sums scanned;
-    gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
+    bind(tml, resolved, &scan);
     tml_status status = gl_scan_carries(tml, &scan);
     if (status == TML_OK)
         status = gl_scan_elements(tml, &scan, desc->inclusive, &scanned);
@@ -193,8 +219,7 @@ static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
                : gl_draw(tml,
                          &(gl_draw_info){
                              .shader = &gl_shader_scan_store,
-                             .defines =
-                                 scan.is_wide ? "#define SUM_BITS 64\n" : "#define SUM_BITS 32\n",
+                             .defines = scan.constants,
                              .length = &desc->length,
                              .inputs = {{"scanned", scanned.low}, {"scanned_high", scanned.high}},
                              .targets = {gl_slot_texture(out)},
@@ -202,11 +227,10 @@ static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
                          });
 }
 
-static bool scan_supports(tml_context *tml, const tml_scan_desc *desc)
+static bool scan_supports(tml_context *tml, const tml_scan_resolved *resolved)
 {
     gl_scan scan;
-    return desc->method == TML_METHOD_HISTOPYRAMID &&
-           gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
+    return resolved->desc.method == TML_METHOD_HISTOPYRAMID && bind(tml, resolved, &scan);
 }
 
-GL_OP(scan, tml_scan_desc)
+GL_OP(scan, tml_scan_resolved)

@@ -15,7 +15,7 @@ typedef struct gl_scan {
     const char *segmented;    /* more defines for segments, else an empty string */
     gl_input offsets, begins; /* of segments */
     gl_uniform segment_count, segment_elements; /* likewise */
-    const gl_texture *in;
+    const gl_texture *in, *start; /* start: optional */
     uint64_t elements; /* most elements */
     char constants[GL_SCAN_DEFINES];
     bool is_wide, is_float;

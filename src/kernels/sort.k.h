@@ -11,3 +11,8 @@
 #define SORT_CODE(key, sign, flip, real_flip) ((key) ^ (flip) ^ ((sign) & (real_flip)))
 /* Makes of -0 the 0 that it equals; minus_zero: its bits, or 0 where all keys are to stay as they are. */
 #define SORT_KEY(key, minus_zero, zero) ((key) == (minus_zero) ? (zero) : (key))
+
+/* The code by which a scan finds the smallest (flip of descending) or the largest key, as the largest code: a
+ * NaN's, which counts for nothing, is least, the code of the infinity that all others beat. Of integers real_flip
+ * and least are 0. */
+#define EXTREME_IS_NAN(magnitude, real_flip, least) (((magnitude) & (real_flip)) > ((real_flip) ^ (least)))

@@ -29,16 +29,41 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
     return from && to && from->type == to->type;
 }
 
-static tml_status check_total(tml_context *tml, const char *call, const tml_scan_desc *desc)
+/* An optional buffer of one element of out's type. */
+static tml_status check_one(tml_context *tml, const char *call, const tml_scan_desc *desc,
+                            const char *field, tml_buffer buffer)
 {
-    if (tml_buffer_is_none(desc->total))
+    if (tml_buffer_is_none(buffer))
         return TML_OK;
     const tml_type types[] = {tml_slot_of(tml, desc->out)->type, TML_TYPE_NONE};
-    return tml_check_buffer(tml, call, "desc.total", desc->total, types, 1);
+    return tml_check_buffer(tml, call, field, buffer, types, 1);
 }
 
-static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *desc)
+/* Checks the fold, and finds the codes of one that is not a sum. */
+static tml_status resolve_fold(tml_context *tml, const char *call, tml_scan_resolved *r)
 {
+    const tml_scan_desc *d = &r->desc;
+    const tml_slot *in = tml_slot_of(tml, d->in);
+    if ((unsigned)d->fold > TML_FOLD_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.fold is %d, needs TML_FOLD_SUM, TML_FOLD_MIN or TML_FOLD_MAX",
+                         call, (int)d->fold);
+    if (d->fold == TML_FOLD_SUM)
+        return TML_OK;
+    const tml_type types[] = {in->element_size < 4 ? TML_U32 : in->type, TML_TYPE_NONE};
+    tml_status status = tml_check_buffer(tml, call, "desc.out", d->out, types, 0);
+    if (status)
+        return status;
+    const tml_slot *out = tml_slot_of(tml, d->out);
+    stream_sort_flips(out, d->fold == TML_FOLD_MIN, &r->flip, &r->real_flip);
+    uint64_t infinity = out->type == TML_F32 ? 0x7f800000 : UINT64_C(0x7ff0000000000000);
+    r->least = r->real_flip & ~infinity;
+    return TML_OK;
+}
+
+static tml_status resolve(tml_context *tml, const char *call, tml_scan_resolved *r)
+{
+    tml_scan_desc *desc = &r->desc;
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     tml_status status =
@@ -47,25 +72,30 @@ static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *des
     if (!status)
         status = stream_check_scan_types(tml, call, desc->in, count, desc->out, count);
     if (!status)
-        status = check_total(tml, call, desc);
+        status = check_one(tml, call, desc, "desc.total", desc->total);
+    if (!status)
+        status = check_one(tml, call, desc, "desc.start", desc->start);
+    if (!status)
+        status = resolve_fold(tml, call, r);
     const stream_field outputs[] = {
         {"desc.out", desc->out}, {"desc.total", desc->total}, {"desc.scratch", desc->scratch}};
     const stream_input inputs[] = {
         {"desc.in", desc->in, stream_scans_in_place(tml, desc->in, desc->out)},
+        {"desc.start", desc->start, 0},
         {"desc.length.device", desc->length.device, 0}};
     if (!status)
         status = stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                      TML_ARRAY_SIZE(inputs));
     if (!status)
-        status = stream_choose_method(tml, call, TML_OP_SCAN, desc, &desc->method, preference);
+        status = stream_choose_method(tml, call, TML_OP_SCAN, r, &desc->method, preference);
     return status;
 }
 
 static tml_status scan(tml_context *tml, const tml_scan_desc *desc)
 {
-    tml_scan_desc resolved = *desc;
+    tml_scan_resolved resolved = {.desc = *desc};
     tml_status status = resolve(tml, "tml_scan", &resolved);
-    return status ? status : stream_run(tml, "tml_scan", TML_OP_SCAN, &resolved, resolved.scratch);
+    return status ? status : stream_run(tml, "tml_scan", TML_OP_SCAN, &resolved, desc->scratch);
 }
 
 tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
@@ -76,7 +106,7 @@ tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
 
 static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
 {
-    tml_scan_desc resolved = *desc;
+    tml_scan_resolved resolved = {.desc = *desc};
     if (resolve(tml, "tml_scan_scratch_size", &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_SCAN, &resolved);

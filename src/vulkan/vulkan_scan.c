@@ -19,7 +19,7 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    SCAN_SPECS = 9,
+    SCAN_SPECS = 10,
     LOOKS_MOVING = 1 << 16, /* polls of a predecessor with forward progress: tens of milliseconds */
     LOOKS_STUCK = 4,        /* without it: the predecessor may wait for this workgroup to end */
     LATE_LOADS = 1000,      /* longer than LOOKS_STUCK polls */
@@ -48,6 +48,16 @@ static scan_kind kind_for(tml_type sum_type)
     default:
         return (scan_kind){&vk_shader_scan_u32, SCAN_TILE_OF_4, 4, 2, {0}};
     }
+}
+
+/* The smallest and the largest are found among codes, which are integers of the numbers' size. */
+static scan_kind kind_for_fold(const tml_scan_desc *desc, tml_type type)
+{
+    if (desc->fold == TML_FOLD_SUM)
+        return kind_for(type);
+    scan_kind kind = kind_for(tml_type_size(type) == 4 ? TML_U32 : TML_U64);
+    kind.specs[9] = true;
+    return kind;
 }
 
 static void set_input(scan_kind *kind, tml_type type, bool inclusive)
@@ -141,7 +151,7 @@ typedef struct scan_job {
 
 static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena, scan_job *job)
 {
-    *job = (scan_job){.kind = kind_for(tml_slot_of(tml, desc->out)->type)};
+    *job = (scan_job){.kind = kind_for_fold(desc, tml_slot_of(tml, desc->out)->type)};
     set_input(&job->kind, tml_slot_of(tml, desc->in)->type, desc->inclusive);
     job->passes = vk_passes_take(tml, &desc->length, arena);
     if (job->passes.count > 1)
@@ -156,29 +166,30 @@ static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena
 
 static bool supports(tml_context *tml, const void *argument)
 {
-    const tml_scan_desc *desc = argument;
+    const tml_scan_desc *desc = &((const tml_scan_resolved *)argument)->desc;
     const vk_caps *caps = vk_caps_of(tml);
     tml_type type = tml_slot_of(tml, desc->out)->type;
     bool in_place = vk_address_of(tml, desc->in) == vk_address_of(tml, desc->out);
-    if (type == TML_F64 && !caps->float64)
+    if (type == TML_F64 && desc->fold == TML_FOLD_SUM && !caps->float64)
         return false;
     if (desc->method == TML_METHOD_LOOK_BACK)
-        return kind_for(type).words != 0 && (!in_place || caps->forward_progress);
+        return kind_for_fold(desc, type).words != 0 && (!in_place || caps->forward_progress);
     return desc->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
-static size_t scratch_size(tml_context *tml, const void *desc)
+static size_t scratch_size(tml_context *tml, const void *argument)
 {
     vk_arena arena = {0};
     scan_job job;
-    lay_out(tml, desc, &arena, &job);
+    lay_out(tml, &((const tml_scan_resolved *)argument)->desc, &arena, &job);
     return arena.size;
 }
 
 static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     (void)size;
-    const tml_scan_desc *desc = argument;
+    const tml_scan_resolved *resolved = argument;
+    const tml_scan_desc *desc = &resolved->desc;
     vk_arena arena = vk_arena_of(scratch);
     scan_job job;
     lay_out(tml, desc, &arena, &job);
@@ -191,9 +202,16 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
                           .out_at = vk_slot_address(out) + pass.first * out->element_size,
                           .length_at = pass.length,
                           .base = p ? job.bases[p % 2] : 0,
+                          .start = vk_address_of(tml, desc->start),
                           .total = is_last ? vk_address_of(tml, desc->total) : 0,
                           .next_base = is_last ? 0 : job.bases[(p + 1) % 2],
-                          .bound = pass.bound};
+                          .bound = pass.bound,
+                          .flip_low = (uint32_t)resolved->flip,
+                          .flip_high = (uint32_t)(resolved->flip >> 32),
+                          .real_low = (uint32_t)resolved->real_flip,
+                          .real_high = (uint32_t)(resolved->real_flip >> 32),
+                          .least_low = (uint32_t)resolved->least,
+                          .least_high = (uint32_t)(resolved->least >> 32)};
         status = scan_pass(tml, &job.kind, &args, desc->method == TML_METHOD_LOOK_BACK, job.scratch,
                            vk_pass_grid(&pass, job.kind.tile));
     }

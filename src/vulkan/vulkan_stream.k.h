@@ -52,7 +52,8 @@ ARGS_BEGIN(scan_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(length_at) /* optional */
-ARG_ADDRESS(base)      /* optional: the prefix to begin with */
+ARG_ADDRESS(base)      /* optional: the sum, or the code, to begin with */
+ARG_ADDRESS(start)     /* optional: a number of out's type to begin with, without base */
 ARG_ADDRESS(total)     /* optional: gets the sum of all, with the prefix */
 ARG_ADDRESS(next_base) /* optional: gets the same */
 ARG_ADDRESS(states) /* ONE_PASS: zeroed: STATES_FIRST words, 2 or 3 per tile; else a sum per tile */
@@ -60,6 +61,12 @@ ARG_ADDRESS(clear)
 ARG_ADDRESS(stalled) /* ONE_PASS: vk_states.stalled */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
+ARG_UINT(flip_low) /* extremes: as in tml_scan_resolved */
+ARG_UINT(flip_high)
+ARG_UINT(real_low)
+ARG_UINT(real_high)
+ARG_UINT(least_low)
+ARG_UINT(least_high)
 ARGS_END(scan_args)
 
 /* ---- segments -------------------------------------------------------------------------------- */

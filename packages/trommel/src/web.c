@@ -31,7 +31,7 @@
     X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
     X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
     X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive) X(descending)        \
-    X(out) X(total) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets)                   \
+    X(out) X(total) X(start) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets)                   \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
     X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
@@ -474,7 +474,9 @@ EMSCRIPTEN_KEEPALIVE int web_scan(tml_context *tml)
                           .inclusive = r->inclusive != 0.0,
                           .method = (tml_method)r->method,
                           .out = buffer_of(r->out),
-                          .total = buffer_of(r->total)};
+                          .total = buffer_of(r->total),
+                          .fold = (tml_fold)r->fold,
+                          .start = buffer_of(r->start)};
     return tml_scan(tml, &desc);
 }
 

@@ -162,6 +162,10 @@ export default async function (t) {
         library.reduce({ fold: 'sum', in: input, out: sum });
         library.scan({ in: input, out, inclusive: true });
         assert.equal(out.read(4999, 1)[0], Number(BigInt.asUintN(32, sum.read()[0])));
+        one.write(new Uint32Array([1 << 20]));
+        library.scan({ in: input, out, fold: 'max', start: one });
+        let largest = 1 << 20;
+        assert.deepEqual(out.read(), numbers.map(x => [largest, largest = Math.max(largest, x)][0]));
         const even = library.kernel('bool even(uint x) { return (x & 1u) == 0u; }', x => x % 2 === 0);
         const wanted = numbers.filter(x => x % 2 === 0);
         for (const method of ['auto', 'look-back', 'histopyramid']) {

@@ -1,11 +1,13 @@
 /* Shared by the shaders of scans: sums of elements, four at a time. Included after gl_common.glsl.
  *
  * SUM_BITS: 32 or 64, for integers; SUM_FLOAT instead for f32. SIZE_LOG2, IS_SIGNED: of an element.
+ * SUM_MOST: sums are the largest of codes (EXTREME_IS_NAN) of elements of SUM_BITS, by FLIP, REAL_FLIP and LEAST.
  * Four consecutive sums are a texel; the high words of 64-bit sums are in a second texture.
  *
  * The tree is counted from the stream's or segment's first element: four elements are a block,
  * sixteen blocks are a block of the next level, and so on. Only whole blocks are added. A block's
  * carry is the inclusive prefix at its end. */
+#include "kernels/sort.k.h"
 #ifdef SUM_FLOAT
 #define SUM float
 #elif SUM_BITS == 64
@@ -20,7 +22,11 @@ SUM sum_zero()
 }
 SUM sum_add(SUM a, SUM b)
 {
-#if defined(SUM_FLOAT) || SUM_BITS == 32
+#if defined(SUM_MOST) && SUM_BITS == 32
+    return max(a, b);
+#elif defined(SUM_MOST)
+    return a.y > b.y || (a.y == b.y && a.x > b.x) ? a : b;
+#elif defined(SUM_FLOAT) || SUM_BITS == 32
     return a + b;
 #else
     return add64(a, b);
@@ -46,6 +52,40 @@ uvec2 bits_of_sum(SUM sum)
     return uvec2(sum, 0u);
 #endif
 }
+
+/* What is summed of a number: itself, or its code; and the number of a sum. */
+#if defined(SUM_MOST) && SUM_BITS == 32
+SUM sum_of_number(uint key, uint high)
+{
+    uint code = SORT_CODE(key, SORT_SIGN(key, 32u), FLIP.x, REAL_FLIP.x);
+    return EXTREME_IS_NAN(key, REAL_FLIP.x, LEAST.x) ? LEAST.x : code;
+}
+SUM number_of_sum(SUM code)
+{
+    return SORT_CODE(code, SORT_SIGN(code ^ FLIP.x, 32u), FLIP.x, REAL_FLIP.x);
+}
+#elif defined(SUM_MOST)
+SUM sum_of_number(uint low, uint high)
+{
+    uvec2 key = uvec2(low, high), magnitude = key & REAL_FLIP, most = REAL_FLIP ^ LEAST;
+    bool is_nan = magnitude.y > most.y || (magnitude.y == most.y && magnitude.x > most.x);
+    uvec2 code = SORT_CODE(key, uvec2(SORT_SIGN(high, 32u)), FLIP, REAL_FLIP);
+    return is_nan ? LEAST : code;
+}
+SUM number_of_sum(SUM code)
+{
+    return SORT_CODE(code, uvec2(SORT_SIGN((code ^ FLIP).y, 32u)), FLIP, REAL_FLIP);
+}
+#else
+SUM sum_of_number(uint low, uint high)
+{
+    return sum_of_bits(low, high);
+}
+SUM number_of_sum(SUM sum)
+{
+    return sum;
+}
+#endif
 
 struct sums {
     SUM x, y, z, w;
@@ -118,7 +158,7 @@ sums load_sums_from(highp usampler2D low, highp usampler2D high, uint i)
 SUM sum_of_element(uint bits)
 {
     uint high = IS_SIGNED && (bits & 0x80000000u) != 0u ? 0xffffffffu : 0u;
-    return sum_of_bits(bits, high);
+    return sum_of_number(bits, high);
 }
 
 /* Four elements from i on; i is a multiple of four if elements are smaller than a word. */
@@ -138,9 +178,9 @@ sums load_elements(highp usampler2D words, uint i)
         sum_of_element(tml_load_word(words, i + 2u)), sum_of_element(tml_load_word(words, i + 3u)));
 #else
     uint w = 2u * i;
-    return sums(sum_of_bits(tml_load_word(words, w), tml_load_word(words, w + 1u)),
-                sum_of_bits(tml_load_word(words, w + 2u), tml_load_word(words, w + 3u)),
-                sum_of_bits(tml_load_word(words, w + 4u), tml_load_word(words, w + 5u)),
-                sum_of_bits(tml_load_word(words, w + 6u), tml_load_word(words, w + 7u)));
+    return sums(sum_of_number(tml_load_word(words, w), tml_load_word(words, w + 1u)),
+                sum_of_number(tml_load_word(words, w + 2u), tml_load_word(words, w + 3u)),
+                sum_of_number(tml_load_word(words, w + 4u), tml_load_word(words, w + 5u)),
+                sum_of_number(tml_load_word(words, w + 6u), tml_load_word(words, w + 7u)));
 #endif
 }

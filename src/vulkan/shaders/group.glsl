@@ -1,5 +1,9 @@
 /* Sums over a subgroup and over a workgroup, in a fixed order, so that float sums are the same in every
- * run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or SUM_F64. */
+ * run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or SUM_F64. SUM_MOST: a
+ * condition, under which u32 and u64 are not added, but the largest is found; 0 is neutral to both. */
+#ifndef SUM_MOST
+#define SUM_MOST false
+#endif
 #if defined(SUM_U64)
 #define sum_t uvec2
 const sum_t ZERO = uvec2(0u);
@@ -18,7 +22,11 @@ const sum_t ZERO = 0u;
 sum_t add(sum_t a, sum_t b)
 {
 #ifdef SUM_U64
+    if (SUM_MOST)
+        return a.y > b.y || (a.y == b.y && a.x > b.x) ? a : b;
     return add64(a, b);
+#elif defined(SUM_U32)
+    return SUM_MOST ? max(a, b) : a + b;
 #else
     precise sum_t sum = a + b;
     return sum;
@@ -39,6 +47,8 @@ sum_t lane_of(sum_t x, uint lane)
 sum_t scan_lanes(sum_t x)
 {
 #ifdef SUM_U32
+    if (SUM_MOST)
+        return subgroupInclusiveMax(x);
     return subgroupInclusiveAdd(x);
 #else
     for (uint step = 1u; step < SUBGROUP; step <<= 1) {
@@ -52,6 +62,8 @@ sum_t scan_lanes(sum_t x)
 sum_t add_lanes(sum_t x)
 {
 #ifdef SUM_U32
+    if (SUM_MOST)
+        return subgroupMax(x);
     return subgroupAdd(x);
 #else
     return lane_of(scan_lanes(x), SUBGROUP - 1u);

@@ -1,16 +1,36 @@
 /* The modes of tml_scan's dispatches, for one type of sums. */
+#include "kernels/sort.k.h"
+ARGS_USE(scan_args)
+#if defined(SUM_U32) || defined(SUM_U64)
+#define SCANS_EXTREMES
+#endif
 #include "scan_tile.glsl"
 
-ARGS_USE(scan_args)
 layout(constant_id = 4) const uint LOOKS = 16u;
 layout(constant_id = 5) const bool CAN_HELP = false; /* the fallback may read a predecessor's elements */
 layout(constant_id = 6) const bool OF_COUNTS = false; /* base and total as in vk_scan_counts */
 layout(constant_id = 7) const bool TAKES_TICKETS = true;
 layout(constant_id = 8) const uint LATE = 0u; /* loads of a late tile (delay) */
 
+/* What comes before the first element. */
 sum_t base_sum()
 {
-    return OF_COUNTS || is_none(args.base) ? ZERO : load_sum(args.base, 0u);
+    if (OF_COUNTS)
+        return ZERO;
+    if (!is_none(args.base))
+        return load_sum(args.base, 0u);
+    sum_t least = ZERO;
+#ifdef SUM_U32
+    least = IS_EXTREME ? args.least_low : least;
+#elif defined(SUM_U64)
+    least = IS_EXTREME ? uvec2(args.least_low, args.least_high) : least;
+#endif
+    if (is_none(args.start))
+        return least;
+    sum_t start = load_sum(args.start, 0u);
+    if (IS_EXTREME)
+        start = code_of(start);
+    return add(least, start);
 }
 void store_total(sum_t total)
 {
@@ -25,7 +45,7 @@ void store_total(sum_t total)
     }
 #endif
     if (!is_none(args.total))
-        store_sum(args.total, 0u, total);
+        store_sum(args.total, 0u, number_of(total));
     if (!is_none(args.next_base))
         store_sum(args.next_base, 0u, total);
 }
@@ -61,7 +81,7 @@ sum_t find_before(uint tile, sum_t own, uint count)
     uvec2 states = address_of_word(args.states, STATES_FIRST);
     uint end = tile;
     sum_t sum = ZERO;
-    own = add(own, sum_of_word(delay(tile, LATE, args.stalled)));
+    own = delay(tile, LATE, args.stalled) != 0u ? ZERO : own;
     if (gl_LocalInvocationID.x == 0u)
         publish(states, tile, tile == 0u ? INCLUSIVE : AGGREGATE, own);
     for (;;) {

@@ -360,7 +360,7 @@ uint take_tile()
 sum_t find_carry(uint tile, marked_tile t)
 {
     uvec2 states = address_of_word(args.states, STATES_FIRST);
-    sum_t total = add(t.total, sum_of_word(delay(tile, LATE, args.stalled)));
+    sum_t total = delay(tile, LATE, args.stalled) != 0u ? ZERO : t.total;
     if (gl_LocalInvocationID.x == 0u)
         publish(states, tile, tile == 0u || t.has_head ? INCLUSIVE : AGGREGATE, total);
     if (tile == 0u || is_head(0u))
