@@ -16,4 +16,7 @@ typedef struct vk_fold {
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
                   vk_fold *out);
 
+/* Can shaders index so many elements, in tiles, and segments? */
+bool vk_segments_fit(uint64_t elements, uint64_t segments);
+
 #endif

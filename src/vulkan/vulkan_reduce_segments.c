@@ -20,7 +20,7 @@ enum { RANGE_LOG2_LEAST = 11, RANGE_LOG2_MOST = 13, RANGES_ENOUGH = 1024 };
 
 /* Shaders index elements and segments with 32 bits, and uvec4 with 31. */
 _Static_assert(((uint64_t)UINT32_MAX + 1) * 8 / 16 - 1 <= INT32_MAX, "of elements of 8 bytes, too");
-static bool is_countable(uint64_t elements, uint64_t segments)
+bool vk_segments_fit(uint64_t elements, uint64_t segments)
 {
     return elements <= UINT32_MAX - (1u << FOLD_TILE_LOG2) && segments < (uint64_t)1 << 31;
 }
@@ -65,7 +65,7 @@ static bool lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, vk_a
         .groups = (uint32_t)groups,
     };
     job->states = vk_take(arena, 3 * groups, sizeof(uint32_t));
-    return is_supported && is_countable(elements, segments);
+    return is_supported && vk_segments_fit(elements, segments);
 }
 
 static bool supports(tml_context *tml, const void *desc)

@@ -1,7 +1,8 @@
-/* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; vulkan/vulkan_stream.k.h
- * lists the steps); integers are scanned by vulkan_scan_segments.c. An invocation does a short segment; middling and long ones go to lists on the device, and a fixed number
- * of workgroups loops over the lists. Long segments are cut into the tiles of tml_reduce and tml_scan,
- * so that work is proportional to elements. The lists have capacity for segments that do not overlap. */
+/* Segmented scan on the Vulkan engine: of floats here (shaders/segments_scan.glsl; vulkan/vulkan_stream.k.h lists
+ * the steps), of integers in vulkan_scan_segments.c. An invocation does a short segment; middling and long ones
+ * go to lists on the device, and a fixed number of workgroups loops over the lists. Long segments are cut into
+ * the tiles of tml_scan, so that work is proportional to elements. The lists have capacity for segments that do
+ * not overlap. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
@@ -11,12 +12,12 @@
 
 #include "kernels/kernel_end.h"
 
-enum { MAX_SPECS = VK_FOLD_SPECS + 1 };
+enum { MAX_SPECS = 4 };
 
 typedef struct segments_job {
     tml_context *tml;
     const vk_module *module;
-    uint32_t spec_count, mode_spec;
+    uint32_t spec_count;
     uint32_t specs[MAX_SPECS];
     uint32_t segments;
     uint64_t most_tiles;
@@ -28,13 +29,6 @@ typedef struct segments_shape {
     uint64_t short_most, middling_most, tile;
     size_t result_size;
 } segments_shape;
-
-/* Shaders index elements and segments with 32 bits, and uvec4 with 31. */
-_Static_assert(((uint64_t)UINT32_MAX + 1) * 8 / 16 - 1 <= INT32_MAX, "of elements of 8 bytes, too");
-static bool is_countable(uint64_t elements, uint64_t segments)
-{
-    return elements <= UINT32_MAX - (1u << FOLD_TILE_LOG2) && segments < (uint64_t)1 << 31;
-}
 
 /* Lays out for up to n elements and so many segments. */
 static void lay_out(tml_context *tml, tml_buffer in, uint64_t n, tml_buffer offsets,
@@ -72,7 +66,7 @@ static tml_status step(const segments_job *job, uint32_t mode, uint64_t groups)
                              .groups = groups};
     for (uint32_t s = 0; s < job->spec_count; s++)
         info.specs[s] = job->specs[s];
-    info.specs[job->mode_spec] = mode;
+    info.specs[0] = mode;
     return vk_dispatch(job->tml, &info);
 }
 
@@ -146,8 +140,8 @@ static bool scan_supports(tml_context *tml, const void *argument)
 {
     const tml_scan_segments_desc *desc = argument;
     return (tml_slot_of(tml, desc->out)->type != TML_F64 || vk_caps_of(tml)->float64) &&
-           is_countable(tml_slot_of(tml, desc->in)->count,
-                        tml_slot_of(tml, desc->offsets)->count - 1);
+           vk_segments_fit(tml_slot_of(tml, desc->in)->count,
+                           tml_slot_of(tml, desc->offsets)->count - 1);
 }
 
 static size_t scan_scratch_size(tml_context *tml, const void *argument)

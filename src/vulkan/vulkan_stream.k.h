@@ -71,15 +71,15 @@ ARGS_END(scan_args)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* Steps of segmented reduce and scan, a dispatch each. An invocation does a short segment, a
+/* Steps of a segmented scan of floats, a dispatch each. An invocation does a short segment, a
  * subgroup a middling one, a workgroup a tile of a long one.
  *   FIND      lists middling and long segments, counts the latter's tiles, reports decreasing offsets,
- *             after which the other steps do nothing; reduce also does the short segments
- *   SHORT     scan: the short segments
+ *             after which the other steps do nothing
+ *   SHORT     the short segments
  *   MIDDLING  the middling segments
  *   TILES     the aggregate of each tile
- *   LONG      reduce: a long segment's result from its tiles'; scan: exclusive scan of the aggregates
- *   ADD       scan: each tile from its exclusive prefix */
+ *   LONG      exclusive scan of a long segment's aggregates
+ *   ADD       each tile from its exclusive prefix */
 #define SEGMENTS_FIND     0u
 #define SEGMENTS_SHORT    1u
 #define SEGMENTS_MIDDLING 2u
@@ -109,12 +109,11 @@ ARG_ADDRESS(results)  /* four of 16 bytes for each range */
 ARG_ADDRESS(counters) /* zeroed: three for each range */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(count_at) /* optional: u32, segments, up to the bound */
-ARG_ADDRESS(
-    end_at) /* optional: u32, SEGMENTS_STARTS: where the last segment ends, up to elements */
+ARG_ADDRESS(end_at)   /* optional: u32, SEGMENTS_STARTS: where the last one ends, up to elements */
 ARG_UINT(segments)
 ARG_UINT(elements)
-ARG_UINT(wide) /* SEGMENTS_WIDE and SEGMENTS_STARTS */
-ARG_UINT(pass_tiles)
+ARG_UINT(wide)       /* SEGMENTS_WIDE and SEGMENTS_STARTS */
+ARG_UINT(pass_tiles) /* in a pass of tml_reduce */
 ARG_UINT(each_log2)
 ARG_UINT(groups)
 ARG_UINT(clear_count)
@@ -125,19 +124,16 @@ ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(counters)
-ARG_ADDRESS(middling)   /* indices of segments */
-ARG_ADDRESS(longs)      /* likewise */
-ARG_ADDRESS(tiles)      /* tiles of each long segment; after the scan, tiles before it */
-ARG_ADDRESS(results)    /* per tile: 16 bytes, or a sum */
-ARG_ADDRESS(count_at)   /* optional: u32, segments, up to the bound */
-ARG_ADDRESS(
-    end_at) /* optional: u32, SEGMENTS_STARTS: where the last segment ends, up to elements */
+ARG_ADDRESS(middling) /* indices of segments */
+ARG_ADDRESS(longs)    /* likewise */
+ARG_ADDRESS(tiles)    /* tiles of each long segment; after the scan, tiles before it */
+ARG_ADDRESS(results)  /* a sum per tile */
 ARG_UINT(segments)
 ARG_UINT(elements)
-ARG_UINT(wide) /* SEGMENTS_WIDE and SEGMENTS_STARTS */
+ARG_UINT(wide) /* SEGMENTS_WIDE */
 ARG_UINT(middling_room)
 ARG_UINT(long_room)
-ARG_UINT(pass_tiles) /* in a pass of tml_reduce or tml_scan */
+ARG_UINT(pass_tiles) /* in a pass of tml_scan */
 ARGS_END(segments_args)
 
 /* scan_segments.glsl: tml_scan_segments for integers, in the modes of tml_scan. SCAN_TILES: an inclusive

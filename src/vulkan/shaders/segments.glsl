@@ -1,4 +1,4 @@
-/* Shared by segmented reduce and scan: the segments, and the lists of them. */
+/* The segments of a segmented scan of floats, and the lists of them. */
 ARGS_USE(segments_args)
 
 /* Segment s; empty if its offsets decrease or are out of range. */
@@ -7,14 +7,8 @@ struct segment {
     uint count;
 };
 
-uint segments_now()
-{
-    return stream_length(args.count_at, args.segments);
-}
 uvec2 offset_of(uint s)
 {
-    if ((args.wide & SEGMENTS_STARTS) != 0u && s >= segments_now())
-        return uvec2(stream_length(args.end_at, args.elements), 0u);
     if ((args.wide & SEGMENTS_WIDE) == 0u)
         return uvec2(LOAD_U32(args.offsets, s), 0u);
     return load64(address_of(args.offsets, s, 8u));
