@@ -667,27 +667,43 @@ static inline void model_compact(const operands *o, const call *c)
     free(keep);
 }
 
-/* An insertion of each element before those that come after it. */
+/* A merge sort of places [first, end) with room for as many, which is stable. */
+static inline void model_merge(const array *keys, bool descends, uint64_t *places, uint64_t *room,
+                               uint64_t first, uint64_t end)
+{
+    uint64_t middle = first + (end - first) / 2, a = first, b = middle;
+    if (end - first < 2)
+        return;
+    model_merge(keys, descends, places, room, first, middle);
+    model_merge(keys, descends, places, room, middle, end);
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t x = a < middle ? load(keys->type, keys->mirror, places[a]).integer : 0;
+        uint64_t y = b < end ? load(keys->type, keys->mirror, places[b]).integer : 0;
+        bool takes_b = a == middle || (b < end && (descends ? x < y : x > y));
+        room[i] = places[takes_b ? b++ : a++];
+    }
+    memcpy(places + first, room + first, (end - first) * sizeof *places);
+}
+
 static inline void model_sort(const operands *o, const call *c)
 {
     const array *keys = o->at[AT_BY];
     uint64_t n = model_length(o, c, keys->count);
-    uint64_t *places = malloc(n * sizeof *places + 1);
-    if (!places)
+    uint64_t *places = malloc(n * sizeof *places + 1), *room = malloc(n * sizeof *room + 1);
+    if (!places || !room)
         abort();
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t key = load(keys->type, keys->mirror, i).integer, low = 0, high = i;
-        while (low < high) { /* the first that comes after */
-            uint64_t middle = (low + high) / 2;
-            uint64_t other = load(keys->type, keys->mirror, places[middle]).integer;
-            if (c->options & OPTION_INCLUSIVE ? other < key : other > key)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        memmove(places + low + 1, places + low, (i - low) * sizeof *places);
-        places[low] = i;
+    for (uint64_t i = 0; i < n; i++)
+        places[i] = i;
+    const array *offsets = o->at[AT_IN];
+    bool descends = c->options & OPTION_INCLUSIVE;
+    for (uint64_t s = 0; offsets && s + 1 < offsets->count; s++) {
+        uint64_t end = load(offsets->type, offsets->mirror, s + 1).integer;
+        if (end <= n)
+            model_merge(keys, descends, places, room,
+                        load(offsets->type, offsets->mirror, s).integer, end);
     }
+    if (!offsets)
+        model_merge(keys, descends, places, room, 0, n);
     for (int p = 0; p < 4; p++) { /* the keys, payloads, indices */
         const array *in = p == 3 ? NULL : o->at[p ? AT_IN + p : AT_BY];
         array *out = o->at[p == 3 ? AT_INDICES : AT_OUT + p];
@@ -705,6 +721,7 @@ static inline void model_sort(const operands *o, const call *c)
             store_integer(out, i, places[i]);
         free(moved);
     }
+    free(room);
     free(places);
 }
 

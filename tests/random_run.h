@@ -662,6 +662,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         const tml_sort_desc d = {.keys = by,
                                  .length = length,
                                  .descending = c->options & OPTION_INCLUSIVE,
+                                 .offsets = in[0],
                                  .sorted = out[0],
                                  .payloads = {{in[1], out[1]}, {in[2], out[2]}},
                                  .indices = buffer_at(o, AT_INDICES),

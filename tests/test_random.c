@@ -417,11 +417,23 @@ static void make_compact(generator *g, call *c)
     choose_scratch(g, c);
 }
 
+static uint16_t want_offsets(generator *g, uint32_t context, uint64_t most)
+{
+    uint16_t offsets = find(g, context, count_types, 1, ROLE_OFFSETS);
+    if (!offsets || g->arrays[offsets].limit > most || chance(g, 30))
+        offsets = create_array(g, context, pick_type(g, count_types), 1 + random_size(&g->seed),
+                               STYLE_BITS, ROLE_OFFSETS, most);
+    use(g, offsets);
+    return offsets;
+}
+
 static void make_sort(generator *g, call *c)
 {
     c->options |= chance(g, 40) ? OPTION_INCLUSIVE : 0; /* descending */
     c->at[AT_BY] = want_any(g, c->context, uint_types, any_style(g));
     uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_BY]].count);
+    if (chance(g, 40)) /* of segments, some of which may end past the length */
+        c->at[AT_IN] = want_offsets(g, c->context, g->arrays[c->at[AT_BY]].count);
     if (chance(g, 60))
         c->at[AT_OUT] = chance(g, 30)
                             ? c->at[AT_BY]
@@ -527,11 +539,7 @@ static void make_segments(generator *g, call *c)
     c->options |= chance(g, 50) ? OPTION_INCLUSIVE : 0;
     c->at[AT_IN] = want_any(g, c->context, is_scan ? scan_types : scalar_types, any_style(g));
     const sketch in = g->arrays[c->at[AT_IN]];
-    uint16_t offsets = find(g, c->context, count_types, 1, ROLE_OFFSETS);
-    if (!offsets || g->arrays[offsets].limit > in.count || chance(g, 30))
-        offsets = create_array(g, c->context, pick_type(g, count_types), 1 + random_size(&g->seed),
-                               STYLE_BITS, ROLE_OFFSETS, in.count);
-    use(g, offsets);
+    uint16_t offsets = want_offsets(g, c->context, in.count);
     c->at[AT_BY] = offsets;
     bool in_place = is_scan && in.type != TML_U8 && in.type != TML_U16 && chance(g, 25);
     c->at[AT_OUT] = in_place  ? c->at[AT_IN]
