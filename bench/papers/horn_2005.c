@@ -133,7 +133,7 @@ tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_des
 {
     const papers_space *space = desc->space;
     const tml_length outputs = papers_outputs(tml, desc->out, desc->count);
-    tml_buffer running;
+    tml_buffer running = {0, 0};
     tml_status status = papers_count(tml, desc);
     if (!status)
         status = add_up(tml, space->words[0], space, &running);
