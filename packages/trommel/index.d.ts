@@ -392,6 +392,34 @@ export interface Picture {
     channels: 1 | 2 | 3 | 4;
     srgb?: boolean;
 }
+/** A texture of the page's with float or normalised colours (RGBA16F, R11F_G11F_B10F, SRGB8_ALPHA8, ...), read in
+ * place as texelFetch gives it. format: its sized internal format, such as gl.RGBA16F; default: any of four components. */
+export interface TexturePicture {
+    texture: WebGLTexture;
+    width: number;
+    height: number;
+    format?: number;
+    /** Default: 3, red, green, blue. */
+    channels?: 1 | 2 | 3 | 4;
+}
+/** Between a texture of the page's (R32F, RGBA32F, RGBA16F, RGBA8, ...) and a buffer of u8 (normalised), f16 or f32: row
+ * by row, or as a volume whose slices are tiles of the texture. One draw; waits for nothing. */
+export interface TextureTransfer {
+    texture: WebGLTexture;
+    width: number;
+    height: number;
+    /** Its sized internal format. Default: any of four components. */
+    format?: number;
+    /** Width and height of a slice. Default: no tiles. */
+    tiles?: [number, number];
+    /** Default: all tiles. */
+    slices?: number;
+    /** Scalars of an element. Default: the format's. */
+    channels?: 1 | 2 | 3 | 4;
+    buffer: TrommelBuffer;
+    /** Scalar of the buffer with which the first element begins. */
+    first?: number;
+}
 /** What was measured of a picture; luminances are linear, logarithms in stops. */
 export interface PictureStats {
     pixels: number;
@@ -632,11 +660,19 @@ export class Trommel {
     /** Resolves when the device has done everything enqueued so far. Does not block. */
     finished(): Promise<void>;
 
+    /** GL: a texture of the page's into a buffer, and back (the texture must be of a format that can be drawn to). */
+    importTexture(options: TextureTransfer): void;
+    exportTexture(options: TextureTransfer): void;
+    /** GL: GLSL to look up buffers in shaders of yours, to put below their #version and precisions: tml_word(words, i),
+     * tml_float, tml_vec2 to tml_vec4, tml_uvec2 to tml_uvec4, tml_count(words), with words a usampler2D of a buffer's
+     * texture (trommel/gl.h has what the float tier's take). Null on the CPU engine. */
+    readonly glsl: string | null;
+
     /** How many elements the buffers of the next calls have at least. */
     imageSizes(): { stats: number; state: number };
     /** Measures a picture's luminance into stats, a u32 buffer. Waits for nothing. */
     imageMeasure(options: {
-        image: Picture; luminance?: 'rec709' | 'rec2020' | 'acescg' | 'max-rgb';
+        image: Picture | TexturePicture; luminance?: 'rec709' | 'rec2020' | 'acescg' | 'max-rgb';
         /** Default: all. */
         what?: ('log' | 'mean' | 'histogram')[];
         floor?: number; stats: TrommelBuffer;

@@ -1501,6 +1501,23 @@ export class Trommel {
         return this[INTERNAL].finished();
     }
 
+    /* ---- textures of the page's ---- */
+
+    importTexture(o) {
+        this[INTERNAL].transfer('importTexture', o);
+    }
+    exportTexture(o) {
+        this[INTERNAL].transfer('exportTexture', o);
+    }
+    get glsl() {
+        const i = this[INTERNAL];
+        if (!i.gl)
+            return null;
+        i.check();
+        i.call('glsl', {});
+        return i.text('glsl');
+    }
+
     /* ---- image ---- */
 
     imageSizes() {
@@ -1799,9 +1816,28 @@ Object.assign(Inside.prototype, {
     },
     imageFields(call, image) {
         return {
-            in0: this.handle(call, 'the picture', image.buffer), width: image.width, height: image.height,
-            channels: image.channels, srgb: image.srgb,
+            in0: image.texture ? undefined : this.handle(call, 'the picture', image.buffer),
+            width: image.width, height: image.height,
+            channels: image.channels ?? (image.texture ? 3 : undefined), srgb: image.srgb,
+            ...this.colours(call, image.texture, image.format),
         };
+    },
+    /* A texture of the page's with colours, or none. */
+    colours(call, texture, format) {
+        if (texture && !this.gl)
+            throw new TrommelError('UNSUPPORTED', `${call}: the CPU engine reads no textures; give a buffer`);
+        return { colours: texture ? this.lend(texture) : 0, colours_format: format };
+    },
+    transfer(call, o) {
+        this.check();
+        this.needGl(call);
+        if (!o.texture)
+            throw invalid(`${call}: texture is missing, needs a WebGLTexture`);
+        this.call(call === 'importTexture' ? 'import' : 'export', {
+            ...this.colours(call, o.texture, o.format), width: o.width, height: o.height,
+            tile_width: o.tiles?.[0], tile_height: o.tiles?.[1], slices: o.slices, channels: o.channels,
+            buffer: this.handle(call, 'buffer', o.buffer), first: o.first,
+        });
     },
     needGl(call) {
         if (!this.gl)

@@ -117,6 +117,59 @@ export default async function (t) {
         assert.equal(result.error, 0);
     });
 
+    await t.test('textures of the page are pictures, come into buffers and leave them', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const gl = document.createElement('canvas').getContext('webgl2');
+            gl.getExtension('EXT_color_buffer_float');
+            const make = (format, data) => {
+                const texture = gl.createTexture();
+                gl.bindTexture(gl.TEXTURE_2D, texture);
+                gl.texStorage2D(gl.TEXTURE_2D, 1, format, 6, 4);
+                if (data)
+                    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 6, 4, gl.RGBA, gl.FLOAT, data);
+                return texture;
+            };
+            const colours = Float32Array.from({ length: 96 }, (_, i) => 0.25 * (i % 61));
+            const picture = make(gl.RGBA16F, colours), other = make(gl.RGBA32F);
+            const t = await Trommel.create(gl, { engine: 'gl' });
+            const stats = [0, 1].map(() => t.buffer({ type: 'u32', count: t.imageSizes().stats }));
+            const held = t.buffer(colours), back = t.buffer({ type: 'f32', count: 96 });
+            gl.activeTexture(gl.TEXTURE1);
+            gl.bindTexture(gl.TEXTURE_2D, other);
+            t.imageMeasure({ image: { texture: picture, width: 6, height: 4, format: gl.RGBA16F, channels: 4 }, stats: stats[0] });
+            t.imageMeasure({ image: { buffer: held, width: 6, height: 4, channels: 4 }, stats: stats[1] });
+            /* a volume of 3 x 2 x 4 in four tiles */
+            t.exportTexture({ texture: other, width: 6, height: 4, format: gl.RGBA32F, tiles: [3, 2], buffer: held });
+            t.importTexture({ texture: other, width: 6, height: 4, format: gl.RGBA32F, buffer: back });
+            const [a, b] = stats.map(one => one.read()), rows = back.read();
+            let message = '';
+            try {
+                t.importTexture({ texture: other, width: 6, height: 4, format: gl.RGBA32UI, buffer: back });
+            } catch (error) {
+                message = error.message;
+            }
+            const shader = gl.createShader(gl.FRAGMENT_SHADER);
+            gl.shaderSource(shader, '#version 300 es\\nprecision highp float;\\n' + t.glsl +
+                'uniform highp usampler2D words; out vec4 colour; void main() { colour = tml_vec4(words, tml_count(words)); }');
+            gl.compileShader(shader);
+            const result = {
+                same: a.every((word, i) => word === b[i]), pixels: a[0],
+                /* the second slice is the tile on the right */
+                moved: rows[12] === colours[24] && rows[24] === colours[12] && rows[95] === colours[95],
+                kept: gl.getParameter(gl.TEXTURE_BINDING_2D) === other && gl.getParameter(gl.ACTIVE_TEXTURE) === gl.TEXTURE1,
+                message, compiled: gl.getShaderParameter(shader, gl.COMPILE_STATUS), error: gl.getError(),
+            };
+            t.close();
+            return result;
+        })()`);
+        assert.ok(result.same && result.pixels === 24);
+        assert.ok(result.moved && result.kept && result.compiled);
+        assert.match(result.message, /float or normalised colours/);
+        assert.equal(result.error, 0);
+    });
+
     await t.test('where there is no WebGL 2 the CPU engine computes, unless a path is asked for', async ({ open, root, assert }) => {
         const page = await openWithoutWebGL2(open, `/${blank}`);
         const result = await page.evaluate(`(async () => {

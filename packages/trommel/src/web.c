@@ -24,6 +24,7 @@
     X(engine) X(path) X(threads) X(exact_counts)                                                   \
     X(buffer) X(type) X(count) X(data) X(size) X(first) X(host) X(label)                           \
     X(texture) X(width) X(height) X(name) X(source) X(run)                                         \
+    X(colours) X(colours_format) X(tile_width) X(tile_height) X(slices)                            \
     X(result) X(param_count) X(param0) X(param1) X(param2) X(param3)                               \
     X(kernel) X(emit) X(params) X(in0) X(in1) X(in2) X(in3) X(flags) X(mask)                       \
     X(payload_in0) X(payload_in1) X(payload_in2) X(payload_in3)                                    \
@@ -50,7 +51,7 @@
 
 #define WEB_REPLY(X)                                                                               \
     X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
-    X(texture) X(width) X(height) X(count) X(seconds)                                              \
+    X(texture) X(width) X(height) X(count) X(seconds) X(glsl)                                      \
     X(data) X(size) X(type) X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)         \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
     X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
@@ -347,6 +348,40 @@ EMSCRIPTEN_KEEPALIVE int web_texture(tml_context *tml)
         reply.height = gl.height;
     }
     return status;
+}
+
+/* A texture of the page's with colours; texture 0: there is none. */
+static tml_gl_image colours_of(const web_request *r)
+{
+    return (tml_gl_image){(uint32_t)r->colours, (uint32_t)r->colours_format};
+}
+
+static tml_gl_transfer_desc transfer_of(const web_request *r)
+{
+    return (tml_gl_transfer_desc){.image = colours_of(r),
+                                  .width = (uint32_t)r->width,
+                                  .height = (uint32_t)r->height,
+                                  .tile_width = (uint32_t)r->tile_width,
+                                  .tile_height = (uint32_t)r->tile_height,
+                                  .slices = (uint32_t)r->slices,
+                                  .channels = (uint32_t)r->channels,
+                                  .buffer = buffer_of(r->buffer),
+                                  .first = (uint64_t)r->first};
+}
+EMSCRIPTEN_KEEPALIVE int web_import(tml_context *tml)
+{
+    const tml_gl_transfer_desc desc = transfer_of(&request);
+    return tml_gl_import(tml, &desc);
+}
+EMSCRIPTEN_KEEPALIVE int web_export(tml_context *tml)
+{
+    const tml_gl_transfer_desc desc = transfer_of(&request);
+    return tml_gl_export(tml, &desc);
+}
+EMSCRIPTEN_KEEPALIVE int web_glsl(tml_context *tml)
+{
+    reply.glsl = address(tml_gl_glsl(tml));
+    return TML_OK;
 }
 
 EMSCRIPTEN_KEEPALIVE int web_read(tml_context *tml)
@@ -737,7 +772,10 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_examine(tml_context *tml)
 /* The picture that is read from, and the one that is written to, of the same size. */
 static tml_image image_of(const web_request *r)
 {
-    return (tml_image){.buffer = buffer_of(r->in0),
+    static tml_gl_image colours; /* read by the call that follows */
+    colours = colours_of(r);
+    return (tml_image){.gl = colours.texture ? &colours : NULL,
+                       .buffer = buffer_of(r->in0),
                        .width = (uint32_t)r->width,
                        .height = (uint32_t)r->height,
                        .channels = (uint32_t)r->channels,

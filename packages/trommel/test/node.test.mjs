@@ -295,6 +295,10 @@ export default async function (t) {
         fails(() => library.map({ kernel: silent, in: [a], out: a }), 'UNSUPPORTED', /cannot be compiled for the CPU/);
         fails(() => library.surface({ data: new Float32Array(7), dims: [2, 2, 2] }), 'INVALID_ARGUMENT', /desc\.volume/);
         fails(() => library.surface({ data: new Float32Array(8), dims: [2, 2, 2] }, { iso: NaN }), 'INVALID_ARGUMENT', /finite/);
+        assert.equal(library.glsl, null);
+        fails(() => library.importTexture({ texture: {}, width: 1, height: 1 }), 'UNSUPPORTED', /importTexture.*engine cpu/);
+        fails(() => library.exportTexture({}), 'UNSUPPORTED', /exportTexture.*engine cpu/);
+        fails(() => library.imageMeasure({ image: { texture: {}, width: 1, height: 1 }, stats: a }), 'UNSUPPORTED', /give a buffer/);
         fails(() => library.loadVolume(new TextEncoder().encode('NRRD0004\ntype: float\n'), 'a.nrrd'), 'FILE_FORMAT', /a\.nrrd/);
         /* A header whose samples lie in another file is not read as its own samples. */
         for (const [name, header] of [
