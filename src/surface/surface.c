@@ -580,35 +580,36 @@ static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, const tml
     return status;
 }
 
-/* Gathers the final outputs of a soup from the mesh. */
+/* Gathers the final outputs of a soup from the mesh: on the host, as the CPU engine does. */
 static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
                               const tml_surface_result *to)
 {
-    const struct {
-        const float *in;
-        tml_buffer out;
-        uint32_t components;
-    } arrays[] = {{mesh->positions, to->vertices, 3},
-                  {mesh->normals, to->vertex_normals, 3},
-                  {mesh->values, to->vertex_values, 1}};
-    surface_soup soup = {mesh->indices,
-                         mesh->indices64,
-                         mesh->vertex_count,
-                         mesh->triangle_count,
-                         {{NULL, NULL, 0}}};
+    enum { ARRAYS = OUT_VALUES + 1 };
+    void *const from[ARRAYS] = {mesh->positions, mesh->normals, mesh->values};
+    const tml_buffer buffers[ARRAYS] = {to->vertices, to->vertex_normals, to->vertex_values};
+    const tml_slot indices = {.memory = mesh->indices};
+    tml_slot in[ARRAYS] = {{0}}, out[ARRAYS] = {{0}}, *outs[ARRAYS] = {NULL};
     tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++) {
-        void *out = NULL;
-        if (tml_buffer_is_none(arrays[i].out) || mesh->triangle_count == 0)
+    for (int i = 0; i < ARRAYS && mesh->triangle_count && status == TML_OK; i++) {
+        in[i].memory = from[i];
+        if (tml_buffer_is_none(buffers[i]))
             continue;
-        status = tml_buffer_map(tml, arrays[i].out, &out);
-        soup.arrays[i] = (gathered_array){arrays[i].in, out, arrays[i].components};
+        status = tml_buffer_map(tml, buffers[i], &out[i].memory);
+        outs[i] = &out[i];
     }
-    if (status == TML_OK)
-        surface_gather(tml, &soup);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays); i++)
-        if (soup.arrays[i].out)
-            tml_buffer_unmap(tml, arrays[i].out);
+    const surface_plan plan = {.stage = SURFACE_SOUP,
+                               .type = TML_F32,
+                               .indices64 = mesh->indices64,
+                               .positions = outs[OUT_VERTICES],
+                               .vertex_normals = outs[OUT_NORMALS],
+                               .vertex_values = outs[OUT_VALUES],
+                               .welded = {&in[OUT_VERTICES], &in[OUT_NORMALS], &in[OUT_VALUES],
+                                          &indices, mesh->vertex_count, mesh->triangle_count}};
+    if (status == TML_OK && mesh->triangle_count)
+        status = surface_parts_of[PART_CPU].op->run(tml, &plan, NULL, 0);
+    for (int i = 0; i < ARRAYS; i++)
+        if (out[i].memory)
+            tml_buffer_unmap(tml, buffers[i]);
     return status;
 }
 
@@ -875,11 +876,46 @@ static tml_status find_room(tml_context *tml, surface_plan *plan)
                      plan->triangle_capacity);
 }
 
+/* The outputs, the isovalue on the device, counts and draw arguments. */
+static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                          enqueue_job *job)
+{
+    static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
+    const tml_surface_desc *surface = desc->surface;
+    surface_plan *plan = &job->plan;
+    tml_status status;
+    outputs_describe(tml, surface, plan, false, 0, 0, &job->result, plan, job->outputs);
+    for (int i = 0; i < OUTPUTS; i++)
+        if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_surface_enqueue: %s is no buffer; it makes none itself",
+                             job->outputs[i].field);
+    if ((status = outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) != TML_OK ||
+        (status = check_cells(tml, "tml_surface_enqueue", surface, plan)) != TML_OK ||
+        (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
+        return status;
+    if (desc->iso_index == UINT64_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.iso_index is %" PRIu64
+                         ", needs an element of desc.iso",
+                         desc->iso_index);
+    const optional_buffer optional[] = {
+        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
+        {"desc.counts", desc->counts, stream_count_types, 2, &plan->counts, false},
+        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->draw, false}};
+    status = check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
+    if (status == TML_OK)
+        status = check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc);
+    if (status != TML_OK)
+        return status;
+    plan->iso_index = desc->iso_index;
+    return find_room(tml, plan);
+}
+
 /* Checks the desc and resolves it into a plan with one part. */
 static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_desc *desc,
                                   enqueue_job *job)
 {
-    static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_surface_desc *surface = desc->surface;
     surface_plan *plan = &job->plan;
     if (!surface)
@@ -921,32 +957,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
         plan->index = NULL;
     surface_drop_flat_parts(plan);
-    outputs_describe(tml, surface, plan, false, 0, 0, &job->result, plan, job->outputs);
-    for (int i = 0; i < OUTPUTS; i++)
-        if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
-            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "tml_surface_enqueue: %s is no buffer; it makes none itself",
-                             job->outputs[i].field);
-    if ((status = outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) != TML_OK ||
-        (status = check_cells(tml, "tml_surface_enqueue", surface, plan)) != TML_OK ||
-        (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
-        return status;
-    if (desc->iso_index == UINT64_MAX)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_surface_enqueue: desc.iso_index is %" PRIu64
-                         ", needs an element of desc.iso",
-                         desc->iso_index);
-    const optional_buffer optional[] = {
-        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
-        {"desc.counts", desc->counts, stream_count_types, 2, &plan->counts, false},
-        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->draw, false}};
-    status = check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
-    if (status == TML_OK)
-        status = check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc);
-    if (status != TML_OK)
-        return status;
-    plan->iso_index = desc->iso_index;
-    return find_room(tml, plan);
+    return enqueue_resolve_buffers(tml, desc, job);
 }
 
 /* Copies u32 or u64 to u32 or u64. */

@@ -237,21 +237,6 @@ double surface_part_value(const surface_plan *plan, const surface_part *part);
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);
 
-/* A soup on the host: the corners of triangles, gathered from a welded mesh's arrays. A triangle with
- * a corner that is not below vertex_count becomes three zeros. */
-typedef struct gathered_array {
-    const float *in;
-    float *out; /* NULL: unused */
-    uint32_t components;
-} gathered_array;
-typedef struct surface_soup {
-    const void *indices; /* triangle_count x 3, u32 or u64 */
-    bool indices64;
-    uint64_t vertex_count, triangle_count;
-    gathered_array arrays[3];
-} surface_soup;
-void surface_gather(tml_context *tml, const surface_soup *soup);
-
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);
 

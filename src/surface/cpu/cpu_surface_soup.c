@@ -8,33 +8,41 @@ enum {
     TASK_BLOCKS = 64,
 };
 
+typedef struct gathered_array {
+    const float *in;
+    float *out; /* NULL: unused */
+    uint32_t components;
+} gathered_array;
+
 typedef struct soup_job {
-    const surface_soup *soup;
+    const void *indices; /* triangle_count x 3, u32 or u64 */
+    bool indices64;
+    uint64_t vertex_count, triangle_count;
+    gathered_array arrays[3];
     bool streams;
 } soup_job;
 
 /* The vertices of corners first, first + 1, ... Returns the largest. */
-static tml_index load_vertices(const surface_soup *soup, uint64_t first, size_t count,
-                               tml_index *out)
+static tml_index load_vertices(const soup_job *job, uint64_t first, size_t count, tml_index *out)
 {
-    const uint64_t *wide = soup->indices;
-    const uint32_t *narrow = soup->indices;
+    const uint64_t *wide = job->indices;
+    const uint32_t *narrow = job->indices;
     tml_index largest = 0;
     for (size_t i = 0; i < count; i++) {
-        out[i] = soup->indices64 ? wide[first + i] : narrow[first + i];
+        out[i] = job->indices64 ? wide[first + i] : narrow[first + i];
         largest = TML_MAX_OF(largest, out[i]);
     }
     return largest;
 }
 
 /* Gathers triangle by triangle; one that has a corner past the welded vertices becomes zeros. */
-static void gather_existing(const surface_soup *soup, const gathered_array *array,
+static void gather_existing(const soup_job *job, const gathered_array *array,
                             const tml_index *vertices, size_t count, unsigned char *out)
 {
     const size_t size = array->components * sizeof(float);
     for (size_t i = 0; i < count; i += 3)
-        if (vertices[i] < soup->vertex_count && vertices[i + 1] < soup->vertex_count &&
-            vertices[i + 2] < soup->vertex_count)
+        if (vertices[i] < job->vertex_count && vertices[i + 1] < job->vertex_count &&
+            vertices[i + 2] < job->vertex_count)
             cpu_gather(array->in, size, vertices + i, 3, out + i * size);
         else
             memset(out + i * size, 0, 3 * size);
@@ -44,17 +52,16 @@ static void gather_block(const soup_job *job, uint64_t first, size_t count)
 {
     tml_index vertices[BLOCK_CORNERS];
     _Alignas(64) unsigned char gathered[BLOCK_CORNERS * 3 * sizeof(float)];
-    const surface_soup *soup = job->soup;
-    const bool all_exist = load_vertices(soup, first, count, vertices) < soup->vertex_count;
-    for (size_t a = 0; a < TML_ARRAY_SIZE(soup->arrays); a++) {
-        const gathered_array *array = &soup->arrays[a];
+    const bool all_exist = load_vertices(job, first, count, vertices) < job->vertex_count;
+    for (size_t a = 0; a < TML_ARRAY_SIZE(job->arrays); a++) {
+        const gathered_array *array = &job->arrays[a];
         const size_t size = array->components * sizeof(float);
         if (!array->out)
             continue;
         if (all_exist)
             cpu_gather(array->in, size, vertices, count, gathered);
         else
-            gather_existing(soup, array, vertices, count, gathered);
+            gather_existing(job, array, vertices, count, gathered);
         cpu_copy_out((unsigned char *)array->out + first * size, gathered, count * size,
                      job->streams);
     }
@@ -63,20 +70,12 @@ static void gather_block(const soup_job *job, uint64_t first, size_t count)
 static void gather_task(void *argument, uint32_t task)
 {
     const soup_job *job = argument;
-    const uint64_t corners = 3 * job->soup->triangle_count;
+    const uint64_t corners = 3 * job->triangle_count;
     uint64_t first = (uint64_t)task * TASK_BLOCKS * BLOCK_CORNERS;
     const uint64_t end = TML_MIN_OF(first + TASK_BLOCKS * BLOCK_CORNERS, corners);
     for (; first < end; first += BLOCK_CORNERS)
         gather_block(job, first, (size_t)TML_MIN_OF(end - first, (uint64_t)BLOCK_CORNERS));
     cpu_stream_fence();
-}
-
-void surface_gather(tml_context *tml, const surface_soup *soup)
-{
-    const uint64_t corners = 3 * soup->triangle_count;
-    soup_job job = {soup, cpu_worth_streaming(3 * sizeof(float) * corners)};
-    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(corners, TASK_BLOCKS * BLOCK_CORNERS), gather_task,
-                     &job);
 }
 
 tml_status surface_soup_run(const surface_job *job)
@@ -88,14 +87,17 @@ tml_status surface_soup_run(const surface_job *job)
     } slots[] = {{welded->positions, plan->positions},
                  {welded->vertex_normals, plan->vertex_normals},
                  {welded->vertex_values, plan->vertex_values}};
-    surface_soup soup = {.indices = welded->indices->memory,
-                         .indices64 = plan->indices64,
-                         .vertex_count = welded->vertex_count,
-                         .triangle_count = welded->triangle_count};
+    const uint64_t corners = 3 * welded->triangle_count;
+    soup_job soup = {.indices = welded->indices->memory,
+                     .indices64 = plan->indices64,
+                     .vertex_count = welded->vertex_count,
+                     .triangle_count = welded->triangle_count,
+                     .streams = cpu_worth_streaming(3 * sizeof(float) * corners)};
     for (size_t a = 0; a < TML_ARRAY_SIZE(slots); a++)
         if (slots[a].out)
             soup.arrays[a] =
                 (gathered_array){slots[a].in->memory, slots[a].out->memory, a < 2 ? 3 : 1};
-    surface_gather(job->tml, &soup);
+    tml_parallel_for(job->tml, (uint32_t)TML_CEIL_DIV(corners, TASK_BLOCKS * BLOCK_CORNERS),
+                     gather_task, &soup);
     return TML_OK;
 }
