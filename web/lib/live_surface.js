@@ -21,6 +21,7 @@ export class LiveSurface {
         this.volume = null;
         this.index = null;
         this.isClosed = false;
+        this.isSoup = this.hasCells = false;
         this.forget();
     }
 
@@ -64,19 +65,35 @@ export class LiveSurface {
         this.expect(4 * Math.max(x * y, y * z, z * x));
     }
 
+    // vertices: of the welded mesh, of a soup too.
     expect(vertices) {
         const room = rounded(Math.max(vertices, LEAST));
         this.releaseOutputs();
         // A closed surface has two triangles for each vertex.
         const triangles = rounded(2.05 * room);
         const { trommel } = this;
-        this.outputs = {
-            vertices: trommel.buffer({ type: "f32x3", count: room, label: "vertices" }),
-            vertexNormals: trommel.buffer({ type: "f32x3", count: room, label: "normals" }),
-            indices: trommel.buffer({ type: "u32x3", count: triangles, label: "indices" }),
-        };
-        this.room = room;
+        this.expected = vertices;
+        this.room = this.isSoup ? 3 * triangles : room;
         this.triangleRoom = triangles;
+        this.outputs = {
+            vertices: trommel.buffer({ type: "f32x3", count: this.room, label: "vertices" }),
+            vertexNormals: trommel.buffer({ type: "f32x3", count: this.room, label: "normals" }),
+        };
+        if (!this.isSoup)
+            this.outputs.indices = trommel.buffer({ type: "u32x3", count: triangles, label: "indices" });
+        if (this.hasCells)
+            this.outputs.triangleCells = trommel.buffer({ type: "u32", count: triangles, label: "cells" });
+    }
+
+    // Other outputs, in which what is under way does not count.
+    setForm(isSoup, hasCells) {
+        if (isSoup === this.isSoup && hasCells === this.hasCells)
+            return;
+        this.isSoup = isSoup;
+        this.hasCells = hasCells;
+        this.generation++;
+        this.isAsking = false;
+        this.expect(this.expected);
     }
 
     releaseOutputs() {
@@ -104,9 +121,10 @@ export class LiveSurface {
         this.trommel.field(radii ? { ...options, radii } : options, this.volume);
     }
 
-    // normals: none, forward, central or sobel.
-    extract({ iso, normals }) {
-        const { vertices, vertexNormals, indices } = this.outputs;
+    // normals: none, forward, central or sobel. cells: also each triangle's.
+    extract({ iso, normals, soup = false, cells = false }) {
+        this.setForm(soup, cells);
+        const { vertexNormals, ...outputs } = this.outputs;
         if (this.wantsIndex)
             this.index ??= this.trommel.surfaceIndex({ ...this.grid, data: this.volume });
         this.hasNormals = normals !== "none";
@@ -115,8 +133,8 @@ export class LiveSurface {
             volume: this.volume,
             iso,
             normals,
-            vertices,
-            indices,
+            soup,
+            ...outputs,
             counts: this.counts,
             ...(this.hasNormals ? { vertexNormals } : {}),
             ...(this.index ? { index: this.index } : {}),
@@ -136,9 +154,10 @@ export class LiveSurface {
                 return;
             this.isAsking = false;
             [this.vertexCount, this.triangleCount] = counts;
-            const needed = Math.max(this.vertexCount, this.triangleCount / 2.05);
+            const needed = Math.max(this.isSoup ? 0 : this.vertexCount, this.triangleCount / 2.05);
             this.isShort = this.vertexCount > this.room || this.triangleCount > this.triangleRoom;
-            this.wantsRoom = this.isShort || needed * 1.1 > this.room || needed * HEADROOM * WASTE < this.room - LEAST
+            const room = this.triangleRoom / 2.05;
+            this.wantsRoom = this.isShort || needed * 1.1 > room || needed * HEADROOM * WASTE < room - LEAST
                 ? needed * HEADROOM : null;
             this.onCounts();
         }, () => {
@@ -159,16 +178,16 @@ export class LiveSurface {
 
     // For MeshRenderer.drawMesh.
     mesh(model) {
-        const { vertices, vertexNormals, indices } = this.outputs;
+        const { vertices, vertexNormals, indices, triangleCells } = this.outputs;
         const known = this.triangleCount === null ? Infinity : rounded(this.triangleCount * HEADROOM);
         return {
             vertices: vertices.texture,
             normals: this.hasNormals ? vertexNormals.texture : null,
-            indices: indices.texture,
+            indices: indices?.texture ?? null,
+            cells: triangleCells?.texture ?? null,
             counts: this.counts.texture,
             room: this.room,
             expected: Math.min(this.triangleRoom, known),
-            grid: this.grid,
             model,
         };
     }

@@ -2,17 +2,16 @@
 // grid's box, into whatever framebuffer is bound.
 //
 // Nothing about a mesh is known here but how many triangles to expect. A vertex shader runs for each
-// corner of each expected triangle, fetches the corner's index, position and normal from the library's
-// textures, and looks up the count there too: triangles past it fall outside the picture. Needs WebGL 2.
+// corner of each expected triangle, fetches the corner's index (unless of a soup), position and normal from the
+// library's textures, and looks up the count there too: triangles past it fall outside the picture. Needs WebGL 2.
 import { MESH_FRAGMENT } from "./mesh_look.js";
 import { Programs } from "./programs.js";
 
 const MESH_VERTEX = `
-uniform usampler2D vertices, normals, indices, counts;
-uniform uvec3 rows;     // log2 of texels in a row: vertices, normals, indices
+uniform usampler2D vertices, normals, indices, cells, counts;
+uniform uvec4 rows;     // log2 of texels in a row: vertices, normals, indices, cells
 uniform uint room;      // vertices that there is room for
 uniform mat4 view, model;
-uniform vec3 grid_origin, grid_spacing;
 out vec3 world, normal, corner;
 #ifdef CELLS
 flat out int in_cell;
@@ -28,18 +27,14 @@ vec3 vec3_at(usampler2D words, uint log2_row, uint i)
                                  word(words, log2_row, 3u * i + 2u)));
 }
 #ifdef CELLS
-// The middle of a triangle lies inside its cell.
-ivec3 cell_of(uint triangle)
+uint cell_of(uint triangle)
 {
-    vec3 sum = vec3(0);
-    for (uint k = 0u; k < 3u; k++)
-        sum += vec3_at(vertices, rows.x, word(indices, rows.z, 3u * triangle + k));
-    return ivec3(floor((sum / 3.0 - grid_origin) / grid_spacing));
+    return word(cells, rows.w, triangle);
 }
 // Triangles come in the order of their cells, at most 5 to a cell.
 int triangles_in_cell(uint triangle, uint count)
 {
-    ivec3 cell = cell_of(triangle);
+    uint cell = cell_of(triangle);
     int found = 1;
     for (uint other = triangle; other > 0u && found < 5 && cell_of(other - 1u) == cell; other--)
         found++;
@@ -48,6 +43,14 @@ int triangles_in_cell(uint triangle, uint count)
     return found;
 }
 #endif
+uint vertex_of(uint corner)
+{
+#ifdef SOUP
+    return corner;
+#else
+    return word(indices, rows.z, corner);
+#endif
+}
 void main()
 {
     uint id = uint(gl_VertexID), triangle = id / 3u, k = id - 3u * triangle;
@@ -60,11 +63,12 @@ void main()
     if (triangle >= count.y)
         return;
     // Where there was no room for all vertices, a triangle may name one that was not written.
+    // (Of a soup it is a point.)
     if (count.x > room)
         for (uint j = 0u; j < 3u; j++)
-            if (word(indices, rows.z, 3u * triangle + j) >= room)
+            if (vertex_of(3u * triangle + j) >= room)
                 return;
-    uint vertex = word(indices, rows.z, id);
+    uint vertex = vertex_of(id);
     world = (model * vec4(vec3_at(vertices, rows.x, vertex), 1)).xyz;
 #ifdef SMOOTH
     normal = mat3(model) * vec3_at(normals, rows.y, vertex);
@@ -202,43 +206,43 @@ export class MeshRenderer {
     }
 
     // Compiles what drawMesh will need, and does not wait.
-    prepare(isSmooth, colors) {
-        this.programs.start(...this.#meshProgram(isSmooth, colors));
+    prepare(isSmooth, isSoup, colors) {
+        this.programs.start(...this.#meshProgram(isSmooth, isSoup, colors));
     }
 
-    #meshProgram(isSmooth, colors) {
+    #meshProgram(isSmooth, isSoup, colors) {
         return ["mesh", MESH_VERTEX, MESH_FRAGMENT,
-            `${isSmooth ? "#define SMOOTH\n" : ""}${colors === 2 ? "#define CELLS\n" : ""}`];
+            `${isSmooth ? "#define SMOOTH\n" : ""}${isSoup ? "#define SOUP\n" : ""}${colors === 2 ? "#define CELLS\n" : ""}`];
     }
 
-    // mesh: {vertices, normals (or null: flat), indices, counts} as BufferTextures, room in vertices,
-    // expected triangles, grid {origin, spacing}, model. look: {colors, wire, clay, sky, ground}.
+    // mesh: {vertices, normals (or null: flat), indices (or null: soup), cells (for colours of cells), counts}
+    // as BufferTextures, room in vertices, expected triangles, model. look: {colors, wire, clay, sky, ground}.
     drawMesh(mesh, view, look) {
         const { gl } = this;
-        const { program, places } = this.programs.get(...this.#meshProgram(mesh.normals !== null, look.colors));
+        const { vertices } = mesh;
+        const colors = look.colors === 2 && !mesh.cells ? 0 : look.colors;
+        const { program, places } = this.programs.get(...this.#meshProgram(mesh.normals !== null, mesh.indices === null, colors));
         gl.useProgram(program);
-        const textures = [mesh.vertices, mesh.normals ?? mesh.vertices, mesh.indices, mesh.counts];
+        const textures = [vertices, mesh.normals ?? vertices, mesh.indices ?? vertices, mesh.cells ?? vertices, mesh.counts];
         textures.forEach((texture, unit) => {
             gl.activeTexture(gl.TEXTURE0 + unit);
             gl.bindTexture(gl.TEXTURE_2D, texture.texture);
             gl.bindSampler(unit, this.nearest);
         });
-        ["vertices", "normals", "indices", "counts"].forEach((name, unit) => gl.uniform1i(places[name] ?? null, unit));
-        gl.uniform3ui(places.rows, ...textures.slice(0, 3).map((texture) => 31 - Math.clz32(texture.width)));
+        ["vertices", "normals", "indices", "cells", "counts"].forEach((name, unit) => gl.uniform1i(places[name] ?? null, unit));
+        gl.uniform4ui(places.rows, ...textures.slice(0, 4).map((texture) => 31 - Math.clz32(texture.width)));
         gl.uniform1ui(places.room, mesh.room);
         gl.uniformMatrix4fv(places.view, false, view.matrix);
         gl.uniformMatrix4fv(places.model, false, mesh.model);
-        gl.uniform3fv(places.grid_origin ?? null, mesh.grid.origin);
-        gl.uniform3fv(places.grid_spacing ?? null, mesh.grid.spacing);
         for (const name of ["eye", "right", "up"])
             gl.uniform3fv(places[name] ?? null, view[name]);
         for (const name of ["clay", "sky", "ground"])
             gl.uniform3fv(places[name] ?? null, look[name]);
-        gl.uniform1i(places.colors, look.colors);
+        gl.uniform1i(places.colors, colors);
         gl.uniform1f(places.wire, look.wire);
         gl.bindVertexArray(this.nothing);
         gl.drawArrays(gl.TRIANGLES, 0, 3 * mesh.expected);
-        for (let unit = 3; unit >= 0; unit--) {
+        for (let unit = textures.length - 1; unit >= 0; unit--) {
             gl.activeTexture(gl.TEXTURE0 + unit);
             gl.bindTexture(gl.TEXTURE_2D, null);
             gl.bindSampler(unit, null);

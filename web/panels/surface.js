@@ -53,7 +53,7 @@ class SurfacePanel {
         const settings = app.settings();
         const valid = (name, values, otherwise) => (values.includes(settings.get(name)) ? settings.get(name) : otherwise);
         this.resolution = valid("grid", RESOLUTIONS.map(([value]) => value), "auto");
-        this.normals = valid("normals", ["forward", "central", "sobel"], "sobel");
+        this.normals = valid("normals", ["none", "forward", "central", "sobel"], "sobel");
         this.mesh = valid("mesh", ["welded", "soup"], "welded");
         this.colors = valid("colors", COLORS, "clay");
         this.wire = settings.get("wire") === "1";
@@ -121,17 +121,10 @@ class SurfacePanel {
             this.sizeGrid();
             changed();
         } });
-        const normals = segmented({ name: "Normals", choices: [["forward", "Forward"], ["central", "Central"], ["sobel", "Sobel"]],
+        const normals = segmented({ name: "Normals", choices: [["none", "Flat"], ["forward", "Forward"], ["central", "Central"], ["sobel", "Sobel"]],
                                     value: this.normals, onInput: (value) => { this.normals = value; changed(); } });
-        const mesh = segmented({ name: "Mesh", choices: [["welded", "Welded"], ["soup", "Soup, flat"]], value: this.mesh, onInput: (value) => {
-            this.mesh = value;
-            // Corners of a soup belong to one triangle, and so do their normals.
-            for (const input of normals.inputs.values())
-                input.disabled = value === "soup";
-            changed();
-        } });
-        for (const input of normals.inputs.values())
-            input.disabled = this.mesh === "soup";
+        const mesh = segmented({ name: "Mesh", choices: [["welded", "Welded"], ["soup", "Soup"]],
+                                 value: this.mesh, onInput: (value) => { this.mesh = value; changed(); } });
         const colors = segmented({ name: "Colours", choices: [["clay", "Clay"], ["normals", "Normals"], ["cells", "Triangles per cell"]],
                                    value: this.colors, onInput: (value) => { this.colors = value; changed(); } });
         const switches = [
@@ -318,7 +311,7 @@ class SurfacePanel {
         if (!gl)
             return;
         this.arrays = new ArrayRenderer(gl);
-        this.arrays.prepare(this.mesh !== "soup");
+        this.arrays.prepare(this.normals !== "none");
         if (!isWebGL2(gl)) {
             this.tellTier();
             return;
@@ -368,8 +361,8 @@ class SurfacePanel {
         const { live } = this, needs = this.programNeeds();
         try {
             this.setUpGrid();
-            this.renderer.prepare(this.mesh !== "soup", COLORS.indexOf(this.colors));
-            await live.prepare(this.fieldOptions(), this.surfaceOptions(), () => this.drawMeanwhile());
+            this.renderer.prepare(this.normals !== "none", this.mesh === "soup", COLORS.indexOf(this.colors));
+            await live.prepare(this.fieldOptions(), this.liveOptions(), () => this.drawMeanwhile());
             this.prepared.add(needs);
         } catch (error) {
             if (live === this.live)
@@ -458,7 +451,12 @@ class SurfacePanel {
     }
 
     surfaceOptions() {
-        return { iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals };
+        return { iso: this.iso.value, normals: this.normals, soup: this.mesh === "soup" };
+    }
+
+    // As LiveSurface.extract takes them.
+    liveOptions() {
+        return { ...this.surfaceOptions(), cells: this.colors === "cells" };
     }
 
     // What the worker draws: as on the device, a volume lies at its origin with its axes, and source.model
@@ -495,7 +493,7 @@ class SurfacePanel {
             const field = this.fieldOptions();
             if (field)
                 this.live.evaluate(field);
-            this.live.extract(this.surfaceOptions());
+            this.live.extract(this.liveOptions());
         });
     }
 
@@ -723,7 +721,7 @@ class SurfacePanel {
 
     async save(format) {
         const { source } = this;
-        const surface = { ...this.surfaceOptions(), soup: this.mesh === "soup" };
+        const surface = this.surfaceOptions();
         for (const button of this.saveButtons)
             button.disabled = true;
         try {

@@ -49,6 +49,31 @@ export default async function (t) {
         assert.equal(result.error, 0);
     });
 
+    await t.test('a soup that stays on the device equals the welded mesh', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const field = ${field}, n = 24, data = field(n), dims = [n, n, n];
+            const gl = await Trommel.create(document.createElement('canvas'), { engine: 'gl' });
+            const volume = gl.buffer({ type: 'f32', count: n ** 3, data });
+            const welded = gl.surface({ data: volume, dims }, { iso: 0.25, normals: 'central', cells: true });
+            const room = 3 * welded.triangleCount;
+            const vertices = gl.buffer({ type: 'f32x3', count: room }), vertexNormals = gl.buffer({ type: 'f32x3', count: room });
+            const triangleCells = gl.buffer({ type: 'u32', count: room / 3 }), counts = gl.buffer({ type: 'u32', count: 2 });
+            gl.surfaceEnqueue({ volume, dims, iso: 0.25, normals: 'central', soup: true, vertices, vertexNormals, triangleCells, counts });
+            const gathered = array => Float32Array.from(Array.from(welded.indices).flatMap(v => [...array.subarray(3 * v, 3 * v + 3)]));
+            const same = (x, y) => x.length === y.length && x.every((value, i) => value === y[i]);
+            return {
+                triangles: welded.triangleCount, counts: [...counts.read()], error: gl.gl.getError(),
+                positions: same(vertices.read(), gathered(welded.positions)),
+                normals: same(vertexNormals.read(), gathered(welded.normals)), cells: same(triangleCells.read(), welded.cells),
+            };
+        })()`);
+        assert.ok(result.triangles > 500);
+        assert.deepEqual(result, { triangles: result.triangles, counts: [3 * result.triangles, result.triangles], error: 0,
+                                   positions: true, normals: true, cells: true });
+    });
+
     await t.test('every path keeps the same elements', async ({ open, assert }) => {
         const page = await open(blank);
         const results = await page.evaluate(`(async () => {

@@ -100,6 +100,28 @@ export default async function (t) {
             assert.deepEqual(meshes[0][array], meshes[1][array]);
     });
 
+    await t.test('a soup is the welded mesh, triangle by triangle', async ({ assert }) => {
+        const n = 24, data = new Float32Array(n ** 3).map((_, i) =>
+            Math.sin((i % n) / 3) + Math.cos((Math.floor(i / n) % n) / 4) + Math.sin(i / n / n / 5));
+        const library = await Trommel.create(null, { threads: 1 });
+        const volume = { data, dims: [n, n, n] }, options = { iso: 0.3, normals: 'central', cells: true };
+        const welded = library.surface(volume, options), soup = library.surface(volume, { ...options, soup: true });
+        assert.ok(welded.triangleCount > 500);
+        assert.equal(soup.vertexCount, 3 * welded.triangleCount);
+        assert.equal(soup.indices, null);
+        assert.equal(library.surface(volume, { iso: 0.3 }).cells, null);
+        for (const array of ['positions', 'normals'])
+            assert.deepEqual(Array.from(soup[array]), Array.from(welded.indices).flatMap(v => [...welded[array].subarray(3 * v, 3 * v + 3)]));
+        assert.deepEqual(soup.cells, welded.cells);
+        const counts = library.cells(volume, { iso: 0.3 });
+        for (const cell of welded.cells) {
+            const [x, y, z] = [cell % n, Math.floor(cell / n) % n, Math.floor(cell / n / n)];
+            assert.ok(counts[x + (n - 1) * (y + (n - 1) * z)]-- > 0);
+        }
+        assert.ok(counts.every(count => count === 0));
+        library.close();
+    });
+
     await t.test('the host\'s process stays as it is', async ({ assert, root }) => {
         // Its own handler sees its own mistake, and it goes on.
         for (const threads of [1, 2]) {
