@@ -9,9 +9,11 @@
 
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
 {
-    if (buffer.slot == 0 || buffer.slot >= tml->slot_count)
+    uint32_t temporary = buffer.slot - TML_TEMPORARY_FIRST;
+    if (buffer.slot == 0 || (buffer.slot >= tml->slot_count && temporary >= TML_TEMPORARIES))
         return NULL;
-    tml_slot *slot = tml_slot_at(tml, buffer.slot);
+    tml_slot *slot = temporary < TML_TEMPORARIES ? (tml_slot *)&tml->temporaries[temporary]
+                                                 : tml_slot_at(tml, buffer.slot);
     return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
 }
 

@@ -28,6 +28,9 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
 
 /* Bytes that scratch and allocations are aligned to, a cache line and the widest vector; slots in a page. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
+/* Buffers of one call alone (stream_temporary), and the slot number of the first one's handle. */
+enum { TML_TEMPORARIES = 4 };
+#define TML_TEMPORARY_FIRST (UINT32_MAX - TML_TEMPORARIES)
 /* Bytes of an error message, its final 0 included. */
 enum { TML_MESSAGE = 768 };
 
@@ -76,6 +79,7 @@ struct tml_context {
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
     uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
+    tml_slot temporaries[TML_TEMPORARIES];
     tml_reading reads[TML_MAX_READS];
     void *scratch;
     size_t scratch_size;

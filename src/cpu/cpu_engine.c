@@ -80,6 +80,12 @@ static void cpu_buffer_destroy(tml_context *tml, tml_slot *slot)
     slot->memory = NULL;
 }
 
+static void cpu_lay(tml_context *tml, tml_slot *slot, void *scratch)
+{
+    (void)tml;
+    slot->memory = scratch;
+}
+
 static tml_status cpu_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
                            void *out)
 {
@@ -165,6 +171,7 @@ const tml_engine tml_cpu_engine = {
     .close = cpu_close,
     .buffer_create = cpu_buffer_create,
     .buffer_destroy = cpu_buffer_destroy,
+    .lay = cpu_lay,
     .read = cpu_read,
     .write = cpu_write,
     .read_begin = cpu_read_begin,

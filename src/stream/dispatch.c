@@ -276,7 +276,8 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
     return TML_OK;
 }
 
-tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
+/* The caller's scratch buffer from its first aligned address on, for need bytes at least, or the arena. */
+static tml_status take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size)
 {
     *memory = NULL;
@@ -317,12 +318,11 @@ tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
                          const char *what, const void *desc, tml_buffer scratch)
 {
-    tml_status begun = stream_begin_op(tml, call, op, what, desc);
-    if (begun)
-        return begun;
-    size_t size = op->scratch_size ? op->scratch_size(tml, desc) : 0;
     void *memory;
-    tml_status status = stream_take_scratch(tml, call, scratch, size, &memory, &size);
+    tml_status status = stream_begin_op(tml, call, op, what, desc);
+    size_t size = !status && op->scratch_size ? op->scratch_size(tml, desc) : 0;
+    if (!status)
+        status = take_scratch(tml, call, scratch, size, &memory, &size);
     return status ? status : op->run(tml, desc, memory, size);
 }
 
@@ -342,4 +342,106 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
 size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc)
 {
     return stream_op_scratch_size(tml, tml->engine->ops[op], desc);
+}
+
+/* ---- several operations ----------------------------------------------------------------------- */
+
+tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, uint64_t count)
+{
+    size_t size = tml_type_size(type), most = SIZE_MAX / 16; /* more is OUT_OF_MEMORY */
+    tml->temporaries[number] =
+        (tml_slot){.generation = 1,
+                   .type = type,
+                   .count = count,
+                   .element_size = size,
+                   .size = count < most / size ? (size_t)count * size : most};
+    if (tml->engine->lay) /* an address of its own that is none: scratch sizes may depend on it */
+        tml->engine->lay(tml, &tml->temporaries[number],
+                         (void *)(uintptr_t)(TML_ALIGNMENT * (number + 1)));
+    return (tml_buffer){TML_TEMPORARY_FIRST + number, 1};
+}
+
+void stream_temporaries_end(tml_context *tml)
+{
+    for (uint32_t t = 0; t < TML_TEMPORARIES; t++) {
+        tml_slot *slot = &tml->temporaries[t];
+        if (!tml->engine->lay && slot->memory)
+            tml->engine->buffer_destroy(tml, slot);
+        *slot = (tml_slot){0};
+    }
+}
+
+/* Bytes of scratch that the temporaries take, before what the operations take. */
+static size_t temporary_size(const tml_context *tml, uint32_t number)
+{
+    return tml->engine->lay ? TML_ALIGN_UP(tml->temporaries[number].size, (size_t)256) : 0;
+}
+
+static size_t temporaries_size(const tml_context *tml)
+{
+    size_t size = 0;
+    for (uint32_t t = 0; t < TML_TEMPORARIES; t++)
+        size += temporary_size(tml, t);
+    return size;
+}
+
+static tml_status lay_temporaries(tml_context *tml, unsigned char *scratch)
+{
+    tml_status status = TML_OK;
+    for (uint32_t t = 0; t < TML_TEMPORARIES && !status; t++) {
+        tml_slot *slot = &tml->temporaries[t];
+        const tml_buffer_desc desc = {.type = slot->type, .count = slot->count};
+        if (slot->size > 0 && tml->engine->lay) {
+            tml->engine->lay(tml, slot, scratch);
+            scratch += temporary_size(tml, t);
+        } else if (slot->size > 0) {
+            status = tml->engine->buffer_create(tml, slot, &desc);
+        }
+    }
+    return status;
+}
+
+static size_t step_scratch_size(tml_context *tml, const stream_step *step)
+{
+    const tml_engine_op *op = tml->engine->ops[step->op];
+    bool has_scratch = stream_supports_op(tml, op, step->desc) && op->scratch_size;
+    return has_scratch ? op->scratch_size(tml, step->desc) : 0;
+}
+
+static size_t steps_scratch_size(tml_context *tml, const stream_step *steps, size_t count)
+{
+    size_t size = 0;
+    for (size_t s = 0; s < count; s++)
+        size = TML_MAX_OF(size, step_scratch_size(tml, &steps[s]));
+    return size < SIZE_MAX / 2 ? size + temporaries_size(tml) : size;
+}
+
+size_t stream_steps_scratch_size(tml_context *tml, const stream_step *steps, size_t count)
+{
+    size_t size = steps_scratch_size(tml, steps, count);
+    stream_temporaries_end(tml);
+    return size > 0 ? size + TML_ALIGNMENT : 0;
+}
+
+tml_status stream_run_steps(tml_context *tml, const char *call, const stream_step *steps,
+                            size_t count, tml_buffer scratch)
+{
+    void *memory = NULL;
+    size_t own = temporaries_size(tml), size = 0;
+    tml_status status = TML_OK;
+    for (size_t s = 0; s < count && !status; s++)
+        status = stream_begin_op(tml, call, tml->engine->ops[steps[s].op], op_words[steps[s].op],
+                                 steps[s].desc);
+    if (!status) {
+        size = steps_scratch_size(tml, steps, count);
+        status = take_scratch(tml, call, scratch, size, &memory, &size);
+    }
+    if (!status)
+        status = lay_temporaries(tml, memory);
+    if (!status && own > 0)
+        memory = (unsigned char *)memory + own;
+    for (size_t s = 0; s < count && !status; s++)
+        status = tml->engine->ops[steps[s].op]->run(tml, steps[s].desc, memory, size - own);
+    stream_temporaries_end(tml);
+    return status;
 }

@@ -62,33 +62,13 @@ static tml_status resolve(tml_context *tml, const tml_reduce_by_key_desc *desc, 
     return status;
 }
 
-static size_t scratch_size(tml_context *tml, const by_key *steps)
-{
-    size_t unique = stream_scratch_size(tml, TML_OP_UNIQUE, &steps->unique);
-    size_t reduce = stream_scratch_size(tml, TML_OP_REDUCE_SEGMENTS, &steps->reduce);
-    return TML_MAX_OF(unique, reduce);
-}
-
-/* Nothing is written unless both steps can be done. */
 static tml_status reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
-    by_key steps;
-    void *memory;
-    tml_status status = resolve(tml, desc, &steps);
-    if (!status)
-        status = stream_begin_op(tml, call, tml->engine->ops[TML_OP_UNIQUE],
-                                 "no runs of equal elements", &steps.unique);
-    if (!status)
-        status = stream_begin_op(tml, call, tml->engine->ops[TML_OP_REDUCE_SEGMENTS],
-                                 "no reductions of segments", &steps.reduce);
-    size_t size = status ? 0 : scratch_size(tml, &steps);
-    size -= size ? TML_ALIGNMENT : 0;
-    if (!status)
-        status = stream_take_scratch(tml, call, desc->scratch, size, &memory, &size);
-    if (!status)
-        status = stream_run(tml, call, TML_OP_UNIQUE, &steps.unique, desc->scratch);
+    by_key d;
+    tml_status status = resolve(tml, desc, &d);
+    const stream_step steps[] = {{TML_OP_UNIQUE, &d.unique}, {TML_OP_REDUCE_SEGMENTS, &d.reduce}};
     return status ? status
-                  : stream_run(tml, call, TML_OP_REDUCE_SEGMENTS, &steps.reduce, desc->scratch);
+                  : stream_run_steps(tml, call, steps, TML_ARRAY_SIZE(steps), desc->scratch);
 }
 
 tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
@@ -99,8 +79,11 @@ tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *des
 
 static size_t by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
-    by_key steps;
-    return resolve(tml, desc, &steps) == TML_OK ? scratch_size(tml, &steps) : 0;
+    by_key d;
+    const stream_step steps[] = {{TML_OP_UNIQUE, &d.unique}, {TML_OP_REDUCE_SEGMENTS, &d.reduce}};
+    return resolve(tml, desc, &d) == TML_OK
+               ? stream_steps_scratch_size(tml, steps, TML_ARRAY_SIZE(steps))
+               : 0;
 }
 
 size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)

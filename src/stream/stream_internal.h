@@ -94,15 +94,26 @@ size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
  * levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
                          const char *what, const void *desc, tml_buffer scratch);
-/* The steps of stream_run_op, for an operation that takes them itself. The first refuses a cancelled context and
- * an unsupported operation. The other takes the caller's scratch buffer from its first aligned address on, for
- * need bytes at least, or the arena. */
+/* First step of stream_run_op, for an operation that takes scratch itself: refuses a cancelled context and
+ * an unsupported operation. */
 tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
                            const char *what, const void *desc);
-tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
-                               void **memory, size_t *size);
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
+
+/* Operations that one call runs one after another, and buffers of its own between them. The call makes
+ * temporaries first: stream_temporary gives number its type and count, and a handle for the steps' descs;
+ * then it ends them, or calls one of the functions of steps, which do. Nothing is written unless all steps
+ * can be done. */
+tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, uint64_t count);
+void stream_temporaries_end(tml_context *tml);
+typedef struct stream_step {
+    tml_op op;
+    const void *desc; /* checked and resolved */
+} stream_step;
+tml_status stream_run_steps(tml_context *tml, const char *call, const stream_step *steps,
+                            size_t count, tml_buffer scratch);
+size_t stream_steps_scratch_size(tml_context *tml, const stream_step *steps, size_t count);
 
 /* Folds (reduce.c): the result types that a fold of in allows; the check of fold, in and out. */
 const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in);

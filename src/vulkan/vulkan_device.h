@@ -71,8 +71,9 @@ struct vk_device {
     uint64_t timestamp_mask;
 
     vk_memory memory;
-    vk_buffer *arena;     /* the memory of tml->scratch */
-    bool arena_recorded;  /* a command buffer of the caller addresses it */
+    vk_buffer *arena;                       /* the memory of tml->scratch */
+    vk_buffer temporaries[TML_TEMPORARIES]; /* of tml->temporaries: addresses in scratch */
+    bool arena_recorded;                    /* a command buffer of the caller addresses it */
     vk_buffer *retired;   /* outgrown arenas that a command buffer of the caller addresses */
     vk_buffer *discarded; /* to be freed when their last batch has completed */
 
@@ -143,6 +144,7 @@ void vk_memory_collect(tml_context *tml, uint32_t batch);
 
 tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
+void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch);
 tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
 tml_status vk_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading);

@@ -50,6 +50,7 @@ const tml_engine tml_vulkan_engine = {
     .close = vk_close,
     .buffer_create = vk_buffer_create,
     .buffer_destroy = vk_buffer_destroy,
+    .lay = vk_buffer_lay,
     .read = read_slot,
     .write = vk_write,
     .read_begin = vk_read_begin,

@@ -502,6 +502,13 @@ vk_address vk_address_of(const tml_context *tml, tml_buffer buffer)
     return vk_slot_address(tml_slot_of(tml, buffer));
 }
 
+void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch)
+{
+    vk_buffer *buffer = &vk_device_of(tml)->temporaries[slot - tml->temporaries];
+    *buffer = (vk_buffer){.address = (vk_address)(uintptr_t)scratch, .size = slot->size};
+    slot->memory = buffer;
+}
+
 static tml_status lend_buffer(tml_context *tml, tml_slot *slot, const tml_vulkan_memory *lent,
                               vk_buffer **out)
 {
