@@ -128,7 +128,7 @@ const char words_never[] =
     "desc.bins desc.buffers desc.camera.nearest desc.capacity desc.count desc.count_kernel desc.counts "
     "desc.criterion desc.data desc.draw desc.edges desc.edit desc.emit_kernel desc.first_bit "
     "desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "
-    "desc.isovalue_count desc.keep desc.keys desc.label_count desc.length desc.lengths "
+    "desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths "
     "desc.offsets desc.out_first desc.pairs desc.parts desc.payloads desc.rank desc.scale "
     "desc.scratch desc.segments_out desc.sorted desc.source desc.starts desc.state desc.stats "
     "desc.surface desc.total desc.triangle_count desc.upper desc.values desc.vertex_count "

@@ -67,6 +67,7 @@ void desc_scan(void);
 void desc_reduce(void);
 void desc_histogram(void);
 void desc_sort(void);
+void desc_top_k(void);
 void desc_gather(void);
 void desc_search(void);
 void desc_by_key(void);

@@ -160,6 +160,33 @@ void desc_sort(void)
     DEMAND(sum == n * (n - (n > 0)) / 2);
 }
 
+void desc_top_k(void)
+{
+    tml_type type = take_scalar();
+    uint64_t count = below(200), room = below(200);
+    tml_top_k_desc desc = {.keys = make(type, count, CONTENTS_BELOW, 300)};
+    desc.length = take_length(count);
+    desc.k = take_length(room);
+    desc.smallest = take_bool();
+    desc.unsorted = take_bool();
+    desc.values = maybe_out(type, room);
+    for (uint32_t p = 0, end = (uint32_t)below(3); p < end; p++) {
+        tml_payload *payload = &desc.payloads[seldom() ? below(TML_MAX_PAYLOADS) : p];
+        tml_type moved = take_element();
+        payload->in = make(moved, count, CONTENTS_ANY, 0);
+        payload->out = make_out(moved, room);
+    }
+    desc.indices = maybe_out(take_count_type(), room);
+    desc.count = make_out(take_count_type(), 1);
+    desc.scratch = make_scratch(tml_top_k_scratch_size(tml, &desc));
+    if (!RUN(tml_top_k, &desc) || tml_buffer_is_none(desc.count))
+        return;
+    uint64_t results = number_of(desc.count, 0);
+    DEMAND(results <= count_of(desc.keys));
+    for (uint64_t i = 0; i < results && !tml_buffer_is_none(desc.indices); i++)
+        DEMAND(number_of(desc.indices, i) < count_of(desc.keys));
+}
+
 void desc_gather(void)
 {
     bool scatters = take_bool();

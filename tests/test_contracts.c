@@ -86,6 +86,7 @@ typedef union any_desc {
     tml_compact_desc compact;
     tml_sort_desc sort;
     tml_gather_desc gather;
+    tml_top_k_desc top_k;
     tml_search_desc search;
     tml_reduce_by_key_desc reduce_by_key;
     tml_expand_desc expand;
@@ -116,6 +117,7 @@ RUN(expand, expand)
 RUN(sort, sort)
 RUN(gather, gather)
 RUN(scatter, gather)
+RUN(top_k, top_k)
 RUN(search, search)
 RUN(reduce_by_key, reduce_by_key)
 RUN(unique, unique)
@@ -275,6 +277,16 @@ static operation operations[] = {
       IN(gather.payloads[0].in, "a payload's in", U32, ELEMENTS, NULL),
       OUT(gather.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
       OUT(gather.scratch, "scratch", U8, SCRATCH)}},
+    {"top_k",
+     run_top_k,
+     {{0}},
+     {IN(top_k.keys, "keys", U32, ELEMENTS, NULL),
+      IN(top_k.length.device, "length.device", U32, 1, NULL),
+      IN(top_k.k.device, "k.device", U32, 1, NULL),
+      IN(top_k.payloads[0].in, "a payload's in", U32, ELEMENTS, NULL),
+      OUT(top_k.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
+      OUT(top_k.values, "values", U32, ELEMENTS), OUT(top_k.indices, "indices", U32, ELEMENTS),
+      OUT(top_k.count, "count", U32, 1), OUT(top_k.scratch, "scratch", U8, SCRATCH)}},
     {"search",
      run_search,
      {{0}},
@@ -434,6 +446,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_expand, (tml, NULL), "desc")                                                             \
     X(tml_sort, (NULL, &sort), "tml")                                                              \
     X(tml_sort, (tml, NULL), "desc")                                                               \
+    X(tml_top_k, (NULL, &top_k), "tml")                                                            \
+    X(tml_top_k, (tml, NULL), "desc")                                                              \
     X(tml_gather, (NULL, &gather), "tml")                                                          \
     X(tml_gather, (tml, NULL), "desc")                                                             \
     X(tml_scatter, (NULL, &gather), "tml")                                                         \
@@ -572,6 +586,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_partition_scratch_size, &compact)                                                        \
     X(tml_expand_scratch_size, &expand)                                                            \
     X(tml_sort_scratch_size, &sort)                                                                \
+    X(tml_top_k_scratch_size, &top_k)                                                              \
     X(tml_gather_scratch_size, &gather)                                                            \
     X(tml_scatter_scratch_size, &gather)                                                           \
     X(tml_search_scratch_size, &search)                                                            \
@@ -612,6 +627,7 @@ TEST(null_is_refused_by_every_call)
     const tml_compact_desc compact = {0};
     const tml_expand_desc expand = {0};
     const tml_sort_desc sort = {0};
+    const tml_top_k_desc top_k = {0};
     const tml_gather_desc gather = {0};
     const tml_search_desc search = {0};
     const tml_reduce_by_key_desc reduce_by_key = {0};

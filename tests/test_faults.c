@@ -246,6 +246,23 @@ static void run_search(fault_run *r)
     }
 }
 
+/* By indices alone, so that all else that the steps need is temporary. */
+static void run_top_k(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i), k = n / 3;
+        tml_buffer keys = numbers_of(r, n, 21), wanted = fault_buffer(r, TML_U64, 1, &k);
+        tml_buffer bytes = bytes_of(r, n, 22), moved = fault_output_of(r, TML_U8, n / 2);
+        tml_buffer few = fault_output_of(r, TML_U32, 9);
+        FAULT_STREAM(r, tml_top_k(r->tml, &(tml_top_k_desc){.keys = keys,
+                                                            .k = {.device = wanted},
+                                                            .payloads = {{bytes, moved}}}));
+        FAULT_STREAM(r, tml_top_k(r->tml, &(tml_top_k_desc){.keys = keys, .indices = few}));
+        fault_take(r, moved, k);
+        fault_take(r, few, n < 9 ? n : 9);
+    }
+}
+
 static void run_reduce_by_key(fault_run *r)
 {
     for (int i = 0; i < 2; i++) {
@@ -1287,6 +1304,7 @@ static const fault_scenario scenarios[] = {
     {"histogram", run_histogram, ON_ALL, false},
     {"sort", run_sort, ON_ALL, false},
     {"sort of segments", run_sort_segments, ON_ALL, false},
+    {"top_k", run_top_k, ON_ALL, false},
     {"gather", run_gather, ON_ALL, false},
     {"search", run_search, ON_ALL, false},
     {"reduce_by_key", run_reduce_by_key, ON_ALL, false},

@@ -10,6 +10,12 @@
 #include "cases.h"
 #include "cpu/cpu_simd.h"
 
+#include "kernels/kernel.h"
+
+#include "kernels/top_k.k.h"
+
+#include "kernels/kernel_end.h"
+
 #include <trommel/kernel_begin.h>
 
 /* Sizes on the seams of words, blocks and tiles (64; 1024; 4096, 16384, 65536), primes, and one
@@ -2244,9 +2250,9 @@ static const case_op scan_segments_op = {"scan_segments",
 
 /* ---- sort ------------------------------------------------------------------------------------ */
 
-#define SORT_DATA "random ties few nan inf constant sorted reversed nearly low high"
+#define SORT_DATA  "random ties few nan inf constant sorted reversed nearly low high"
 #define SORT_TYPES "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64"
-#define SORT_BITS "all upper middle one"
+#define SORT_BITS  "all upper middle one"
 
 static bool sort_is_sensible(const case_run *c)
 {
@@ -2740,6 +2746,172 @@ static const case_op search_op = {"search",
                                   search_test,
                                   search_perf};
 
+/* ---- top k ------------------------------------------------------------------------------------ */
+
+/* Keys that mislead the sample of kernels/top_k.k.h: those in it come before all others, or after them. */
+static void mislead(const case_run *c, tml_type type, uint8_t *keys, uint64_t n)
+{
+    uint64_t samples = TOP_K_SAMPLED(n);
+    size_t size = tml_type_size(type);
+    uint64_t stretch = samples ? n / samples : 0;
+    bool come_first = case_is(c, "data", "sample_first");
+    for (uint64_t i = 0; i < n; i++)
+        keys[i * size + size - 1] = come_first ? 0x30 : 0x50;
+    for (uint64_t s = 0; s < samples; s++)
+        keys[(s * stretch + top_k_jitter((uint32_t)s, (uint32_t)stretch)) * size + size - 1] ^=
+            0x60;
+}
+
+/* The axis k, of a stream of n elements at most. */
+static uint64_t k_of(const case_run *c, uint64_t n)
+{
+    return case_is(c, "k", "all")       ? n
+           : case_is(c, "k", "more")    ? n + 5
+           : case_is(c, "k", "but_one") ? n - (n > 0)
+           : case_is(c, "k", "half")    ? n / 2
+           : case_is(c, "k", "eighth")  ? n / 8
+                                        : case_number(c, "k");
+}
+
+/* How many results there are; bound gets how many there may be. */
+static uint64_t choose_k(case_run *c, uint64_t most, uint64_t n, tml_length *k, uint64_t *bound)
+{
+    uint64_t wanted = k_of(c, n);
+    if (case_is(c, "among", "host")) {
+        *k = tml_length_of(wanted);
+        *bound = wanted < most ? wanted : most;
+        return wanted < n ? wanted : n;
+    }
+    bool is_wide = case_is(c, "among", "u64");
+    case_array *device = case_array_new(c, is_wide ? TML_U64 : TML_U32, 2);
+    if (is_wide)
+        memcpy(device->data, (uint64_t[]){wanted, UINT64_MAX}, 2 * sizeof(uint64_t));
+    else
+        memcpy(device->data, (uint32_t[]){1, (uint32_t)wanted}, 2 * sizeof(uint32_t));
+    k->device = case_input(c, device, is_wide ? TML_U64 : TML_U32, 2);
+    k->device_index = is_wide ? 0 : 1;
+    uint64_t room = most > 100 ? most - 7 : most; /* k.count is 0: what outputs hold is the bound */
+    *bound = room;
+    wanted = wanted < room ? wanted : room;
+    return wanted < n ? wanted : n;
+}
+
+static int order_sources(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The order of the header's "unsorted". */
+static void unsort(const case_run *c, tml_type type, const uint8_t *keys, uint64_t *sources,
+                   uint64_t k)
+{
+    uint64_t before = k ? k - 1 : 0;
+    size_t size = tml_type_size(type);
+    while (before > 0 && order_keys(c, type, keys + sources[before - 1] * size,
+                                    keys + sources[k - 1] * size) == 0)
+        before--;
+    qsort(sources, before, sizeof *sources, order_sources);
+}
+
+static void top_k_test(case_run *c)
+{
+    static const uint32_t others[] = {4, 12, 1, 8, 64};
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    uint32_t count = (uint32_t)case_number(c, "payloads");
+    uint64_t most = choose_count(c), bound;
+    tml_top_k_desc desc = {.smallest = case_is(c, "order", "ascending"),
+                           .unsorted = case_is(c, "results", "unsorted")};
+    uint64_t n = choose_length(c, most, &desc.length);
+    uint64_t *sources = malloc(most * sizeof *sources + 1), *room = malloc(most * sizeof *room + 1);
+    sorted_array arrays[TML_MAX_PAYLOADS + 1] = {0};
+    if (!sources || !room)
+        abort();
+    for (uint64_t i = 0; i < most; i++)
+        sources[i] = i;
+    arrays[0].in = case_array_new(c, type, most);
+    fill_sort_keys(c, type, arrays[0].in->data, most);
+    if (strncmp(case_text(c, "data"), "sample", 6) == 0)
+        mislead(c, type, arrays[0].in->data, n);
+    merge_sources(c, type, arrays[0].in->data, sources, room, n);
+    uint64_t k = choose_k(c, most, n, &desc.k, &bound);
+    if (desc.unsorted)
+        unsort(c, type, arrays[0].in->data, sources, k);
+    desc.keys = case_input(c, arrays[0].in, type, most);
+    sorted_make(c, &arrays[0], type, bound, k, sources, case_text(c, "values"));
+    desc.values = handle(arrays[0].out);
+    for (uint32_t p = 0; p < count; p++) {
+        sorted_array *a = &arrays[p + 1];
+        tml_type moved = type_of_size(p ? others[p] : case_number(c, "elem"));
+        a->in = case_array_new(c, moved, most);
+        fill_random(c, a->in->data, a->in->size);
+        desc.payloads[p].in = case_input(c, a->in, moved, most);
+        sorted_make(c, a, moved, bound, k, sources, "yes");
+        desc.payloads[p].out = handle(a->out);
+    }
+    case_array *indices = number_output(c, "indices", bound),
+               *counted = number_output(c, "counted", 1);
+    desc.indices = handle(indices);
+    desc.count = handle(counted);
+    c->bytes = n * tml_type_size(type);
+    tml_status status = TML_OK;
+    tml_simd_force(case_is(c, "simd", "base")   ? TML_SIMD_BASE
+                   : case_is(c, "simd", "avx2") ? TML_SIMD_AVX2
+                                                : TML_SIMD_LEVELS);
+    for (case_start(c); case_again(c);)
+        status = tml_top_k(c->tml, &desc);
+    tml_simd_force(TML_SIMD_LEVELS);
+    if (c->result == CASE_PASSED && case_call(c, status)) {
+        for (uint32_t p = 0; p <= count; p++)
+            if (arrays[p].out)
+                case_check(c, p ? "payload" : "values", arrays[p].out, arrays[p].expected,
+                           arrays[p].expected_size);
+        check_numbers(c, "indices", indices, "indices", sources, k);
+        check_numbers(c, "count", counted, "counted", &k, 1);
+    }
+    for (uint32_t p = 0; p <= count; p++)
+        free(arrays[p].expected);
+    free(sources);
+    free(room);
+}
+
+static bool top_k_is_sensible(const case_run *c)
+{
+    bool has_results = !case_is(c, "values", "none") || !case_is(c, "indices", "none") ||
+                       !case_is(c, "payloads", "0");
+    return search_is_sensible(c) && (has_results || case_is(c, "among", "host"));
+}
+
+static const char *const top_k_perf[] = {"top_k(count=16777216)",
+                                         "top_k(count=16777216,k=1048576)",
+                                         "top_k(count=16777216,k=1048576,results=unsorted)",
+                                         "top_k(count=16777216,k=half)",
+                                         "top_k(count=16777216,data=constant)",
+                                         "top_k(count=16777216,data=sample_first)",
+                                         "top_k(count=16777216,type=f64)",
+                                         "top_k(count=16777216,type=u8)",
+                                         NULL};
+static const case_op top_k_op = {"top_k",
+                                 {{"count", SEAMS " 65535 65536 65537 300007", true},
+                                  {"k", "10 0 1 2 100 4097 eighth half but_one all more", false},
+                                  {"type", "u32 f32 u8 i8 u16 i16 i32 u64 i64 f16 f64", false},
+                                  {"data", SORT_DATA " sample_first sample_last", false},
+                                  {"order", "descending ascending", false},
+                                  {"results", "sorted unsorted", false},
+                                  {"among", "host u32 u64", false},
+                                  {"bits", "all", false},
+                                  {"values", "yes none", false},
+                                  {"payloads", "0 1 2 5", true},
+                                  {"elem", SIZES, true},
+                                  {"indices", "u32 none u64", false},
+                                  {"counted", "none u32 u64", false},
+                                  {"length", LENGTHS, false},
+                                  {"threads", THREADS, true},
+                                  {"simd", "best avx2 base", false}},
+                                 top_k_is_sensible,
+                                 top_k_test,
+                                 top_k_perf};
+
 /* ---- reduce by key --------------------------------------------------------------------------- */
 
 /* Runs of about the length that the axis says, of few keys, so that equal ones come back. Returns how many there
@@ -2849,23 +3021,12 @@ static const case_op reduce_by_key_op = {
     reduce_by_key_test,
     reduce_by_key_perf};
 
-static const case_op *const stream_ops[] = {&map_op,
-                                            &reduce_op,
-                                            &histogram_op,
-                                            &scan_op,
-                                            &compact_op,
-                                            &partition_op,
-                                            &sort_op,
-                                            &sort_segments_op,
-                                            &gather_op,
-                                            &scatter_op,
-                                            &search_op,
-                                            &reduce_by_key_op,
-                                            &expand_op,
-                                            &unique_op,
-                                            &reduce_segments_op,
-                                            &scan_segments_op,
-                                            NULL};
+static const case_op *const stream_ops[] = {
+    &map_op,           &reduce_op,    &histogram_op, &scan_op,
+    &compact_op,       &partition_op, &sort_op,      &sort_segments_op,
+    &top_k_op,         &gather_op,    &scatter_op,   &search_op,
+    &reduce_by_key_op, &expand_op,    &unique_op,    &reduce_segments_op,
+    &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

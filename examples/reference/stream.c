@@ -1,4 +1,4 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, search, expand, unique, folds by key, segments. */
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, top k, gather, scatter, search, expand, unique, folds by key, segments. */
 #include "reference.h"
 
 #include <trommel/kernel_begin.h>
@@ -142,6 +142,24 @@ static void sort_segments(tml_context *tml)
     MUST(tml_sort(tml, &(tml_sort_desc){.keys = in, .offsets = offsets, .sorted = in}));
     MUST(tml_buffer_read(tml, in, keys));
     CHECK(keys[0] == -5 && keys[1] == 2 && keys[2] == -1 && keys[3] == 0 && keys[4] == 1);
+}
+
+/* The two largest keys, and where they are. */
+static void top_k(tml_context *tml)
+{
+    float values[2];
+    uint32_t sources[2];
+    const tml_buffer keys = buffer_of(tml, TML_F32, 5, (float[]){2, 9, -5, 4, 9});
+    const tml_buffer largest = buffer_of(tml, TML_F32, 2, NULL);
+    const tml_buffer from = buffer_of(tml, TML_U32, 2, NULL);
+    const tml_top_k_desc desc = {
+        .keys = keys, .k = tml_length_of(2), .values = largest, .indices = from};
+    MUST(tml_reserve(tml, tml_top_k_scratch_size(tml, &desc))); /* nothing is allocated later */
+    MUST(tml_top_k(tml, &desc));
+    MUST(tml_buffer_read(tml, largest, values));
+    MUST(tml_buffer_read(tml, from, sources));
+    CHECK(values[0] == 9 && values[1] == 9);
+    CHECK(sources[0] == 1 && sources[1] == 4); /* of equal keys the earlier comes first */
 }
 
 /* Elements by their numbers: out[i] = in[indices[i]]. */
@@ -360,16 +378,28 @@ static void reserve_more(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){map,           reduce,
-                                           histogram,     scan,
-                                           compact,       compact_flags,
-                                           partition,     sort,
-                                           sort_segments, gather,
-                                           scatter,       search,
-                                           expand,        unique,
-                                           reduce_by_key, reduce_segments,
-                                           scan_segments, length_on_the_device,
-                                           append,        method_and_scratch,
-                                           reserve,       reserve_more,
+                        (example *const[]){map,
+                                           reduce,
+                                           histogram,
+                                           scan,
+                                           compact,
+                                           compact_flags,
+                                           partition,
+                                           sort,
+                                           sort_segments,
+                                           top_k,
+                                           gather,
+                                           scatter,
+                                           search,
+                                           expand,
+                                           unique,
+                                           reduce_by_key,
+                                           reduce_segments,
+                                           scan_segments,
+                                           length_on_the_device,
+                                           append,
+                                           method_and_scratch,
+                                           reserve,
+                                           reserve_more,
                                            NULL});
 }

@@ -1,5 +1,5 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, gather, scatter, search, expand,
- * unique, segmented reduce and scan.
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, top k, gather, scatter, search,
+ * expand, unique, segmented reduce and scan.
  *
  * Common to all operations
  *   length   how many elements go in: count, or where that is 0 all of the first input.
@@ -313,6 +313,44 @@ typedef struct tml_sort_desc {
 } tml_sort_desc;
 TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc);
 TML_API size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc);
+
+/* ---- top k ---------------------------------------------------------------------------------- */
+
+/* The k largest keys of a stream, or the k smallest: what tml_sort, descending or not, puts first, but
+ * in little more than the time of one read of the keys where k is small beside their number.
+ * keys       any scalar type, in tml_sort's order; of equal keys those with lower indices come first
+ * k          how many, at most length; with a device buffer read when the operation runs, and k.count is
+ *            its bound. Zeroed: as many as the first given of values, indices and payloads[].out holds
+ * smallest   the k smallest, the smallest first
+ * unsorted   leaves the results as they are found, which saves sorting them: first those that come before
+ *            the last one's key, then those that equal it, both in source order
+ * values     optional: the keys, of keys' type
+ * indices    optional: u32 or u64, the source index of each
+ * payloads   up to 8 arrays of which the same elements are taken
+ * count      optional: one u32 or u64, how many results there are: the smaller of k and length
+ * Outputs hold the smaller of k's and length's bounds; nothing is written past the count, and nothing in
+ * place. By default results are sorted, and all is deterministic: equal on every engine. Time: a sample
+ * gives a key that some more than k elements do not come after; one read compacts those, and the k-th of
+ * them is found by counting digits. Where the sample misled, or k is more than an eighth of the length,
+ * digits are counted in the whole stream. OpenGL ES counts them there, four bits a pass. Scratch: up to
+ * 4 bytes a key, and 60 a result. Engines: the CPU, Vulkan for fewer than 2^32 elements, OpenGL ES 3 for
+ * at most 2^29.
+ * After: Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard, Gordon, Steinbach:
+ * Fast k-Selection Algorithms for Graphics Processing Units. 2012. */
+typedef struct tml_top_k_desc {
+    tml_buffer keys;
+    tml_length length;
+    tml_length k;
+    bool smallest;
+    bool unsorted;
+    tml_buffer values;
+    tml_buffer indices;
+    tml_payload payloads[TML_MAX_PAYLOADS];
+    tml_buffer count;
+    tml_buffer scratch;
+} tml_top_k_desc;
+TML_API TML_MUST_CHECK tml_status tml_top_k(tml_context *tml, const tml_top_k_desc *desc);
+TML_API size_t tml_top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc);
 
 /* ---- gather and scatter --------------------------------------------------------------------- */
 

@@ -661,6 +661,21 @@ class tml_sort_desc(Structure):
     ]
 
 
+class tml_top_k_desc(Structure):
+    _fields_ = [
+        ('keys', tml_buffer),
+        ('length', tml_length),
+        ('k', tml_length),
+        ('smallest', c_bool),
+        ('unsorted', c_bool),
+        ('values', tml_buffer),
+        ('indices', tml_buffer),
+        ('payloads', tml_payload * 8),
+        ('count', tml_buffer),
+        ('scratch', tml_buffer),
+    ]
+
+
 class tml_gather_desc(Structure):
     _fields_ = [
         ('indices', tml_buffer),
@@ -1357,6 +1372,8 @@ FUNCTIONS = {
     'tml_surface_slabs': (c_int, [c_void_p, POINTER(tml_surface_slabs_desc), POINTER(tml_surface_result)]),
     'tml_sync': (c_int, [c_void_p]),
     'tml_tone_name': (c_char_p, [c_int]),
+    'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),
+    'tml_top_k_scratch_size': (c_size_t, [c_void_p, POINTER(tml_top_k_desc)]),
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),

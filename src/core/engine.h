@@ -22,6 +22,7 @@ typedef enum tml_op {
     TML_OP_PARTITION,       /* tml_partition_desc */
     TML_OP_SORT,            /* tml_sort_resolved */
     TML_OP_SORT_SEGMENTS,   /* tml_sort_resolved */
+    TML_OP_TOP_K,           /* tml_top_k_resolved */
     TML_OP_GATHER,          /* tml_gather_desc */
     TML_OP_SCATTER,         /* tml_scatter_desc */
     TML_OP_SEARCH,          /* tml_search_resolved */
@@ -46,6 +47,14 @@ typedef struct tml_scan_resolved {
     tml_scan_desc desc;
     uint64_t flip, real_flip, least;
 } tml_scan_resolved;
+
+/* Writes values, indices and count, in the order of desc.unsorted; the rest of desc's results are steps of
+ * src/stream. k.count is at most length.count. The elements whose codes (kernels/sort.k.h) are the smallest
+ * are taken, whatever desc.smallest says. */
+typedef struct tml_top_k_resolved {
+    tml_top_k_desc desc;
+    uint64_t flip, real_flip;
+} tml_top_k_resolved;
 
 /* Elements compare as the codes of kernels/sort.k.h. */
 typedef struct tml_search_resolved {

@@ -193,6 +193,7 @@ const tml_engine tml_cpu_engine = {
             [TML_OP_PARTITION] = &cpu_op_partition,
             [TML_OP_SORT] = &cpu_op_sort,
             [TML_OP_SORT_SEGMENTS] = &cpu_op_sort_segments,
+            [TML_OP_TOP_K] = &cpu_op_top_k,
             [TML_OP_GATHER] = &cpu_op_gather,
             [TML_OP_SCATTER] = &cpu_op_scatter,
             [TML_OP_SEARCH] = &cpu_op_search,

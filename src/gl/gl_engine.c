@@ -18,6 +18,7 @@ const tml_engine tml_gl_engine = {
             [TML_OP_PARTITION] = &gl_op_partition,
             [TML_OP_SORT] = &gl_op_sort,
             [TML_OP_SORT_SEGMENTS] = &gl_op_sort_segments,
+            [TML_OP_TOP_K] = &gl_op_top_k,
             [TML_OP_GATHER] = &gl_op_gather,
             [TML_OP_SCATTER] = &gl_op_scatter,
             [TML_OP_SEARCH] = &gl_op_search,

@@ -4,12 +4,15 @@
  * Of few bins a fragment counts 16 in a chunk of elements, and further draws add 64 of these histograms to one.
  * Of more bins, and of weights, elements are sorted by bin. A bin's count is then the distance of two places
  * that it finds by search; the sum of its weights is the difference of two sums of a scan. */
+#include "gl/gl_histogram.h"
+
 #include "gl/gl_divide.h"
 #include "gl/gl_ops.h"
 #include "gl/gl_scan.h"
 #include "gl/gl_sort.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "gl_shaders.h"
 
@@ -29,22 +32,25 @@ enum {
     LARGEST_FAN = 64,     /* as in histogram_largest.frag */
 };
 
-/* One or more histograms; the groups of one are consecutive texels. */
-typedef struct histograms {
-    const gl_texture *targets[TARGETS];
-} histograms;
+typedef gl_histogram histograms; /* one or more; the groups of one are consecutive texels */
+
+/* What gl_histogram_draw does. */
+typedef struct gather_job {
+    tml_context *tml;
+    const gl_histogram_info *info;
+    uint64_t groups, chunk_words, chunks;
+} gather_job;
 
 typedef struct histogram_job {
     tml_context *tml;
     const tml_histogram_desc *desc;
     const gl_texture *bins;
-    uint32_t size; /* of an element of bins */
-    uint64_t groups, chunk_words, chunks;
+    uint32_t size;             /* of an element of bins */
     const gl_texture *largest; /* of float weights */
     uint32_t length_log2;
 } histogram_job;
 
-static tml_status take(const histogram_job *job, uint64_t count, histograms *out)
+static tml_status take(const gather_job *job, uint64_t count, histograms *out)
 {
     tml_status status = TML_OK;
     *out = (histograms){{NULL}};
@@ -53,7 +59,7 @@ static tml_status take(const histogram_job *job, uint64_t count, histograms *out
     return status;
 }
 
-static void give_back(const histogram_job *job, const histograms *h)
+static void give_back(const gather_job *job, const histograms *h)
 {
     for (int t = 0; t < TARGETS; t++)
         gl_release(job->tml, h->targets[t]);
@@ -83,38 +89,35 @@ static tml_status draw_bins(histogram_job *job, const tml_histogram_resolved *re
 
 /* ---- by gathering ---------------------------------------------------------------------------- */
 
-static void choose_chunks(histogram_job *job)
+static void choose_chunks(gather_job *job)
 {
-    uint64_t length = job->desc->length.count;
-    job->groups = TML_CEIL_DIV(job->desc->bins, GROUP);
+    uint64_t length = job->info->draw.length->count;
+    job->groups = TML_CEIL_DIV(job->info->bins, GROUP);
     uint64_t blocks = length * job->groups / ((uint64_t)ELEMENTS * FRAGMENTS_ENOUGH);
     blocks = TML_MIN_OF(TML_MAX_OF(blocks, (uint64_t)1), (uint64_t)BLOCKS_MOST);
     uint64_t elements = blocks * ELEMENTS;
-    job->chunk_words = elements * job->size / sizeof(uint32_t);
+    job->chunk_words = elements * job->info->size / sizeof(uint32_t);
     job->chunks = TML_MAX_OF(TML_CEIL_DIV(length, elements), (uint64_t)1);
 }
 
-static tml_status count_chunks(const histogram_job *job, uint64_t first, uint64_t count,
+static tml_status count_chunks(const gather_job *job, uint64_t first, uint64_t count,
                                const histograms *out)
 {
-    char defines[32];
-    snprintf(defines, sizeof defines, "#define SIZE %u\n", job->size);
-    const gl_texture *const *t = out->targets;
-    return gl_draw(job->tml, &(gl_draw_info){
-                                 .shader = &gl_shader_histogram_count,
-                                 .defines = defines,
-                                 .length = &job->desc->length,
-                                 .inputs = {{"bins", job->bins}},
-                                 .uniforms = {gl_divisor("groups", job->groups),
-                                              GL_UINT("first_chunk", (uint32_t)first),
-                                              GL_UINT("chunk_words", (uint32_t)job->chunk_words)},
-                                 .targets = {t[0], t[1], t[2], t[3]},
-                                 .count = count * job->groups,
-                             });
+    gl_draw_info draw = job->info->draw;
+    const gl_uniform uniforms[] = {gl_divisor("groups", job->groups),
+                                   GL_UINT("first_chunk", (uint32_t)first),
+                                   GL_UINT("chunk_words", (uint32_t)job->chunk_words)};
+    size_t given = 0;
+    while (draw.uniforms[given].name)
+        given++;
+    memcpy(&draw.uniforms[given], uniforms, sizeof uniforms);
+    memcpy(draw.targets, out->targets, sizeof out->targets);
+    draw.count = count * job->groups;
+    return gl_draw(job->tml, &draw);
 }
 
 /* Adds count histograms to histogram index of out, by draws of FAN to one, and releases them. */
-static tml_status add_up(const histogram_job *job, histograms from, uint64_t count,
+static tml_status add_up(const gather_job *job, histograms from, uint64_t count,
                          const histograms *out, uint64_t index)
 {
     tml_status status = TML_OK;
@@ -167,25 +170,39 @@ static tml_status store(const histogram_job *job, const histograms *sum)
         });
 }
 
-static tml_status gather_bins(histogram_job *job)
+tml_status gl_histogram_draw(tml_context *tml, const gl_histogram_info *info, gl_histogram *sum)
 {
-    choose_chunks(job);
-    uint64_t each = TML_MAX_OF(FRAGMENTS_MOST / job->groups, (uint64_t)1);
-    uint64_t rounds = TML_CEIL_DIV(job->chunks, each);
-    histograms parts, counted, sum;
-    tml_status status = take(job, rounds, &parts);
+    gather_job job = {.tml = tml, .info = info};
+    choose_chunks(&job);
+    uint64_t each = TML_MAX_OF(FRAGMENTS_MOST / job.groups, (uint64_t)1);
+    uint64_t rounds = TML_CEIL_DIV(job.chunks, each);
+    histograms parts, counted;
+    tml_status status = take(&job, rounds, &parts);
     for (uint64_t r = 0; r < rounds && !status; r++) {
-        uint64_t count = TML_MIN_OF(job->chunks - r * each, each);
-        status = take(job, count, &counted);
+        uint64_t count = TML_MIN_OF(job.chunks - r * each, each);
+        status = take(&job, count, &counted);
         if (!status)
-            status = count_chunks(job, r * each, count, &counted);
+            status = count_chunks(&job, r * each, count, &counted);
         if (!status)
-            status = add_up(job, counted, count, &parts, r);
+            status = add_up(&job, counted, count, &parts, r);
     }
     if (!status)
-        status = take(job, 1, &sum);
-    if (!status)
-        status = add_up(job, parts, rounds, &sum, 0);
+        status = take(&job, 1, sum);
+    return status ? status : add_up(&job, parts, rounds, sum, 0);
+}
+
+static tml_status gather_bins(histogram_job *job)
+{
+    char defines[32];
+    gl_histogram sum;
+    snprintf(defines, sizeof defines, "#define SIZE %u\n", job->size);
+    const gl_histogram_info info = {.draw = {.shader = &gl_shader_histogram_count,
+                                             .defines = defines,
+                                             .length = &job->desc->length,
+                                             .inputs = {{"bins", job->bins}}},
+                                    .bins = job->desc->bins,
+                                    .size = job->size};
+    tml_status status = gl_histogram_draw(job->tml, &info, &sum);
     return status ? status : store(job, &sum);
 }
 

@@ -61,8 +61,8 @@ tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyra
     *out = (gl_located){.outputs = info->outputs};
     char defines[128];
     bool has_first = !tml_buffer_is_none(info->out_first);
-    snprintf(defines, sizeof defines, "%s%s%s%s", gl_pyramid_defines(pyramid),
-             has_first ? "#define OUT_FIRST\n" : "",
+    snprintf(defines, sizeof defines, "%s%s%s%s%s", gl_pyramid_defines(pyramid),
+             has_first ? "#define OUT_FIRST\n" : "", info->limit ? "#define TWO_PLANES\n" : "",
              info->has_others ? "#define PYRAMID_OTHERS\n" : "",
              info->has_ranks ? "#define RANKS\n" : "");
     tml_status status = gl_pyramid_build(tml, pyramid);
@@ -75,7 +75,11 @@ tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyra
         .shader = &gl_shader_pyramid_sources,
         .defines = defines,
         .length = info->length,
-        .inputs = {{has_first ? "ends" : NULL, out->total}},
+        .inputs = {{has_first     ? "ends"
+                    : info->limit ? "limit"
+                                  : NULL,
+                    info->limit ? info->limit : out->total}},
+        .uniforms = {GL_UINT(info->limit ? "plane_items" : NULL, (uint32_t)info->plane_items)},
         .targets = {out->sources, out->ranks},
         .count = (out->outputs + 3) / 4,
     };

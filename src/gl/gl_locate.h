@@ -12,6 +12,10 @@ typedef struct gl_locate_info {
     bool has_ranks;           /* counts: ranks of outputs are wanted, too */
     bool has_others;          /* bits: items with a 0 follow those with a 1 */
     tml_buffer out_first;     /* the element that outputs begin with; none: 0 */
+    /* bits: optional. Items are the stream's elements twice, plane_items apart, and of outputs only as many
+     * are wanted as w of its first texel (QUADS) says. */
+    const gl_texture *limit;
+    uint64_t plane_items;
 } gl_locate_info;
 
 typedef struct gl_located {

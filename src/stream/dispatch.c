@@ -238,6 +238,7 @@ static const char *const op_words[TML_OP_COUNT] = {
     [TML_OP_PARTITION] = "no partitions",
     [TML_OP_SORT] = "no sorting",
     [TML_OP_SORT_SEGMENTS] = "no sorting of segments",
+    [TML_OP_TOP_K] = "no top k",
     [TML_OP_GATHER] = "no gathers",
     [TML_OP_SCATTER] = "no scatters",
     [TML_OP_SEARCH] = "no searches",

@@ -82,10 +82,17 @@ static tml_status resolve_segments(tml_context *tml, tml_sort_resolved *r)
                : stream_check_without_starts(tml, call, "count", &d->count);
 }
 
-static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
+tml_status stream_complete_sort(tml_context *tml, const char *name, tml_sort_resolved *r)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
+    const tml_slot *keys = tml_slot_of(tml, r->desc.keys);
+    stream_sort_flips(keys, r->desc.descending, &r->flip, &r->real_flip);
+    return stream_choose_method(tml, name, op_of(r), r, &r->desc.method, preference);
+}
+
+static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
+{
     tml_sort_desc *d = &r->desc;
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
     uint64_t count = d->length.count;
@@ -106,10 +113,7 @@ static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
         status = resolve_segments(tml, r);
     if (!status)
         status = check_overlaps(tml, d);
-    if (status)
-        return status;
-    stream_sort_flips(tml_slot_of(tml, d->keys), d->descending, &r->flip, &r->real_flip);
-    return stream_choose_method(tml, call, op_of(r), r, &d->method, preference);
+    return status ? status : stream_complete_sort(tml, call, r);
 }
 
 static tml_status sort(tml_context *tml, const tml_sort_desc *desc)

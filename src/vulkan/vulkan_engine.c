@@ -74,6 +74,7 @@ const tml_engine tml_vulkan_engine = {
             [TML_OP_PARTITION] = &vk_op_partition,
             [TML_OP_SORT] = &vk_op_sort,
             [TML_OP_SORT_SEGMENTS] = &vk_op_sort_segments,
+            [TML_OP_TOP_K] = &vk_op_top_k,
             [TML_OP_GATHER] = &vk_op_gather,
             [TML_OP_SCATTER] = &vk_op_scatter,
             [TML_OP_SEARCH] = &vk_op_search,

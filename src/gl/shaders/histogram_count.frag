@@ -3,6 +3,7 @@
  * can hold: 16 counters in four words stay in registers. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
+#include "histogram_bytes.glsl"
 
 uniform highp usampler2D bins; /* a bin per element */
 uniform uvec2 groups;          /* for divide() */
@@ -13,24 +14,9 @@ layout(location = 1) out highp uvec4 counts1;
 layout(location = 2) out highp uvec4 counts2;
 layout(location = 3) out highp uvec4 counts3;
 
-const uint EACH = 4u / uint(SIZE);   /* elements in a word */
-const uint BLOCK = 240u / EACH;      /* words */
+const uint EACH = 4u / uint(SIZE); /* elements in a word */
+const uint BLOCK = 240u / EACH;    /* words */
 const uint MASK = 0xffffffffu >> (32u - 8u * uint(SIZE));
-
-/* bin: index from the group's first bin; above 15 it is in another group. */
-void count_bin(uint bin, inout uvec4 bytes)
-{
-    uint added = 1u << ((bin & 3u) << 3), word = bin >> 2;
-    bytes.x += word == 0u ? added : 0u;
-    bytes.y += word == 1u ? added : 0u;
-    bytes.z += word == 2u ? added : 0u;
-    bytes.w += word == 3u ? added : 0u;
-}
-
-uvec4 counts_of(uint bytes)
-{
-    return (uvec4(bytes) >> uvec4(0u, 8u, 16u, 24u)) & 0xffu;
-}
 
 void main()
 {

@@ -1,6 +1,7 @@
 /* Descends a HistoPyramid for four outputs per texel: their sources and, RANKS, their ranks. With
  * PYRAMID_OTHERS the items without outputs follow those with one, up to the stream's length. With
- * OUT_FIRST outputs begin at an element on the device (located_end.frag). */
+ * OUT_FIRST outputs begin at an element on the device (located_end.frag). With TWO_PLANES items are the elements
+ * twice, plane_items apart, and only as many outputs are wanted as w of "limit" says. */
 #include "gl_common.glsl"
 #include "gl_pyramid.glsl"
 
@@ -11,6 +12,17 @@ layout(location = 1) out highp uvec4 ranks;
 
 #ifdef OUT_FIRST
 uniform highp usampler2D ends;
+#endif
+
+#ifdef TWO_PLANES
+uniform highp usampler2D limit;
+uniform uint plane_items;
+uint element_of(uint item)
+{
+    return item < plane_items ? item : item - plane_items;
+}
+#else
+#    define element_of(item) (item)
 #endif
 
 pyramid_cursor seek(uint j, uint total)
@@ -32,7 +44,7 @@ pyramid_cursor seek(uint j, uint total)
 #define TAKE(part, k)                                                                              \
     if (j == first + k && j < end && !pyramid_is_used_up(cursor)) {                                \
         pyramid_spot spot = pyramid_next(cursor);                                                  \
-        source.part = spot.item;                                                                   \
+        source.part = element_of(spot.item);                                                       \
         TAKE_RANK(part, spot)                                                                      \
         j++;                                                                                       \
     }
@@ -40,6 +52,9 @@ pyramid_cursor seek(uint j, uint total)
 void main()
 {
     uint first = 4u * tml_texel(), total = pyramid_total(), begin = 0u;
+#ifdef TWO_PLANES
+    total = min(total, load_quad(limit, 0u).w);
+#endif
 #ifdef OUT_FIRST
     begin = load_quad(ends, 0u).z;
 #endif

@@ -4,6 +4,7 @@
 #include "vulkan/vulkan_sort.k.h"
 #include "common.glsl"
 #include "group.glsl"
+#include "count_digit.glsl"
 #extension GL_EXT_control_flow_attributes : require
 
 ARGS_USE(SORT_ARGS)
@@ -73,13 +74,3 @@ uint digit_of(code_t code, uint shift, uint end)
 {
     return bits_from(code, shift) & ((1u << min(end - shift, DIGIT_BITS)) - 1u);
 }
-
-/* Counts a digit in a table of shared memory. One atomic does for a subgroup whose digits are all the same,
- * as the highest ones of small numbers are. All its invocations call it. */
-#define COUNT_DIGIT(table, digit, is_counted)                                                      \
-    {                                                                                              \
-        bool all_same = subgroupBallot((is_counted) && (digit) == subgroupBroadcastFirst(digit)) == \
-                        subgroupBallot(true);                                                      \
-        if (all_same ? subgroupElect() : (is_counted))                                             \
-            atomicAdd(table, all_same ? SUBGROUP : 1u);                                            \
-    }
