@@ -39,6 +39,18 @@ def test_sort(n, dtype):
 
 
 @pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", "u1 i2 f4 f8".split())
+def test_top_k(n, dtype):
+    a = np.random.default_rng(n).integers(0, 50, n).astype(dtype)
+    order = np.argsort(-a.astype(float), kind="stable")
+    for k in (0, 1, n // 2, n, n + 3):
+        values, places = trommel.top_k(a, k)
+        assert np.array_equal(places, order[:k]) and np.array_equal(values, a[order[:k]])
+        _, places = trommel.top_k(a, k, smallest=True, unsorted=True)
+        assert sorted(places) == sorted(np.argsort(a, kind="stable")[:k])
+
+
+@pytest.mark.parametrize("n", SIZES)
 def test_unique_and_histogram(n):
     a = np.sort(np.random.default_rng(n).integers(0, 200, n).astype(np.uint8))
     values, starts, lengths = trommel.unique(a)
@@ -101,6 +113,7 @@ def test_subclasses_and_nothing():
     (lambda: trommel.compact([np.zeros(1)] * 9, [1]), "at most 8"),
     (lambda: trommel.sort(np.zeros(3), [np.zeros(4)]), "3 rows"),
     (lambda: trommel.reduce_by_key(np.zeros(3), np.zeros(2)), "2 rows"),
+    (lambda: trommel.top_k([1], -1), "0 or more"),
     (lambda: trommel.search(np.zeros((3, 2)), [1]), "1 dimensions"),
     (lambda: trommel.histogram(np.zeros(3), 4), "in"),
     (lambda: trommel.reduce(np.float64(3)), "a single number, needs 1 dimensions"),

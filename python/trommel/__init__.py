@@ -11,7 +11,7 @@ from .kernels import Kernel, map
 from .meshes import Contacts, Tree, collide, distance, subdivide
 from .slabs import surface_to_file
 from .streams import compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, sort, \
-    unique
+    top_k, unique
 from .surface import Field, Mesh, field, surface
 from . import _abi, mcubes, measure
 
@@ -20,5 +20,5 @@ __all__ = ["Cancelled", "collide", "compact", "Contacts", "Context", "devices", 
            "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
            "load_picture", "load_points", "load_volume", "map", "mcubes", "measure", "measure_picture",
            "Measurement", "Mesh", "mips", "OutOfMemory", "partition", "Points", "reduce",
-           "reduce_by_key", "reduce_segments", "save_picture", "scan", "search", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "Tree",
+           "reduce_by_key", "reduce_segments", "save_picture", "scan", "search", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "top_k", "Tree",
            "unique", "Unsupported", "Volume"]

@@ -1,4 +1,4 @@
-"""Streams on arrays: reduce, scan, compact, partition, sort, unique, histogram, segments."""
+"""Streams on arrays: reduce, scan, compact, partition, sort, top_k, unique, histogram, segments."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
@@ -194,6 +194,27 @@ def sort(keys: ArrayLike, payloads: Sequence[ArrayLike] = (), descending: bool =
         context.call("sort", desc)
     outs = outs + [places] if indices else outs
     return outs[0] if len(outs) == 1 else outs
+
+
+def top_k(keys: ArrayLike, k: int, smallest: bool = False, unsorted: bool = False,
+          context: Context | None = None) -> tuple[Array, Array]:
+    """The k largest keys, or the smallest, and their indices; of equal keys the earlier come first. As many as there
+    are keys at most. In sort's order, or unsorted: those that equal the last one come last, all else as in keys.
+
+    >>> import trommel
+    >>> [a.tolist() for a in trommel.top_k([2, 9, 5, 9], 3)]
+    [[9, 9, 5], [1, 3, 2]]
+    """
+    keys, context = _plain(keys, "keys"), context_of(context)
+    if k < 0:
+        raise InvalidArgument("INVALID_ARGUMENT", f"k is {k}, needs 0 or more")
+    k = min(k, len(keys))
+    values, places = np.empty(k, keys.dtype), np.empty(k, np.uint64)
+    with Buffers(context) as buffers:
+        context.call("top_k", c.tml_top_k_desc(
+            keys=buffers.input(keys), length=_all(keys), k=_all(values), smallest=smallest, unsorted=unsorted,
+            values=buffers.output(values), indices=buffers.output(places)))
+    return values, places
 
 
 def unique(values: ArrayLike, context: Context | None = None) -> tuple[Array, Array, Array]:
