@@ -897,14 +897,14 @@ class Inside {
         return fields;
     }
 
-    length(call, length) {
+    length(call, length, name = 'length') {
         if (length === undefined || length === null)
             return {};
         if (typeof length === 'number')
-            return { length, length_exact: true };
+            return { [name]: length, [`${name}_exact`]: true };
         return {
-            length: length.count, length_exact: length.count !== undefined, length_buffer: this.handle(call, 'length.buffer', length.buffer),
-            length_index: length.index,
+            [name]: length.count, [`${name}_exact`]: length.count !== undefined,
+            [`${name}_buffer`]: this.handle(call, `${name}.buffer`, length.buffer), [`${name}_index`]: length.index,
         };
     }
 
@@ -1325,6 +1325,15 @@ export class Trommel {
             first: o.firstBit, count: o.bitCount, method: choice('sort', 'method', METHODS, o.method),
             out: i.handle('sort', 'sorted', o.sorted), ...i.payloads('sort', o.payloads), indices: i.handle('sort', 'indices', o.indices),
             offsets: i.handle('sort', 'offsets', o.offsets),
+        }));
+    }
+
+    topK(o) {
+        const i = this[INTERNAL];
+        i.stream('top_k', () => ({
+            in0: i.handle('topK', 'keys', o.keys), ...i.length('topK', o.length), ...i.length('topK', o.k, 'k'),
+            smallest: o.smallest, unsorted: o.unsorted, values: i.handle('topK', 'values', o.values),
+            indices: i.handle('topK', 'indices', o.indices), ...i.payloads('topK', o.payloads), counts: i.handle('topK', 'count', o.count),
         }));
     }
 

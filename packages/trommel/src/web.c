@@ -31,8 +31,9 @@
     X(payload_in4) X(payload_in5) X(payload_in6) X(payload_in7)                                    \
     X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
     X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
-    X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive) X(descending)        \
-    X(out) X(total) X(start) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets)                   \
+    X(length) X(length_buffer) X(length_index) X(length_exact) X(k) X(k_buffer) X(k_index) X(k_exact)   \
+    X(smallest) X(unsorted) X(method) X(fold) X(inclusive) X(descending)                           \
+    X(out) X(total) X(start) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets) \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
     X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
@@ -563,6 +564,24 @@ EMSCRIPTEN_KEEPALIVE int web_sort(tml_context *tml)
                           .offsets = buffer_of(r->offsets)};
     payloads_of(r, desc.payloads);
     return tml_sort(tml, &desc);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_top_k(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_top_k_desc desc = {.keys = buffer_of(r->in0),
+                           .length = length_of(r),
+                           .k = {.count = (uint64_t)r->k,
+                                 .device = buffer_of(r->k_buffer),
+                                 .device_index = (uint64_t)r->k_index,
+                                 .exact = r->k_exact != 0.0},
+                           .smallest = r->smallest != 0.0,
+                           .unsorted = r->unsorted != 0.0,
+                           .values = buffer_of(r->values),
+                           .indices = buffer_of(r->indices),
+                           .count = buffer_of(r->counts)};
+    payloads_of(r, desc.payloads);
+    return tml_top_k(tml, &desc);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_expand(tml_context *tml)
