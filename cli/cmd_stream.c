@@ -564,6 +564,7 @@ const cli_command cmd_scan = {
 typedef struct sort_args {
     cli_common common;
     bool descending, indices;
+    uint32_t top;
     const char *output, *payload, *payload_output;
 } sort_args;
 
@@ -572,6 +573,9 @@ static const opt sort_options[] = {
     {OPT_FLAG, "descending", .brief = "the largest first",
      .help = "the largest first; equal elements keep their order all the same",
      .offset = offsetof(sort_args, descending)},
+    {OPT_COUNT, "top", .argument = "K", .brief = "only the first K", .least = 0, .most = UINT32_MAX,
+     .fallback = "0", .offset = offsetof(sort_args, top),
+     .help = "only the first so many, which takes less time than sorting all; 0: all"},
     {OPT_INPUT, "payload", .argument = "FILE.npy", .brief = "an array to move alike",
      .help = "an array, of any elements, that is moved as the input is", .endings = ".npy",
      .needs = "payload-output", .offset = offsetof(sort_args, payload)},
@@ -599,17 +603,22 @@ static tml_status sort(tml_context *tml, const sort_args *args, const loaded *in
 {
     tml_buffer out = {0}, moved = {0};
     uint64_t count = in->array.count;
+    if (args->top && args->top < count)
+        count = args->top;
     tml_status status = TML_OK;
     if (args->output)
         status = output_for(tml, args->indices ? TML_U64 : in->array.type, count, &out);
     if (status == TML_OK && args->payload)
         status = output_for(tml, payload->array.type, count, &moved);
     tml_sort_desc desc = {.keys = in->buffer, .descending = args->descending};
+    tml_top_k_desc top = {
+        .keys = in->buffer, .k = tml_length_of(count), .smallest = !args->descending};
     *(args->indices ? &desc.indices : &desc.sorted) = out;
-    desc.payloads[0] = (tml_payload){payload->buffer, moved};
+    *(args->indices ? &top.indices : &top.values) = out;
+    desc.payloads[0] = top.payloads[0] = (tml_payload){payload->buffer, moved};
     double start = cli_now();
     if (status == TML_OK)
-        status = tml_sort(tml, &desc);
+        status = args->top ? tml_top_k(tml, &top) : tml_sort(tml, &desc);
     if (status == TML_OK)
         status = tml_sync(tml);
     *seconds = cli_now() - start;
@@ -671,6 +680,7 @@ const cli_command cmd_sort = {
                     "sign set, -inf, numbers (-0 before 0), inf, NaN.",
                 .examples = "  trommel sort in.npy -o sorted.npy\n"
                             "  trommel sort depth.npy --descending --indices -o order.npy\n"
+                            "  trommel sort depth.npy --descending --top 100 -o largest.npy\n"
                             "  trommel sort depth.npy --payload colors.npy --payload-output "
                             "sorted.npy\n",
                 .options = sort_options,

@@ -117,6 +117,15 @@ $ tail -c 40 order.npy | od -An -tu8
                     2
 $ tail -c 10 moved.npy; echo
 d3a0b1e4c2
+$ trommel sort in.npy --descending --top 2 -o top.npy --backend cpu
+in.npy
+  input      5 of u8
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     top.npy, 130 bytes
+$ tail -c 2 top.npy | od -An -tu1
+   4   3
 $ trommel sort in.npy --payload pairs.npy --payload-output moved.npy --json
 {
   "trommel": "0.1.0",
