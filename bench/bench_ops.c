@@ -218,6 +218,12 @@ static tml_status enqueue_segment_keys(bench_op *op, const bench_set *set)
                     &(tml_sort_desc){.keys = set->in, .bit_count = bits, .sorted = set->out});
 }
 
+static tml_status enqueue_top_k(bench_op *op, const bench_set *set)
+{
+    return tml_top_k(op->tml,
+                     &(tml_top_k_desc){.keys = set->in, .values = set->out, .indices = set->out2});
+}
+
 static tml_status enqueue_expand(bench_op *op, const bench_set *set)
 {
     return tml_expand(
@@ -387,6 +393,33 @@ static bool sort_is_right(bench_op *op, const void *out, const void *out2)
     return is_right && !(fabs(sums[0] - sums[1]) > 1e-9 * fabs(sums[1]));
 }
 
+/* Descending, of equal keys the earlier first, each the key at its index; and as many of the source's keys are
+ * above the last one as of these. */
+static bool top_k_is_right(bench_op *op, const void *out, const void *out2)
+{
+    const uint32_t *at = out2;
+    uint64_t count = op->desc.count, k = op->desc.k, above = 0, before = 0;
+    bool is_right = true;
+    switch (op->desc.type) {
+#define TOP_LOOP(type, T)                                                                          \
+    case type:                                                                                     \
+        for (uint64_t i = 0; i < k && is_right; i++) {                                             \
+            const T *x = (const T *)out + i, *in = op->desc.data, last = ((const T *)out)[k - 1];  \
+            is_right = at[i] < count && !(in[at[i]] < *x) && !(in[at[i]] > *x);                    \
+            is_right &= i == 0 || x[-1] > *x || (!(x[-1] < *x) && at[i - 1] < at[i]);              \
+            before += *x > last;                                                                   \
+        }                                                                                          \
+        for (uint64_t i = 0; i < count; i++)                                                       \
+            above += ((const T *)op->desc.data)[i] > ((const T *)out)[k - 1];                      \
+        break;
+        LOOP_TYPES(TOP_LOOP)
+#undef TOP_LOOP
+    default:
+        break;
+    }
+    return is_right && above == before;
+}
+
 /* Each payload is the number of an element with its key, ascending where keys are equal. */
 static bool pairs_are_right(bench_op *op, const void *out, const void *out2)
 {
@@ -463,6 +496,7 @@ static const kind_entry kinds[BENCH_KIND_COUNT] = {
                             enqueue_segment_sort, segment_sort_is_right},
     [BENCH_SEGMENT_KEYS] = {"segment_keys", false, false, true, derive_segment_keys,
                             enqueue_segment_keys, segment_sort_is_right},
+    [BENCH_TOP_K] = {"top_k", false, false, false, NULL, enqueue_top_k, top_k_is_right},
     [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
     [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
 };
@@ -491,6 +525,7 @@ static uint64_t bytes_of(const bench_op *op)
         return in + op->derived_size + op->result_count * sizeof(uint32_t);
     case BENCH_REDUCE:
     case BENCH_HISTOGRAM:
+    case BENCH_TOP_K:
         return in;
     case BENCH_EXPAND:
         return in + op->result_count * 2 * sizeof(uint32_t);
@@ -545,6 +580,10 @@ static tml_status create_set(const bench_op *op, bench_set *set)
         return room(op, tml_type_is_float(desc->type) ? TML_F64 : TML_U64, 1, &set->out);
     if (desc->kind == BENCH_HISTOGRAM)
         return room(op, TML_U32, bin_count(op), &set->out);
+    if (desc->kind == BENCH_TOP_K) {
+        status = room(op, TML_U32, desc->k, &set->out2);
+        return status ? status : room(op, desc->type, desc->k, &set->out);
+    }
     if (desc->kind == BENCH_PAIRS)
         status = room(op, TML_U32, desc->count, &set->out2);
     if (desc->kind != BENCH_EXPAND)

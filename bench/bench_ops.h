@@ -26,6 +26,7 @@ typedef enum bench_kind {
     BENCH_PAIRS,        /* a sort of u32 keys with a payload of u32 */
     BENCH_SEGMENT_SORT, /* u32 keys, sorted in segments of keep_below elements */
     BENCH_SEGMENT_KEYS, /* the same by one sort of u64, with the segment above the key */
+    BENCH_TOP_K,        /* the largest keys, sorted, and their indices; types as sort */
     BENCH_EXPAND,       /* counts from 0 to 7, 2 in the middle, to source and rank */
     BENCH_SURFACE,      /* welded, one isovalue */
     BENCH_KIND_COUNT
@@ -45,6 +46,7 @@ typedef struct bench_desc {
     const void *data; /* host memory of the caller, which must stay */
     uint64_t count;   /* elements or samples */
     uint32_t keep_below;
+    uint64_t k;    /* of top_k */
     tml_grid grid; /* surface */
     tml_normals normals;
     bool soup;

@@ -24,7 +24,7 @@ static const opt streams_options[] = {
      .help = "an NPY array instead of generated numbers"},
     {OPT_CHOICE, "type", .choices = "auto|u8|u16|u32|u64|f32|f64", .fallback = "auto",
      .excludes = "input", .offset = offsetof(streams_args, type),
-     .help = "element type of scan, reduce, histogram and sort; auto: u32"},
+     .help = "element type of scan, reduce, histogram, sort and top_k; auto: u32"},
     {OPT_BYTES, "count", .brief = "elements", .argument = "N", .fallback = "16M",
      .excludes = "input", .offset = offsetof(streams_args, count),
      .help = "elements; K, M, G are powers of 1024"},
@@ -39,7 +39,7 @@ static const opt streams_options[] = {
 
 #define OPERATIONS                                                                                 \
     "copy, compact, flags, partition, unique, scan, segments, reduce, histogram, sort, pairs, "    \
-    "segment_sort, segment_keys or expand"
+    "segment_sort, segment_keys, top_k or expand"
 
 static const bench_column columns[] = {
     BENCH_COPY_COLUMNS,
@@ -115,6 +115,16 @@ static void measure_segments(bench_session *session, const bench_desc *desc)
     }
 }
 
+/* The rows of top_k: of some k, up to an eighth of the array. */
+static void measure_ranks(bench_session *session, bench_desc desc)
+{
+    for (desc.k = 1 << 10; desc.k <= desc.count / 8 && desc.k <= 1 << 20; desc.k *= 32) {
+        char name[64];
+        snprintf(name, sizeof name, "top_k, %u K", (unsigned)(desc.k >> 10));
+        measure(session, &desc, name, 0);
+    }
+}
+
 /* An operation's rows: one, or one for each percentage or length. */
 static void measure_kind(bench_session *session, const streams_args *args, bench_kind kind,
                          const tml_array *array)
@@ -127,6 +137,10 @@ static void measure_kind(bench_session *session, const streams_args *args, bench
     }
     if (kind == BENCH_SEGMENT_SORT || kind == BENCH_SEGMENT_KEYS) {
         measure_segments(session, &desc);
+        return;
+    }
+    if (kind == BENCH_TOP_K) {
+        measure_ranks(session, desc);
         return;
     }
     if (!bench_kind_has_limit(kind)) {
@@ -187,6 +201,7 @@ static bool is_measured(bench_kind kind, tml_type type)
         return type != TML_U8 && type != TML_U16;
     case BENCH_REDUCE:
     case BENCH_SORT:
+    case BENCH_TOP_K:
         return true;
     case BENCH_HISTOGRAM:
         return type == TML_U8 || type == TML_U16 || type == TML_U32;

@@ -27,11 +27,12 @@ expect() {
     [ "$count" = "$rows" ] || fail "trommel-bench $*: $count rows, needs $rows"
     checks=$((checks + 1))
 }
-expect 0 27 streams --count 10007 --repeats 1 --backend cpu
+expect 0 28 streams --count 10007 --repeats 1 --backend cpu
 expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
 expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
 expect 0 1 streams histogram --type u16 --count 10000 --repeats 1 --backend cpu
 expect 0 1 streams sort --type f64 --count 10000 --repeats 1 --backend cpu
+expect 0 2 streams top_k --type f32 --count 400000 --repeats 1 --backend cpu
 expect 0 4 streams sort pairs --count 70000 --repeats 1 --backend cpu
 expect 0 3 surface --side 17 --repeats 1 --backend cpu
 grep -q 'central normals' out || fail "the command's default normals have no row"
