@@ -161,20 +161,22 @@ static size_t tile_at(const top_k_job *job, uint64_t tile, uint64_t *first)
     return (size_t)TML_MIN_OF(job->from.count - *first, (uint64_t)TILE_ITEMS);
 }
 
-/* Packs those of a block's elements whose bits are set after the staged ones. */
+/* Packs those of a block's elements whose bits are set after the staged ones. Most words are 0 where k is small. */
 static size_t stage(const top_k_job *job, top_k_space *space, uint64_t first, size_t count,
                     const uint64_t *words, size_t staged)
 {
-    size_t end = staged;
-    if (job->to.keys)
-        job->compress(job->from.keys + first * job->size, words, count, job->size,
-                      space->keys + staged * job->size);
-    for (size_t w = 0; w < (count + 63) / 64; w++)
-        for (uint64_t word = words[w]; word; word &= word - 1) {
-            uint64_t i = first + 64 * w + (uint64_t)__builtin_ctzll(word);
-            space->indices[end++] = job->from.indices ? job->from.indices[i] : i;
+    for (size_t w = 0; 64 * w < count; w++) {
+        uint64_t at = first + 64 * w, word = words[w];
+        if (word && job->to.keys)
+            job->compress(job->from.keys + at * job->size, &word,
+                          TML_MIN_OF(count - 64 * w, (size_t)64), job->size,
+                          space->keys + staged * job->size);
+        for (; word; word &= word - 1) {
+            uint64_t i = at + (uint64_t)__builtin_ctzll(word);
+            space->indices[staged++] = job->from.indices ? job->from.indices[i] : i;
         }
-    return end;
+    }
+    return staged;
 }
 
 /* Copies the staged elements to the outputs from place on, as far as they have room. */
