@@ -85,8 +85,15 @@ static bool derive_offsets(bench_op *op)
 }
 
 /* Bins as u32; bytes and words are bins as they are. */
+static uint32_t bin_count(const bench_op *op)
+{
+    return op->desc.type == TML_U16 ? 1 << 16 : op->desc.bins ? op->desc.bins : 256;
+}
+
+/* u32: the multiples of the number of bins, of which the highest words are bins. */
 static bool derive_bins(bench_op *op)
 {
+    const uint64_t count = bin_count(op);
     const uint8_t *data = op->desc.data;
     const size_t size = tml_type_size(op->desc.type);
     uint8_t *bins = derive(op, op->desc.count, size);
@@ -95,7 +102,10 @@ static bool derive_bins(bench_op *op)
     if (op->desc.type != TML_U32)
         memcpy(bins, data, op->derived_size);
     for (uint64_t i = 0; op->desc.type == TML_U32 && i < op->desc.count; i++)
-        ((uint32_t *)(void *)bins)[i] = ((const uint32_t *)(const void *)data)[i] >> 24;
+        ((uint32_t *)(void *)bins)[i] =
+            op->desc.is_one_bin
+                ? (uint32_t)count / 2
+                : (uint32_t)(((const uint32_t *)(const void *)data)[i] * count >> 32);
     return true;
 }
 
@@ -345,16 +355,13 @@ static bool reduce_is_right(bench_op *op, const void *out, const void *out2)
     return fabsl(*(const double *)out - real) <= (long double)bound * fabsl(real);
 }
 
-static uint32_t bin_count(const bench_op *op)
-{
-    return op->desc.type == TML_U16 ? 1 << 16 : 256;
-}
-
 static bool histogram_is_right(bench_op *op, const void *out, const void *out2)
 {
-    static uint32_t bins[1 << 16];
+    uint32_t *bins = tml_alloc(op->tml, bin_count(op) * sizeof *bins);
     (void)out2;
-    memset(bins, 0, sizeof bins);
+    if (!bins)
+        return false;
+    memset(bins, 0, bin_count(op) * sizeof *bins);
     for (uint64_t i = 0; i < op->desc.count; i++)
         switch (op->desc.type) {
         case TML_U8:
@@ -366,7 +373,9 @@ static bool histogram_is_right(bench_op *op, const void *out, const void *out2)
         default:
             bins[((const uint32_t *)op->derived)[i]]++;
         }
-    return memcmp(bins, out, bin_count(op) * sizeof *bins) == 0;
+    bool is_right = memcmp(bins, out, bin_count(op) * sizeof *bins) == 0;
+    tml_free(op->tml, bins, bin_count(op) * sizeof *bins);
+    return is_right;
 }
 
 /* Ascending, and of the same sums as the source. */

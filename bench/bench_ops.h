@@ -21,7 +21,7 @@ typedef enum bench_kind {
     BENCH_SCAN,         /* exclusive; u32, u64, f32 or f64 */
     BENCH_SEGMENTS,     /* exclusive scan of the segments that begin like the runs */
     BENCH_REDUCE,       /* sum; u8, u16, u32, u64, f32 or f64 */
-    BENCH_HISTOGRAM,    /* of u8 or u16; of u32, of the 256 that the highest bytes are */
+    BENCH_HISTOGRAM,    /* of u8 or u16; of u32, of as many bins as desc says */
     BENCH_SORT,         /* the keys alone; u8, u16, u32, u64, f32 or f64 */
     BENCH_PAIRS,        /* a sort of u32 keys with a payload of u32 */
     BENCH_SEGMENT_SORT, /* u32 keys, sorted in segments of keep_below elements */
@@ -46,8 +46,10 @@ typedef struct bench_desc {
     const void *data; /* host memory of the caller, which must stay */
     uint64_t count;   /* elements or samples */
     uint32_t keep_below;
-    uint64_t k;    /* of top_k */
-    tml_grid grid; /* surface */
+    uint64_t k;       /* of top_k */
+    uint32_t bins;   /* histogram of u32; 0: 256 */
+    bool is_one_bin; /* all elements are in one */
+    tml_grid grid;   /* surface */
     tml_normals normals;
     bool soup;
     double iso;

@@ -12,7 +12,7 @@ typedef struct streams_args {
     const char *input;
     uint64_t count;
     uint32_t type; /* position in types; 0: u32 */
-    opt_numbers keep;
+    opt_numbers keep, bins;
 } streams_args;
 
 static const tml_type types[] = {TML_TYPE_NONE, TML_U8,  TML_U16, TML_U32,
@@ -32,6 +32,9 @@ static const opt streams_options[] = {
      .offset = offsetof(streams_args, keep),
      .help = "percent of elements to keep; for unique and segments: to begin a run (default: "
              "1,10,50,90)"},
+    {OPT_NUMBERS, "bins", .argument = "N[,N...]", .offset = offsetof(streams_args, bins),
+     .help = "bins of histogram, of u32; each number also with all elements in one bin (default: "
+             "256)"},
     BENCH_OPTIONS(streams_args),
     BENCH_PEERS_OPTION(streams_args),
     {0},
@@ -125,6 +128,20 @@ static void measure_ranks(bench_session *session, bench_desc desc)
     }
 }
 
+/* A histogram's rows: of each number of bins two, elements spread over all and in one. */
+static void measure_bins(bench_session *session, const streams_args *args, const bench_desc *desc)
+{
+    for (uint32_t i = 0; i < 2 * args->bins.count; i++) {
+        bench_desc binned = *desc;
+        char name[64];
+        binned.bins = (uint32_t)args->bins.values[i / 2];
+        binned.is_one_bin = i % 2;
+        snprintf(name, sizeof name, "%s, %s%u bins", bench_kind_name(desc->kind),
+                 i % 2 ? "one of " : "", binned.bins);
+        measure(session, &binned, name, binned.bins);
+    }
+}
+
 /* An operation's rows: one, or one for each percentage or length. */
 static void measure_kind(bench_session *session, const streams_args *args, bench_kind kind,
                          const tml_array *array)
@@ -141,6 +158,10 @@ static void measure_kind(bench_session *session, const streams_args *args, bench
     }
     if (kind == BENCH_TOP_K) {
         measure_ranks(session, desc);
+        return;
+    }
+    if (kind == BENCH_HISTOGRAM && array->type == TML_U32 && args->bins.count) {
+        measure_bins(session, args, &desc);
         return;
     }
     if (!bench_kind_has_limit(kind)) {
@@ -240,6 +261,11 @@ static int find_kinds(const streams_args *args, char **operands, uint32_t count,
     for (uint32_t i = 0; i < args->keep.count; i++)
         if (!(args->keep.values[i] >= 0 && args->keep.values[i] <= 100))
             return cli_usage("--keep %g is no percentage", args->keep.values[i]);
+    for (uint32_t i = 0; i < args->bins.count; i++)
+        if (!(args->bins.values[i] >= 1 && args->bins.values[i] <= 1 << 30))
+            return cli_usage("--bins %g is not from 1 to 2^30", args->bins.values[i]);
+    if (args->bins.count && !is_wanted[BENCH_HISTOGRAM])
+        return cli_usage("--bins is for histogram");
     if (args->keep.count && !has_limit)
         return cli_usage("--keep is for compact, flags, partition, unique and segments");
     if (args->input && args->type)
@@ -286,6 +312,8 @@ const cli_command bench_cmd_streams = {
      "enough of them that no cache holds them.",
      "trommel-bench streams compact --count 128M\n"
      "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
+     "trommel-bench streams histogram --bins 256,65536,1048576 --count 256M\n"
+     "  histograms of random numbers, and of numbers that are all equal\n"
      "trommel-bench streams --backend vulkan --count 256M --peers cub.txt\n"
      "  everything on a GPU, beside times that peers_cub printed\n",
      streams_options, .without = OPT_MEMORY},

@@ -31,6 +31,9 @@ expect 0 28 streams --count 10007 --repeats 1 --backend cpu
 expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
 expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
 expect 0 1 streams histogram --type u16 --count 10000 --repeats 1 --backend cpu
+expect 0 4 streams histogram --bins 300,70000 --count 100000 --repeats 1 --backend cpu
+expect 2 0 streams histogram --bins 0
+expect 2 0 streams scan --bins 256
 expect 0 1 streams sort --type f64 --count 10000 --repeats 1 --backend cpu
 expect 0 2 streams top_k --type f32 --count 400000 --repeats 1 --backend cpu
 expect 0 4 streams sort pairs --count 70000 --repeats 1 --backend cpu
