@@ -56,7 +56,28 @@ def test_unique_and_histogram(n):
     values, starts, lengths = trommel.unique(a)
     expected = np.unique(a, return_index=True, return_counts=True)
     assert all(np.array_equal(x, y) for x, y in zip((values, starts, lengths), expected))
-    assert np.array_equal(trommel.histogram(a, 256), np.bincount(a, minlength=256))
+    assert np.array_equal(trommel.bincount(a, 256), np.bincount(a, minlength=256))
+    assert np.array_equal(trommel.bincount(a, 256, a), np.bincount(a, a, minlength=256))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f2", "f4", "f8"])
+@pytest.mark.parametrize("n", SIZES)
+def test_histogram_is_numpys(n, dtype):
+    a = (np.random.default_rng(n).normal(size=n) * 20 + 60).astype(dtype)
+    for bins in (10, 70001, [0, 40, 40, 60.5, 80], [0, 60, 60]):
+        for limits in (None, (20, 90)) if isinstance(bins, int) else (None,):
+            counts, edges = trommel.histogram(a, bins, limits)
+            assert counts.dtype == np.uint64 and np.array_equal(counts, np.histogram(a.astype(edges.dtype), edges)[0])
+            assert np.allclose(edges, np.histogram_bin_edges(a.astype(edges.dtype), bins, limits), rtol=1e-6)
+    weights = np.random.default_rng(n).random(n, np.float32)
+    sums, edges = trommel.histogram(a, 16, weights=weights)
+    assert np.allclose(sums, np.histogram(a.astype(edges.dtype), edges, weights=weights.astype(float))[0], rtol=1e-6)
+
+
+def test_histogram_leaves_out_what_is_no_number():
+    a = np.array([np.nan, -np.inf, -0.0, 0.5, 1, np.inf], np.float32)
+    assert trommel.histogram(a, 2, (0, 1))[0].tolist() == [1, 2]
+    assert trommel.histogram(a, 1, (0, 1), weights=[9, 9, 1, 2, 4, 9])[0].tolist() == [7]
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -102,7 +123,7 @@ def test_subclasses_and_nothing():
     assert trommel.reduce(plain) == 6 and type(trommel.sort(plain)) is np.ndarray
     none = np.empty((0, 5))
     assert trommel.compact(none, []).shape == (0, 5) and trommel.unique([])[0].shape == (0,)
-    assert trommel.reduce_segments([], [0, 0]).tolist() == [0] and trommel.histogram(np.zeros(0, "u1"), 3).sum() == 0
+    assert trommel.reduce_segments([], [0, 0]).tolist() == [0] and trommel.bincount(np.zeros(0, "u1"), 3).sum() == 0 and trommel.histogram([])[0].sum() == 0
 
 
 @pytest.mark.parametrize("call, text", [
@@ -115,7 +136,11 @@ def test_subclasses_and_nothing():
     (lambda: trommel.reduce_by_key(np.zeros(3), np.zeros(2)), "2 rows"),
     (lambda: trommel.top_k([1], -1), "0 or more"),
     (lambda: trommel.search(np.zeros((3, 2)), [1]), "1 dimensions"),
-    (lambda: trommel.histogram(np.zeros(3), 4), "in"),
+    (lambda: trommel.bincount(np.zeros(3), 4), "in"),
+    (lambda: trommel.histogram(np.zeros(3), 0), "from 1 on"),
+    (lambda: trommel.histogram([np.inf]), "finite"),
+    (lambda: trommel.histogram([1], [2, 1]), "decrease"),
+    (lambda: trommel.histogram([1], 2, weights=[1, 2]), "2 elements"),
     (lambda: trommel.reduce(np.float64(3)), "a single number, needs 1 dimensions"),
     (lambda: trommel.compact(np.zeros(1), True), "a single number"),
     (lambda: trommel.sort([1], [np.float64(2)]), "a single number"),

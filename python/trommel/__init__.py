@@ -10,13 +10,13 @@ from .images import Measurement, expose, measure as measure_picture, mips, tonem
 from .kernels import Kernel, map
 from .meshes import Contacts, Tree, collide, distance, subdivide
 from .slabs import surface_to_file
-from .streams import compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, sort, \
-    top_k, unique
+from .streams import bincount, compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, \
+    sort, top_k, unique
 from .surface import Field, Mesh, field, surface
 from . import _abi, mcubes, measure
 
 __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
-__all__ = ["Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
+__all__ = ["bincount", "Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
            "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
            "load_picture", "load_points", "load_volume", "map", "mcubes", "measure", "measure_picture",
            "Measurement", "Mesh", "mips", "OutOfMemory", "partition", "Points", "reduce",

@@ -236,15 +236,65 @@ def unique(values: ArrayLike, context: Context | None = None) -> tuple[Array, Ar
     return tuple(a[:int(count[0])] for a in (out, starts, lengths))
 
 
-def histogram(bins: ArrayLike, count: int, context: Context | None = None) -> Array:
-    """How many elements of bins (uint8, uint16 or uint32) are 0, 1, ... count - 1."""
-    bins, context = _plain(bins, "bins"), context_of(context)
-    out = np.empty(count, np.uint32)
+def _sums(desc, count, values, weights, context):
+    """Runs a histogram into count bins, and returns them."""
+    if weights is not None:
+        weights = _plain(weights, "weights")
+        if len(weights) != len(values):
+            raise InvalidArgument("INVALID_ARGUMENT", f"weights has {len(weights)} elements, needs {len(values)}")
+        is_count = weights.dtype.kind in "iu" and (not weights.size or 0 <= weights.min() <= weights.max() < 2**32)
+        weights = weights.astype(np.uint32 if is_count else np.float32)
+    out = np.empty(count, np.uint64 if weights is None or weights.dtype.kind == "u" else np.float32)
+    context = context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_histogram_desc(bins=count, out=buffers.output(out), length=_all(bins))
-        getattr(desc, "in")[0] = buffers.input(bins)
+        desc = desc(buffers)
+        desc.bins, desc.out, desc.length = count, buffers.output(out), _all(values)
+        getattr(desc, "in")[0] = buffers.input(values)
+        if weights is not None:
+            desc.weights = buffers.input(weights)
         context.call("histogram", desc)
     return out
+
+
+def bincount(bins: ArrayLike, count: int, weights: ArrayLike | None = None, context: Context | None = None) -> Array:
+    """How many elements of bins (uint8, uint16 or uint32) are 0, 1, ... count - 1, or the sums of their weights, as
+    histogram has them.
+
+    >>> import numpy, trommel
+    >>> trommel.bincount(numpy.array([1, 3, 1], "u1"), 4).tolist()
+    [0, 2, 0, 1]
+    """
+    return _sums(lambda _: c.tml_histogram_desc(), count, _plain(bins, "bins"), weights, context)
+
+
+def histogram(values: ArrayLike, bins: int | ArrayLike = 10, range: tuple[float, float] | None = None,
+              weights: ArrayLike | None = None, context: Context | None = None) -> tuple[Array, Array]:
+    """Counts (uint64) and edges, as numpy.histogram's: bins is a number of bins of equal width over range, or what the
+    values span; or the edges, which may not decrease. The last bin holds its upper edge. NaN is counted nowhere.
+
+    weights: one a value. Of integers from 0 to 2**32 - 1 the sums are exact; others are taken as float32, and the
+    sums are float32, the same bits on every engine (trommel/stream.h says how near).
+
+    >>> import trommel
+    >>> [a.tolist() for a in trommel.histogram([1, 2, 2, 4], [0, 2, 4])]
+    [[1, 3], [0.0, 2.0, 4.0]]
+    """
+    values = _plain(values, "values")
+    edges = np.asarray(bins)
+    if edges.ndim == 0 and not (edges.dtype.kind in "iu" and edges >= 1):
+        raise InvalidArgument("INVALID_ARGUMENT", f"bins is {bins}, needs a whole number from 1 on, or edges")
+    if edges.ndim == 0:
+        low, high = range if range is not None else (values.min(), values.max()) if values.size else (0, 1)
+        if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+            raise InvalidArgument("INVALID_ARGUMENT", f"the range is {low} to {high}, needs two finite numbers in order")
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges = np.linspace(low, high, int(edges) + 1)
+    elif edges.ndim != 1 or len(edges) < 2 or not (edges[:-1] <= edges[1:]).all():
+        raise InvalidArgument("INVALID_ARGUMENT", "bins: needs a number, or at least two edges that do not decrease")
+    edges = edges.astype(np.float32 if values.dtype in (np.float32, np.float16) else np.float64)
+    compared = values.astype(edges.dtype, copy=False)
+    return _sums(lambda buffers: c.tml_histogram_desc(edges=buffers.input(edges)), len(edges) - 1, compared, weights,
+                 context), edges
 
 
 def reduce_segments(values: ArrayLike, offsets: ArrayLike, fold: str = "sum",
