@@ -172,7 +172,8 @@ TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *
  * that elements which are all in one bin take no longer. OpenGL ES, where a shader cannot store at a
  * place of its choice, reads each element once for every 16 bins up to 1024; of more bins, and with
  * weights, it sorts, at most 2^28 - 128 elements. Edges cost a search each (tml_search). Scratch: on
- * the CPU a table of the bins a thread or, of more than 2^18 bins, 4 to 16 bytes an element; on
+ * the CPU a table of the bins a thread or, of more than 2^20 bins or bins a thread than elements, 4 to
+ * 16 bytes an element; on
  * Vulkan 16 MiB for bins that are not given, and 8 bytes a bin for float weights. After:
  * Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
 typedef struct tml_histogram_desc {
