@@ -487,8 +487,10 @@ TEST(half_to_float_is_exact_for_every_half)
 #undef TML_KERNEL_HALF
 #define TML_GLSL
 #define tml_half_to_float half_to_float_of_shaders
+#define tml_float_to_half float_to_half_of_shaders
 #include "kernels/half.k.h"
 #undef tml_half_to_float
+#undef tml_float_to_half
 #undef TML_GLSL
 #include "kernels/kernel_end.h"
 

@@ -69,20 +69,16 @@ ARG_UINT(bound)
 ARGS_END(map_args)
 
 /* kernel_keep.comp, flags_keep.comp, mask_keep.comp: bit i % 32 of word i / 32 is element i's keep bit. counts
- * gets the number of set bits of each tile of the bound (KEEP_TOTALS is TOTALS_ALONE), or the output offset of
- * each tile of the length, which the last workgroup to finish computes. */
+ * gets the number of set bits of each tile. */
 ARGS_BEGIN(keep_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
-ARG_ADDRESS(counter) /* u32, 0 before and after */
-ARG_ADDRESS(totals)  /* the pass's part of u64 running totals */
 ARG_ADDRESS(length_at)
 KERNEL_VALUES
 KERNEL_COUNTS
 ARG_UINT(bound)
 ARGS_END(keep_args)
-#define KEEP_TOTALS 4u /* specialization constant of these and of heads_keep.comp: TOTALS_... */
 
 /* compact_*.comp and kernel_compact.comp: single-pass compaction by decoupled look-back. It writes
  * kept 4-byte elements of in0, their positions, or both. Flags or a mask are at in1,
@@ -288,8 +284,6 @@ ARG_ADDRESS(in_at)
 ARG_ADDRESS(before) /* in_at minus one element */
 ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
-ARG_ADDRESS(counter)
-ARG_ADDRESS(totals)
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
 ARG_UINT(is_first) /* the first element has no predecessor: it is a head */

@@ -3,8 +3,9 @@
  *   LOOK_BACK         single-pass scan with decoupled look-back, one dispatch (shaders/compact.glsl): a
  *                     kernel, flags or a mask keeps 4-byte elements of one array, their u32 positions,
  *                     or both, or only counts them. Other calls use
- *   REDUCE_THEN_SCAN  keep bits and a count for each tile, which the last workgroup to finish replaces by
- *                     their exclusive scan; then one dispatch per array, which moves its kept elements.
+ *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts (by the last
+ *                     workgroup of the dispatch before, 2^28 elements took 1.1 times as long); then one
+ *                     dispatch per array, which moves its kept elements.
  *
  * Partition is the same, but LOOK_BACK is for short streams: the rejected elements begin at the total count.
  *
@@ -41,7 +42,7 @@ vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound)
     vk_keep_bits bits = {.tiles = tiles_of(bound)};
     bits.words = vk_take(arena, bits.tiles, TILE_WORDS * sizeof(uint32_t));
     bits.counts = vk_take(arena, bits.tiles, sizeof(uint32_t));
-    bits.own_counter = vk_take(arena, 1, sizeof(uint32_t));
+    bits.scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)bits.tiles), 1);
     return bits;
 }
 
@@ -52,7 +53,7 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
         .words = all->words + tile * TILE_WORDS * sizeof(uint32_t),
         .counts = all->counts + tile * sizeof(uint32_t),
         .tiles = tiles_of(pass->bound),
-        .own_counter = all->own_counter,
+        .scan_scratch = all->scan_scratch,
     };
 }
 
@@ -66,14 +67,16 @@ tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_p
 {
     info->groups = bits->tiles;
     info->indirect = vk_pass_grid(pass, TILE_ITEMS);
-    info->spec_count = KEEP_TOTALS + 1;
-    info->specs[KEEP_TOTALS] = !bits->totals    ? TOTALS_ALONE
-                               : bits->is_first ? TOTALS_FIRST
-                                                : TOTALS_LATER;
+    info->spec_count = VK_KERNEL_SPECS;
     tml_status status = TML_OK;
-    if (info->indirect && !bits->totals)
+    if (info->indirect)
         status = vk_fill(tml, bits->counts, bits->tiles, 0);
-    return status == TML_OK ? vk_dispatch(tml, info) : status;
+    if (status == TML_OK)
+        status = vk_dispatch(tml, info);
+    if (status != TML_OK || !bits->totals)
+        return status;
+    return vk_scan_counts(tml, bits->counts, (uint32_t)bits->tiles, bits->scan_scratch,
+                          bits->is_first ? 0 : bits->totals, bits->totals + sizeof(uint64_t));
 }
 
 static vk_kernel_use use_of(const tml_keep *keep, vk_address params)
@@ -87,19 +90,14 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address par
     keep_args args = {
         .bits = bits->words,
         .counts = bits->counts,
-        .totals = bits->totals,
         .length_at = pass->length,
         .bound = pass->bound,
     };
     vk_dispatch_info info = {.args = &args, .args_size = sizeof args};
-    tml_status status = TML_OK;
-    if (bits->totals)
-        status = vk_take_counter(tml, bits->own_counter, &args.counter);
-    if (status == TML_OK && keep->kernel)
-        status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
-    if (status != TML_OK)
-        return status;
     if (keep->kernel) {
+        tml_status status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
+        if (status != TML_OK)
+            return status;
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
         const vk_kernel_use use = use_of(keep, params);
         vk_kernel_args(tml, &use, pass->first, args.in, &args.values, args.word_counts);

@@ -6,8 +6,7 @@
 #include "vulkan/vulkan_internal.h"
 
 /* Keep bits of a range of a stream, in whole tiles of TILE_ITEMS elements (TILE_WORDS words,
- * vulkan_args.k.h). Bit i % 32 of word i / 32 is element i's. Bits from the length up to the end of
- * its last tile are 0, and without totals up to the end of the bound's. */
+ * vulkan_args.k.h). Bit i % 32 of word i / 32 is element i's; the bits behind the last element's are 0. */
 typedef struct vk_keep_bits {
     vk_address words;
     vk_address
@@ -16,7 +15,7 @@ typedef struct vk_keep_bits {
     vk_address
         totals;    /* 0, or two u64: elements kept before the pass; gets those kept with it, too */
     bool is_first; /* none are kept before the pass: totals[0] is not read */
-    vk_address own_counter; /* vk_take_counter */
+    vk_address scan_scratch;
 } vk_keep_bits;
 
 vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound);
@@ -26,9 +25,9 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
 
 /* Does the device support the kernel of keep, if there is one? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
-/* Records a shader that writes a pass's bits and counts. Its groups and KEEP_TOTALS are filled in here, one
- * workgroup per tile. Without totals, an indirect grid leaves tiles past the length a count of 0, and their bits
- * are not written. */
+/* Records a shader that writes a pass's bits and counts, one workgroup per tile (its groups are filled in
+ * here), and with totals the scan of the counts. An indirect grid leaves tiles past the length a count of
+ * 0, and their bits are not written. */
 tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
                             const vk_keep_bits *bits);
 /* The same, with the shader that keep needs. params: of vk_params_take for its kernel, and stored. */

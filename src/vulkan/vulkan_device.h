@@ -101,7 +101,6 @@ struct vk_device {
     /* Look-back states: two blocks of state_capacity words (vk_take_states). */
     vk_buffer *states[2];
     uint32_t state_capacity, state_zeroed[2], state_dirty[2], state_next;
-    vk_buffer *counter; /* the word of vk_take_counter, made on first use */
     vk_buffer *stalled; /* the word of vk_states.stalled, mapped; made by vk_probe */
 
     const tml_vulkan_kernel *kernels;

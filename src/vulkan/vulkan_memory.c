@@ -393,7 +393,6 @@ void vk_memory_close(tml_context *tml)
         vk_memory_give(tml, device->stages[i]);
         vk_memory_give(tml, device->states[i]);
     }
-    vk_memory_give(tml, device->counter);
     vk_memory_give(tml, device->stalled);
     while (device->memory.blocks) /* none, unless a failure left one */
         block_destroy(tml, device->memory.blocks);

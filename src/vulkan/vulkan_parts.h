@@ -128,8 +128,5 @@ typedef struct vk_states {
     vk_address stalled;
 } vk_states;
 tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_states *out);
-/* A zeroed word, which the dispatch that uses it leaves at 0. own: a word of the operation's scratch, which it
- * is in the caller's command buffer. */
-tml_status vk_take_counter(tml_context *tml, vk_address own, vk_address *out);
 
 #endif

@@ -276,25 +276,3 @@ tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_s
     device->state_next = other;
     return TML_OK;
 }
-
-tml_status vk_take_counter(tml_context *tml, vk_address own, vk_address *out)
-{
-    vk_device *device = vk_device_of(tml);
-    if (vk_is_recording(tml)) {
-        *out = own;
-        return vk_fill(tml, own, 1, 0);
-    }
-    tml_status status = TML_OK;
-    if (!device->counter) {
-        status =
-            vk_memory_take(tml, "a counter", VK_MEMORY_DEVICE, sizeof(uint32_t), &device->counter);
-        if (!status)
-            status = vk_fill(tml, device->counter->address, 1, 0);
-        if (status) {
-            vk_memory_give(tml, device->counter);
-            device->counter = NULL;
-        }
-    }
-    *out = status ? 0 : device->counter->address;
-    return status;
-}

@@ -119,17 +119,12 @@ static tml_status one_pass(tml_context *tml, const tml_unique_desc *desc, const 
 static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t size,
                              const vk_pass *pass, const vk_keep_bits *bits)
 {
-    vk_address in = job->values.from + pass->first * size, counter;
-    tml_status status = vk_take_counter(tml, bits->own_counter, &counter);
-    if (status != TML_OK)
-        return status;
+    vk_address in = job->values.from + pass->first * size;
     const heads_args args = {
         .in_at = in,
         .before = in - size,
         .bits = bits->words,
         .counts = bits->counts,
-        .counter = counter,
-        .totals = bits->totals,
         .length_at = pass->length,
         .bound = pass->bound,
         .is_first = pass->first == 0,

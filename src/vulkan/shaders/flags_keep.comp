@@ -18,7 +18,7 @@ uint bits_of_quad(uvec4 flags)
 void main()
 {
     uint tile = group_index();
-    if (tile >= tiles_written())
+    if (!is_in_tiles(tile))
         return;
     uint count = stream_length(args.length_at, args.bound);
     uint first = tile * TILE_ITEMS + 32u * gl_LocalInvocationID.x;

@@ -27,7 +27,7 @@ bool differs(uint i)
 void main()
 {
     uint tile = group_index(), local = gl_LocalInvocationID.x;
-    if (tile >= tiles_written())
+    if (!is_in_tiles(tile))
         return;
     uint count = stream_length(args.length_at, args.bound);
     words[local] = 0u;

@@ -32,7 +32,7 @@ uint word_from(uvec4 ballot, uint k, uint lane)
 void main()
 {
     uint tile = group_index();
-    if (tile >= tiles_written())
+    if (!is_in_tiles(tile))
         return;
     uint n = stream_length(args.length_at, args.bound);
     uint lane = gl_SubgroupInvocationID;

@@ -9,7 +9,7 @@ ARGS_USE(keep_args)
 void main()
 {
     uint tile = group_index();
-    if (tile >= tiles_written())
+    if (!is_in_tiles(tile))
         return;
     uint count = stream_length(args.length_at, args.bound);
     uint i = tile * TILE_WORDS + gl_LocalInvocationID.x;
