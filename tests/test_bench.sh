@@ -27,7 +27,7 @@ expect() {
     [ "$count" = "$rows" ] || fail "trommel-bench $*: $count rows, needs $rows"
     checks=$((checks + 1))
 }
-expect 0 28 streams --count 10007 --repeats 1 --backend cpu
+expect 0 36 streams --count 10007 --repeats 1 --backend cpu
 expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
 expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
 expect 0 1 streams histogram --type u16 --count 10000 --repeats 1 --backend cpu
@@ -58,7 +58,7 @@ expect 1 0 files --command "$work/nothing"
 
 # Rows that are not run are named; JSON is whole.
 expect 0 0 streams --count 1000 --seconds 0.000001 --backend cpu
-grep -q '^not run (the seconds were over): copy; .*; histogram; sort; pairs; expand$' out || fail "rows that were not run"
+grep -q '^not run (the seconds were over): copy; .*; histogram; sort; pairs; segment_sort, 8; .*; expand$' out || fail "rows that were not run"
 "$bench" collide --seconds 0.000001 --json --backend cpu >out 2>err || fail "a run whose seconds were over"
 tr -d ' \n' <out | grep -q '"rows":\[\],"not_run":\["buildatree",.*"onetorusanditself"\]}$' || fail "JSON"
 

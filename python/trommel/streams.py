@@ -282,7 +282,7 @@ def histogram(values: ArrayLike, bins: int | ArrayLike = 10, range: tuple[float,
     values = _plain(values, "values")
     edges = np.asarray(bins)
     if edges.ndim == 0 and not (edges.dtype.kind in "iu" and edges >= 1):
-        raise InvalidArgument("INVALID_ARGUMENT", f"bins is {bins}, needs a whole number from 1 on, or edges")
+        raise InvalidArgument("INVALID_ARGUMENT", f"bins is {bins!r}, needs a whole number from 1 on, or edges")
     if edges.ndim == 0:
         low, high = range if range is not None else (values.min(), values.max()) if values.size else (0, 1)
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
