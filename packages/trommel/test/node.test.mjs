@@ -225,17 +225,17 @@ export default async function (t) {
         assert.deepEqual(out.read(2, 7), numbers.slice(2, 9).sort());
         assert.deepEqual(out.read(9, 2991), numbers.slice(9, 3000).sort());
         assert.deepEqual(out.read(3000), numbers.subarray(3000));
-        const largest = library.buffer({ type: 'u32', count: 9 }), from = library.buffer({ type: 'u32', count: 9 });
+        const chosen = library.buffer({ type: 'u32', count: 9 }), from = library.buffer({ type: 'u32', count: 9 });
         for (const smallest of [false, true]) {
             const order = [...numbers.keys()].sort((a, b) => (smallest ? numbers[a] - numbers[b] : numbers[b] - numbers[a])).slice(0, 9);
-            library.topK({ keys: input, smallest, values: largest, indices: from });
+            library.topK({ keys: input, smallest, values: chosen, indices: from });
             assert.deepEqual([...from.read()], order);
-            assert.deepEqual([...largest.read()], order.map(i => numbers[i]));
+            assert.deepEqual([...chosen.read()], order.map(i => numbers[i]));
         }
         const four = library.buffer(new Uint32Array([0, 4]));
         library.topK({ keys: input, k: { buffer: four, index: 1 }, indices: from, count: one });
         assert.equal(one.readCount(), 4);
-        assert.throws(() => library.topK({ keys: input, k: 10, values: largest }), /values has 9 elements, needs 10/);
+        assert.throws(() => library.topK({ keys: input, k: 10, values: chosen }), /values has 9 elements, needs 10/);
         assert.throws(() => library.sort({ keys: input, firstBit: 40 }), /first_bit is 40/);
         const counts = library.buffer(new Uint8Array([2, 0, 3])), source = library.buffer({ type: 'u32', count: 5 });
         const rank = library.buffer({ type: 'u32', count: 5 });
