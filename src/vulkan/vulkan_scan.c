@@ -19,7 +19,7 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    SCAN_SPECS = 10,
+    SCAN_SPECS = 9,
     LOOKS_MOVING = 1 << 16, /* polls of a predecessor with forward progress: tens of milliseconds */
     LOOKS_STUCK = 4,        /* without it: the predecessor may wait for this workgroup to end */
     LATE_LOADS = 1000,      /* longer than LOOKS_STUCK polls */
@@ -56,7 +56,7 @@ static scan_kind kind_for_fold(const tml_scan_desc *desc, tml_type type)
     if (desc->fold == TML_FOLD_SUM)
         return kind_for(type);
     scan_kind kind = kind_for(tml_type_size(type) == 4 ? TML_U32 : TML_U64);
-    kind.specs[9] = true;
+    kind.module = kind.sum_size == 4 ? &vk_shader_scan_most_u32 : &vk_shader_scan_most_u64;
     return kind;
 }
 

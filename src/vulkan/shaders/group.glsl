@@ -1,9 +1,6 @@
 /* Sums over a subgroup and over a workgroup, in a fixed order, so that float sums are the same in every
- * run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or SUM_F64. SUM_MOST: a
- * condition, under which u32 and u64 are not added, but the largest is found; 0 is neutral to both. */
-#ifndef SUM_MOST
-#define SUM_MOST false
-#endif
+ * run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or SUM_F64. With SUM_MOST
+ * u32 and u64 are not added, but the largest is found; 0 is neutral to both. */
 #if defined(SUM_U64)
 #define sum_t uvec2
 const sum_t ZERO = uvec2(0u);
@@ -21,12 +18,12 @@ const sum_t ZERO = 0u;
 
 sum_t add(sum_t a, sum_t b)
 {
-#ifdef SUM_U64
-    if (SUM_MOST)
-        return a.y > b.y || (a.y == b.y && a.x > b.x) ? a : b;
+#if defined(SUM_MOST) && defined(SUM_U64)
+    return a.y > b.y || (a.y == b.y && a.x > b.x) ? a : b;
+#elif defined(SUM_MOST)
+    return max(a, b);
+#elif defined(SUM_U64)
     return add64(a, b);
-#elif defined(SUM_U32)
-    return SUM_MOST ? max(a, b) : a + b;
 #else
     precise sum_t sum = a + b;
     return sum;
@@ -46,9 +43,9 @@ sum_t lane_of(sum_t x, uint lane)
  * efficient solution of a general class of recurrence equations. 1973). */
 sum_t scan_lanes(sum_t x)
 {
-#ifdef SUM_U32
-    if (SUM_MOST)
-        return subgroupInclusiveMax(x);
+#if defined(SUM_U32) && defined(SUM_MOST)
+    return subgroupInclusiveMax(x);
+#elif defined(SUM_U32)
     return subgroupInclusiveAdd(x);
 #else
     for (uint step = 1u; step < SUBGROUP; step <<= 1) {
@@ -61,9 +58,9 @@ sum_t scan_lanes(sum_t x)
 }
 sum_t add_lanes(sum_t x)
 {
-#ifdef SUM_U32
-    if (SUM_MOST)
-        return subgroupMax(x);
+#if defined(SUM_U32) && defined(SUM_MOST)
+    return subgroupMax(x);
+#elif defined(SUM_U32)
     return subgroupAdd(x);
 #else
     return lane_of(scan_lanes(x), SUBGROUP - 1u);

@@ -1,9 +1,6 @@
 /* The modes of tml_scan's dispatches, for one type of sums. */
 #include "kernels/sort.k.h"
 ARGS_USE(scan_args)
-#if defined(SUM_U32) || defined(SUM_U64)
-#define SCANS_EXTREMES
-#endif
 #include "scan_tile.glsl"
 
 layout(constant_id = 4) const uint LOOKS = 16u;
@@ -15,22 +12,19 @@ layout(constant_id = 8) const uint LATE = 0u; /* loads of a late tile (delay) */
 /* What comes before the first element. */
 sum_t base_sum()
 {
-    if (OF_COUNTS)
-        return ZERO;
-    if (!is_none(args.base))
-        return load_sum(args.base, 0u);
-    sum_t least = ZERO;
-#ifdef SUM_U32
-    least = IS_EXTREME ? args.least_low : least;
-#elif defined(SUM_U64)
-    least = IS_EXTREME ? uvec2(args.least_low, args.least_high) : least;
+    sum_t base = ZERO;
+#if defined(SUM_MOST) && defined(SUM_U32)
+    base = args.least_low;
+#elif defined(SUM_MOST)
+    base = uvec2(args.least_low, args.least_high);
 #endif
-    if (is_none(args.start))
-        return least;
-    sum_t start = load_sum(args.start, 0u);
-    if (IS_EXTREME)
-        start = code_of(start);
-    return add(least, start);
+    if (OF_COUNTS)
+        base = ZERO;
+    else if (!is_none(args.base))
+        base = load_sum(args.base, 0u);
+    else if (!is_none(args.start))
+        base = add(base, code_of(load_sum(args.start, 0u)));
+    return base;
 }
 void store_total(sum_t total)
 {

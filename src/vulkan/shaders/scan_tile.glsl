@@ -19,12 +19,6 @@ layout(constant_id = 1) const uint IN_LOG2 = 2u; /* log2 of an input element's b
 layout(constant_id = 2) const bool IN_SIGNED = false;
 layout(constant_id = 3) const bool IS_INCLUSIVE = false;
 
-#ifdef SCANS_EXTREMES
-layout(constant_id = 9) const bool IS_EXTREME = false; /* MIN or MAX: sums are the largest codes */
-#define SUM_MOST IS_EXTREME
-#else
-const bool IS_EXTREME = false;
-#endif
 #include "group.glsl"
 #if defined(SUM_U32) || defined(SUM_F32)
 const uint ROWS = 8u, SUM_SIZE = 4u;
@@ -64,8 +58,8 @@ void store_sum(uvec2 address, uint i, sum_t x)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* The code of an element that an extreme is found of (EXTREME_IS_NAN), and the element of a code. */
-#if defined(SCANS_EXTREMES) && defined(SUM_U32)
+/* SUM_MOST: the code of an element (EXTREME_IS_NAN), and the element of a code. */
+#if defined(SUM_MOST) && defined(SUM_U32)
 uint code_of(uint key)
 {
     uint sign = SORT_SIGN(key, 32u), code = SORT_CODE(key, sign, args.flip_low, args.real_low);
@@ -74,9 +68,9 @@ uint code_of(uint key)
 uint number_of(uint code)
 {
     uint sign = SORT_SIGN(code ^ args.flip_low, 32u);
-    return IS_EXTREME ? SORT_CODE(code, sign, args.flip_low, args.real_low) : code;
+    return SORT_CODE(code, sign, args.flip_low, args.real_low);
 }
-#elif defined(SCANS_EXTREMES) && defined(SUM_U64)
+#elif defined(SUM_MOST)
 uvec2 code_of(uvec2 key)
 {
     uvec2 flip = uvec2(args.flip_low, args.flip_high), real = uvec2(args.real_low, args.real_high);
@@ -89,7 +83,7 @@ uvec2 number_of(uvec2 code)
 {
     uvec2 flip = uvec2(args.flip_low, args.flip_high), real = uvec2(args.real_low, args.real_high);
     uint sign = SORT_SIGN((code ^ flip).y, 32u);
-    return IS_EXTREME ? SORT_CODE(code, sign, flip, real) : code;
+    return SORT_CODE(code, sign, flip, real);
 }
 #else
 sum_t code_of(sum_t x)
@@ -102,16 +96,13 @@ sum_t number_of(sum_t x)
 }
 #endif
 /* The aggregates of tiles are codes already. */
-bool has_codes()
-{
-    return IS_EXTREME && SCAN_MODE != SCAN_TILES;
-}
+const bool HAS_NUMBERS = SCAN_MODE != SCAN_TILES;
 
 /* The sum of one element of at most 4 bytes, widened to 32 bits. */
 sum_t sum_of_word(uint x)
 {
 #if defined(SUM_U32)
-    return has_codes() ? code_of(x) : x;
+    return HAS_NUMBERS ? code_of(x) : x;
 #elif defined(SUM_U64)
     return uvec2(x, IN_SIGNED && (x & 0x80000000u) != 0u ? 0xffffffffu : 0u);
 #elif defined(SUM_F32)
@@ -125,7 +116,7 @@ sum_t sum_of_pair(uvec2 x)
 #if defined(SUM_U32)
     return x.x;
 #elif defined(SUM_U64)
-    return has_codes() ? code_of(x) : x;
+    return HAS_NUMBERS ? code_of(x) : x;
 #elif defined(SUM_F32)
     return ZERO;
 #else
@@ -270,7 +261,7 @@ quad scan_quad(quad q, sum_t before)
     UNROLL for (uint c = 0u; c < 4u; c++) {
         sum_t through = add(before, q.v[c]);
         sum_t sum = IS_INCLUSIVE ? through : before;
-        sums.v[c] = has_codes() ? number_of(sum) : sum;
+        sums.v[c] = HAS_NUMBERS ? number_of(sum) : sum;
         before = through;
     }
     return sums;
