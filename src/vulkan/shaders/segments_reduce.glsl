@@ -10,7 +10,7 @@
  * Sums have the tree of reduce_fold.glsl, with pieces counted from the segment's first element. Where offsets
  * decrease, the results of the 256 segments in turn are left as they are. */
 #define FOLD_ROLLED
-#define FOLD_STAGED 3072u /* words: with the rest less than the 16 KiB that every device has */
+#define FOLD_STAGED 2560u /* words: with the rest less than the 16 KiB that every device has */
 #include "last.glsl"
 #include "reduce_fold.glsl"
 
@@ -26,26 +26,26 @@ struct segment {
 };
 
 shared uint range_ends[2];       /* the first segment of this range and of the next one */
-shared uint listed[GROUP];       /* of a round: middling segments from the front, long ones from the back */
+/* Of a round: middling segments from the front, long ones from the back. */
+shared uint listed[GROUP], listed_first[GROUP], listed_count[GROUP];
 shared uint middling_count, long_count, fell;
 shared uint next_short, short_end; /* elements: the first of the next short segment, the end of the last */
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-uint segments_now()
-{
-    return stream_length(args.count_at, args.segments);
-}
-/* Offset s, at most the number of elements. Past that the segment before it is empty. */
+uint segments_now, elements_now; /* set by main, like what follows: of the stream, of elements in segments */
+bool is_wide, has_starts;
+
+/* Offset s, at most the number of elements. Past that the segment before it is empty. Few branches: drivers
+ * inline this often. */
 uint offset_of(uint s, out bool is_within)
 {
-    uvec2 offset;
-    if ((args.wide & SEGMENTS_STARTS) != 0u && s >= segments_now())
-        offset = uvec2(stream_length(args.end_at, args.elements), 0u);
-    else if ((args.wide & SEGMENTS_WIDE) != 0u)
-        offset = load64(address_of(args.offsets, s, 8u));
-    else
-        offset = uvec2(LOAD_U32(args.offsets, s), 0u);
+    uvec2 offset = uvec2(elements_now, 0u);
+    if (!has_starts || s < segments_now) {
+        uvec2 at = address_of(args.offsets, s, is_wide ? 8u : 4u);
+        uint high = LOAD_U32(at, uint(is_wide)); /* else the low word again */
+        offset = uvec2(LOAD_U32(at, 0u), is_wide ? high : 0u);
+    }
     is_within = offset.y == 0u && offset.x <= args.elements;
     return is_within ? offset.x : args.elements;
 }
@@ -81,7 +81,7 @@ uint between(uvec2 a, uvec2 b)
 /* The first segment whose position is not less, or the number of segments; by a subgroup. */
 uint find_segment(uvec2 position)
 {
-    uint low = 0u, high = segments_now();
+    uint low = 0u, high = segments_now;
     while (low < high) {
         uint each = (high - low - 1u) / SUBGROUP + 1u, s = low + gl_SubgroupInvocationID * each;
         bool is_less = less64(position_of(min(s, high - 1u)), position) && s < high;
@@ -156,7 +156,7 @@ void fold_middling()
 {
     uint lane = gl_SubgroupInvocationID;
     for (uint i = subgroup_index(); i < middling_count; i += GROUP / SUBGROUP) {
-        segment span = segment_of(listed[i]);
+        segment span = segment(listed_first[i], listed_count[i]);
         bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece per lane is enough */
         fold_state f = fold_subgroup(fold_some(address_of_element(span.first), span.count,
                                                is_row ? lane : lane * PIECES, is_row ? 1u : PIECES));
@@ -256,18 +256,20 @@ void fold_round(uint first, uint end, uint group)
     bool is_short = is_there && span.count <= SHORT_MOST, is_long = span.count > MIDDLING_MOST;
     if (is_short && span.count > 0u)
         atomicMax(short_end, span.first + span.count);
-    else if (is_there && is_long)
-        listed[GROUP - 1u - atomicAdd(long_count, 1u)] = s;
-    else if (is_there && !is_short)
-        listed[atomicAdd(middling_count, 1u)] = s;
+    else if (is_there && !is_short) {
+        uint i = is_long ? GROUP - 1u - atomicAdd(long_count, 1u) : atomicAdd(middling_count, 1u);
+        listed[i] = s;
+        listed_first[i] = span.first;
+        listed_count[i] = span.count;
+    }
     barrier();
     if (fell != 0u)
         return;
     fold_short(s, span, is_short);
     fold_middling();
     for (uint i = 0u; i < long_count; i++) {
-        uint which = listed[GROUP - 1u - i];
-        fold_long(which, segment_of(which), group, 0u);
+        uint at = GROUP - 1u - i;
+        fold_long(listed[at], segment(listed_first[at], listed_count[at]), group, 0u);
     }
 }
 
@@ -277,7 +279,11 @@ void main()
     uint grid = GROUP * gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     for (uint i = group * GROUP + t; i < args.clear_count; i += grid)
         store_word(args.clear, i, 0u);
-    if (group >= args.groups || less64(position_of(segments_now()), range_first(group)))
+    segments_now = stream_length(args.count_at, args.segments);
+    elements_now = stream_length(args.end_at, args.elements);
+    is_wide = (args.wide & SEGMENTS_WIDE) != 0u;
+    has_starts = (args.wide & SEGMENTS_STARTS) != 0u;
+    if (group >= args.groups || less64(position_of(segments_now), range_first(group)))
         return;
     if (subgroup_index() < 2u) {
         uint found = find_segment(range_first(group + subgroup_index()));
