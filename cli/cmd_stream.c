@@ -564,7 +564,7 @@ const cli_command cmd_scan = {
 typedef struct sort_args {
     cli_common common;
     bool descending, indices;
-    uint32_t top;
+    uint64_t top;
     const char *output, *payload, *payload_output;
 } sort_args;
 

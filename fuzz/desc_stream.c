@@ -150,6 +150,8 @@ void desc_sort(void)
     if (!RUN(tml_sort, &desc) || tml_buffer_is_none(desc.indices) ||
         !tml_buffer_is_none(desc.length.device))
         return;
+    if (!tml_buffer_is_none(desc.offsets) || !tml_buffer_is_none(desc.starts))
+        return; /* they may fall */
     /* a permutation */
     uint64_t n = desc.length.count || desc.length.exact ? desc.length.count : count_of(desc.keys);
     uint64_t sum = 0;

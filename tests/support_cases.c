@@ -595,7 +595,7 @@ case_result case_run_default(const case_op *op, tml_context *tml, const char *ax
 /* ---- the matrix of operations, engines and methods ------------------------------------------- */
 
 /* Which (operation, engine, method) some case has passed; -1 says the engine refuses it. */
-enum { MAX_OPS = 16, METHODS = 8, ENGINES = 4, REFUSED = -1 };
+enum { MAX_OPS = 32, METHODS = 8, ENGINES = 4, REFUSED = -1 };
 static int reached[MAX_OPS][ENGINES][METHODS];
 
 static int method_of(const case_run *c)
@@ -621,6 +621,8 @@ static bool is_wanted(const case_op *op, const char *const *filters)
 static void matrix_probe(const case_op *const *ops)
 {
     for (int o = 0; ops[o]; o++) {
+        if (o == MAX_OPS)
+            abort();
         int a = axis_find(ops[o], "method");
         for (uint32_t d = 0; d < device_count; d++)
             for (int m = 0; m < (a < 0 ? 1 : axis_size(&ops[o]->axes[a])); m++) {

@@ -43,14 +43,16 @@ TML_LIBRARY(floats,
         float mantissa = (bytes.z - odd * 128.0f) * 65536.0f + bytes.y * 256.0f + bytes.x;
         return (1.0f - 2.0f * sign_bit) * exp2(exponent) * (1.0f + mantissa * exp2(-23.0f));
     }
-    /* The bytes as the bits of a float; what is no byte becomes 0xff, as a texture would clamp it. */
+    /* A byte, clamped as a texture does it; of NaN 0. */
+    FUNCTION(uint) floats_byte(float x)
+    {
+        return x > 0.0f ? U(min(x, 255.0f)) : 0u;
+    }
+    /* The bytes as the bits of a float. */
     FUNCTION(uint) floats_joined(vec4 bytes)
     {
-        uint x = U(clamp(bytes.x, 0.0f, 255.0f));
-        uint y = U(clamp(bytes.y, 0.0f, 255.0f));
-        uint z = U(clamp(bytes.z, 0.0f, 255.0f));
-        uint w = U(clamp(bytes.w, 0.0f, 255.0f));
-        return x | y << 8 | z << 16 | w << 24;
+        return floats_byte(bytes.x) | floats_byte(bytes.y) << 8 | floats_byte(bytes.z) << 16 |
+               floats_byte(bytes.w) << 24;
     }
 )
 /* clang-format on */
