@@ -481,7 +481,7 @@ static tml_status fill_group(tml_context *tml, const field_means *means, const t
     if (size)
         memset(rows, 0, size);
     tml_status status = TML_OK;
-    for (uint32_t i = 0; i < group->count && status == TML_OK; i++)
+    for (uint32_t i = 0; i < group->count && rows && status == TML_OK; i++)
         status = order_values(tml, means, values[group->number[i]],
                               rows + 4 * group->quad[i] + group->first[i], width);
     bool is_one = group->count == 1;
