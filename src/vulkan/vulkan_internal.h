@@ -122,6 +122,9 @@ tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass
 size_t vk_scan_counts_scratch(uint32_t count);
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total);
+/* The same of at most count values; length: 0, or a u32 that says how many. */
+tml_status vk_scan_counts_of(tml_context *tml, vk_address values, uint32_t count, vk_address length,
+                             vk_address scratch);
 
 /* tml_scan_segments for integers (vulkan_scan_segments.c). */
 size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_segments_desc *desc);

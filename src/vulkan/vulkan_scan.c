@@ -244,3 +244,11 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
         .in_at = values, .out_at = values, .base = base, .total = total, .bound = count};
     return scan_pass(tml, &kind, &args, vk_caps_of(tml)->forward_progress, scratch, 0);
 }
+
+tml_status vk_scan_counts_of(tml_context *tml, vk_address values, uint32_t count, vk_address length,
+                             vk_address scratch)
+{
+    scan_kind kind = kind_of_counts();
+    scan_args args = {.in_at = values, .out_at = values, .length_at = length, .bound = count};
+    return scan_pass(tml, &kind, &args, vk_caps_of(tml)->forward_progress, scratch, 0);
+}

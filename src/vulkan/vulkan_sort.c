@@ -56,6 +56,8 @@ static void take_plane(const vk_sort *job, sort_plane *plane, vk_arena *arena)
         plane->aside = vk_take(arena, bound, plane->size);
     if (job->digits % 2 == 0)
         plane->first = plane->aside;
+    else if (plane->out && plane->in == plane->out && job->spans.bound)
+        plane->in = vk_take(arena, bound, plane->size);
     else if (plane->out && plane->in == plane->out)
         plane->first = vk_take(arena, bound, plane->size);
 }
@@ -112,10 +114,15 @@ void vk_sort_bind(tml_context *tml, const tml_sort_resolved *resolved, vk_arena 
     }
 }
 
+static uint64_t tiles_in(const vk_sort *job, uint64_t items)
+{
+    return job->spans.bound ? job->spans.bound : tiles_of(job, items);
+}
+
 static void take_places(vk_sort *job, vk_arena *arena)
 {
     uint64_t items = TML_MIN_OF(job->parts.bound, job->parts.items), parts = job->parts.count;
-    uint64_t words = tiles_of(job, items) * job->bins;
+    uint64_t words = tiles_in(job, items) * job->bins;
     if (job->method == TML_METHOD_LOOK_BACK) {
         job->control_words = (uint32_t)(parts * (job->digits + 1)) + job->digits * job->bins;
         job->own_control = vk_take(arena, job->control_words, sizeof(uint32_t));
@@ -124,8 +131,8 @@ static void take_places(vk_sort *job, vk_arena *arena)
             job->bases[i] = vk_take(arena, job->bins, sizeof(uint32_t));
         }
     } else {
-        job->tiles = tiles_of(job, items) * (parts - 1) +
-                     tiles_of(job, job->parts.bound - items * (parts - 1));
+        job->tiles = tiles_in(job, items) * (parts - 1) +
+                     tiles_in(job, job->parts.bound - items * (parts - 1));
         uint32_t counts = (uint32_t)(job->tiles * job->bins);
         job->counts = vk_take(arena, counts, sizeof(uint32_t));
         job->scan_scratch = vk_take(arena, vk_scan_counts_scratch(counts), 1);
@@ -142,14 +149,24 @@ static uint32_t items_of(tml_context *tml, const vk_sort *job)
     return job->values && job->parts.bound >= PAIRS_LONG ? ITEMS_PAIRS : ITEMS;
 }
 
-void vk_sort_take(tml_context *tml, vk_arena *arena, vk_sort *job)
+static void take_spans(vk_sort *job, uint64_t segments, vk_arena *arena)
+{
+    job->spans = (vk_spans){.bound = SORT_MOST_SPANS(job->parts.bound, job->tile, segments)};
+    job->spans.records = vk_take(arena, job->spans.bound, SORT_SPAN_WORDS * sizeof(uint32_t));
+    job->spans.head = vk_take(arena, SORT_HEAD, sizeof(uint32_t));
+    job->spans.tables = vk_take(arena, segments * job->digits * job->bins, sizeof(uint32_t));
+}
+
+void vk_sort_take(tml_context *tml, vk_arena *arena, uint64_t segments, vk_sort *job)
 {
     job->items = items_of(tml, job);
     job->tile = job->items * VK_GROUP;
     job->bins = TML_MIN_OF(SORT_BINS, SORT_COUNTERS * vk_caps_of(tml)->subgroup / VK_GROUP);
     job->digit_bits = (uint32_t)__builtin_ctz(job->bins);
     job->digits = TML_CEIL_DIV(job->bit_count, job->digit_bits);
-    job->is_short = job->parts.bound <= job->tile && job->parts.count == 1;
+    job->is_short = !segments && job->parts.bound <= job->tile && job->parts.count == 1;
+    if (segments)
+        take_spans(job, segments, arena);
     take_plane(job, &job->codes, arena);
     if (job->values)
         take_plane(job, &job->words, arena);
@@ -161,7 +178,7 @@ static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_aren
                     vk_sort *job)
 {
     vk_sort_bind(tml, resolved, arena, job);
-    vk_sort_take(tml, arena, job);
+    vk_sort_take(tml, arena, 0, job);
 }
 
 static bool sort_supports(tml_context *tml, const void *argument)
@@ -204,6 +221,24 @@ static void set_key(const vk_sort *job, uint32_t move, uint32_t *specs)
     specs[SORT_VALUES] = move == 0 || !job->values ? job->values : SORT_VALUES_MOVED;
     specs[SORT_LONG] = job->parts.count > 1;
     specs[SORT_ITEMS] = job->items;
+    specs[SORT_SPANS] = job->spans.bound ? job->tile : 0;
+}
+
+/* What a dispatch moves: a part of the stream, or all tiles of long segments, by their number. */
+static vk_pass part_at(const vk_sort *job, uint64_t number)
+{
+    if (job->spans.bound)
+        return (vk_pass){.bound = (uint32_t)job->spans.bound,
+                         .length = job->spans.head + SORT_HEAD_TILES * sizeof(uint32_t)};
+    return vk_pass_at(&job->parts, number);
+}
+static vk_address grid_of(const vk_sort *job, const vk_pass *part)
+{
+    uint32_t grid = MAP_ITEMS; /* of the grids' sizes the largest below a tile */
+    while (2 * grid <= job->tile)
+        grid *= 2;
+    return job->spans.bound ? job->spans.head + SORT_HEAD_GRID * sizeof(uint32_t)
+                            : vk_pass_grid(part, grid);
 }
 
 /* Arguments of a move of a part. */
@@ -217,11 +252,11 @@ static sort_args args_of(const vk_sort *job, uint32_t move, const vk_pass *part)
         .keys_out = target_of(job, &job->codes, move),
         .values = values ? values + part->first * sizeof(uint32_t) : 0,
         .values_out = target_of(job, &job->words, move),
+        .spans = job->spans.records,
         .length_at = part->length,
         .bound = part->bound,
         .first = (uint32_t)part->first,
-        .first_bit = first_bit,
-        .end_bit = job->first_bit + job->bit_count,
+        .bits = first_bit | (job->first_bit + job->bit_count) << 8,
         .flip_low = (uint32_t)job->flip,
         .flip_high = (uint32_t)(job->flip >> 32),
         .real_low = (uint32_t)job->real_flip,
@@ -258,13 +293,16 @@ static tml_status sort_short(tml_context *tml, const vk_sort *job)
 static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_states *control,
                                uint32_t number)
 {
-    vk_pass part = vk_pass_at(&job->parts, number);
+    vk_pass part = part_at(job, number);
+    bool has_spans = job->spans.bound != 0;
     sort_args move = args_of(job, 0, &part);
     uint64_t parts = job->parts.count, sweeps = parts * job->digits;
     uint64_t each = TML_MAX_OF(part.bound / (VK_GROUP * GROUPS_ENOUGH), (uint64_t)EACH_LEAST);
     const sort_histogram_args args = {
         .keys = move.keys,
-        .counts = control->words + sizeof(uint32_t) * (sweeps + parts),
+        .counts =
+            has_spans ? job->spans.tables : control->words + sizeof(uint32_t) * (sweeps + parts),
+        .spans = job->spans.records,
         .counter = control->words + sizeof(uint32_t) * (sweeps + number),
         .states = job->states[0],
         .clear = control->clear,
@@ -274,8 +312,8 @@ static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_st
         .tile = number == 0 ? job->tile : 0,
         .each = (uint32_t)TML_ALIGN_UP(each, (uint64_t)SORT_HISTOGRAM_ROWS),
         .is_last = number + 1 == parts,
-        .first_bit = move.first_bit,
-        .end_bit = move.end_bit,
+        .first_bit = job->first_bit,
+        .end_bit = job->first_bit + job->bit_count,
         .flip_low = move.flip_low,
         .flip_high = move.flip_high,
         .real_low = move.real_low,
@@ -283,10 +321,11 @@ static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_st
     };
     vk_dispatch_info info = {
         .module = &vk_shader_sort_histogram,
-        .spec_count = SORT_VALUES,
+        .spec_count = SORT_SPANS + 1,
         .args = &args,
         .args_size = sizeof args,
-        .groups = TML_CEIL_DIV((uint64_t)part.bound, (uint64_t)args.each * VK_GROUP)};
+        .groups = TML_CEIL_DIV((uint64_t)part.bound, (uint64_t)args.each * VK_GROUP),
+        .indirect = has_spans ? grid_of(job, &part) : 0};
     set_key(job, 0, info.specs);
     return vk_dispatch(tml, &info);
 }
@@ -296,20 +335,18 @@ static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *c
                         uint32_t move, uint32_t number)
 {
     const vk_caps *caps = vk_caps_of(tml);
-    vk_pass part = vk_pass_at(&job->parts, number);
+    vk_pass part = part_at(job, number);
     uint32_t parts = (uint32_t)job->parts.count, sweeps = parts * job->digits;
     uint32_t nth = move * parts + number;
-    uint32_t grid = MAP_ITEMS; /* of the grids' sizes the largest below a tile */
-    while (2 * grid <= job->tile)
-        grid *= 2;
     sort_args args = args_of(job, move, &part);
     args.states = job->states[nth % 2];
     args.clear = job->states[1 - nth % 2];
     args.ticket = control->words + sizeof(uint32_t) * nth;
     args.stalled = control->stalled;
-    args.bases = number > 0 ? job->bases[number % 2]
-                            : control->words + sizeof(uint32_t) *
-                                                   (sweeps + parts + (vk_address)move * job->bins);
+    vk_address counted = sizeof(uint32_t) * move * job->bins;
+    args.bases = job->spans.bound ? job->spans.tables + counted
+                 : number > 0     ? job->bases[number % 2]
+                                  : control->words + sizeof(uint32_t) * (sweeps + parts) + counted;
     args.next_bases = number + 1 < parts ? job->bases[(number + 1) % 2] : 0;
     if (nth + 1 < sweeps) {
         vk_pass next = vk_pass_at(&job->parts, (number + 1) % parts);
@@ -320,8 +357,8 @@ static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *c
                   [SORT_MOVING] = caps->forward_progress,
                   [SORT_TICKETS] = !caps->begins_in_order,
                   [SORT_LATE] = vk_late(tml)},
-        .groups = tiles_of(job, part.bound),
-        .indirect = vk_pass_grid(&part, grid)};
+        .groups = tiles_in(job, part.bound),
+        .indirect = grid_of(job, &part)};
     return move_dispatch(tml, job, &vk_shader_sort_sweep_of_4, &vk_shader_sort_sweep_of_8, info,
                          move, &args);
 }
@@ -343,12 +380,14 @@ static tml_status place_step(tml_context *tml, const vk_sort *job, uint32_t move
 {
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < job->parts.count && !status; p++) {
-        vk_pass part = vk_pass_at(&job->parts, p);
+        vk_pass part = part_at(job, p);
         sort_args args = args_of(job, move, &part);
         args.tiles = (uint32_t)job->tiles;
         args.states = job->counts + sizeof(uint32_t) * p * tiles_of(job, job->parts.items);
-        vk_dispatch_info info = {
-            .specs = {[SORT_PLACED] = 1}, .groups = tiles_of(job, part.bound), .unordered = p > 0};
+        vk_dispatch_info info = {.specs = {[SORT_PLACED] = 1},
+                                 .groups = tiles_in(job, part.bound),
+                                 .indirect = job->spans.bound ? grid_of(job, &part) : 0,
+                                 .unordered = p > 0};
         status = move_dispatch(
             tml, job, counts ? &vk_shader_sort_count_of_4 : &vk_shader_sort_sweep_of_4,
             counts ? &vk_shader_sort_count_of_8 : &vk_shader_sort_sweep_of_8, info, move, &args);
@@ -362,8 +401,10 @@ static tml_status reduce_then_scan(tml_context *tml, const vk_sort *job)
     for (uint32_t move = 0; move < job->digits && !status; move++) {
         status = place_step(tml, job, move, true);
         if (!status)
-            status = vk_scan_counts(tml, job->counts, (uint32_t)(job->tiles * job->bins),
-                                    job->scan_scratch, 0, 0);
+            status = vk_scan_counts_of(
+                tml, job->counts, (uint32_t)(job->tiles * job->bins),
+                job->spans.bound ? job->spans.head + SORT_HEAD_COUNTS * sizeof(uint32_t) : 0,
+                job->scan_scratch);
         if (!status)
             status = place_step(tml, job, move, false);
     }
@@ -451,7 +492,7 @@ tml_status vk_sort_move(tml_context *tml, const vk_sort *job)
     tml_status status = job->is_short                         ? sort_short(tml, job)
                         : job->method == TML_METHOD_LOOK_BACK ? one_sweep(tml, job)
                                                               : reduce_then_scan(tml, job);
-    for (int i = 0; i < 2 && !status && job->digits == 1; i++)
+    for (int i = 0; i < 2 && !status && job->digits == 1 && !job->spans.bound; i++)
         if (planes[i]->is_stored && planes[i]->first != planes[i]->out)
             status = copy_back(tml, job, planes[i]->out, planes[i]->first, planes[i]->size);
     return status;

@@ -15,6 +15,12 @@ typedef struct sort_plane {
     bool is_stored;   /* by the last move */
 } sort_plane;
 
+/* The tiles of a stream's long segments: vulkan_sort.k.h. */
+typedef struct vk_spans {
+    vk_address records, tables, head;
+    uint64_t bound; /* tiles; 0: the stream is one */
+} vk_spans;
+
 typedef struct vk_sort {
     const tml_sort_resolved *resolved; /* vk_sort_complete's; NULL: none */
     vk_passes parts;
@@ -23,6 +29,7 @@ typedef struct vk_sort {
     uint32_t first_bit, bit_count;
     uint64_t flip, real_flip; /* of tml_sort_resolved */
     uint32_t items, tile, bins, digit_bits, digits;
+    vk_spans spans;
     bool is_short; /* one workgroup sorts the stream */
     sort_plane codes, words;
     vk_address payloads[TML_MAX_PAYLOADS]; /* room for those in place */
@@ -38,8 +45,10 @@ typedef struct vk_sort {
 /* Binds the caller's buffers; takes room for payloads in place. */
 void vk_sort_bind(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
                   vk_sort *job);
-/* Plans the moves, and takes what they need. */
-void vk_sort_take(tml_context *tml, vk_arena *arena, vk_sort *job);
+/* Plans the moves, and takes what they need. segments: 0, or the most long segments, which alone are then sorted, in
+ * one part, after the caller has filled in the records and the head. What an odd number of moves sorts in place gets
+ * another "in" then, which the caller copies it to. */
+void vk_sort_take(tml_context *tml, vk_arena *arena, uint64_t segments, vk_sort *job);
 /* Sorts codes and words. */
 tml_status vk_sort_move(tml_context *tml, const vk_sort *job);
 /* Writes what is made of codes and words: narrow keys, wide indices, payloads. */

@@ -15,24 +15,30 @@
 #define SORT_VALUES   3u /* SORT_VALUES_... */
 #define SORT_LONG     4u /* indices may exceed 31 bits */
 #define SORT_ITEMS    5u /* elements of a tile per invocation: even */
+#define SORT_SPANS    6u /* tiles are those of long segments, of so many elements; 0: of the stream */
 /* sort_sweep */
-#define SORT_PLACED  6u /* places come from "states", which a scan made; else by look-back */
-#define SORT_LOOKS   7u /* as COMPACT_LOOKS, COMPACT_MOVING and COMPACT_TICKETS */
-#define SORT_MOVING  8u
-#define SORT_TICKETS 9u
-#define SORT_LATE    10u /* loads of a tile with an even number before it publishes, for tests */
-#define SORT_SPECS   11u
+#define SORT_PLACED  7u /* places come from "states", which a scan made; else by look-back */
+#define SORT_LOOKS   8u /* as COMPACT_LOOKS, COMPACT_MOVING and COMPACT_TICKETS */
+#define SORT_MOVING  9u
+#define SORT_TICKETS 10u
+#define SORT_LATE    11u /* loads of a tile with an even number before it publishes, for tests */
+#define SORT_SPECS   12u
 
 #define SORT_VALUES_NONE  0u
 #define SORT_VALUES_MOVED 1u /* a word with each key */
 #define SORT_VALUES_INDEX 2u /* its index in the stream, made here */
 
+/* A tile of a long segment, 4 words: the segment's first element, its elements, how many digits' counts
+ * come before its own in the tables, and the tile's number in the segment. */
+#define SORT_SPAN_WORDS 4u
+
 /* sort_histogram.comp: counts all digits of a part; the last workgroup of the last part replaces the
- * counts of each digit by their exclusive sums. */
+ * counts of each digit by their exclusive sums. SPANS: adds those of each tile to its segment's table. */
 ARGS_BEGIN(sort_histogram_args)
 ARG_ADDRESS(keys)
-ARG_ADDRESS(counts)  /* zeroed: a digit's bins after the other's */
+ARG_ADDRESS(counts)  /* zeroed: a digit's bins after the other's. SPANS: the tables */
 ARG_ADDRESS(counter) /* zeroed: a word for each part */
+ARG_ADDRESS(spans)
 ARG_ADDRESS(states)  /* of the first sweep, which this zeroes */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(length_at)
@@ -57,42 +63,41 @@ ARG_ADDRESS(keys)
 ARG_ADDRESS(keys_out) /* optional */
 ARG_ADDRESS(values)
 ARG_ADDRESS(values_out)
+ARG_ADDRESS(spans)  /* SPANS: of each tile; the length and the bound are of tiles */
 ARG_ADDRESS(states) /* zeroed: a word for each tile and bin. PLACED: the counts, by bin and tile */
 ARG_ADDRESS(clear)  /* states of the next sweep, which this zeroes */
 ARG_ADDRESS(ticket)
 ARG_ADDRESS(stalled)
-ARG_ADDRESS(bases)      /* where each bin begins, u32 */
+ARG_ADDRESS(bases)      /* where each bin begins, u32. SPANS: the digit's counts in the first table */
 ARG_ADDRESS(next_bases) /* optional: of the next part */
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
 ARG_UINT(tiles) /* of the next sweep; 0xffffffff: as many as here. PLACED: of the whole stream */
 ARG_UINT(first) /* the part's first element */
-ARG_UINT(first_bit)
-ARG_UINT(end_bit)
+ARG_UINT(bits)  /* the digit begins at bit & 0xff; keys end at >> 8 */
 ARG_UINT(flip_low)
 ARG_UINT(flip_high)
 ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARGS_END(sort_args)
 
-/* Segments. A window is half as many elements as a workgroup holds, so that it holds those of every segment that
- * begins in a window and is no longer than one. Of longer ones, at most one reaches into a window from before, and
- * at most one begins in it and reaches past its end.
- *   sort_windows.comp       the first segment of each window, and how many elements of long segments it has
+/* Segments. A workgroup holds a window and more elements than that behind it (LONGEST): every segment that begins in
+ * the window and is no longer. Of longer ones, at most one reaches into a window from before, and at most one begins
+ * in it and reaches past its end.
+ *   sort_windows.comp       what each window has, and in how many tiles the long segment that begins in it is sorted
  *   sort_segments_*.comp    sorts the short segments; elements in no segment keep their places
- *   sort_collect_*.comp     lists the elements of long segments, in order
- *   sort_place_*.comp       puts them, sorted, in their places */
+ *   sort_spans.comp         the tiles of long segments, which are sorted by sweeps */
 ARGS_BEGIN(sort_segments_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(keys_out) /* optional */
 ARG_ADDRESS(values)
 ARG_ADDRESS(values_out)
 ARG_ADDRESS(offsets)
-ARG_ADDRESS(windows) /* a word a window and one more: the segments that begin before it */
-ARG_ADDRESS(longs)   /* a word a window: elements of long segments; "collect": those before it */
-ARG_ADDRESS(codes)   /* of elements of long segments */
-ARG_ADDRESS(ids)     /* of their segments: the window in which each begins */
-ARG_ADDRESS(places)  /* of the elements in the stream */
+ARG_ADDRESS(windows) /* SORT_WINDOW_WORDS a window */
+ARG_ADDRESS(longs)   /* optional: a word a window: tiles of a long segment; "spans": those before it */
+ARG_ADDRESS(spans)   /* SORT_SPAN_WORDS a tile */
+ARG_ADDRESS(tables)  /* the digits' counts in each window's long segment, which "spans" zeroes */
+ARG_ADDRESS(head)    /* SORT_HEAD words for the dispatches of tiles; the first gets the sum of longs */
 ARG_ADDRESS(count_at)  /* optional: u32, segments, up to the bound */
 ARG_ADDRESS(length_at) /* optional: u32 */
 ARG_UINT(segments)
@@ -102,24 +107,22 @@ ARG_UINT(flip_low)
 ARG_UINT(flip_high)
 ARG_UINT(real_low)
 ARG_UINT(real_high)
+ARG_UINT(digits) /* of a table */
 ARGS_END(sort_segments_args)
-
-ARGS_BEGIN(sort_place_args)
-ARG_ADDRESS(keys) /* unused */
-ARG_ADDRESS(keys_out) /* optional */
-ARG_ADDRESS(values)
-ARG_ADDRESS(values_out)
-ARG_ADDRESS(codes)
-ARG_ADDRESS(sources)   /* of a part's elements: which of the list comes here */
-ARG_ADDRESS(places_to) /* of a part's elements */
-ARG_ADDRESS(places)    /* of all */
-ARG_ADDRESS(length_at)
-ARG_UINT(bound)
-ARG_UINT(flip_low)
-ARG_UINT(flip_high)
-ARG_UINT(real_low)
-ARG_UINT(real_high)
-ARGS_END(sort_place_args)
+/* Windows are a little less than half of what a workgroup holds, so that short segments that reach out of one do not
+ * take a row of their own. */
+#define SORT_WINDOW(tile) ((tile) / 2u - 64u)
+/* A window: the segments that begin before it, and before the next one; the end of the elements of a segment that
+ * begins before it; and where a long segment begins in it. */
+#define SORT_WINDOW_WORDS 4u
+/* Words: the sum of "longs", as u64; tiles; tiles times bins; a dispatch grid of a workgroup a tile. */
+#define SORT_HEAD_TILES  2u
+#define SORT_HEAD_COUNTS 3u
+#define SORT_HEAD_GRID   4u
+#define SORT_HEAD        7u
+/* Each long segment has a tile that is not full. */
+#define SORT_MOST_SPANS(bound, tile, windows) (((bound) + ((tile)-1u)) / (tile) + (windows))
+#define SORT_GRID_X      32768u
 
 /* sort_finish.comp: stores words as what the caller has, SORT_FINISH_SIZE bytes each: 1, 2: keys from
  * codes; 8: u64 from u32. An invocation stores a word, or a u64. */

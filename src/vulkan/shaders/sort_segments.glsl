@@ -4,8 +4,8 @@
 #include "sort_key.glsl"
 #include "vulkan/vulkan_stream.k.h"
 
-layout(constant_id = 5) const uint ITEMS = 14u;
-const uint TILE = ITEMS * GROUP, WINDOW = TILE / 2u;
+layout(constant_id = 5) const uint ITEMS = 8u;
+const uint TILE = ITEMS * GROUP, WINDOW = SORT_WINDOW(TILE), LONGEST = TILE - WINDOW;
 
 uint elements_now()
 {
@@ -40,33 +40,3 @@ uint segments_before(uint element, uint low, uint high)
     return low;
 }
 
-/* A window: its elements [first, end). Those before in_end are of a segment that begins before the window, and
- * those from out_first on of a long segment that begins in it. */
-struct window {
-    uint first, end;
-    uint in_end, out_first;
-    uint in_id, out_id; /* the segments' windows */
-    bool is_in_long;
-};
-
-window window_at(uint w, uint begin, uint past)
-{
-    uint count = elements_now(), first = w * WINDOW, end = min(first + WINDOW, count);
-    window here = window(first, end, first, end, 0u, 0u, false);
-    if (begin > 0u) {
-        uint a = offset_at(begin - 1u), b = offset_at(begin);
-        if (a < first && b > first && b <= count) {
-            here.in_end = min(b, end);
-            here.in_id = a / WINDOW;
-            here.is_in_long = b - a > WINDOW;
-        }
-    }
-    if (past > begin) {
-        uint a = offset_at(past - 1u), b = offset_at(past);
-        if (a >= here.in_end && a < end && b > a && b <= count && b - a > WINDOW) {
-            here.out_first = a;
-            here.out_id = a / WINDOW;
-        }
-    }
-    return here;
-}

@@ -25,7 +25,7 @@ void main()
         return;
     load_codes(0u, count, codes);
     load_values(0u, count, values);
-    for (uint shift = args.first_bit; shift < args.end_bit; shift += DIGIT_BITS) {
+    for (uint shift = FIRST_BIT; shift < END_BIT; shift += DIGIT_BITS) {
         uint in_bin = rank_in_sections(codes, shift, ranks);
         rank_in_tile(codes, shift, in_bin, ranks);
         EXCHANGE(ranks, codes)

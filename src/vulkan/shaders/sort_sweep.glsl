@@ -6,11 +6,11 @@
  * Grimshaw: Revisiting Sorting for GPGPU Stream Architectures. 2010. */
 #include "sort_tile.glsl"
 
-layout(constant_id = 6) const bool IS_PLACED = false;
-layout(constant_id = 7) const uint LOOKS = 16u;
-layout(constant_id = 8) const bool KEEPS_MOVING = false;
-layout(constant_id = 9) const bool TAKES_TICKETS = true;
-layout(constant_id = 10) const uint LATE = 0u;
+layout(constant_id = 7) const bool IS_PLACED = false;
+layout(constant_id = 8) const uint LOOKS = 16u;
+layout(constant_id = 9) const bool KEEPS_MOVING = false;
+layout(constant_id = 10) const bool TAKES_TICKETS = true;
+layout(constant_id = 11) const uint LATE = 0u;
 #include "look_back.glsl"
 
 shared uint shared_tile;
@@ -35,13 +35,13 @@ uint take_tile(uint tiles)
     return shared_tile;
 }
 
-/* Elements of bin t in the tiles before this one, for invocation t. If tiles are stuck, the workgroup
+/* Elements of bin t in the tiles before this one, whose states are given, for invocation t. If tiles are stuck, the workgroup
  * counts the last of them (fallback), so that none waits forever, in whatever order workgroups run. */
-uint find_before(uint tile, uint count)
+uint find_before(uvec2 states, uint tile, uint count)
 {
     uint t = gl_LocalInvocationID.x, end = tile, sum = 0u;
     while (true) {
-        uint stuck = t < BINS ? look_back_column(args.states, BINS, t, end, sum) : 0u;
+        uint stuck = t < BINS ? look_back_column(states, BINS, t, end, sum) : 0u;
         if (KEEPS_MOVING) {
             if (stuck != 0u)
                 store_word(args.stalled, 0u, 1u);
@@ -61,7 +61,7 @@ uint find_before(uint tile, uint count)
         count_tile(helped - 1u, count);
         barrier();
         if (t < BINS)
-            publish_for(args.states, (helped - 1u) * BINS + t, AGGREGATE, bins[t]);
+            publish_for(states, (helped - 1u) * BINS + t, AGGREGATE, bins[t]);
         if (end == helped) {
             sum += bins[t];
             end--;
@@ -69,35 +69,48 @@ uint find_before(uint tile, uint count)
     }
 }
 
+/* Where segments overlap, counts differ from what is moved. */
+bool is_inside(uint to, uint count)
+{
+    return SPANS == 0u || to - stream_first < count;
+}
+
 void main()
 {
     uint t = gl_LocalInvocationID.x, count = stream_length(args.length_at, args.bound);
-    uint tiles = (count + (TILE - 1u)) / TILE, tile = take_tile(tiles);
+    uint tiles = SPANS != 0u ? count : (count + (TILE - 1u)) / TILE, tile = take_tile(tiles);
     if (tile >= tiles)
         return;
+    tile_place place = place_of(tile, count);
+    uvec2 states = place.states;
+    tile = place.tile;
+    count = place.count;
     uint here = min(count - tile * TILE, TILE);
 
     code_t codes[ITEMS];
     uint ranks[RANK_WORDS];
     load_codes(tile, count, codes);
-    uint in_bin = rank_in_sections(codes, args.first_bit, ranks);
+    uint in_bin = rank_in_sections(codes, FIRST_BIT, ranks);
     /* What fills up the last tile is in the last bin. */
-    uint counted = t == digit_of(LARGEST, args.first_bit, args.end_bit) ? in_bin - (TILE - here) : in_bin;
+    uint counted = t == digit_of(LARGEST, FIRST_BIT, END_BIT) ? in_bin - (TILE - here) : in_bin;
     in_bin += delay(tile, LATE, args.stalled);
     if (!IS_PLACED && t < BINS)
-        publish(args.states, tile * BINS + t, tile == 0u ? INCLUSIVE : AGGREGATE, counted);
-    uint before = rank_in_tile(codes, args.first_bit, in_bin, ranks);
+        publish(states, tile * BINS + t, tile == 0u ? INCLUSIVE : AGGREGATE, counted);
+    uint before = rank_in_tile(codes, FIRST_BIT, in_bin, ranks);
     STAGE(0u, ranks, codes)
 
     if (IS_PLACED) {
+        uint base = SPANS != 0u ? stream_first - words_at(states).v[0] : 0u;
         if (t < BINS)
-            bins[t] = words_at(args.states).v[t * args.tiles + tile] - before;
+            bins[t] = base + words_at(states).v[t * place.column + tile] - before;
     } else {
-        uint sum = find_before(tile, count);
+        uint base = t < BINS ? words_at(place.bases).v[t] : 0u, all;
+        if (SPANS != 0u)
+            base = stream_first + scan_group(base, all);
+        uint sum = find_before(states, tile, count);
         if (t < BINS) {
-            uint base = words_at(args.bases).v[t];
             if (tile != 0u)
-                publish(args.states, tile * BINS + t, INCLUSIVE, sum + counted);
+                publish(states, tile * BINS + t, INCLUSIVE, sum + counted);
             if (tile + 1u == tiles && !is_none(args.next_bases))
                 words_at(args.next_bases).v[t] = base + sum + counted;
             bins[t] = base + sum - before;
@@ -117,10 +130,11 @@ void main()
             uint at = j * GROUP + t, n = w * WINDOW_ITEMS + j;
             code_t code;
             unstage(at, code);
-            uint digit = digit_of(code, args.first_bit, args.end_bit);
+            uint digit = digit_of(code, FIRST_BIT, END_BIT);
             digits[n / 4u] |= digit << (8u * (n % 4u));
-            if (w * WINDOW + at < here && !is_none(args.keys_out))
-                store_code(bins[digit] + w * WINDOW + at, code);
+            uint to = bins[digit] + w * WINDOW + at;
+            if (w * WINDOW + at < here && !is_none(args.keys_out) && is_inside(to, count))
+                store_code(to, code);
         }
     }
     if (VALUES == SORT_VALUES_NONE)
@@ -135,8 +149,9 @@ void main()
             uint at = j * GROUP + t, n = w * WINDOW_ITEMS + j, value;
             unstage(at, value);
             uint digit = digits[n / 4u] >> (8u * (n % 4u)) & 0xffu;
-            if (w * WINDOW + at < here)
-                store_value(bins[digit] + w * WINDOW + at, value);
+            uint to = bins[digit] + w * WINDOW + at;
+            if (w * WINDOW + at < here && is_inside(to, count))
+                store_value(to, value);
         }
     }
 }

@@ -7,6 +7,8 @@
 
 layout(constant_id = 5) const uint ITEMS = 16u;
 const uint TILE = ITEMS * GROUP;
+#define FIRST_BIT (args.bits & 0xffu)
+#define END_BIT   (args.bits >> 8)
 
 /* Elements move through shared memory by windows of half a tile: a larger tile has fewer look-backs, and
  * longer runs of elements that are stored together, while shared memory limits the resident workgroups.
@@ -24,6 +26,26 @@ const uint RANK_WORDS = (ITEMS + 1u) / 2u;
     ranks[(r) / 2u] = ((r) & 1u) != 0u ? (ranks[(r) / 2u] & 0xffffu) | (rank) << 16                \
                                        : (ranks[(r) / 2u] & 0xffff0000u) | (rank)
 
+/* Of a long segment's tile: the segment's first element. Elements are counted from there. */
+uint stream_first = 0u;
+
+/* A tile among those of its stream or its long segment, whose elements are counted; the tiles between two bins'
+ * counts, where they are placed; and the states and bases. */
+struct tile_place {
+    uint tile, count, column;
+    uvec2 states, bases;
+};
+tile_place place_of(uint tile, uint count)
+{
+    if (SPANS == 0u)
+        return tile_place(tile, count, args.tiles, args.states, args.bases);
+    uvec4 span = quads_at(args.spans).v[tile];
+    stream_first = span.x;
+    return tile_place(span.w, span.y, (span.y + (TILE - 1u)) / TILE,
+                      address_of_word(args.states, (tile - span.w) * BINS),
+                      address_of(args.bases, span.z, 4u * BINS));
+}
+
 /* Index in the tile of the lane's element in row 0. */
 uint first_in_tile()
 {
@@ -37,12 +59,12 @@ void load_codes(uint tile, uint count, out code_t codes[ITEMS])
     uint first = tile * TILE + first_in_tile();
     if ((tile + 1u) * TILE <= count) {
         [[unroll]] for (uint r = 0u; r < ITEMS; r++)
-            codes[r] = load_code(first + r * SUBGROUP);
+            codes[r] = load_code(stream_first + first + r * SUBGROUP);
     } else {
         [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
             codes[r] = LARGEST;
             if (first + r * SUBGROUP < count)
-                codes[r] = load_code(first + r * SUBGROUP);
+                codes[r] = load_code(stream_first + first + r * SUBGROUP);
         }
     }
 }
@@ -52,9 +74,9 @@ void load_values(uint tile, uint count, out uint values[ITEMS])
 {
     uint first = tile * TILE + first_in_tile();
     [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
-        values[r] = args.first + first + r * SUBGROUP;
+        values[r] = args.first + stream_first + first + r * SUBGROUP;
         if (VALUES == SORT_VALUES_MOVED && first + r * SUBGROUP < count)
-            values[r] = words_at(args.values).v[first + r * SUBGROUP];
+            values[r] = words_at(args.values).v[stream_first + first + r * SUBGROUP];
     }
 }
 
@@ -94,11 +116,11 @@ uint rank_in_sections(code_t codes[ITEMS], uint shift, out uint ranks[RANK_WORDS
         pool[i] = 0u;
     barrier();
     [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
-        uint count, rank = rank_in_row(digit_of(codes[r], shift, args.end_bit), count);
+        uint count, rank = rank_in_row(digit_of(codes[r], shift, END_BIT), count);
         SET_RANK(ranks, r, rank | count << 8);
     }
     [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
-        uint digit = digit_of(codes[r], shift, args.end_bit), both = RANK_AT(ranks, r);
+        uint digit = digit_of(codes[r], shift, END_BIT), both = RANK_AT(ranks, r);
         uint before = pool[row + digit];
         subgroupBarrier();
         if ((both & 0xffu) == 0u)
@@ -126,7 +148,7 @@ uint rank_in_tile(code_t codes[ITEMS], uint shift, uint in_bin, inout uint ranks
         pool[s * BINS + t] += before;
     barrier();
     [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
-        uint in_sections = pool[row + digit_of(codes[r], shift, args.end_bit)];
+        uint in_sections = pool[row + digit_of(codes[r], shift, END_BIT)];
         SET_RANK(ranks, r, RANK_AT(ranks, r) + in_sections);
     }
     barrier();
@@ -139,7 +161,8 @@ void count_tile(uint tile, uint count)
     uint first = tile * TILE + gl_LocalInvocationID.x;
     [[unroll]] for (uint r = 0u; r < ITEMS; r++) {
         uint i = first + r * GROUP;
-        uint digit = digit_of(load_code(min(i, count - 1u)), args.first_bit, args.end_bit);
+        uint digit =
+            digit_of(load_code(stream_first + min(i, count - 1u)), FIRST_BIT, END_BIT);
         COUNT_DIGIT(bins[digit], digit, i < count)
     }
 }

@@ -1,4 +1,5 @@
-/* The first segment of each window, and its elements of long segments. */
+/* What each window has: its segments [x, y); its elements before z are of a segment that begins before the window,
+ * and those from w on of a long segment that begins in it. And the tiles of that segment. */
 #define SORT_WORDS 1
 #include "sort_segments.glsl"
 
@@ -6,16 +7,25 @@ void main()
 {
     uint count = elements_now(), segments = segments_now();
     uint w = group_index() * GROUP + gl_LocalInvocationID.x;
-    uint windows = (args.bound + (WINDOW - 1u)) / WINDOW;
-    if (w > windows)
+    if (w >= (args.bound + (WINDOW - 1u)) / WINDOW)
         return;
-    uint first = min(w * WINDOW, count), end = min(first + WINDOW, count);
+    uint first = min(w * WINDOW, count), end = min(first + WINDOW, count), tiles = 0u;
     uint begin = segments_before(first, 0u, segments);
-    uint past = segments_before(end, 0u, segments);
-    store_word(args.windows, w, begin);
-    if (w == windows || is_none(args.longs))
-        return;
-    window here = window_at(w, begin, past);
-    uint longs = here.end - here.out_first + (here.is_in_long ? here.in_end - here.first : 0u);
-    store_word(args.longs, w, w * WINDOW < count ? longs : 0u);
+    uint past = segments_before(end, begin, segments);
+    uvec4 here = uvec4(begin, past, first, end);
+    if (begin > 0u) {
+        uint a = offset_at(begin - 1u), b = offset_at(begin);
+        if (a < first && b > first && b <= count)
+            here.z = min(b, end);
+    }
+    if (past > begin) {
+        uint a = offset_at(past - 1u), b = offset_at(past);
+        if (a >= here.z && a < end && b > a && b <= count && b - a > LONGEST) {
+            here.w = a;
+            tiles = (b - a + (SPANS - 1u)) / max(SPANS, 1u);
+        }
+    }
+    quads_at(args.windows).v[w] = here;
+    if (!is_none(args.longs))
+        store_word(args.longs, w, tiles);
 }

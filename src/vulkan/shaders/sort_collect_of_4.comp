@@ -1,2 +1,0 @@
-#define SORT_WORDS 1
-#include "sort_collect.glsl"

@@ -1,2 +1,0 @@
-#define SORT_WORDS 2
-#include "sort_place.glsl"
