@@ -78,18 +78,20 @@ void desc_scan(void)
 
 void desc_reduce(void)
 {
-    tml_type type = take_scalar();
+    tml_type type = take_element(), scalar = tml_type_scalar(type);
+    const tml_type vector = scalar ? type - scalar : 0; /* of another scalar, as many components */
     uint64_t count = below(200);
     tml_reduce_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
                             .in = make(type, count, CONTENTS_ANY, 0)};
     desc.length = take_length(count);
-    desc.out = make_out(take_bool() ? type : take_scalar(), 1);
+    desc.out = make_out(take_bool() ? type : vector + take_scalar(), 1);
     for (uint32_t i = 0, end = (uint32_t)below(4); i < end; i++)
         desc.also[seldom() ? below(TML_MAX_FOLDS - 1) : i] =
             (tml_reduce_result){(tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
-                                make_out(take_bool() ? type : take_scalar(), 1)};
+                                make_out(take_bool() ? type : vector + take_scalar(), 1)};
     desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
-    if (RUN(tml_reduce, &desc) && (desc.fold == TML_FOLD_ARGMIN || desc.fold == TML_FOLD_ARGMAX))
+    if (RUN(tml_reduce, &desc) && !vector &&
+        (desc.fold == TML_FOLD_ARGMIN || desc.fold == TML_FOLD_ARGMAX))
         DEMAND(number_of(desc.out, 0) < count_of(desc.in) || number_of(desc.out, 0) >= UINT32_MAX);
 }
 

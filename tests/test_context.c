@@ -667,6 +667,16 @@ TEST(refusals_name_call_field_values_and_remedy)
         FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "tml_reduce|out|f32|u64"));
     reduce = (tml_reduce_desc){.fold = (tml_fold)77, .in = u10, .out = one64};
     CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "fold|77"));
+    tml_buffer points = buffer_of(tml, TML_VEC(TML_F32, 3), 10, NULL);
+    reduce = (tml_reduce_desc){.fold = TML_FOLD_MIN, .in = points, .out = f10};
+    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "out|f32|needs f32x3"));
+    reduce = (tml_reduce_desc){.fold = TML_FOLD_MEAN, .in = points, .out = d10};
+    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "f64x3, f32x3"));
+    reduce.in = buffer_of(tml, TML_VEC(TML_U16, 2), 10, NULL);
+    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT,
+                "in|u16x2|vectors of scalars of 4 or 8"));
+    reduce.in = buffer_of(tml, TML_RECORD(12), 10, NULL);
+    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "in|record|scalars"));
 
     tml_scan_desc scan = {.in = b10, .out = f10};
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "tml_scan|out|f32|u32"));

@@ -148,11 +148,16 @@ static void run_reduce(fault_run *r)
         const tml_reduce_desc both = {
             .fold = TML_FOLD_MIN, .in = floats, .out = least, .also = {{TML_FOLD_MAX, most}}};
         FAULT_STREAM(r, tml_reduce(r->tml, &both));
+        tml_buffer points = fault_output_of(r, TML_VEC(TML_F32, 3), n),
+                   corner = fault_output_of(r, TML_VEC(TML_F32, 3), 1);
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
+                                               .fold = TML_FOLD_MAX, .in = points, .out = corner}));
         fault_take(r, least, 1);
         fault_take(r, most, 1);
         fault_take(r, sum, 1);
         fault_take(r, place, 1);
         fault_take(r, mean, 1);
+        fault_take(r, corner, 1);
     }
 }
 

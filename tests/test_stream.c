@@ -838,9 +838,29 @@ static uint32_t choose_folds(const case_run *c, tml_fold folds[TML_MAX_FOLDS])
     return count;
 }
 
+/* Checks each component of a result as the fold of a stream of its own. */
+static void check_components(case_run *c, tml_fold fold, tml_type type, const case_array *in,
+                             uint64_t n, bool is_narrow, const case_array *out)
+{
+    tml_type scalar = tml_type_scalar(type), out_type = fold_type(fold, scalar, is_narrow);
+    uint32_t components = tml_type_components(type);
+    size_t size = tml_type_size(scalar);
+    uint8_t *column = malloc(n * size + 1);
+    if (!column)
+        abort();
+    for (uint32_t k = 0; k < components; k++) {
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(column + i * size, (const uint8_t *)in->data + (i * components + k) * size,
+                   size);
+        check_fold(c, fold, scalar, column, 0, n, out_type, out, k);
+    }
+    free(column);
+}
+
 static void reduce_test(case_run *c)
 {
-    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_type type = tml_type_from_name(case_text(c, "type")), scalar = tml_type_scalar(type);
+    const tml_type vector = type - scalar; /* the same number of components of another scalar */
     bool is_narrow = case_is(c, "out", "narrow");
     tml_fold folds[TML_MAX_FOLDS];
     uint32_t count = choose_folds(c, folds);
@@ -848,10 +868,10 @@ static void reduce_test(case_run *c)
     tml_reduce_desc desc = {.fold = folds[0]};
     uint64_t n = choose_length(c, bound, &desc.length);
     case_array *in = case_array_new(c, type, bound), *out[TML_MAX_FOLDS] = {NULL};
-    fill_numbers(c, type, in->data, bound);
+    fill_by_type(c, type, in->data, bound);
     desc.in = case_input(c, in, type, bound);
     for (uint32_t f = 0; f < count; f++)
-        out[f] = case_output(c, fold_type(folds[f], type, is_narrow), 1);
+        out[f] = case_output(c, vector + fold_type(folds[f], scalar, is_narrow), 1);
     desc.out = handle(out[0]);
     for (uint32_t f = 1; f < count; f++) /* also[0] stays unused */
         desc.also[f] = (tml_reduce_result){folds[f], handle(out[f])};
@@ -863,26 +883,32 @@ static void reduce_test(case_run *c)
         return;
     for (uint32_t f = 0; f < count; f++)
         if (case_fetch(c, out[f]))
-            check_fold(c, folds[f], type, in->data, 0, n, fold_type(folds[f], type, is_narrow),
-                       out[f], 0);
+            check_components(c, folds[f], type, in, n, is_narrow, out[f]);
 }
 
 static const char *const reduce_perf[] = {"reduce(count=67108864,type=f32,fold=sum)",
                                           "reduce(count=67108864,type=u32,fold=sum)",
                                           "reduce(count=67108864,type=f32,fold=argmin)",
-                                          "reduce(count=67108864,type=f32,also=two)", NULL};
-static const case_op reduce_op = {"reduce",
-                                  {{"count", SEAMS, true},
-                                   {"type", SCALARS, false},
-                                   {"fold", FOLDS, false},
-                                   {"also", "none two all", false},
-                                   {"out", "wide narrow", false},
-                                   {"data", NUMBER_DATA, false},
-                                   {"length", LENGTHS, false},
-                                   {"threads", THREADS, true}},
-                                  numbers_are_sensible,
-                                  reduce_test,
-                                  reduce_perf};
+                                          "reduce(count=67108864,type=f32,also=two)",
+                                          "reduce(count=16777216,type=f32x3,fold=min)",
+                                          "reduce(count=16777216,type=f32x4,fold=min)",
+                                          NULL};
+static const case_op reduce_op = {
+    "reduce",
+    {{"count", SEAMS " 2719 2720 2721", true}, /* and a tile of vectors of 12 bytes */
+     {"type",
+      SCALARS " f32x2 f32x3 f32x4 u32x2 u32x3 u32x4 i32x3 u64x2 u64x3 "
+              "i64x3 i64x4 f64x2 f64x3 f64x4",
+      false},
+     {"fold", FOLDS, false},
+     {"also", "none two all", false},
+     {"out", "wide narrow", false},
+     {"data", NUMBER_DATA, false},
+     {"length", LENGTHS, false},
+     {"threads", THREADS, true}},
+    numbers_are_sensible,
+    reduce_test,
+    reduce_perf};
 
 /* ---- histogram ------------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ static void map(tml_context *tml)
     CHECK(squares[0] == 1 && squares[1] == 4 && squares[2] == 9);
 }
 
-/* A sum, and the place of the largest element in the same pass. */
+/* A sum, and the place of the largest element in the same pass; the bounding box of points. */
 static void reduce(tml_context *tml)
 {
     double sum;
@@ -34,6 +34,19 @@ static void reduce(tml_context *tml)
     MUST(tml_buffer_read(tml, total, &sum));
     MUST(tml_buffer_read_count(tml, largest, &where));
     CHECK(sum == 15 && where == 1);
+
+    float low[3], high[3];
+    const tml_buffer points =
+        buffer_of(tml, TML_VEC(TML_F32, 3), 2, (float[]){1, 2, 3, /* and */ -1, 5, 3});
+    const tml_buffer least = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
+    const tml_buffer most = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
+    MUST(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MIN,
+                                            .in = points,
+                                            .out = least,
+                                            .also = {{TML_FOLD_MAX, most}}}));
+    MUST(tml_buffer_read(tml, least, low));
+    MUST(tml_buffer_read(tml, most, high));
+    CHECK(low[0] == -1 && low[1] == 2 && low[2] == 3 && high[0] == 1 && high[1] == 5);
 }
 
 /* How many elements are in each bin, which a kernel chooses: here by powers of two; and the sums of weights

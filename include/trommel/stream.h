@@ -113,9 +113,10 @@ typedef struct tml_reduce_result {
     tml_buffer out; /* none: unused */
 } tml_reduce_result;
 
-/* Folds a stream of scalars to one value.
- * in      any scalar type
- * out     one element. SUM of integers: u64 or i64 (exact modulo 2^64; signed inputs
+/* Folds a stream of scalars to one value, or a stream of vectors to one vector: each component by itself, as
+ * a stream of its own. A bounding box is MIN, and MAX in also.
+ * in      any scalar type, or TML_VEC of u32, i32, f32, u64, i64 or f64
+ * out     one element, of vectors a vector of as many components. SUM of integers: u64 or i64 (exact modulo 2^64; signed inputs
  *         sign-extended); SUM of floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type;
  *         ARGMIN, ARGMAX: u64 or u32. Empty stream: SUM 0, MEAN NaN, MIN the type's largest (inf
  *         for floats), MAX the smallest, ARGMIN and ARGMAX the largest unsigned value.
@@ -463,7 +464,7 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
 
 /* ---- segmented ------------------------------------------------------------------------------ */
 
-/* Folds each segment. offsets: segment_count + 1 values (u32 or u64, not decreasing, the last at
+/* Folds each segment of a stream of scalars. offsets: segment_count + 1 values (u32 or u64, not decreasing, the last at
  * most in's count); segment s is [offsets[s], offsets[s + 1]). out: segment_count elements of the
  * types that tml_reduce gives; empty segments as its empty stream. A segment that ends past in's
  * count is empty. Where offsets decrease, what out's segment_count elements hold is unspecified;

@@ -45,17 +45,17 @@ enum {
 typedef cpu_number (*fold_fn)(const void *in, size_t count);
 typedef struct fold_row {
     fold_fn sum[TML_SIMD_LEVELS], real[TML_SIMD_LEVELS], min[TML_SIMD_LEVELS], max[TML_SIMD_LEVELS];
-    size_t (*find)(const void *in, size_t count, cpu_number value);
+    size_t (*find)(const void *in, size_t size, size_t count, cpu_number value);
     void (*limit)(void *out, bool is_largest);
 } fold_row;
 
 /* The index of the first element equal to value, or count. */
 #define FIND(name, T, member, LOAD)                                                                \
-    static size_t find_##name(const void *in, size_t count, cpu_number value)                      \
+    static size_t find_##name(const void *in, size_t size, size_t count, cpu_number value)         \
     {                                                                                              \
         const T *x = in;                                                                           \
-        size_t i = 0;                                                                              \
-        while (i < count && !(LOAD(x[i]) == value.member))                                         \
+        size_t i = 0, step = size / sizeof(T);                                                     \
+        while (i < count && !(LOAD(x[i * step]) == value.member))                                  \
             i++;                                                                                   \
         return i;                                                                                  \
     }
@@ -164,16 +164,23 @@ static bool is_real(const cpu_fold *fold)
     return fold->kind == TML_FOLD_MEAN || tml_type_is_float(fold->type);
 }
 
-void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out)
+void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, uint32_t component,
+                   cpu_fold *out)
 {
     const tml_slot *slot = tml_slot_of(tml, in);
-    const fold_row *row = rows[slot->type];
+    tml_type type = tml_type_scalar(slot->type);
+    const fold_row *row = rows[type];
     const fold_fn *levels = kind == TML_FOLD_SUM                              ? row->sum
                             : kind == TML_FOLD_MEAN                           ? row->real
                             : kind == TML_FOLD_MIN || kind == TML_FOLD_ARGMIN ? row->min
                                                                               : row->max;
-    *out = (cpu_fold){
-        kind, slot->type, slot->memory, slot->element_size, row->find, levels[tml_simd_level()]};
+    const unsigned char *in_memory = slot->memory;
+    *out = (cpu_fold){.kind = kind,
+                      .type = type,
+                      .in = in_memory + component * tml_type_size(type),
+                      .size = slot->element_size,
+                      .find = row->find,
+                      .block = levels[tml_simd_level()]};
 }
 
 cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count)
@@ -237,14 +244,14 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
          * the fold's identity, infinity, which then stands in a later block or nowhere. */
         uint64_t at = end;
         if (end > first)
-            at = total->first + fold->find(fold->in + total->first * fold->size,
+            at = total->first + fold->find(fold->in + total->first * fold->size, fold->size,
                                            (size_t)(end - total->first), total->value);
         if (fold->kind == TML_FOLD_ARGMIN || fold->kind == TML_FOLD_ARGMAX)
             store_index(out, out_type, at < end ? at : UINT64_MAX);
         else if (end == first)
-            rows[out_type]->limit(out, fold->kind == TML_FOLD_MIN);
+            rows[fold->type]->limit(out, fold->kind == TML_FOLD_MIN);
         else /* all NaN: the first */
-            memcpy(out, fold->in + (at < end ? at : first) * fold->size, fold->size);
+            memcpy(out, fold->in + (at < end ? at : first) * fold->size, tml_type_size(fold->type));
     }
 }
 

@@ -125,14 +125,14 @@ void cpu_search_bins(const cpu_search *s, uint64_t first, size_t count, uint32_t
 /* Elements in a fold's block; fixes the addition order of float sums. */
 #define CPU_FOLD_BLOCK ((uint64_t)64 << 10)
 
-/* A tml_fold bound to a buffer of scalars. */
+/* A tml_fold bound to a buffer of scalars, or to a component of vectors. */
 typedef struct cpu_fold {
     tml_fold kind;
-    tml_type type;
+    tml_type type; /* of the scalar */
     const unsigned char *in;
-    size_t size;
-    size_t (*find)(const void *in, size_t count, cpu_number value);
-    cpu_number (*block)(const void *in, size_t count);
+    size_t size; /* from one element to the next */
+    size_t (*find)(const void *in, size_t size, size_t count, cpu_number value);
+    cpu_number (*block)(const void *scalars, size_t count);
 } cpu_fold;
 typedef struct cpu_total { /* begins zeroed */
     cpu_number value;
@@ -140,8 +140,9 @@ typedef struct cpu_total { /* begins zeroed */
     bool started;
 } cpu_total;
 
-void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out);
-/* Folds elements [first, first + count), count <= CPU_FOLD_BLOCK. */
+void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, uint32_t component,
+                   cpu_fold *out);
+/* Of scalars: folds elements [first, first + count), count <= CPU_FOLD_BLOCK. */
 cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count);
 /* Combines total with the result of the next block, which begins at first. */
 void cpu_fold_join(const cpu_fold *fold, cpu_total *total, uint64_t first, cpu_number value);

@@ -314,7 +314,7 @@ static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *
     cpu_arena arena = {scratch, 0};
     reduce_job job;
     reduce_lay_out(tml, d, &arena, &job);
-    cpu_fold_bind(tml, d->fold, d->in, &job.fold);
+    cpu_fold_bind(tml, d->fold, d->in, 0, &job.fold);
     const tml_slot *out = tml_slot_of(tml, d->out);
     job.out = out->memory;
     job.out_size = out->element_size;

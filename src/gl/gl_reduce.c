@@ -1,5 +1,5 @@
-/* Folds and tml_reduce on OpenGL ES: a draw per level of whole blocks, which needs no bounds, and a
- * draw for the result, which joins what each level leaves over. The stream's length matters only to
+/* Folds and tml_reduce on OpenGL ES, of scalars and of each component of vectors: a draw per level of whole
+ * blocks, which needs no bounds, and a draw for the result, which joins what each level leaves over. The stream's length matters only to
  * the last draw: a shorter stream leaves blocks unread. */
 #include "gl/gl_fold.h"
 
@@ -23,11 +23,13 @@ bool gl_fold_bind(tml_context *tml, tml_fold kind, tml_buffer in, uint64_t eleme
                   tml_type out_type, gl_fold *out)
 {
     const tml_slot *slot = tml_slot_of(tml, in);
-    fold_constants c = fold_constants_of(kind, slot->type, out_type);
+    fold_constants c =
+        fold_constants_of(kind, tml_type_scalar(slot->type), tml_type_scalar(out_type));
     *out = (gl_fold){
         .segmented = "",
         .in = gl_slot_texture(slot),
         .elements = elements,
+        .components = tml_type_components(slot->type),
         .block_log2 = BLOCK_BYTES_LOG2 - c.size_log2,
     };
     for (uint32_t level = out->block_log2; elements >> level; level += FAN_LOG2)
@@ -35,9 +37,10 @@ bool gl_fold_bind(tml_context *tml, tml_fold kind, tml_buffer in, uint64_t eleme
     static const char *const truth[] = {"false", "true"};
     snprintf(out->constants, sizeof out->constants,
              "#define FOLD_KIND %uu\n#define SIZE_LOG2 %uu\n#define IS_SIGNED %s\n"
-             "#define IS_FLOAT %s\n#define LARGEST %s\n#define FOLD_TO %uu\n#define IS_MEAN %s\n",
+             "#define IS_FLOAT %s\n#define LARGEST %s\n#define FOLD_TO %uu\n#define IS_MEAN %s\n"
+             "#define COMPONENTS %u\n",
              c.kind, c.size_log2, truth[c.is_signed], truth[c.is_float], truth[c.is_largest], c.to,
-             truth[c.is_mean]);
+             truth[c.is_mean], out->components);
     return c.kind != FOLD_DOUBLE && out->level_count <= GL_FOLD_LEVELS;
 }
 
@@ -47,7 +50,7 @@ static uint64_t texels_of(const gl_fold *fold, uint32_t level_log2)
     uint64_t elements = fold->elements;
     if (fold->segmented[0])
         elements += ((uint64_t)1 << level_log2) - 1;
-    return elements >> level_log2;
+    return (elements >> level_log2) * fold->components;
 }
 
 /* Draws texels [first, first + count) of level l, whose texture is taken. */
@@ -78,7 +81,8 @@ tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count)
     tml_status status = TML_OK;
     for (uint32_t l = 0; l < folds[0].level_count && !status; l++) {
         uint64_t texels = texels_of(&folds[0], folds[0].block_log2 + l * FAN_LOG2);
-        uint64_t strip = l == 0 && count > 1 ? STRIP_BLOCKS : TML_MAX_OF(texels, (uint64_t)1);
+        uint64_t strip = l == 0 && count > 1 ? STRIP_BLOCKS * (uint64_t)folds[0].components
+                                             : TML_MAX_OF(texels, (uint64_t)1);
         for (uint32_t f = 0; f < count && !status; f++)
             status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &folds[f].levels[l]);
         for (uint64_t first = 0; first < texels; first += strip)
@@ -93,10 +97,12 @@ tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_
 {
     const tml_slot *slot = tml_slot_of(tml, out);
     const gl_texture *target = gl_slot_texture(slot);
-    bool is_shared = slot->element_size < 4;
+    uint32_t components = tml_type_components(slot->type);
+    size_t size = slot->element_size / components;
+    bool is_shared = size < 4;
     char defines[64];
-    snprintf(defines, sizeof defines, "#define SIZE_OUT %u\n%s",
-             (unsigned)__builtin_ctzll(slot->element_size), counted ? "#define COUNTED\n" : "");
+    snprintf(defines, sizeof defines, "#define SIZE_OUT %u\n%s", (unsigned)__builtin_ctzll(size),
+             counted ? "#define COUNTED\n" : "");
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_store_results,
                             .defines = defines,
@@ -104,7 +110,7 @@ tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_
                             .inputs = {{"results", results}, {is_shared ? "old" : NULL, target}},
                             .uniforms = {GL_UINT("count", (uint32_t)count)},
                             .targets = {target},
-                            .count = gl_words(count, slot->element_size),
+                            .count = gl_words(count, size),
                             .in_place = is_shared,
                         });
 }
@@ -170,9 +176,10 @@ static tml_status reduce_run(tml_context *tml, const tml_reduce_desc *desc)
     tml_status status = gl_fold_blocks(tml, folds, count);
     for (uint32_t k = 0; k < count && !status; k++) {
         const gl_texture *result;
-        status = gl_fold_results(tml, &folds[k], &desc->length, 1, &result);
+        status = gl_fold_results(tml, &folds[k], &desc->length, folds[k].components, &result);
         if (!status)
-            status = gl_store_results(tml, result, 1, NULL, tml_reduce_result_at(desc, k).out);
+            status = gl_store_results(tml, result, folds[k].components, NULL,
+                                      tml_reduce_result_at(desc, k).out);
     }
     return status;
 }

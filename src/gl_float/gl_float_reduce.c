@@ -54,7 +54,7 @@ static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
 static bool float_reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_type in = tml_slot_of(tml, desc->in)->type;
-    bool is_supported = in != TML_U64 && in != TML_I64 && in != TML_F64;
+    bool is_supported = tml_type_components(in) == 1 && tml_type_size(in) <= 4;
     for (uint32_t k = 0; k < tml_reduce_results(desc); k++) {
         tml_fold fold = tml_reduce_result_at(desc, k).fold;
         is_supported &= fold != TML_FOLD_ARGMIN && fold != TML_FOLD_ARGMAX;

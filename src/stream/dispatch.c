@@ -53,11 +53,10 @@ tml_status stream_check_length_of(tml_context *tml, const char *call, const char
                             length->device_index + 1);
 }
 
-/* Refuses a u32 buffer whose elements may have to hold more than 2^32 - 1. */
-static tml_status check_range(tml_context *tml, const char *call, const char *field,
+tml_status stream_check_range(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t largest)
 {
-    if (tml_slot_of(tml, buffer)->type == TML_U32 && largest > UINT32_MAX)
+    if (tml_type_scalar(tml_slot_of(tml, buffer)->type) == TML_U32 && largest > UINT32_MAX)
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: %s is u32 and may have to hold %llu, needs u64; make the buffer u64 or "
@@ -78,7 +77,7 @@ tml_status stream_check_indices(tml_context *tml, const char *call, const char *
     if (tml_buffer_is_none(buffer))
         return TML_OK;
     tml_status status = tml_check_buffer(tml, call, field, buffer, stream_count_types, count);
-    return status ? status : check_range(tml, call, field, buffer, bound);
+    return status ? status : stream_check_range(tml, call, field, buffer, bound);
 }
 
 bool stream_param_takes(uint32_t param, tml_type element)

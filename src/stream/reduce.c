@@ -1,27 +1,23 @@
 /* tml_reduce: checks, defaults and dispatch. */
 #include "stream/stream_internal.h"
 
-const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in)
+/* The result types that a fold of type allows: scalars, or vectors of as many components. */
+static void fold_out_types(tml_fold fold, tml_type type, tml_type out[3])
 {
-    static const tml_type integers[] = {TML_U64, TML_I64, TML_TYPE_NONE};
-    static const tml_type reals[] = {TML_F64, TML_F32, TML_TYPE_NONE};
-    static const tml_type same[TML_SCALAR_END][2] = {
-#define SAME(name, size, ctype) [TML_##name] = {TML_##name, TML_TYPE_NONE},
-        TML_SCALAR_LIST(SAME)
-#undef SAME
-    };
-    tml_type type = tml_slot_of(tml, in)->type;
-    switch (fold) {
-    case TML_FOLD_SUM:
-        return tml_type_is_float(type) ? reals : integers;
-    case TML_FOLD_MEAN:
-        return reals;
-    case TML_FOLD_ARGMIN:
-    case TML_FOLD_ARGMAX:
-        return stream_count_types;
-    default:
-        return same[type];
-    }
+    static const tml_type integers[] = {TML_U64, TML_I64}, reals[] = {TML_F64, TML_F32},
+                          indices[] = {TML_U64, TML_U32};
+    const tml_type scalar = tml_type_scalar(type), same[] = {scalar, TML_TYPE_NONE};
+    const tml_type *types = same;
+    if (fold == TML_FOLD_MEAN || (fold == TML_FOLD_SUM && tml_type_is_float(scalar)))
+        types = reals;
+    else if (fold == TML_FOLD_SUM)
+        types = integers;
+    else if (fold == TML_FOLD_ARGMIN || fold == TML_FOLD_ARGMAX)
+        types = indices;
+    for (int i = 0; i < 2;
+         i++) /* the type of a vector is its scalar's and its number of components */
+        out[i] = types[i] ? type - scalar + types[i] : TML_TYPE_NONE;
+    out[2] = TML_TYPE_NONE;
 }
 
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
@@ -31,13 +27,25 @@ tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, 
     if ((unsigned)fold > TML_FOLD_MEAN)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: fold of %s is %d, needs one of tml_fold", call, out_field, (int)fold);
-    tml_status status = tml_check_buffer(tml, call, "in", in, stream_scalar_types, in_count);
-    if (!status)
-        status = tml_check_buffer(tml, call, out_field, out, stream_fold_out_types(tml, fold, in),
-                                  out_count);
+    tml_type types[3];
+    fold_out_types(fold, tml_slot_of(tml, in)->type, types);
+    tml_status status = tml_check_buffer(tml, call, out_field, out, types, out_count);
     if (!status && (fold == TML_FOLD_ARGMIN || fold == TML_FOLD_ARGMAX))
-        status = stream_check_indices(tml, call, out_field, out, out_count, in_count);
+        status = stream_check_range(tml, call, out_field, out, in_count);
     return status;
+}
+
+/* Scalars, and vectors whose components have 4 or 8 bytes. */
+static tml_status check_in(tml_context *tml, const char *call, tml_buffer in, uint64_t count)
+{
+    const tml_slot *slot = tml_slot_of(tml, in);
+    tml_type type = slot ? slot->type : TML_TYPE_NONE, scalar = tml_type_scalar(type);
+    if (slot && (!scalar || (scalar != type && tml_type_size(scalar) < 4)))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: in has elements of %s, needs scalars, or vectors of scalars of 4 or "
+                         "8 bytes",
+                         call, tml_type_name(type));
+    return tml_check_buffer(tml, call, "in", in, NULL, count);
 }
 
 /* Checks a copy of the caller's desc, sets its length, and moves the used entries of also to the front. */
@@ -51,6 +59,8 @@ static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *d
     size_t output_count = 2, also_count = 0;
     tml_status status =
         stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
+    if (!status)
+        status = check_in(tml, call, desc->in, desc->length.count);
     if (!status)
         status = stream_check_fold(tml, call, desc->fold, desc->in, desc->length.count, "out",
                                    desc->out, 1);

@@ -20,6 +20,8 @@ static tml_status check_buffers(tml_context *tml, const tml_reduce_by_key_desc *
         status = tml_check_buffer(tml, call, "out_keys", d->out_keys, types, 0);
     }
     if (!status)
+        status = tml_check_buffer(tml, call, "values", d->values, stream_scalar_types, bound);
+    if (!status)
         status = stream_check_fold(tml, call, d->fold, d->values, bound, "out", d->out, bound);
     if (!status)
         status = tml_check_buffer(tml, call, "starts", d->starts, stream_count_types, bound);

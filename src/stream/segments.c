@@ -64,10 +64,11 @@ static tml_status resolve_reduce(tml_context *tml, tml_reduce_segments_desc *d)
     static const char call[] = "tml_reduce_segments";
     uint64_t most = 0;
     tml_status status = check_segments(tml, call, d, &most);
+    uint64_t count = TML_MAX_OF(d->length.count, stream_count_of(tml, d->in));
     if (status == TML_OK)
-        status = stream_check_fold(tml, call, d->fold, d->in,
-                                   TML_MAX_OF(d->length.count, stream_count_of(tml, d->in)), "out",
-                                   d->out, most);
+        status = tml_check_buffer(tml, call, "in", d->in, stream_scalar_types, count);
+    if (status == TML_OK)
+        status = stream_check_fold(tml, call, d->fold, d->in, count, "out", d->out, most);
     const stream_field outputs[] = {{"desc.out", d->out}, {"desc.scratch", d->scratch}};
     const stream_input inputs[] = {{"desc.in", d->in, 0},
                                    {"desc.offsets", d->offsets, 0},

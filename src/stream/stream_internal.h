@@ -33,6 +33,10 @@ tml_status stream_check_length_of(tml_context *tml, const char *call, const char
 tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t bound);
 
+/* Refuses a buffer of u32 whose elements may have to hold more than 2^32 - 1. */
+tml_status stream_check_range(tml_context *tml, const char *call, const char *field,
+                              tml_buffer buffer, uint64_t largest);
+
 /* Checks an optional u32 or u64 output of at least count elements, for numbers up to bound. */
 tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
                                 tml_buffer buffer, uint64_t count, uint64_t bound);
@@ -115,8 +119,7 @@ tml_status stream_run_steps(tml_context *tml, const char *call, const stream_ste
                             size_t count, tml_buffer scratch);
 size_t stream_steps_scratch_size(tml_context *tml, const stream_step *steps, size_t count);
 
-/* Folds (reduce.c): the result types that a fold of in allows; the check of fold, in and out. */
-const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in);
+/* Folds (reduce.c): the check of fold and out for a checked in. */
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
                              uint64_t in_count, const char *out_field, tml_buffer out,
                              uint64_t out_count);

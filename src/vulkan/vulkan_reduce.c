@@ -1,4 +1,4 @@
-/* Reduce on the Vulkan engine: one dispatch per pass (shaders/reduce_body.glsl); with several
+/* Reduce on the Vulkan engine, of scalars and vectors: one dispatch per pass (shaders/reduce_body.glsl); with several
  * folds, one dispatch per fold and strip of a pass. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
@@ -43,7 +43,8 @@ typedef struct reduce_job {
 
 typedef struct reduce_layout {
     vk_passes passes;
-    uint32_t tile_log2;   /* log2 of the elements in a tile, the same for all folds */
+    uint32_t components;
+    uint32_t tile;        /* elements in a tile, the same for all folds */
     uint32_t tiles, fans; /* of the longest pass; fans: groups of FOLD_FAN tiles */
     vk_address states;    /* counters, while recording */
     uint32_t job_count;
@@ -52,8 +53,14 @@ typedef struct reduce_layout {
 
 static uint32_t tiles_of(const reduce_layout *l, uint64_t count)
 {
-    uint64_t tile = (uint64_t)1 << l->tile_log2;
-    return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, tile), (uint64_t)1);
+    return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, l->tile), (uint64_t)1);
+}
+
+static uint32_t tile_of(uint32_t components, const vk_fold *fold)
+{
+    if (components == 1)
+        return 1u << fold->tile_log2;
+    return (FOLD_ROW(components) << (fold->tile_log2 - 8)) / components; /* of rows of 256 pieces */
 }
 
 /* Counters of a fold: one for the fans, and one for each fan's tiles. */
@@ -67,21 +74,24 @@ static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *are
 {
     const tml_slot *in = tml_slot_of(tml, desc->in);
     bool is_supported = true;
-    *l = (reduce_layout){.job_count = tml_reduce_results(desc)};
+    *l = (reduce_layout){.job_count = tml_reduce_results(desc),
+                         .components = tml_type_components(in->type)};
     for (uint32_t j = 0; j < l->job_count; j++) {
         tml_reduce_result result = tml_reduce_result_at(desc, j);
-        is_supported &= vk_fold_bind(tml, result.fold, in->type, tml_slot_of(tml, result.out)->type,
-                                     &l->jobs[j].fold);
+        is_supported &=
+            vk_fold_bind(tml, result.fold, tml_type_scalar(in->type),
+                         tml_type_scalar(tml_slot_of(tml, result.out)->type), &l->jobs[j].fold);
     }
     l->passes = vk_passes_take(tml, &desc->length, arena);
-    l->tile_log2 = l->jobs[0].fold.tile_log2;
+    l->tile = tile_of(l->components, &l->jobs[0].fold);
     l->tiles = tiles_of(l, TML_MIN_OF(l->passes.bound, l->passes.items));
     l->fans = TML_CEIL_DIV(l->tiles, FOLD_FAN);
     for (uint32_t j = 0; j < l->job_count; j++) {
         reduce_args *args = &l->jobs[j].args;
-        args->partials = vk_take(arena, l->tiles, 16);
-        args->fans = vk_take(arena, l->fans, 16);
-        args->running = vk_take(arena, 1, 16);
+        uint32_t size = l->components * 16;
+        args->partials = vk_take(arena, l->tiles, size);
+        args->fans = vk_take(arena, l->fans, size);
+        args->running = vk_take(arena, 1, size);
     }
     if (l->tiles > 1)
         l->states = vk_take(arena, (uint64_t)l->job_count * states_of(l), sizeof(uint32_t));
@@ -104,14 +114,18 @@ static size_t scratch_size(tml_context *tml, const void *desc)
 }
 
 /* Folds tiles [first, end) of a pass. */
-static tml_status run_strip(tml_context *tml, reduce_job *job, uint32_t first, uint32_t end,
-                            bool unordered)
+static tml_status run_strip(tml_context *tml, uint32_t components, reduce_job *job, uint32_t first,
+                            uint32_t end, bool unordered)
 {
+    static const vk_module *const modules[2][2] = {
+        {&vk_shader_reduce, &vk_shader_reduce_double},
+        {&vk_shader_reduce_vectors, &vk_shader_reduce_vectors_double}};
     reduce_args *args = &job->args;
     args->first_tile = first;
     vk_dispatch_info info = {
-        .module = job->fold.in_double ? &vk_shader_reduce_double : &vk_shader_reduce,
-        .spec_count = VK_FOLD_SPECS,
+        .module = modules[components > 1][job->fold.in_double],
+        .specs[VK_FOLD_SPECS] = components,
+        .spec_count = VK_FOLD_SPECS + (components > 1),
         .args = args,
         .args_size = sizeof *args,
         .groups = TML_CEIL_DIV(end - first, args->each),
@@ -151,8 +165,8 @@ static tml_status run_pass(tml_context *tml, reduce_layout *l, vk_address in, si
     strip = l->job_count > 1 ? strip >> FOLD_TILE_LOG2 : tiles;
     for (uint32_t first = 0; first < tiles; first += strip)
         for (uint32_t j = 0; j < l->job_count && !status; j++)
-            status = run_strip(tml, &l->jobs[j], first, TML_MIN_OF(tiles, first + strip),
-                               first > 0 || j > 0);
+            status = run_strip(tml, l->components, &l->jobs[j], first,
+                               TML_MIN_OF(tiles, first + strip), first > 0 || j > 0);
     return status;
 }
 

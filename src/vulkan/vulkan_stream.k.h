@@ -8,6 +8,8 @@
  * together in the second step. gpu/fold_layout.k.h lists the folds. */
 #define FOLD_TILE_LOG2 15u
 #define FOLD_FAN       256u
+/* Vectors: pieces in each of the eight rows of a tile, so that a row holds whole vectors. */
+#define FOLD_ROW(components) ((components) == 3u ? 255u : 256u)
 
 /* reduce.comp: one pass, or its tiles from first_tile on. A partial result is 16 bytes: a 64-bit
  * value and a position. */

@@ -1,7 +1,8 @@
 /* One level of a fold: whole blocks of 64 words or, FROM_STATES, of 64 blocks of the level below.
  * Texel t has the block whose last element is one of the 1 << level from t << level on. In a stream
- * that is block t. In segments that do not overlap (SEGMENTED) only the segment of element t <<
- * level can have such a block. Texels without a block are undefined. */
+ * that is block t; of vectors, texels have the components of a block side by side. In segments that
+ * do not overlap (SEGMENTED) only the segment of element t << level can have such a block. Texels
+ * without a block are undefined. */
 #include "gl_common.glsl"
 #include "gl_fold.glsl"
 #ifdef SEGMENTED
@@ -16,6 +17,10 @@ layout(location = 0) out highp uvec4 state;
 void main()
 {
     uint t = tml_texel();
+#if COMPONENTS > 1
+    component = t % uint(COMPONENTS);
+    t /= uint(COMPONENTS);
+#endif
     uint first = 0u;
 #ifdef SEGMENTED
     segment span = segment_at(segment_search(t << level, 0u, segment_count));

@@ -1,5 +1,5 @@
 /* The result of a fold, from its whole blocks and the elements after them; of a stream, or of each
- * segment (SEGMENTED). LEVELS: number of levels of blocks, 0 to 5. */
+ * component, or of each segment (SEGMENTED). LEVELS: number of levels of blocks, 0 to 5. */
 #include "gl_common.glsl"
 #include "gl_fold.glsl"
 #ifdef SEGMENTED
@@ -31,6 +31,9 @@ void main()
     uint first = span.first, count = span.count;
 #else
     uint first = 0u, count = stream_length();
+#    if COMPONENTS > 1
+    component = tml_texel();
+#    endif
 #endif
     uint whole = LEVELS > 0 ? count >> BLOCK_LOG2 << BLOCK_LOG2 : 0u;
     fold_state f = fold_rest(folded, first + whole, count - whole);

@@ -7,12 +7,39 @@
  * is pairwise in a block. So the tree depends only on the number of elements, and a stream and a
  * segment of the same elements have the same sum, bit by bit.
  *
+ * Vectors have COMPONENTS of 4 or 8 bytes each, and blocks and results of each component, which lie side
+ * by side as the components do. A texel's tree is that of its component as a stream.
+ *
  * SEGMENTED: the first element may be anywhere in a word. */
 #include "gpu/fold_layout.k.h"
 #include "kernels/half.k.h"
 #include "gpu/fold.glsl"
 
 const uint BLOCK_LOG2 = 8u - SIZE_LOG2; /* elements in 64 words */
+
+/* ---- components ------------------------------------------------------------------------------ */
+
+#if COMPONENTS == 1
+const uint component = 0u;
+#else
+uint component; /* that this texel folds */
+#endif
+
+/* Where the component has its word or state i. */
+uint word_in_vectors(uint i)
+{
+    uint parity = SIZE_LOG2 == 3u ? i & 1u : 0u;
+    uint element = SIZE_LOG2 == 3u ? i >> 1 : i, at = element * uint(COMPONENTS) + component;
+    return SIZE_LOG2 == 3u ? at << 1 | parity : at;
+}
+uint load_folded(highp usampler2D words, uint i)
+{
+    return tml_load_word(words, COMPONENTS == 1 ? i : word_in_vectors(i));
+}
+uvec4 load_state(highp usampler2D states, uint i)
+{
+    return load_quad(states, i * uint(COMPONENTS) + component);
+}
 
 /* ---- rows of eight --------------------------------------------------------------------------- */
 
@@ -140,11 +167,11 @@ word_place place_of(uint element)
 uvec4 words_at(highp usampler2D words, word_place place, uint i)
 {
     uint at = place.word + i;
-    uvec4 w = uvec4(tml_load_word(words, at), tml_load_word(words, at + 1u),
-                    tml_load_word(words, at + 2u), tml_load_word(words, at + 3u));
+    uvec4 w = uvec4(load_folded(words, at), load_folded(words, at + 1u),
+                    load_folded(words, at + 2u), load_folded(words, at + 3u));
 #ifdef SEGMENTED
     if (SIZE_LOG2 < 2u) {
-        uvec4 next = uvec4(w.yzw, tml_load_word(words, at + 4u));
+        uvec4 next = uvec4(w.yzw, load_folded(words, at + 4u));
         w = (w >> place.shift) | (next << (31u - place.shift)) << 1;
     }
 #endif
@@ -213,10 +240,10 @@ fold_state fold_states(highp usampler2D states, uint first)
     fold_run run = run_begin();
     for (uint row = 0u; row < 8u; row++) {
         uint at = first + 8u * row;
-        uvec4 a = load_quad(states, at), b = load_quad(states, at + 1u);
-        uvec4 c = load_quad(states, at + 2u), d = load_quad(states, at + 3u);
-        uvec4 e = load_quad(states, at + 4u), f = load_quad(states, at + 5u);
-        uvec4 g = load_quad(states, at + 6u), h = load_quad(states, at + 7u);
+        uvec4 a = load_state(states, at), b = load_state(states, at + 1u);
+        uvec4 c = load_state(states, at + 2u), d = load_state(states, at + 3u);
+        uvec4 e = load_state(states, at + 4u), f = load_state(states, at + 5u);
+        uvec4 g = load_state(states, at + 6u), h = load_state(states, at + 7u);
         if (FOLD_KIND == FOLD_REAL) {
             run_add_real(run, row,
                          ((real_of(a) + real_of(b)) + (real_of(c) + real_of(d))) +
@@ -234,7 +261,7 @@ fold_state fold_states(highp usampler2D states, uint first)
 /* State i of count; rest is state count. */
 fold_state state_there(highp usampler2D states, uint first, uint i, uint count, fold_state rest)
 {
-    fold_state f = state_of(load_quad(states, first + min(i, count - 1u)));
+    fold_state f = state_of(load_state(states, first + min(i, count - 1u)));
     return fold_choose(i < count, f, fold_choose(i == count, rest, fold_nothing()));
 }
 float real_there(highp usampler2D states, uint first, uint i, uint count, fold_state rest)
@@ -248,7 +275,7 @@ fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, 
     if (FOLD_KIND != FOLD_REAL) {
         fold_state f = fold_nothing();
         for (uint i = 0u; i < count; i++)
-            f = fold_join(f, state_of(load_quad(states, first + i)));
+            f = fold_join(f, state_of(load_state(states, first + i)));
         return fold_join(f, rest);
     }
     if (count == 0u)

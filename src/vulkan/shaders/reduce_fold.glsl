@@ -268,8 +268,8 @@ fold_state end_pieces(piece_fold fold)
     return fold.f;
 }
 
-/* Folds a tile of an array of count elements; the first subgroup gets the result. */
-fold_state fold_tile(uvec2 address, uint tile, uint count)
+/* Folds this invocation's elements of a tile of an array of count. */
+fold_state fold_own(uvec2 address, uint tile, uint count)
 {
     uint first = (tile << (FOLD_TILE_LOG2 - 4u)) + gl_LocalInvocationID.x;
     bool plain = (address.x & 15u) == 0u && (tile + 1u) << TILE_LOG2 <= count;
@@ -281,7 +281,7 @@ fold_state fold_tile(uvec2 address, uint tile, uint count)
             pieces[k] = quads_at(address).v[first + k * GROUP];
         [[unroll]] for (uint k = 0u; k < PIECES; k++)
             add_piece(fold, pieces[k], k, 0u, true);
-        return fold_group(end_pieces(fold));
+        return end_pieces(fold);
     }
 #endif
     for (uint k = 0u; k < PIECES; k++) {
@@ -289,7 +289,13 @@ fold_state fold_tile(uvec2 address, uint tile, uint count)
         uvec4 piece = plain ? quads_at(address).v[i] : load_piece(address, i, count);
         add_piece(fold, piece, k, i << PIECE_LOG2, true);
     }
-    return fold_group(end_pieces(fold));
+    return end_pieces(fold);
+}
+
+/* Folds a tile of an array of count elements; the first subgroup gets the result. */
+fold_state fold_tile(uvec2 address, uint tile, uint count)
+{
+    return fold_group(fold_own(address, tile, count));
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
