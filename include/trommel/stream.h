@@ -464,14 +464,15 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
 
 /* ---- segmented ------------------------------------------------------------------------------ */
 
-/* Folds each segment of a stream of scalars. offsets: segment_count + 1 values (u32 or u64, not decreasing, the last at
- * most in's count); segment s is [offsets[s], offsets[s + 1]). out: segment_count elements of the
- * types that tml_reduce gives; empty segments as its empty stream. A segment that ends past in's
- * count is empty. Where offsets decrease, what out's segment_count elements hold is unspecified;
- * the call's work is bounded as ever, and nothing outside of its buffers is read or written. ARG
- * results are positions in the whole stream. Work is balanced over elements: one giant segment
- * among millions of empty ones is shared out. A float result depends on the segment's elements
- * alone: it is the one that tml_reduce gives for them as a stream of their own.
+/* Folds each segment of a stream of scalars. offsets: segment_count + 1 values (u32 or u64, not
+ * decreasing, the last at most in's count); segment s is [offsets[s], offsets[s + 1]). out:
+ * segment_count elements of the types that tml_reduce gives; empty segments as its empty stream. A
+ * segment that ends past in's count is empty. Where offsets decrease, what out's segment_count
+ * elements hold is unspecified; the call's work is bounded as ever, and nothing outside of its
+ * buffers is read or written. ARG results are positions in the whole stream. Work is balanced over
+ * elements: one giant segment among millions of empty ones is shared out. A float result depends on
+ * the segment's elements alone: it is the one that tml_reduce gives for them as a stream of their
+ * own.
  * starts  in place of offsets, as tml_unique gives them: a segment ends where the next one begins, the
  *         last one at in's length. count: how many there are, also on the device; out's elements past
  *         it are left as they were. length: of in. Without starts both stay zeroed. */
