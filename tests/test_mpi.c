@@ -315,11 +315,14 @@ TEST(arrays_in_shares)
     arrays_alike("reduce", "");
     arrays_alike("compact", "--at-least 5000000 --indices");
     arrays_alike("scan", "");
+    arrays_alike("scan", "--start 1000");
+    arrays_alike("scan", "--fold max --inclusive --start 4000000");
     real[COUNT - 7] = -1e6f;
     array = (tml_array){.data = real, .size = sizeof real, .type = TML_F32, .count = COUNT};
     CHECK_OK(tml, tml_array_save(tml, in_folder("in.npy"), &array));
     arrays_alike("reduce", "");
     arrays_alike("compact", "--at-most 10");
+    arrays_alike("scan", "--fold min");
     remove_files();
     tml_close(tml);
 }

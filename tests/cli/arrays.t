@@ -92,6 +92,25 @@ $ trommel scan in.npy --inclusive -o sums.npy --json
     }
   ]
 }
+$ trommel scan in.npy --fold min --start 2 -o least.npy
+in.npy
+  input      5 of u8
+  minima     of u32
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     least.npy, 148 bytes
+$ tail -c 20 least.npy | od -An -td4 -w20
+           2           2           1           0           0
+$ trommel scan in.npy --fold max --inclusive -o most.npy -q; tail -c 20 most.npy | od -An -td4 -w20
+           3           3           3           4           4
+$ trommel scan in.npy --start -1 -o sums.npy
+trommel: scan: --start -1: the results are u64, needs a whole number of that type
+[1]
+$ trommel scan in.npy --fold mean -o sums.npy
+trommel: scan: --fold: "mean" is not accepted; give sum|min|max
+Try 'trommel scan --help'.
+[2]
 $ trommel sort in.npy -o sorted.npy
 in.npy
   input      5 of u8

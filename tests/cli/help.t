@@ -31,7 +31,7 @@ Commands:
   info       Tells what is in a volume, point, mesh or picture file
   devices    Lists the devices that this machine offers, best first
   compact    Keeps the elements of an array that lie in a range or are not zero
-  scan       Writes the running sums of an array
+  scan       Writes the running sums of an array, or its least or largest so far
   sort       Sorts an array, and another one with it
   reduce     Prints sum, mean, extremes and their positions in an array
 [2]
@@ -67,7 +67,7 @@ Commands:
   info       Tells what is in a volume, point, mesh or picture file
   devices    Lists the devices that this machine offers, best first
   compact    Keeps the elements of an array that lie in a range or are not zero
-  scan       Writes the running sums of an array
+  scan       Writes the running sums of an array, or its least or largest so far
   sort       Sorts an array, and another one with it
   reduce     Prints sum, mean, extremes and their positions in an array
 $ trommel --version
@@ -1084,22 +1084,28 @@ Examples:
 $ trommel scan -h
 Usage: trommel scan [OPTION...] IN.npy
 
-Writes the running sums of an array.
+Writes the running sums of an array, or its least or largest so far.
 
-      --inclusive           let each sum include its own element
+      --fold sum|min|max    sums, or the least or largest so far
+      --start V             a number before the first element
+      --inclusive           let each result include its own element
   -o, --output FILE.npy     where to write
       --help                all options, with defaults and ranges
 $ trommel scan --help
 Usage: trommel scan [OPTION...] IN.npy
 
-Writes the running sums of an array.
+Writes the running sums of an array, or its least or largest so far.
 
 Sums of integers are written as u64 or i64, sums of floats in the input's type (f16
-as f32).
+as f32), extremes in the input's type (of at least 32 bits).
 
 Scan:
-      --inclusive           let each sum include its own element (default: exclude
-                            it)
+      --fold sum|min|max    what of the elements so far: their sum, the least or the
+                            largest; the latter two pass over NaN (default: sum)
+      --start V             a number that comes before the first element (default:
+                            of sums 0, else the type's largest or smallest)
+      --inclusive           let each result include its own element (default:
+                            exclude it)
   -o, --output FILE.npy     where to write
 
 Device and limits:
@@ -1130,6 +1136,7 @@ Messages:
 
 Examples:
   trommel scan counts.npy -o offsets.npy
+  trommel scan heights.npy --fold max --inclusive -o horizon.npy
 $ trommel reduce -h
 Usage: trommel reduce [OPTION...] IN.npy
 
