@@ -128,7 +128,8 @@ static void measure_ranks(bench_session *session, bench_desc desc)
     }
 }
 
-/* A histogram's rows: of each number of bins two, elements spread over all and in one. */
+/* A histogram's rows: of each number of bins two, elements spread over all and in one. A peer has the number
+ * for the percentage, negative for those in one. */
 static void measure_bins(bench_session *session, const streams_args *args, const bench_desc *desc)
 {
     for (uint32_t i = 0; i < 2 * args->bins.count; i++) {
@@ -138,7 +139,7 @@ static void measure_bins(bench_session *session, const streams_args *args, const
         binned.is_one_bin = i % 2;
         snprintf(name, sizeof name, "%s, %s%u bins", bench_kind_name(desc->kind),
                  i % 2 ? "one of " : "", binned.bins);
-        measure(session, &binned, name, binned.bins);
+        measure(session, &binned, name, i % 2 ? -(double)binned.bins : binned.bins);
     }
 }
 

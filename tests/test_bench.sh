@@ -86,6 +86,9 @@ done
 printf 'scan 10000 0 5.5\nunknown line\nsubdivide-first 16384 0 2\n' >peers.txt
 expect 0 1 streams scan --count 10000 --repeats 1 --backend cpu --peers peers.txt
 grep -q '^scan .* 5\.5 ' out || fail "a peer's time"
+printf 'histogram 10000 16 5.5\nhistogram 10000 -16 7.5\n' >bins.txt
+expect 0 2 streams histogram --bins 16 --count 10000 --repeats 1 --backend cpu --peers bins.txt
+grep -q '^histogram, 16 bins .* 5\.5 ' out && grep -q '^histogram, one of 16 bins .* 7\.5 ' out || fail "a peer's times of bins"
 expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu --peers peers.txt
 grep -q '^topology and positions .* 2  ' out || fail "a peer's time"
 

@@ -5,7 +5,8 @@
 //     ./peers_cub [COUNT]... > cub.txt
 //     trommel-bench streams --backend vulkan --count COUNT --peers cub.txt
 //
-// Lines: operation, count, percent (0: none), milliseconds. Medians of device time, after a warm-up;
+// Lines: operation, count, percent (0: none; of histograms the bins, negative where one of them has all
+// elements), milliseconds. Medians of device time, after a warm-up;
 // results are checked first. Short operations are timed several at a time, behind a kernel that keeps
 // the device busy until all of them are in its queue, so that launching does not count. Their inputs
 // and outputs take turns, so that no cache holds them.
@@ -414,6 +415,33 @@ uint64_t sum_of(const std::vector<uint32_t> &values)
     return sum;
 }
 
+// Rows of --bins: elements spread over all bins, and all in the middle one.
+void measure_histograms(uint64_t count)
+{
+    using u32s = std::vector<uint32_t>;
+    const u32s data = make_data(count);
+    const auto n = static_cast<int64_t>(count);
+    const size_t sets = sets_for(count * 4);
+    timer clock;
+    for (uint32_t bins : {256u, 65536u, 1u << 20})
+        for (bool is_one : {false, true}) {
+            u32s numbers(count, bins / 2), expected(bins);
+            for (uint64_t i = 0; i < count; i++) {
+                if (!is_one)
+                    numbers[i] = static_cast<uint32_t>(uint64_t{data[i]} * bins >> 32);
+                expected[numbers[i]]++;
+            }
+            const auto in = copies_of(numbers, sets);
+            device_array<uint32_t> counts(bins);
+            measure_call(clock, "histogram", count, is_one ? -double(bins) : double(bins), sets,
+                         [&](size_t s, void *temp, size_t &size) {
+                return cub::DeviceHistogram::HistogramEven(temp, size, in[s].get(), counts.get(),
+                                                           static_cast<int>(bins + 1), uint32_t{0},
+                                                           bins, n);
+            }, [&] { return counts.read(bins) == expected; });
+        }
+}
+
 void measure_sorts(uint64_t count)
 {
     using u32s = std::vector<uint32_t>;
@@ -522,6 +550,7 @@ int main(int argc, char **argv)
     for (uint64_t count : counts) {
         measure(count);
         measure_sorts(count);
+        measure_histograms(count);
     }
     return 0;
 }
