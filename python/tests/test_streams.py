@@ -17,6 +17,25 @@ def test_reduce_and_scan(n, dtype):
     assert np.array_equal(trommel.scan(a, inclusive=True), np.cumsum(a, dtype=trommel.scan(a).dtype))
 
 
+@pytest.mark.parametrize("n", SIZES[1:])
+@pytest.mark.parametrize("dtype", "u4 i4 i8 f4 f8".split())
+@pytest.mark.parametrize("columns", [2, 3, 4])
+def test_reduce_columns(n, dtype, columns):
+    a = np.random.default_rng(n).integers(0, 100, (n, columns)).astype(dtype)
+    for name in "sum min max argmin argmax mean".split():
+        wide = a.astype(float) if name == "mean" else a
+        assert np.array_equal(trommel.reduce(a, name), getattr(np, name)(wide, axis=0)), name
+    low, high = trommel.reduce(a, ["min", "max"])
+    assert low.dtype == a.dtype and np.array_equal(high, a.max(axis=0))
+
+
+def test_columns_of_nan_and_none():
+    a = np.array([[np.nan, 2, np.nan], [1, np.nan, np.nan]], np.float32)
+    assert np.array_equal(trommel.reduce(a, "min"), [1, 2, np.nan], equal_nan=True)
+    assert np.isnan(trommel.reduce(a)).all() and trommel.reduce(a, "argmax").tolist() == [1, 0, 2**64 - 1]
+    assert np.array_equal(trommel.reduce(a[:0], "max"), [-np.inf] * 3)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_compact_and_partition(n):
     rng = np.random.default_rng(n)
@@ -128,7 +147,9 @@ def test_subclasses_and_nothing():
 
 @pytest.mark.parametrize("call, text", [
     (lambda: trommel.reduce(np.zeros(3), "product"), "'argmax'"),
-    (lambda: trommel.reduce(np.zeros((3, 3))), "1 dimensions"),
+    (lambda: trommel.reduce(np.zeros((3, 3, 3))), "3 x 3 x 3, needs 1 or 2 dimensions"),
+    (lambda: trommel.reduce(np.zeros((3, 5))), "rows of 5 float64, needs 2 to 4 numbers"),
+    (lambda: trommel.reduce(np.zeros((3, 3), np.uint8)), "rows of 3 uint8"),
     (lambda: trommel.reduce(["a"]), "needs numbers"),
     (lambda: trommel.compact(np.zeros(3), [1, 0]), "2 rows"),
     (lambda: trommel.compact([np.zeros(1)] * 9, [1]), "at most 8"),
@@ -141,7 +162,7 @@ def test_subclasses_and_nothing():
     (lambda: trommel.histogram([np.inf]), "finite"),
     (lambda: trommel.histogram([1], [2, 1]), "decrease"),
     (lambda: trommel.histogram([1], 2, weights=[1, 2]), "2 elements"),
-    (lambda: trommel.reduce(np.float64(3)), "a single number, needs 1 dimensions"),
+    (lambda: trommel.reduce(np.float64(3)), "a single number, needs 1 or 2 dimensions"),
     (lambda: trommel.compact(np.zeros(1), True), "a single number"),
     (lambda: trommel.sort([1], [np.float64(2)]), "a single number"),
     (lambda: trommel.reduce(np.ma.masked_array([1, 2], [0, 1])), "masked"),

@@ -287,7 +287,7 @@ def as_array(data, name, dtype=None, ndim=None, last=None):
     array = np.asarray(array, dtype or array.dtype.newbyteorder("="), order="C")
     wrong = None
     if ndim is not None and array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)) or not array.ndim:
-        wrong = f"{ndim or 1} dimensions"
+        wrong = f"{' or '.join(map(str, ndim)) if isinstance(ndim, tuple) else ndim or 1} dimensions"
     elif last is not None and array.shape[-1] != last:
         wrong = f"{last} numbers a row"
     if wrong:

@@ -33,19 +33,26 @@ def _plain(array, name, ndim=1):
 def reduce(values: ArrayLike, fold: str | Sequence[str] = "sum", context: Context | None = None) -> Any:
     """One number: "sum", "mean", "min", "max", "argmin", "argmax". A list of folds: a list, from one read.
 
-    Sums of integers are exact modulo 2**64; floats are summed in double. NaN: sums and means are NaN, the others
-    pass over it.
+    Of n rows of 2 to 4 numbers, of 4 or 8 bytes each, an array with a number for each column: ["min", "max"] of
+    positions are their bounding box. Sums of integers are exact modulo 2**64; floats are summed in double. NaN: sums
+    and means are NaN, the others pass over it.
 
     >>> import trommel
     >>> trommel.reduce([3, 1, 2], ["sum", "argmin"])
     [6, 1]
+    >>> [corner.tolist() for corner in trommel.reduce([[3, 1], [2, 7], [5, 4]], ["min", "max"])]
+    [[2, 1], [5, 7]]
     """
-    values = _plain(values, "values")
+    values = _plain(values, "values", (1, 2))
+    columns = values.shape[1:]
+    if columns and (columns[0] not in (2, 3, 4) or values.itemsize < 4):
+        raise InvalidArgument("INVALID_ARGUMENT", f"values has rows of {columns[0]} {values.dtype}, needs 2 to 4 numbers "
+                              "of 4 or 8 bytes")
     folds = [fold] if isinstance(fold, str) else list(fold)
     if not 1 <= len(folds) <= c.TML_MAX_FOLDS:
         raise InvalidArgument("INVALID_ARGUMENT", f"fold has {len(folds)} names, needs 1 to {c.TML_MAX_FOLDS}")
     kinds = [choose(_FOLDS, "fold", name) for name in folds]
-    outs = [np.empty(1, _fold_dtype(name, values.dtype)) for name in folds]
+    outs = [np.empty((1, *columns), _fold_dtype(name, values.dtype)) for name in folds]
     context = context_of(context)
     with Buffers(context) as buffers:
         desc = c.tml_reduce_desc(fold=kinds[0], out=buffers.output(outs[0]), length=_all(values))
@@ -53,7 +60,7 @@ def reduce(values: ArrayLike, fold: str | Sequence[str] = "sum", context: Contex
         for k in range(1, len(folds)):
             desc.also[k - 1] = c.tml_reduce_result(kinds[k], buffers.output(outs[k]))
         context.call("reduce", desc)
-    results = [out[0].item() for out in outs]
+    results = [out[0] if columns else out[0].item() for out in outs]
     return results[0] if isinstance(fold, str) else results
 
 
