@@ -47,8 +47,8 @@ const char *bench_scene_name(bench_scene scene)
     return names[scene];
 }
 
-/* Rotation by angle about an axis (Rodrigues), then a move. */
-static void place(float pose[12], const double axis[3], double angle, const double move[3])
+/* Rodrigues' formula. */
+void bench_pose(float pose[12], const double axis[3], double angle, const double move[3])
 {
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
     double c = cos(angle), s = sin(angle);
@@ -65,8 +65,8 @@ static void place(float pose[12], const double axis[3], double angle, const doub
 void bench_scene_pose(bench_scene scene, float pose[12])
 {
     if (scene == BENCH_COINCIDENT)
-        place(pose, (double[]){1, 2, 3}, 0.01, (double[]){0.001, 0, 0});
+        bench_pose(pose, (double[]){1, 2, 3}, 0.01, (double[]){0.001, 0, 0});
     else
-        place(pose, (double[]){1, 0.03, 0.02}, PI / 2,
-              (double[]){scene == BENCH_LINKED ? 0.45 : 1, 0.01, 0.02});
+        bench_pose(pose, (double[]){1, 0.03, 0.02}, PI / 2,
+                   (double[]){scene == BENCH_LINKED ? 0.45 : 1, 0.01, 0.02});
 }

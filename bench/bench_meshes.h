@@ -21,6 +21,9 @@ typedef struct bench_mesh {
 bool bench_torus(double thickness, uint32_t around, uint32_t across, bench_mesh *out);
 void bench_mesh_free(bench_mesh *mesh);
 
+/* A rotation by angle about an axis, then a move, as tml_collide wants it. */
+void bench_pose(float pose[12], const double axis[3], double angle, const double move[3]);
+
 /* Two tori of thickness 0.3: */
 typedef enum bench_scene {
     BENCH_LINKED,     /* linked like a chain's, and pressed into each other on one side */

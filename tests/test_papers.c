@@ -613,6 +613,103 @@ TEST(soups_have_the_triangles_of_the_surface)
     tml_close(tml);
 }
 
+/* ---- bounding volumes ------------------------------------------------------------------------ */
+
+enum { AROUND = 256, ACROSS = 96 };
+
+/* A torus of radii 1 and thickness about z, its points listed ring by ring. */
+static tml_tree *torus(tml_context *tml, double thickness)
+{
+    float *points = room(3 * AROUND * ACROSS, sizeof *points);
+    uint32_t *corners = room(6 * AROUND * ACROSS, sizeof *corners);
+    static const int order[] = {0, 1, 2, 0, 2, 3};
+    for (uint32_t i = 0; i < AROUND * ACROSS; i++) {
+        double u = i / ACROSS * 6.283185307179586 / AROUND;
+        double v = i % ACROSS * 6.283185307179586 / ACROSS;
+        uint32_t ring = (i / ACROSS + 1) % AROUND * ACROSS, next = (i + 1) % ACROSS;
+        const uint32_t quad[] = {i, ring + i % ACROSS, ring + next, i / ACROSS * ACROSS + next};
+        points[3 * i] = (float)((1 + thickness * cos(v)) * cos(u));
+        points[3 * i + 1] = (float)((1 + thickness * cos(v)) * sin(u));
+        points[3 * i + 2] = (float)(thickness * sin(v));
+        for (uint32_t k = 0; k < 6; k++)
+            corners[6 * i + k] = quad[order[k]];
+    }
+    tml_tree *tree = NULL;
+    tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), AROUND * ACROSS, points);
+    tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * AROUND * ACROSS, corners);
+    CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices, .indices = indices},
+                                  &tree));
+    tml_buffer_destroy(tml, vertices);
+    tml_buffer_destroy(tml, indices);
+    free(points);
+    free(corners);
+    return tree;
+}
+
+/* Every volume finds the library's pairs, with less work where it is tighter; slabs are the library's own. */
+static void compare_volumes(tml_context *tml, tml_tree *a, tml_tree *b, const float *pose,
+                            papers_volume_result found[PAPERS_VOLUMES])
+{
+    papers_oriented *boxes[2] = {NULL, NULL};
+    tml_collide_result ours;
+    CHECK_OK(tml, papers_oriented_create(tml, a, &boxes[0]));
+    CHECK_OK(tml, papers_oriented_create(tml, b, &boxes[1]));
+    CHECK_OK(
+        tml,
+        tml_collide(
+            tml,
+            &(tml_collide_desc){
+                .a = a, .b = b, .poses = pose, .pose_count = 1, .want = TML_COLLIDE_WANT_COUNT},
+            &ours));
+    for (int v = 0; v < PAPERS_VOLUMES; v++) {
+        CHECK_OK(tml, papers_volume_collide(tml,
+                                            &(papers_volume_desc){.a = a,
+                                                                  .b = b,
+                                                                  .volume = (papers_volume)v,
+                                                                  .a_boxes = boxes[0],
+                                                                  .b_boxes = boxes[1],
+                                                                  .poses = pose,
+                                                                  .pose_count = 1},
+                                            &found[v]));
+        CHECK_EQ_U64(found[v].pairs, ours.count);
+    }
+    CHECK_EQ_U64(found[PAPERS_VOLUME_SLABS].node_pairs, ours.node_pairs);
+    CHECK_EQ_U64(found[PAPERS_VOLUME_SLABS].tested, ours.tested);
+    CHECK_EQ_U64(found[PAPERS_VOLUME_AXES].node_pairs, ours.node_pairs);
+    CHECK(found[PAPERS_VOLUME_ORIENTED_15].node_pairs <=
+          found[PAPERS_VOLUME_ORIENTED_6].node_pairs);
+    CHECK(found[PAPERS_VOLUME_ORIENTED_6].node_pairs <= found[PAPERS_VOLUME_AXES].node_pairs);
+    tml_collide_free(tml, &ours);
+    papers_oriented_destroy(tml, boxes[0]);
+    papers_oriented_destroy(tml, boxes[1]);
+}
+
+TEST(bounding_volumes_find_the_same_pairs)
+{
+    static const float none[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    static const float turned[] = {0.6f, -0.8f, 0, 0.002f, 0.8f, 0.6f, 0, 0, 0, 0, 1, 0.001f};
+    static const float linked[] = {1, 0, 0, 0.5f, 0, 0, -1, 0, 0, 1, 0, 0.02f};
+    static const float apart[] = {1, 0, 0, 9, 0, 1, 0, 0, 0, 0, 1, 0};
+    tml_context *tml = open_engine(CPU);
+    tml_tree *outer = torus(tml, 0.3), *inner = torus(tml, 0.29);
+    papers_volume_result found[PAPERS_VOLUMES];
+    compare_volumes(tml, outer, outer, turned, found);
+    CHECK(found[0].pairs > 1000);
+    compare_volumes(tml, outer, inner, none, found);
+    CHECK_EQ_U64(found[0].pairs, 0);
+    /* The boxes are tight: leaves that lie along each other are told apart. */
+    CHECK(found[0].tested > 1000 &&
+          10 * found[PAPERS_VOLUME_ORIENTED_LEAVES].tested < found[0].tested);
+    CHECK(2 * found[PAPERS_VOLUME_ORIENTED_6].node_pairs < found[0].node_pairs);
+    compare_volumes(tml, outer, inner, linked, found);
+    CHECK(found[0].pairs > 0);
+    compare_volumes(tml, inner, inner, apart, found);
+    CHECK_EQ_U64(found[0].node_pairs, 0);
+    tml_tree_destroy(tml, outer);
+    tml_tree_destroy(tml, inner);
+    tml_close(tml);
+}
+
 /* ---- pictures -------------------------------------------------------------------------------- */
 
 static const uint32_t none = 0xff180808, all = 0xffa4fffc, white = 0xffffffff;
@@ -754,6 +851,9 @@ TEST(the_program_prints_its_tables)
     text = say("", "floats --engine cpu --step 65537 --repeats 1", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "within 2 of a power of 2") && strstr(text, "370"));
+    text = say("", "boxes --triangles 2000 --repeats 1", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "oriented, 15") && strstr(text, "tori, 64 poses at random"));
     text = say("", "averages", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "1920 x 1080     93.7 %    2.3 %") != NULL);

@@ -5,6 +5,7 @@
  *   averages_2019.c    mip chains that drop odd rows; averages of padded blocks
  *   floats_in_bytes.c  floats in the bytes of a texture by logarithms
  *   averages_sizes.c   what such averages weigh each pixel with, by size
+ *   oriented_boxes.c   collision by trees of oriented boxes, on the CPU
  * use public operations and kernels and run wherever kernels may take tml_words: on the CPU, Vulkan
  * and OpenGL ES 3.
  *   ziegler_2006.c     HistoPyramids of floats, in Z order
@@ -180,6 +181,43 @@ TML_MUST_CHECK tml_status papers_floats_near_powers(tml_context *tml, uint64_t *
 /* The formulas on the host. */
 uint32_t papers_floats_pack(float x);
 float papers_floats_unpack(uint32_t bits);
+
+/* ---- collision ------------------------------------------------------------------------------- */
+
+/* What a pair of nodes must pass beside their boxes along the axes. */
+typedef enum papers_volume {
+    PAPERS_VOLUME_AXES,            /* nothing */
+    PAPERS_VOLUME_SLABS,           /* of leaves: the library's slabs */
+    PAPERS_VOLUME_ORIENTED_LEAVES, /* of leaves: oriented boxes, by 15 axes */
+    PAPERS_VOLUME_ORIENTED_6,      /* oriented boxes, by their own axes */
+    PAPERS_VOLUME_ORIENTED_15,     /* and by products of these */
+    PAPERS_VOLUMES
+} papers_volume;
+
+/* Oriented boxes about all nodes of a tree, by its triangles as they are now. Host memory. */
+typedef struct papers_oriented papers_oriented;
+TML_MUST_CHECK tml_status papers_oriented_create(tml_context *tml, const tml_tree *tree,
+                                                 papers_oriented **out);
+/* NULL is allowed. */
+void papers_oriented_destroy(tml_context *tml, papers_oriented *oriented);
+
+/* tml_collide's depth-first descent on one thread, counting pairs. Of two trees, or of a tree twice, which is
+ * then as two meshes in one place. */
+typedef struct papers_volume_desc {
+    tml_tree *a, *b;
+    papers_volume volume;
+    const papers_oriented *a_boxes, *b_boxes; /* volumes that are oriented: of a and b */
+    const float
+        *poses; /* pose_count x 12: rotations and translations alone where boxes are oriented */
+    uint32_t pose_count;
+} papers_volume_desc;
+typedef struct papers_volume_result {
+    uint64_t pairs;      /* of triangles that meet: the same by every volume */
+    uint64_t node_pairs; /* that passed */
+    uint64_t tested;     /* pairs of triangles */
+} papers_volume_result;
+TML_MUST_CHECK tml_status papers_volume_collide(tml_context *tml, const papers_volume_desc *desc,
+                                                papers_volume_result *out);
 
 /* ---- the picture of a pyramid ---------------------------------------------------------------- */
 

@@ -5,12 +5,14 @@
  *   surface  marching cubes by HistoPyramids of floats beside the library's surface, on OpenGL ES
  *   averages what averages by halving weigh pixels with; of a picture, how many stops they are off
  *   floats   floats in bytes by logarithms: how many come out wrong
+ *   boxes    collision by boxes along the axes, slabs and oriented boxes
  *   picture  a picture of the HistoPyramid of a filtered stream */
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "bench_run.h"
 #include "papers.h"
 #include "papers_averages.h"
+#include "papers_boxes.h"
 #include "papers_floats.h"
 #include "papers_table.h"
 
@@ -27,7 +29,7 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 
 static const char usage[] =
     "usage: trommel-papers filter [OPTION]... | surface [OPTION]... | averages [OPTION]... |\n"
-    "                      floats [OPTION]... | picture FILE.png [OPTION]...\n"
+    "                      floats [OPTION]... | boxes [OPTION]... | picture FILE.png [OPTION]...\n"
     "  --engine cpu|vulkan|gl  filter, floats: that one alone\n"
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
@@ -35,16 +37,18 @@ static const char usage[] =
     "  --side N                surface: samples along each side (default: 128)\n"
     "  --repeats N             runs of each row; 0: as many as take a second\n"
     "  --step N                floats: every N-th bit pattern (default: 61; 1: all)\n"
+    "  --triangles N           boxes: of a torus, about (default: 200000)\n"
+    "  --data FOLDER           boxes: with meshes/spot.obj, suzanne.obj and fandisk.obj\n"
     "  --input FILE            averages: a picture of floats (.hdr, .pfm)\n"
     "  --sweep FIRST:LAST      averages: means of its middle by width, drawn to --output\n"
     "  --output FILE.svg       averages: the drawing\n";
 
 typedef struct papers_args {
-    const char *command, *file, *input, *output;
+    const char *command, *file, *input, *output, *data;
     unsigned sweep[2];
     tml_engine_kind engine;
     bench_field field;
-    uint64_t count, size;
+    uint64_t count, size, triangles;
     double keep;
     uint32_t repeats, step;
 } papers_args;
@@ -68,6 +72,8 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
     }
     if (strcmp(name, "--input") == 0)
         return (args->input = value) != NULL;
+    if (strcmp(name, "--data") == 0)
+        return (args->data = value) != NULL;
     if (strcmp(name, "--output") == 0)
         return (args->output = value) != NULL;
     if (strcmp(name, "--sweep") == 0)
@@ -78,6 +84,8 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
         args->count = strtoull(value, &end, 10);
     else if (strcmp(name, "--side") == 0)
         args->size = strtoull(value, &end, 10);
+    else if (strcmp(name, "--triangles") == 0)
+        args->triangles = strtoull(value, &end, 10);
     else if (strcmp(name, "--step") == 0)
         args->step = (uint32_t)strtoul(value, &end, 10);
     else if (strcmp(name, "--repeats") == 0)
@@ -90,21 +98,26 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
 static bool parse(int argc, char **argv, papers_args *args)
 {
     int i = 1;
-    *args =
-        (papers_args){.field = BENCH_GYROID, .count = 1 << 22, .size = 128, .keep = 10, .step = 61};
+    *args = (papers_args){.field = BENCH_GYROID,
+                          .count = 1 << 22,
+                          .size = 128,
+                          .triangles = 200000,
+                          .keep = 10,
+                          .step = 61};
     args->command = i < argc ? argv[i++] : "";
     if (strcmp(args->command, "picture") == 0)
         args->file = i < argc ? argv[i++] : NULL;
-    bool is_command = strcmp(args->command, "filter") == 0 ||
-                      strcmp(args->command, "surface") == 0 ||
-                      strcmp(args->command, "averages") == 0 ||
-                      strcmp(args->command, "floats") == 0 || args->file != NULL;
+    bool is_command =
+        strcmp(args->command, "filter") == 0 || strcmp(args->command, "surface") == 0 ||
+        strcmp(args->command, "averages") == 0 || strcmp(args->command, "floats") == 0 ||
+        strcmp(args->command, "boxes") == 0 || args->file != NULL;
     for (; is_command && i + 1 < argc; i += 2)
         if (!parse_option(args, argv[i], argv[i + 1]))
             return false;
     return is_command && i == argc && args->count > 0 && args->count <= UINT64_C(1) << 30 &&
            args->size >= 2 && args->size <= 1024 && args->keep >= 0 && args->keep <= 100 &&
-           args->step > 0 && !args->output == !args->sweep[1] && (!args->output || args->input);
+           args->step > 0 && args->triangles >= 8 && args->triangles <= 100000000 &&
+           !args->output == !args->sweep[1] && (!args->output || args->input);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -403,6 +416,17 @@ static int run_floats(const papers_args *args)
     return code;
 }
 
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+static int run_boxes(const papers_args *args)
+{
+    tml_context *tml = NULL;
+    tml_status status = tml_open(
+        &(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1, .log = log_message}, &tml);
+    return finish(tml,
+                  status ? status : boxes_print(tml, args->triangles, args->data, args->repeats));
+}
+
 int main(int argc, char **argv)
 {
     papers_args args;
@@ -414,5 +438,6 @@ int main(int argc, char **argv)
            : strcmp(args.command, "filter") == 0   ? run_filter(&args)
            : strcmp(args.command, "averages") == 0 ? run_averages(&args)
            : strcmp(args.command, "floats") == 0   ? run_floats(&args)
+           : strcmp(args.command, "boxes") == 0    ? run_boxes(&args)
                                                    : run_surface(&args);
 }

@@ -17,6 +17,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* A file that compares volumes defines both: what else a pair of nodes must pass before it is input of
+ * step, and whether slabs are asked. */
+#ifndef DEPTH_PASSES
+#    define DEPTH_PASSES(run, pair, step) true
+#    define DEPTH_HAS_SLABS(run)          true
+#endif
+
 /* A loop over a group's lanes, i, for the compiler to vectorise rather than to unroll. */
 #define LANES _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
 
@@ -267,14 +274,14 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
 
     gaps(pair->a.here, leaf->box, gap);
     uint32_t b_met = lanes_met(gap) & ((1u << job->b->lanes) - 1);
-    if (b_met)
+    if (b_met && DEPTH_HAS_SLABS(run))
         b_met &= lanes_within(collide_slab_load(collide_slab_words(a, pair->a.index)), leaf->at);
     if (!b_met)
         return;
     triangle_boxes(a_at, a_box);
     gaps(pair->b.here, a_box, gap);
     uint32_t a_met = lanes_met(gap) & ((1u << a->lanes) - 1);
-    if (a_met)
+    if (a_met && DEPTH_HAS_SLABS(run))
         a_met &= lanes_within(leaf_slab(run, is_posed), a_at);
     if (!a_met)
         return;
@@ -383,7 +390,8 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
     for (; met && !run->is_over; met &= met - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(met);
         lane_node(&children, lane, COLLIDE_WIDTH * split->index + lane, is_posed, child);
-        descend(run, &next, number + 1, is_posed, is_self);
+        if (DEPTH_PASSES(run, &next, number + 1))
+            descend(run, &next, number + 1, is_posed, is_self);
     }
 }
 

@@ -1,0 +1,3 @@
+/* The descent for any processor. */
+#define DEPTH_SET oriented_loops_plain
+#include "oriented_loops.h"
