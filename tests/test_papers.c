@@ -618,10 +618,8 @@ TEST(soups_have_the_triangles_of_the_surface)
 enum { AROUND = 256, ACROSS = 96 };
 
 /* A torus of radii 1 and thickness about z, its points listed ring by ring. */
-static tml_tree *torus(tml_context *tml, double thickness)
+static void make_torus(double thickness, float *points, uint32_t *corners)
 {
-    float *points = room(3 * AROUND * ACROSS, sizeof *points);
-    uint32_t *corners = room(6 * AROUND * ACROSS, sizeof *corners);
     static const int order[] = {0, 1, 2, 0, 2, 3};
     for (uint32_t i = 0; i < AROUND * ACROSS; i++) {
         double u = i / ACROSS * 6.283185307179586 / AROUND;
@@ -634,7 +632,14 @@ static tml_tree *torus(tml_context *tml, double thickness)
         for (uint32_t k = 0; k < 6; k++)
             corners[6 * i + k] = quad[order[k]];
     }
+}
+
+static tml_tree *torus(tml_context *tml, double thickness)
+{
+    float *points = room(3 * AROUND * ACROSS, sizeof *points);
+    uint32_t *corners = room(6 * AROUND * ACROSS, sizeof *corners);
     tml_tree *tree = NULL;
+    make_torus(thickness, points, corners);
     tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), AROUND * ACROSS, points);
     tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * AROUND * ACROSS, corners);
     CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices, .indices = indices},
@@ -708,6 +713,150 @@ TEST(bounding_volumes_find_the_same_pairs)
     tml_tree_destroy(tml, outer);
     tml_tree_destroy(tml, inner);
     tml_close(tml);
+}
+
+/* ---- image space ----------------------------------------------------------------------------- */
+
+/* How many triangles of two octahedra of radius 1, the second one at x, are kept. */
+static uint32_t candidates(float x, uint32_t side)
+{
+    float points[2][18] = {{0}};
+    uint32_t corners[24];
+    uint8_t kept[2][8], *rows[] = {kept[0], kept[1]};
+    for (uint32_t m = 0; m < 2; m++)
+        for (uint32_t i = 0; i < 6; i++) {
+            points[m][3 * i] = m ? x : 0;
+            points[m][3 * i + i / 2] += i % 2 ? -1.0f : 1.0f;
+        }
+    for (uint32_t i = 0; i < 24; i++)
+        corners[i] = 2 * (i % 3) + (i / 3 >> i % 3 & 1);
+    const papers_image_mesh meshes[] = {{points[0], corners, 6, 8}, {points[1], corners, 6, 8}};
+    CHECK(papers_image_candidates(meshes, side, rows) == TML_OK);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 16; i++)
+        count += kept[i / 8][i % 8];
+    return count;
+}
+
+/* What is apart is left out; what crosses is found, once pixels are finer than its depth. */
+TEST(pictures_see_what_crosses_by_more_than_a_pixel)
+{
+    CHECK_EQ_U64(candidates(2.1f, 64), 0);
+    CHECK_EQ_U64(candidates(1.99f, 64), 0);
+    CHECK(candidates(1.99f, 4096) > 0);
+    CHECK(candidates(0.5f, 64) >= 8);
+}
+
+/* Against the exact list: fewer pixels miss more pairs. */
+TEST(finer_pictures_miss_fewer_pairs)
+{
+    static const float none[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    tml_context *tml = open_engine(CPU);
+    float *points[2];
+    uint32_t *corners = room(6 * AROUND * ACROSS, sizeof *corners);
+    uint8_t *kept[2];
+    papers_image_mesh meshes[2];
+    tml_tree *trees[2];
+    for (int m = 0; m < 2; m++) {
+        points[m] = room(3 * AROUND * ACROSS, sizeof(float));
+        kept[m] = room(2 * AROUND * ACROSS, 1);
+        make_torus(0.3, points[m], corners);
+        for (uint32_t i = 0; i < 3 * AROUND * ACROSS && m == 1; i += 3)
+            points[m][i] += 0.37f, points[m][i + 2] += 0.11f;
+        meshes[m] = (papers_image_mesh){points[m], corners, AROUND * ACROSS, 2 * AROUND * ACROSS};
+        tml_buffer in[] = {buffer_of(tml, TML_VEC(TML_F32, 3), AROUND * ACROSS, points[m]),
+                           buffer_of(tml, TML_VEC(TML_U32, 3), 2 * AROUND * ACROSS, corners)};
+        CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = in[0], .indices = in[1]},
+                                      &trees[m]));
+        tml_buffer_destroy(tml, in[0]);
+        tml_buffer_destroy(tml, in[1]);
+    }
+    tml_collide_result exact;
+    CHECK_OK(tml, tml_collide(tml,
+                              &(tml_collide_desc){
+                                  .a = trees[0], .b = trees[1], .poses = none, .pose_count = 1},
+                              &exact));
+    uint64_t missed[2] = {0, 0};
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(papers_image_candidates(meshes, i ? 1024 : 64, kept) == TML_OK);
+        for (uint64_t p = 0; p < exact.count; p++)
+            missed[i] += !kept[0][exact.pairs[p].a] || !kept[1][exact.pairs[p].b];
+    }
+    CHECK(exact.count > 100 && missed[1] > 0 && 4 * missed[1] < 3 * missed[0]);
+    tml_collide_free(tml, &exact);
+    for (int m = 0; m < 2; m++) {
+        tml_tree_destroy(tml, trees[m]);
+        free(points[m]);
+        free(kept[m]);
+    }
+    free(corners);
+    tml_close(tml);
+}
+
+/* ---- self-contained triangles ---------------------------------------------------------------- */
+
+/* Two levels, so that neighbours count: triangle for triangle the library's corners, but for roundings. */
+static void compare_selves(tml_context *tml, uint32_t around, uint32_t across)
+{
+    static const int order[] = {0, 1, 2, 0, 2, 3};
+    const uint32_t count = 2 * around * across, levels = 2, most = count << 2 * levels;
+    float *points = room(3 * around * across, sizeof *points);
+    float *records = room(48 * most, sizeof *records);
+    uint32_t *corners = room(3 * most, sizeof *corners);
+    for (uint32_t i = 0; i < 3 * around * across; i++)
+        points[i] = (float)(hash(i) >> 8) * 0x1p-24f;
+    for (uint32_t i = 0; i < around * across; i++) {
+        uint32_t ring = (i / across + 1) % around * across, next = (i + 1) % across;
+        const uint32_t quad[] = {i, ring + i % across, ring + next, i / across * across + next};
+        for (uint32_t k = 0; k < 6; k++)
+            corners[6 * i + k] = quad[order[k]];
+    }
+    papers_self_torus(points, around, across, records);
+    const tml_type texel = TML_VEC(TML_F32, 4);
+    tml_buffer level[] = {buffer_of(tml, texel, 12 * count, records),
+                          buffer_of(tml, texel, 48 * count, NULL),
+                          buffer_of(tml, texel, 192 * count, NULL)};
+    tml_buffer mesh[] = {buffer_of(tml, TML_VEC(TML_F32, 3), around * across, points),
+                         buffer_of(tml, TML_VEC(TML_U32, 3), count, corners)};
+    tml_subdivider *subdivider;
+    tml_subdivide_result fine;
+    for (uint32_t l = 0; l < levels; l++)
+        CHECK_OK(tml, papers_self_split(tml, count << 2 * l, level[l], level[l + 1]));
+    CHECK_OK(tml, tml_buffer_read(tml, level[levels], records));
+    CHECK_OK(tml, tml_subdivider_create(
+                      tml, &(tml_subdivider_desc){.positions = mesh[0], .indices = mesh[1]},
+                      &subdivider));
+    CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = levels},
+                                        &fine));
+    float *vertices = room(3 * fine.vertex_count, sizeof *vertices);
+    CHECK_OK(tml, tml_buffer_read(tml, fine.buffers.positions, vertices));
+    CHECK_OK(tml, tml_buffer_read(tml, fine.buffers.indices, corners));
+    double farthest = 0;
+    for (uint32_t i = 0; i < 3 * most; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            farthest = fmax(farthest, fabs((double)records[48 * (i / 3) + 4 * (i % 3) + k] -
+                                           (double)vertices[3 * corners[i] + k]));
+    CHECK(farthest < 1e-6 && fine.triangle_count == most);
+    tml_subdivide_free(tml, &fine);
+    tml_subdivider_destroy(subdivider);
+    for (int i = 0; i < 3; i++)
+        tml_buffer_destroy(tml, level[i]);
+    tml_buffer_destroy(tml, mesh[0]);
+    tml_buffer_destroy(tml, mesh[1]);
+    free(points);
+    free(records);
+    free(corners);
+    free(vertices);
+}
+
+TEST(triangles_that_carry_neighbours_become_the_librarys)
+{
+    EACH_ENGINE(tml)
+    {
+        compare_selves(tml, 3, 4);
+        compare_selves(tml, 7, 5);
+        compare_selves(tml, 16, 32);
+    }
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */
@@ -854,6 +1003,12 @@ TEST(the_program_prints_its_tables)
     text = say("", "boxes --triangles 2000 --repeats 1", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "oriented, 15") && strstr(text, "tori, 64 poses at random"));
+    text = say("", "images --triangles 2000 --repeats 1", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "linked tori, 2000 triangles each") && strstr(text, "2048 x 2048"));
+    text = say("", "selves --engine cpu --repeats 1", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "192.0         62.0") != NULL);
     text = say("", "averages", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "1920 x 1080     93.7 %    2.3 %") != NULL);

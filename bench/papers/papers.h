@@ -5,7 +5,9 @@
  *   averages_2019.c    mip chains that drop odd rows; averages of padded blocks
  *   floats_in_bytes.c  floats in the bytes of a texture by logarithms
  *   averages_sizes.c   what such averages weigh each pixel with, by size
+ *   self_contained.c   Loop subdivision of triangles that carry their neighbours
  *   oriented_boxes.c   collision by trees of oriented boxes, on the CPU
+ *   image_space.c      collision by depth buffers, on the CPU
  * use public operations and kernels and run wherever kernels may take tml_words: on the CPU, Vulkan
  * and OpenGL ES 3.
  *   ziegler_2006.c     HistoPyramids of floats, in Z order
@@ -218,6 +220,26 @@ typedef struct papers_volume_result {
 } papers_volume_result;
 TML_MUST_CHECK tml_status papers_volume_collide(tml_context *tml, const papers_volume_desc *desc,
                                                 papers_volume_result *out);
+
+typedef struct papers_image_mesh {
+    const float *vertices;   /* x y z each */
+    const uint32_t *indices; /* three a triangle */
+    uint32_t vertex_count, triangle_count;
+} papers_image_mesh;
+/* Sets kept[m][i] for each triangle of two meshes that depth buffers of side x side pixels, from six sides, do
+ * not show to be apart from the other mesh. OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status papers_image_candidates(const papers_image_mesh meshes[2], uint32_t side,
+                                                  uint8_t *kept[2]);
+
+/* ---- subdivision ----------------------------------------------------------------------------- */
+
+/* One level of Loop subdivision of records, f32x4 and 12 a triangle (self_contained.c says which). out: four times
+ * as many; the children of triangle i are 4 i to 4 i + 3, as tml_subdivide_uniform's. At most 2^24 triangles. */
+TML_MUST_CHECK tml_status papers_self_split(tml_context *tml, uint64_t triangle_count,
+                                            tml_buffer in, tml_buffer out);
+/* The records of a torus of around rings of across points, none below 3: two triangles a point, corners (i, k),
+ * (i + 1, k), (i + 1, k + 1) and (i, k), (i + 1, k + 1), (i, k + 1). records: 96 floats a point. */
+void papers_self_torus(const float *points, uint32_t around, uint32_t across, float *records);
 
 /* ---- the picture of a pyramid ---------------------------------------------------------------- */
 

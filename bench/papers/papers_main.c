@@ -6,6 +6,8 @@
  *   averages what averages by halving weigh pixels with; of a picture, how many stops they are off
  *   floats   floats in bytes by logarithms: how many come out wrong
  *   boxes    collision by boxes along the axes, slabs and oriented boxes
+ *   images   pairs of triangles that collision by depth buffers misses
+ *   selves   subdivision of triangles that carry their neighbours, beside the library's
  *   picture  a picture of the HistoPyramid of a filtered stream */
 #include "bench_data.h"
 #include "bench_ops.h"
@@ -14,6 +16,7 @@
 #include "papers_averages.h"
 #include "papers_boxes.h"
 #include "papers_floats.h"
+#include "papers_meshes.h"
 #include "papers_table.h"
 
 #include <math.h>
@@ -28,23 +31,24 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 #endif
 
 static const char usage[] =
-    "usage: trommel-papers filter [OPTION]... | surface [OPTION]... | averages [OPTION]... |\n"
-    "                      floats [OPTION]... | boxes [OPTION]... | picture FILE.png [OPTION]...\n"
-    "  --engine cpu|vulkan|gl  filter, floats: that one alone\n"
+    "usage: trommel-papers filter|surface|averages|floats|boxes|images|selves [OPTION]...\n"
+    "       trommel-papers picture FILE.png [OPTION]...\n"
+    "  --engine cpu|vulkan|gl  filter, floats, selves: that one alone\n"
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
     "  --field NAME            surface: " BENCH_FIELD_CHOICES " (default: gyroid)\n"
     "  --side N                surface: samples along each side (default: 128)\n"
     "  --repeats N             runs of each row; 0: as many as take a second\n"
     "  --step N                floats: every N-th bit pattern (default: 61; 1: all)\n"
-    "  --triangles N           boxes: of a torus, about (default: 200000)\n"
+    "  --triangles N           boxes, images: of a torus, about (default: 200000)\n"
     "  --data FOLDER           boxes: with meshes/spot.obj, suzanne.obj and fandisk.obj\n"
     "  --input FILE            averages: a picture of floats (.hdr, .pfm)\n"
     "  --sweep FIRST:LAST      averages: means of its middle by width, drawn to --output\n"
     "  --output FILE.svg       averages: the drawing\n";
 
 typedef struct papers_args {
-    const char *command, *file, *input, *output, *data;
+    const char *file, *input, *output, *data;
+    int (*run)(const struct papers_args *args);
     unsigned sweep[2];
     tml_engine_kind engine;
     bench_field field;
@@ -52,73 +56,6 @@ typedef struct papers_args {
     double keep;
     uint32_t repeats, step;
 } papers_args;
-
-static bool parse_option(papers_args *args, const char *name, const char *value)
-{
-    static const char *const engines[] = {
-        [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
-    char *end = (char *)(uintptr_t) "";
-    if (strcmp(name, "--engine") == 0) {
-        for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL; e++)
-            if (strcmp(value, engines[e]) == 0)
-                args->engine = (tml_engine_kind)e;
-        return args->engine != TML_ENGINE_AUTO;
-    }
-    if (strcmp(name, "--field") == 0) {
-        args->field = 0;
-        while (args->field < BENCH_FIELD_COUNT && strcmp(value, bench_field_name(args->field)) != 0)
-            args->field++;
-        return args->field < BENCH_FIELD_COUNT;
-    }
-    if (strcmp(name, "--input") == 0)
-        return (args->input = value) != NULL;
-    if (strcmp(name, "--data") == 0)
-        return (args->data = value) != NULL;
-    if (strcmp(name, "--output") == 0)
-        return (args->output = value) != NULL;
-    if (strcmp(name, "--sweep") == 0)
-        return sscanf(value, "%u:%u", &args->sweep[0], &args->sweep[1]) == 2;
-    if (strcmp(name, "--keep") == 0)
-        args->keep = strtod(value, &end);
-    else if (strcmp(name, "--count") == 0)
-        args->count = strtoull(value, &end, 10);
-    else if (strcmp(name, "--side") == 0)
-        args->size = strtoull(value, &end, 10);
-    else if (strcmp(name, "--triangles") == 0)
-        args->triangles = strtoull(value, &end, 10);
-    else if (strcmp(name, "--step") == 0)
-        args->step = (uint32_t)strtoul(value, &end, 10);
-    else if (strcmp(name, "--repeats") == 0)
-        args->repeats = (uint32_t)strtoul(value, &end, 10);
-    else
-        return false;
-    return end != value && *end == '\0';
-}
-
-static bool parse(int argc, char **argv, papers_args *args)
-{
-    int i = 1;
-    *args = (papers_args){.field = BENCH_GYROID,
-                          .count = 1 << 22,
-                          .size = 128,
-                          .triangles = 200000,
-                          .keep = 10,
-                          .step = 61};
-    args->command = i < argc ? argv[i++] : "";
-    if (strcmp(args->command, "picture") == 0)
-        args->file = i < argc ? argv[i++] : NULL;
-    bool is_command =
-        strcmp(args->command, "filter") == 0 || strcmp(args->command, "surface") == 0 ||
-        strcmp(args->command, "averages") == 0 || strcmp(args->command, "floats") == 0 ||
-        strcmp(args->command, "boxes") == 0 || args->file != NULL;
-    for (; is_command && i + 1 < argc; i += 2)
-        if (!parse_option(args, argv[i], argv[i + 1]))
-            return false;
-    return is_command && i == argc && args->count > 0 && args->count <= UINT64_C(1) << 30 &&
-           args->size >= 2 && args->size <= 1024 && args->keep >= 0 && args->keep <= 100 &&
-           args->step > 0 && args->triangles >= 8 && args->triangles <= 100000000 &&
-           !args->output == !args->sweep[1] && (!args->output || args->input);
-}
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
@@ -398,9 +335,21 @@ static int run_averages(const papers_args *args)
     return finish(tml, status);
 }
 
-/* ---- floats ---------------------------------------------------------------------------------- */
+/* ---- tables that are printed elsewhere ------------------------------------------------------- */
 
-static int run_floats(const papers_args *args)
+static tml_status print_floats(tml_context *tml, const papers_args *args)
+{
+    return floats_print(tml, args->step, args->repeats);
+}
+
+static tml_status print_selves(tml_context *tml, const papers_args *args)
+{
+    return selves_print(tml, args->repeats);
+}
+
+/* A table for each engine that is there. */
+static int run_engines(const papers_args *args,
+                       tml_status (*print)(tml_context *tml, const papers_args *args))
 {
     int code = EXIT_SUCCESS;
     for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL && code == EXIT_SUCCESS; e++) {
@@ -410,21 +359,117 @@ static int run_floats(const papers_args *args)
         tml_status status = open_engine((tml_engine_kind)e, false, &tml);
         if (status && args->engine == TML_ENGINE_AUTO)
             continue;
-        code = finish(tml, status ? status : floats_print(tml, args->step, args->repeats));
+        code = finish(tml, status ? status : print(tml, args));
         putchar('\n');
     }
     return code;
 }
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+static int run_floats(const papers_args *args)
+{
+    return run_engines(args, print_floats);
+}
+
+static int run_selves(const papers_args *args)
+{
+    return run_engines(args, print_selves);
+}
+
+/* Collision is measured on one thread. */
+static tml_status open_thread(tml_context **tml)
+{
+    return tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1, .log = log_message},
+                    tml);
+}
 
 static int run_boxes(const papers_args *args)
 {
     tml_context *tml = NULL;
-    tml_status status = tml_open(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1, .log = log_message}, &tml);
+    tml_status status = open_thread(&tml);
     return finish(tml,
                   status ? status : boxes_print(tml, args->triangles, args->data, args->repeats));
+}
+
+static int run_images(const papers_args *args)
+{
+    tml_context *tml = NULL;
+    tml_status status = open_thread(&tml);
+    return finish(tml, status ? status : images_print(tml, args->triangles, args->repeats));
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    int (*run)(const papers_args *args);
+} commands[] = {{"filter", run_filter}, {"surface", run_surface}, {"averages", run_averages},
+                {"floats", run_floats}, {"boxes", run_boxes},     {"images", run_images},
+                {"selves", run_selves}, {"picture", run_picture}};
+
+static bool parse_option(papers_args *args, const char *name, const char *value)
+{
+    static const char *const engines[] = {
+        [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
+    char *end = (char *)(uintptr_t) "";
+    if (strcmp(name, "--engine") == 0) {
+        for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL; e++)
+            if (strcmp(value, engines[e]) == 0)
+                args->engine = (tml_engine_kind)e;
+        return args->engine != TML_ENGINE_AUTO;
+    }
+    if (strcmp(name, "--field") == 0) {
+        args->field = 0;
+        while (args->field < BENCH_FIELD_COUNT && strcmp(value, bench_field_name(args->field)) != 0)
+            args->field++;
+        return args->field < BENCH_FIELD_COUNT;
+    }
+    if (strcmp(name, "--input") == 0)
+        return (args->input = value) != NULL;
+    if (strcmp(name, "--data") == 0)
+        return (args->data = value) != NULL;
+    if (strcmp(name, "--output") == 0)
+        return (args->output = value) != NULL;
+    if (strcmp(name, "--sweep") == 0)
+        return sscanf(value, "%u:%u", &args->sweep[0], &args->sweep[1]) == 2;
+    if (strcmp(name, "--keep") == 0)
+        args->keep = strtod(value, &end);
+    else if (strcmp(name, "--count") == 0)
+        args->count = strtoull(value, &end, 10);
+    else if (strcmp(name, "--side") == 0)
+        args->size = strtoull(value, &end, 10);
+    else if (strcmp(name, "--triangles") == 0)
+        args->triangles = strtoull(value, &end, 10);
+    else if (strcmp(name, "--step") == 0)
+        args->step = (uint32_t)strtoul(value, &end, 10);
+    else if (strcmp(name, "--repeats") == 0)
+        args->repeats = (uint32_t)strtoul(value, &end, 10);
+    else
+        return false;
+    return end != value && *end == '\0';
+}
+
+static bool parse(int argc, char **argv, papers_args *args)
+{
+    int i = 2;
+    *args = (papers_args){.field = BENCH_GYROID,
+                          .count = 1 << 22,
+                          .size = 128,
+                          .triangles = 200000,
+                          .keep = 10,
+                          .step = 61};
+    for (size_t c = 0; c < sizeof commands / sizeof commands[0] && argc > 1; c++)
+        if (strcmp(argv[1], commands[c].name) == 0)
+            args->run = commands[c].run;
+    if (args->run == run_picture)
+        args->file = i < argc ? argv[i++] : NULL;
+    for (; args->run && i + 1 < argc; i += 2)
+        if (!parse_option(args, argv[i], argv[i + 1]))
+            return false;
+    return args->run && i == argc && (args->run != run_picture || args->file) && args->count > 0 &&
+           args->count <= UINT64_C(1) << 30 && args->size >= 2 && args->size <= 1024 &&
+           args->keep >= 0 && args->keep <= 100 && args->step > 0 && args->triangles >= 8 &&
+           args->triangles <= 100000000 && !args->output == !args->sweep[1] &&
+           (!args->output || args->input);
 }
 
 int main(int argc, char **argv)
@@ -434,10 +479,5 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    return args.file                               ? run_picture(&args)
-           : strcmp(args.command, "filter") == 0   ? run_filter(&args)
-           : strcmp(args.command, "averages") == 0 ? run_averages(&args)
-           : strcmp(args.command, "floats") == 0   ? run_floats(&args)
-           : strcmp(args.command, "boxes") == 0    ? run_boxes(&args)
-                                                   : run_surface(&args);
+    return args.run(&args);
 }
