@@ -9,11 +9,12 @@ TML_KERNEL(uint, papers_same_bits, (uint x), { return x; })
 #include <trommel/kernel_end.h>
 
 const papers_filter papers_filters[PAPERS_FILTERS] = {
-    {"classic, one fetch", papers_one_fetch_filter, true},
-    {"classic, three fetches", papers_three_fetches_filter, true},
-    {"scan and search", papers_scan_search_filter, false},
-    {"scan, search in passes", papers_search_passes_filter, false},
-    {"bitonic sort", papers_bitonic_filter, false},
+    {"classic, one fetch", papers_one_fetch_filter, PAPERS_IN_Z_ORDER},
+    {"classic, three fetches", papers_three_fetches_filter, PAPERS_IN_Z_ORDER},
+    {"scan and search", papers_scan_search_filter, PAPERS_IN_ORDER},
+    {"scan, search in passes", papers_search_passes_filter, PAPERS_IN_ORDER},
+    {"bitonic sort", papers_bitonic_filter, PAPERS_IN_ORDER},
+    {"append, one counter", papers_append_filter, PAPERS_UNORDERED},
 };
 
 #ifdef TML_VULKAN

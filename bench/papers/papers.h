@@ -1,6 +1,7 @@
 /* Programs of papers, to compare the library with: the library trommel-papers. One file a paper.
  *
  *   horn_2005.c        running counts, then a binary search for each output
+ *   append_counter.c   outputs in any order, numbered by one atomic counter
  *   batcher_1968.c     a sorting network that sorts the rejected to the end
  *   averages_2019.c    mip chains that drop odd rows; averages of padded blocks
  *   floats_in_bytes.c  floats in the bytes of a texture by logarithms
@@ -55,13 +56,21 @@ tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_des
 /* The same with the sums of the four children in one texel: one fetch a level. */
 tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *desc);
 
+/* In no order. UNSUPPORTED on OpenGL ES. */
+tml_status papers_append_filter(tml_context *tml, const papers_filter_desc *desc);
+
 /* A list of the filters. */
+typedef enum papers_order {
+    PAPERS_IN_ORDER,
+    PAPERS_IN_Z_ORDER, /* of a square */
+    PAPERS_UNORDERED
+} papers_order;
 typedef struct papers_filter {
     const char *name;
     tml_status (*run)(tml_context *tml, const papers_filter_desc *desc);
-    bool in_z_order; /* outputs come in the Z order of a square */
+    papers_order order; /* of the outputs */
 } papers_filter;
-enum { PAPERS_FILTERS = 5 };
+enum { PAPERS_FILTERS = 6 };
 extern const papers_filter papers_filters[PAPERS_FILTERS];
 
 /* papers_square_side: the side, a power of two, of the square that holds count elements row after

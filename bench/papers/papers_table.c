@@ -6,6 +6,9 @@
 #include "bench_run.h"
 #include "papers.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* On a software driver lengths end here: they would take minutes. */
 static const uint64_t software_most = 1 << 20;
 
@@ -64,22 +67,46 @@ static bool run_job(void *user)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static tml_status check(const filter_job *job)
+static int compare_words(const void *a, const void *b)
 {
-    uint32_t *out = tml_alloc(job->tml, job->room * sizeof *out);
-    uint64_t total = 0, at = 0;
-    tml_status status = out ? tml_buffer_read(job->tml, job->out, out) : TML_ERROR_OUT_OF_MEMORY;
-    if (!status)
-        status = tml_buffer_read_count(job->tml, job->total, &total);
-    bool passed = total == job->kept, in_z_order = job->paper && job->paper->in_z_order;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lists what is kept in the way's order; of one that has none, sorted. */
+static void list_kept(const filter_job *job, papers_order order, uint32_t *out)
+{
     uint32_t side = papers_square_side(job->count);
-    uint64_t positions = in_z_order ? (uint64_t)side * side : job->count;
-    for (uint64_t i = 0; !status && passed && i < positions; i++) {
+    bool in_z_order = order == PAPERS_IN_Z_ORDER;
+    uint64_t positions = in_z_order ? (uint64_t)side * side : job->count, at = 0;
+    for (uint64_t i = 0; i < positions; i++) {
         uint64_t p = in_z_order ? papers_square_index(side, i) : i;
         if (p < job->count && job->data[p] < job->limit)
-            passed = out[at++] == job->data[p];
+            out[at++] = job->data[p];
+    }
+    if (order == PAPERS_UNORDERED)
+        qsort(out, job->kept, sizeof *out, compare_words);
+}
+
+static tml_status check(const filter_job *job)
+{
+    papers_order order = job->paper ? job->paper->order : PAPERS_IN_ORDER;
+    uint32_t *out = tml_alloc(job->tml, job->room * sizeof *out);
+    uint32_t *expected = tml_alloc(job->tml, job->room * sizeof *out);
+    uint64_t total = 0;
+    tml_status status =
+        out && expected ? tml_buffer_read(job->tml, job->out, out) : TML_ERROR_OUT_OF_MEMORY;
+    if (!status)
+        status = tml_buffer_read_count(job->tml, job->total, &total);
+    bool passed = !status && total == job->kept;
+    if (passed) {
+        list_kept(job, order, expected);
+        if (order == PAPERS_UNORDERED)
+            qsort(out, job->kept, sizeof *out, compare_words);
+        passed = memcmp(out, expected, job->kept * sizeof *out) == 0;
     }
     tml_free(job->tml, out, job->room * sizeof *out);
+    tml_free(job->tml, expected, job->room * sizeof *out);
     if (!status && !passed)
         status = tml_error(job->tml, TML_ERROR_INTERNAL,
                            "%s of %llu records differs from a plain loop's", job->name,
