@@ -568,6 +568,36 @@ static void check_normals(const float *volume, const uint64_t dims[3], papers_no
 
 /* The triangles of all are the same, whatever their order: the soup of tml_surface is positions in
  * samples of the same arithmetic. */
+/* The places that are filled have the soup's triangles; the others are zeros. */
+static void compare_scattered(tml_context *tml, const papers_surface_desc *classic,
+                              const float *soup, uint64_t triangles)
+{
+    const uint64_t room_of = 15 * classic->dims[0] * classic->dims[1] * classic->dims[2];
+    float *out = room(3 * room_of, sizeof *out);
+    static const float empty[9];
+    papers_surface_desc desc = {.volume = classic->volume,
+                                .dims = {classic->dims[0], classic->dims[1], classic->dims[2]},
+                                .iso = classic->iso,
+                                .scattered = true,
+                                .room = room_of,
+                                .out = buffer_of(tml, TML_VEC(TML_F32, 3), room_of, NULL)};
+    uint64_t filled = 0;
+    for (int one_fetch = 0; one_fetch < 2; one_fetch++) {
+        desc.one_fetch = one_fetch;
+        CHECK_OK(tml, papers_surface(tml, &desc));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+        filled = 0;
+        for (uint64_t t = 0; t < room_of / 3; t++)
+            if (memcmp(out + 9 * t, empty, sizeof empty) != 0)
+                memmove(out + 9 * filled++, out + 9 * t, sizeof empty);
+        CHECK_EQ_U64(filled, triangles);
+        qsort(out, filled, sizeof empty, compare_triangles);
+        CHECK(filled == triangles && memcmp(out, soup, filled * sizeof empty) == 0);
+    }
+    tml_buffer_destroy(tml, desc.out);
+    free(out);
+}
+
 static void compare_soups(tml_context *tml, const uint64_t dims[3])
 {
     uint64_t samples = dims[0] * dims[1] * dims[2];
@@ -614,6 +644,7 @@ static void compare_soups(tml_context *tml, const uint64_t dims[3])
         qsort(a, ours.triangle_count, 9 * sizeof(float), compare_triangles);
         CHECK(memcmp(a, b, size) == 0);
     }
+    compare_scattered(tml, &classic, b, ours.triangle_count);
     tml_surface_free(tml, &ours);
     tml_buffer_destroy(tml, desc.volume);
     tml_buffer_destroy(tml, classic.out);

@@ -1,6 +1,7 @@
 /* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square,
  * counts the vertices of each cell's triangles; a descent for each vertex finds its cell and its
- * edge, and may compute its normal.
+ * edge, and may compute its normal. Or, without a pyramid, each cell has places for the most it may have, five
+ * triangles: what compaction saves.
  *
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "classic_pyramid.h"
@@ -55,25 +56,26 @@ static tml_status draw_vertices(tml_context *tml, const classic_surface *s, uint
                                 uint64_t count, const gl_texture *const targets[2])
 {
     const char *form = classic_defines(s->pyramid.form);
-    char defines[64];
-    snprintf(defines, sizeof defines, targets[1] ? "%s#define NORMALS %d\n" : "%s",
-             form ? form : "", (int)s->desc->normals);
-    return gl_draw(tml,
-                   &(gl_draw_info){
-                       .shader = &gl_shader_classic_vertices,
-                       .defines = defines,
-                       .inputs = {{"volume", s->volume},
-                                  {"cases", s->cases},
-                                  {"cell_cases", s->cell_cases},
-                                  {"base", s->pyramid.base},
-                                  {"low", s->pyramid.atlas[0]},
-                                  {"high", s->pyramid.atlas[1]},
-                                  {"totals", s->total}},
-                       .uniforms = {CELL_UNIFORMS(s), GL_INT1("levels", (int32_t)s->pyramid.levels),
-                                    GL_UINT("first", (uint32_t)first)},
-                       .targets = {targets[0], targets[1]},
-                       .count = count,
-                   });
+    bool is_scattered = s->desc->scattered;
+    char defines[96];
+    snprintf(defines, sizeof defines, targets[1] ? "%s%s#define NORMALS %d\n" : "%s%s",
+             form ? form : "", is_scattered ? "#define SCATTERED\n" : "", (int)s->desc->normals);
+    return gl_draw(
+        tml, &(gl_draw_info){
+                 .shader = &gl_shader_classic_vertices,
+                 .defines = defines,
+                 .inputs = {{"volume", s->volume},
+                            {"cases", s->cases},
+                            {"cell_cases", s->cell_cases},
+                            {is_scattered ? NULL : "base", s->pyramid.base},
+                            {"low", s->pyramid.atlas[0]},
+                            {"high", s->pyramid.atlas[1]},
+                            {"totals", s->total}},
+                 .uniforms = {CELL_UNIFORMS(s), GL_UINT("first", (uint32_t)first),
+                              GL_INT1(is_scattered ? NULL : "levels", (int32_t)s->pyramid.levels)},
+                 .targets = {targets[0], targets[1]},
+                 .count = count,
+             });
 }
 
 static tml_status copy_vectors(tml_context *tml, uint64_t first, uint64_t count,
@@ -130,13 +132,13 @@ static tml_status run(tml_context *tml, const papers_surface_desc *desc)
                                     s.pyramid.side, s.pyramid.side, &s.cell_cases);
     if (!status)
         status = draw_cells(tml, &s);
-    if (!status)
+    if (!status && !desc->scattered)
         status = classic_build(tml, &s.pyramid);
-    if (!status)
+    if (!status && !desc->scattered)
         status = classic_total(tml, &s.pyramid, &s.total);
     if (!status)
         status = make_vertices(tml, &s);
-    return status ? status : gl_store_count(tml, desc->count, s.total, 0);
+    return status || desc->scattered ? status : gl_store_count(tml, desc->count, s.total, 0);
 }
 
 tml_status papers_surface(tml_context *tml, const papers_surface_desc *desc)

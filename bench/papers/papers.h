@@ -108,12 +108,14 @@ typedef struct papers_surface_desc {
     tml_buffer volume; /* f32 */
     uint64_t dims[3];
     float iso;
-    bool one_fetch;         /* a level, of the sums of four children; else three */
+    bool one_fetch; /* a level, of the sums of four children; else three */
+    bool
+        scattered; /* no pyramid: fifteen places for each sample, zeros where a cell's triangles end */
     papers_normals normals; /* made with the positions */
     uint64_t room;          /* most vertices that are made; they stay in a pooled texture */
     tml_buffer out;         /* optional: f32x3, room of them: a copy, in units of samples */
     tml_buffer out_normals; /* optional: f32x3, room of them, of length 1, toward lower samples */
-    tml_buffer count;       /* optional: u32, the number of vertices */
+    tml_buffer count;       /* optional: u32, the number of vertices; not where scattered */
 } papers_surface_desc;
 
 /* Waits for nothing. UNSUPPORTED for a square of more than 2^24 cells, which floats cannot count.

@@ -168,21 +168,30 @@ static int run_filter(const papers_args *args)
 
 typedef struct surface_row {
     const char *name;
-    tml_normals ours; /* of the library's surface */
-    bool is_classic, one_fetch;
-    papers_normals normals; /* of the classic one */
+    bool is_classic, soup; /* soup: of the library's */
+    tml_normals ours;
+    struct {
+        bool one_fetch, scattered;
+        papers_normals normals;
+    } classic;
 } surface_row;
 
 static const surface_row surface_rows[] = {
-    {"surface", TML_NORMALS_NONE, false, false, PAPERS_NORMALS_NONE},
-    {"surface, forward normals", TML_NORMALS_FORWARD, false, false, PAPERS_NORMALS_NONE},
-    {"surface, Sobel normals", TML_NORMALS_SOBEL, false, false, PAPERS_NORMALS_NONE},
-    {"classic soup, three fetches", 0, true, false, PAPERS_NORMALS_NONE},
-    {"classic soup, one fetch", 0, true, true, PAPERS_NORMALS_NONE},
-    {"... forward normals", 0, true, true, PAPERS_NORMALS_FORWARD},
-    {"... Prewitt normals", 0, true, true, PAPERS_NORMALS_PREWITT},
+    {.name = "surface"},
+    {.name = "surface, forward normals", .ours = TML_NORMALS_FORWARD},
+    {.name = "surface, Sobel normals", .ours = TML_NORMALS_SOBEL},
+    {.name = "surface, as soup", .soup = true},
+    {.name = "classic soup, three fetches", .is_classic = true},
+    {.name = "classic soup, one fetch", .is_classic = true, .classic = {.one_fetch = true}},
+    {.name = "... forward normals",
+     .is_classic = true,
+     .classic = {.one_fetch = true, .normals = PAPERS_NORMALS_FORWARD}},
+    {.name = "... Prewitt normals",
+     .is_classic = true,
+     .classic = {.one_fetch = true, .normals = PAPERS_NORMALS_PREWITT}},
+    {.name = "scattered, no pyramid", .is_classic = true, .classic = {.scattered = true}},
 };
-enum { SURFACE_ROWS = sizeof surface_rows / sizeof surface_rows[0], SURFACES = 3 };
+enum { SURFACE_ROWS = sizeof surface_rows / sizeof surface_rows[0], SURFACES = 4 };
 
 /* Surfaces of one volume: the library's come first. */
 typedef struct surface_table {
@@ -232,21 +241,24 @@ static tml_status make_row(surface_table *table, uint32_t r, const papers_args *
                                  .count = n * n * n,
                                  .grid = {.dims = {n, n, n}},
                                  .normals = row->ours,
+                                 .soup = row->soup,
                                  .iso = bench_field_iso(args->field, TML_F32)};
         bench_op *op = out->user = &table->ours[r];
         tml_status status = bench_op_create(table->tml, &desc, op);
         return status ? status : bench_op_check(op);
     }
     struct classic_job *job = out->user = &table->classic[r];
-    *job = (struct classic_job){.tml = table->tml,
-                                .desc = {.volume = first->sets[0].in,
-                                         .dims = {n, n, n},
-                                         .iso = (float)first->desc.iso,
-                                         .one_fetch = row->one_fetch,
-                                         .normals = row->normals,
-                                         .room = 3 * first->result_count}};
+    *job = (struct classic_job){
+        .tml = table->tml,
+        .desc = {.volume = first->sets[0].in,
+                 .dims = {n, n, n},
+                 .iso = (float)first->desc.iso,
+                 .one_fetch = row->classic.one_fetch,
+                 .scattered = row->classic.scattered,
+                 .normals = row->classic.normals,
+                 .room = row->classic.scattered ? 15 * n * n * n : 3 * first->result_count}};
     out->run = run_classic;
-    return check_classic(job);
+    return row->classic.scattered ? TML_OK : check_classic(job);
 }
 
 static tml_status measure_surface(tml_context *tml, const papers_args *args, const float *volume)

@@ -1,5 +1,5 @@
-/* Descends a classic pyramid over cells once for each vertex of a soup. NORMALS: a papers_normals other
- * than none. */
+/* Descends a classic pyramid over cells once for each vertex of a soup; SCATTERED: fifteen places for each
+ * cell instead, most of which stay empty. NORMALS: a papers_normals other than none. */
 #include "gl_common.glsl"
 #include "classic_descent.glsl"
 #include "surface/gl/shaders/gl_cases.glsl"
@@ -56,10 +56,21 @@ void main()
     normal = uvec4(0u);
 #endif
     uint key = first + tml_texel();
+#ifdef SCATTERED
+    uint cell = key / 15u, row = cell / dims.x;
+    classic_spot spot;
+    spot.at = texel_of(uvec3(cell - row * dims.x, row % dims.y, row / dims.y));
+    spot.key = float(key - 15u * cell);
+#else
     if (key >= load_quad(totals, 0u).x)
         return;
     classic_spot spot = classic_descend(key);
+#endif
     uvec4 entry = load_quad(cases, case_at(spot.at));
+#ifdef SCATTERED
+    if (spot.key >= 3.0 * float(entry.z))
+        return;
+#endif
     cell_edge edge = edge_of(case_edge(entry, uint(spot.key)));
     uvec3 low = cell_at(spot.at) + edge.corner;
     uvec3 along = uvec3(edge.axis == 0u ? 1u : 0u, edge.axis == 1u ? 1u : 0u, edge.axis == 2u ? 1u : 0u);
