@@ -285,7 +285,8 @@ static uint32_t split(char *text, char **words)
 static void add_common(const cli_common *common, char **words, uint32_t count)
 {
     static const char *const backends[] = {NULL, "cpu", "vulkan", "gl"};
-    static char threads[32], backend[32], memory[64];
+    static const char *const paths[] = {NULL, "integer", "float", "float-packed", "packed"};
+    static char threads[32], backend[32], memory[64], path[32];
     if (common->threads) {
         snprintf(threads, sizeof threads, "--threads=%llu", (unsigned long long)common->threads);
         words[count++] = threads;
@@ -293,6 +294,10 @@ static void add_common(const cli_common *common, char **words, uint32_t count)
     if (backends[common->backend]) {
         snprintf(backend, sizeof backend, "--backend=%s", backends[common->backend]);
         words[count++] = backend;
+    }
+    if (common->gl_path) {
+        snprintf(path, sizeof path, "--gl-path=%s", paths[common->gl_path]);
+        words[count++] = path;
     }
     if (common->no_cache)
         words[count++] = (char *)(uintptr_t) "--no-cache";

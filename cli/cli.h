@@ -28,6 +28,7 @@ typedef struct cli_common {
     uint64_t threads;
     uint64_t memory;        /* bytes that an input may take in memory; 0: no limit */
     uint64_t device_memory; /* bytes of a GPU's memory to take; 0: no limit */
+    uint32_t gl_path;       /* tml_gl_path */
     bool no_cache;
     bool json;
     bool quiet;

@@ -54,6 +54,11 @@ const opt cli_shared_options[] = {
      .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "
              "made in slabs",
      .offset = offsetof(cli_common, device_memory)},
+    {OPT_CHOICE, "gl-path", .group = OPT_ENGINE, .excludes = "backend=cpu|backend=vulkan",
+     .choices = "auto|integer|float|float-packed|packed", .fallback = "auto",
+     .help = "how values travel through textures, on OpenGL ES, instead of the best way that its "
+             "device passes the tests of (" CLI_PROGRAM " devices --verbose)",
+     .offset = offsetof(cli_common, gl_path)},
     {OPT_FLAG, "no-cache", .group = OPT_ENGINE, .excludes = "backend=cpu",
      .help = "neither read nor keep what a GPU's driver compiled (in $XDG_CACHE_HOME/trommel or "
              "~/.cache/trommel)",
@@ -224,6 +229,8 @@ static bool is_worth_a_gpu(const cli_common *common, const cli_work *work)
 tml_context *cli_open(const cli_common *common, const cli_work *work)
 {
     tml_engine_kind engine = (tml_engine_kind)common->backend;
+    if (common->gl_path)
+        engine = TML_ENGINE_GL;
     if (engine == TML_ENGINE_AUTO && !common->device && !is_worth_a_gpu(common, work))
         engine = TML_ENGINE_CPU;
     tml_context *tml = NULL;
@@ -255,6 +262,9 @@ tml_context *cli_open(const cli_common *common, const cli_work *work)
 #ifdef TML_VULKAN
         .vulkan = &(tml_vulkan_desc){.kernels = cli_this_program.kernels,
                                      .memory_limit = common->device_memory},
+#endif
+#ifdef TML_GL
+        .gl = &(tml_gl_desc){.path = (tml_gl_path)common->gl_path},
 #endif
     };
     tml_status status = tml_open(&desc, &tml);

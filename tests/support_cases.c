@@ -636,36 +636,53 @@ static void matrix_probe(const case_op *const *ops)
     }
 }
 
+static const char *const support_methods[] = {"auto", "look_back", "reduce_then_scan",
+                                              "histopyramid"};
+
+static void print_support_row(const case_op *op, const char *engine, const int cells[METHODS])
+{
+    int a = axis_find(op, "method");
+    printf("| %s | %s |", op->name, engine);
+    for (size_t m = 0; m < COUNT_OF(support_methods); m++) {
+        char value[CASE_TEXT] = "auto";
+        bool is_one = m == 0 && a < 0; /* of methods there is no choice */
+        const char *cell = is_one && cells[0] != REFUSED ? "yes" : "-";
+        for (int v = 0; a >= 0 && axis_value(&op->axes[a], v, value); v++)
+            if (strcmp(value, support_methods[m]) == 0)
+                cell = cells[v] == REFUSED ? "-" : "yes";
+        printf(" %s |", cell);
+    }
+    putchar('\n');
+}
+
+/* OpenGL ES has two rows: textures of integers, and of floats or bytes. */
 static void print_support(const case_op *const *ops)
 {
+    static int whole[MAX_OPS][ENGINES][METHODS];
     puts("# Operations, engines and methods\n\n"
          "Written by `test_stream support`: a cell is *yes* when the engine runs the operation "
          "with that\nmethod, *-* when it answers `TML_ERROR_UNSUPPORTED`. *auto* is what you get "
          "without asking.\n");
     matrix_probe(ops);
-    static const char *const methods[] = {"auto", "look_back", "reduce_then_scan", "histopyramid"};
+    memcpy(whole, reached, sizeof whole);
+    if (set_gl_path("packed")) {
+        contexts_close();
+        memset(reached, 0, sizeof reached);
+        matrix_probe(ops);
+    }
     printf("| operation | engine |");
-    for (size_t m = 0; m < COUNT_OF(methods); m++)
-        printf(" %s |", methods[m]);
+    for (size_t m = 0; m < COUNT_OF(support_methods); m++)
+        printf(" %s |", support_methods[m]);
     printf("\n|---|---|");
-    for (size_t m = 0; m < COUNT_OF(methods); m++)
+    for (size_t m = 0; m < COUNT_OF(support_methods); m++)
         printf("---|");
     putchar('\n');
     for (int o = 0; ops[o]; o++)
         for (uint32_t d = 0; d < device_count; d++) {
-            int a = axis_find(ops[o], "method");
-            printf("| %s | %s |", ops[o]->name, engine_name(devices[d].engine));
-            for (size_t m = 0; m < COUNT_OF(methods); m++) {
-                char value[CASE_TEXT] = "auto";
-                bool is_one = m == 0 && a < 0; /* of methods there is no choice */
-                const char *cell =
-                    is_one && reached[o][devices[d].engine][0] != REFUSED ? "yes" : "-";
-                for (int v = 0; a >= 0 && axis_value(&ops[o]->axes[a], v, value); v++)
-                    if (strcmp(value, methods[m]) == 0)
-                        cell = reached[o][devices[d].engine][v] == REFUSED ? "-" : "yes";
-                printf(" %s |", cell);
-            }
-            putchar('\n');
+            tml_engine_kind engine = devices[d].engine;
+            print_support_row(ops[o], engine_name(engine), whole[o][engine]);
+            if (engine == TML_ENGINE_GL)
+                print_support_row(ops[o], "gl, float tier", reached[o][engine]);
         }
 }
 

@@ -23,7 +23,7 @@ expect() {
     got=0
     "$bench" "$@" --threads 2 >out 2>err || got=$?
     [ $got = "$code" ] || fail "trommel-bench $*: exits with $got, needs $code"
-    count=$(sed -e '/^not run/d' -e '/^\.\.\. by /d' -e '1,/ min ms\|cold ms/d' out | grep -cE '^[^ ].* [0-9.e+-]+( |$)' || true)
+    count=$(sed -e '/^not run/d' -e '/^\.\.\. by /d' -e '1,/ min ms\|cold ms\|integer ms/d' out | grep -cE '^[^ ].* [0-9.e+-]+( |$)' || true)
     [ "$count" = "$rows" ] || fail "trommel-bench $*: $count rows, needs $rows"
     checks=$((checks + 1))
 }
@@ -44,6 +44,15 @@ expect 0 17 image --size 33x17 --repeats 1 --backend cpu
 expect 0 7 collide --triangles 500 --repeats 1 --backend cpu
 expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu
 expect 0 12 files --side 24 --repeats 1 --backend cpu
+expect 2 0 paths --backend cpu
+expect 2 0 paths --count 17M
+if "$folder/trommel" devices | grep -q 'OpenGL ES'; then
+    expect 0 5 paths --count 1000 --side 9 --repeats 1
+    [ "$(grep -c ' -$\| - ' out)" = 0 ] || fail "paths: a path was not measured"
+    expect 0 5 paths --count 1000 --side 9 --repeats 1 --gl-path packed
+else
+    echo "skipped: paths (no OpenGL ES device)"
+fi
 [ -z "$(ls -d trommel-bench-* 2>/dev/null)" ] || fail "files leaves its folder"
 
 # Usage: an option that does not apply, and what is no operation or field.

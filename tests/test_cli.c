@@ -2193,6 +2193,32 @@ static bool shell(const char *command)
     return system(line) == 0;
 }
 
+/* The same numbers by every path; a scan has none but integers. */
+TEST(a_path_of_opengl_es_can_be_forced)
+{
+    static const char *const paths[] = {"integer", "float", "float-packed", "packed"};
+    float numbers[1000], kept[1000];
+    size_t count = 0;
+    for (int i = 0; i < 1000; i++) {
+        numbers[i] = (float)(i * 7919 % 1000) / 8;
+        if (numbers[i] >= 60)
+            kept[count++] = numbers[i];
+    }
+    make_npy("paths.npy", "<f4", 1000, numbers, sizeof numbers);
+    make_npy("kept.npy", "<f4", count, kept, count * sizeof *kept);
+    const char *in = in_folder("paths.npy"), *result = in_folder("path.npy");
+    EXPECT(2, "compact %s -o %s --at-least 60 --gl-path packed --backend cpu", in, result);
+    EXPECT(2, "compact %s -o %s --at-least 60 --gl-path bytes", in, result);
+    if (run("devices") == 0 && !strstr(out, "OpenGL ES"))
+        SKIP("there is no OpenGL ES device");
+    for (int p = 0; p < 4; p++) {
+        EXPECT(0, "compact %s -o %s --at-least 60 --gl-path %s", in, result, paths[p]);
+        CHECK(shell("cmp path.npy kept.npy"));
+    }
+    EXPECT(1, "scan %s -o %s --gl-path packed", in, result);
+    CHECK(strstr(err, "packed") != NULL);
+}
+
 /* What the driver compiled for a backend, in a file that begins with its name. */
 static void compiled_is_kept(const char *backend)
 {
