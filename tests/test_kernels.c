@@ -502,6 +502,76 @@ TEST(half_to_float_is_the_same_in_shaders)
     }
 }
 
+/* Doubles by integers (kernels/real64.k.h), against the processor's own. */
+static double double_of(tml_uvec2 words)
+{
+    return tml_words_double(words.x, words.y);
+}
+
+static tml_uvec2 words_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (tml_uvec2){(uint32_t)bits, (uint32_t)(bits >> 32)};
+}
+
+/* Exponents within span of 0; some have few bits, runs of ones, or are zeros. */
+static double random_double(uint64_t *state, uint64_t span)
+{
+    uint64_t r[4];
+    for (int i = 0; i < 4; i++)
+        r[i] = *state = (*state ^ *state << 13) * 6364136223846793005u + 1442695040888963407u;
+    uint64_t bits = (r[0] & 0x800fffffffffffffu) | (1023 - span + (r[1] >> 20) % (2 * span + 1))
+                                                       << 52;
+    if (r[2] >> 61 == 0)
+        bits &= ~(((uint64_t)1 << r[3] % 53) - 1);
+    if (r[2] >> 61 == 1)
+        bits |= ((uint64_t)1 << r[3] % 52) - 1;
+    return r[2] >> 58 == 9 ? (bits >> 63 ? -0.0 : 0.0)
+                           : tml_words_double((uint32_t)bits, (uint32_t)(bits >> 32));
+}
+
+static void check_double(tml_uvec2 words, double expected, const char *what, double a, double b)
+{
+    double actual = double_of(words);
+    if (memcmp(&actual, &expected, sizeof actual) != 0 && fabs(expected) >= 0x1p-1022)
+        test_fail(__FILE__, __LINE__, "%s of %a and %a is %a, not %a", what, a, b, actual,
+                  expected);
+}
+
+TEST(doubles_by_integers_have_the_bits_of_doubles)
+{
+    static const uint64_t spans[] = {3, 60, 300};
+    uint64_t state = 1;
+    for (uint32_t i = 0; i < 600000; i++) {
+        double a = random_double(&state, spans[i % 3]), b = random_double(&state, spans[i % 3]);
+        if (i % 7 == 0)
+            b = -a * (1.0 + (double)((int)(state >> 40) % 5 - 2) * 0x1p-52);
+        check_double(real64_add(words_of(a), words_of(b)), a + b, "sum", a, b);
+        check_double(real64_subtract(words_of(a), words_of(b)), a - b, "difference", a, b);
+        check_double(real64_multiply(words_of(a), words_of(b)), a * b, "product", a, b);
+        check_double(real64_scale(words_of(a), -5), a * 0x1p-5, "32nd", a, b);
+        CHECK_EQ_U64(real64_less(words_of(a), words_of(b)), a < b);
+        CHECK_EQ_U64(real64_at_most(words_of(a), words_of(b)), a <= b);
+        CHECK_EQ_U64(real64_to_float(words_of(a)), tml_float_bits((float)a));
+        uint32_t bits = (uint32_t)(state >> 32) & (i % 5 ? UINT32_MAX : 0x807fffffu);
+        double widened = (double)tml_bits_float(bits);
+        if (isfinite(widened))
+            check_double(real64_of_float(bits), widened, "the float's double", widened, widened);
+        else
+            CHECK_EQ_U64(real64_exponent(real64_of_float(bits)), 0x7ff);
+        uint32_t whole = bits >> state % 32, most = (whole >> 1) + 1;
+        check_double(real64_of_uint(whole), (double)whole, "the number's double", whole, whole);
+        double kept = fmin(fmax(a, 0.0), (double)most);
+        CHECK_EQ_U64(real64_whole(words_of(a), most), (uint32_t)kept);
+    }
+    const double endless = INFINITY, largest = 0x1.8p1023;
+    CHECK_EQ_U64(real64_at_most(words_of(endless), words_of(endless)), 0);
+    CHECK_EQ_U64(real64_exponent(real64_add(words_of(largest), words_of(largest))), 0x7ff);
+    CHECK_EQ_U64(real64_exponent(real64_multiply(words_of(endless), words_of(0.0))), 0x7ff);
+    CHECK_EQ_U64(real64_exponent(real64_multiply(words_of(-largest), words_of(2.0))), 0x7ff);
+}
+
 TEST(loads_widen_every_type)
 {
     const int8_t bytes[4] = {1, -2, 3, -4};

@@ -238,6 +238,12 @@ static inline tml_vec4 tml_word_vec4(tml_words words, tml_index i)
     return tml_make4(tml_word_float(words, 4 * i), tml_word_float(words, 4 * i + 1),
                      tml_word_float(words, 4 * i + 2), tml_word_float(words, 4 * i + 3));
 }
+/* The upper word of a product. */
+static inline uint32_t tml_multiply_high(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
 /* Philox2x32-10. */
 static inline tml_uvec2 tml_random(uint32_t a, uint32_t b, uint32_t key)
 {
