@@ -142,6 +142,9 @@ typedef struct tml_engine {
     tml_status (*read)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
     tml_status (*write)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
                         const void *in);
+    /* Writes a few words from a slot's first on, which it takes now, without a wait, also into a recording. Entry
+     * NULL: write does so. */
+    tml_status (*put)(tml_context *tml, tml_slot *slot, size_t size, const void *in);
     /* Reads without a wait (reads.c): enqueues a copy of reading->size bytes from offset on; copies it to
      * out if it has arrived (*done); frees what the reading keeps. Entries NULL: the engine has none. */
     tml_status (*read_begin)(tml_context *tml, tml_slot *slot, uint64_t offset,

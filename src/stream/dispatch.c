@@ -401,9 +401,26 @@ static tml_status lay_temporaries(tml_context *tml, unsigned char *scratch)
     return status;
 }
 
+static tml_status put_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    const stream_put_desc *d = desc;
+    tml_slot *slot = tml_slot_of(tml, d->to);
+    (void)scratch;
+    (void)scratch_size;
+    return tml->engine->put ? tml->engine->put(tml, slot, d->size, d->words)
+                            : tml->engine->write(tml, slot, 0, d->size, d->words);
+}
+
+const tml_engine_op stream_put = {.run = put_run};
+
+static const tml_engine_op *step_op(const tml_context *tml, const stream_step *step)
+{
+    return step->program ? step->program : tml->engine->ops[step->op];
+}
+
 static size_t step_scratch_size(tml_context *tml, const stream_step *step)
 {
-    const tml_engine_op *op = tml->engine->ops[step->op];
+    const tml_engine_op *op = step_op(tml, step);
     bool has_scratch = stream_supports_op(tml, op, step->desc) && op->scratch_size;
     return has_scratch ? op->scratch_size(tml, step->desc) : 0;
 }
@@ -430,7 +447,7 @@ tml_status stream_run_steps(tml_context *tml, const char *call, const stream_ste
     size_t own = temporaries_size(tml), size = 0;
     tml_status status = TML_OK;
     for (size_t s = 0; s < count && !status; s++)
-        status = stream_begin_op(tml, call, tml->engine->ops[steps[s].op], op_words[steps[s].op],
+        status = stream_begin_op(tml, call, step_op(tml, &steps[s]), op_words[steps[s].op],
                                  steps[s].desc);
     if (!status) {
         size = steps_scratch_size(tml, steps, count);
@@ -441,7 +458,7 @@ tml_status stream_run_steps(tml_context *tml, const char *call, const stream_ste
     if (!status && own > 0)
         memory = (unsigned char *)memory + own;
     for (size_t s = 0; s < count && !status; s++)
-        status = tml->engine->ops[steps[s].op]->run(tml, steps[s].desc, memory, size - own);
+        status = step_op(tml, &steps[s])->run(tml, steps[s].desc, memory, size - own);
     stream_temporaries_end(tml);
     return status;
 }

@@ -114,7 +114,15 @@ void stream_temporaries_end(tml_context *tml);
 typedef struct stream_step {
     tml_op op;
     const void *desc; /* checked and resolved */
+    const tml_engine_op *program; /* in place of op: a program's part, or stream_put; else NULL */
 } stream_step;
+/* A step that writes words of the host's, of a size that is a multiple of 4 bytes. */
+typedef struct stream_put_desc {
+    tml_buffer to;
+    const void *words;
+    size_t size; /* bytes */
+} stream_put_desc;
+extern const tml_engine_op stream_put;
 tml_status stream_run_steps(tml_context *tml, const char *call, const stream_step *steps,
                             size_t count, tml_buffer scratch);
 size_t stream_steps_scratch_size(tml_context *tml, const stream_step *steps, size_t count);

@@ -90,7 +90,7 @@ static void add_temporaries(tml_context *tml, tml_top_k_desc *d)
 
 static void add_step(top_k *t, tml_op op, const void *desc)
 {
-    t->steps[t->step_count++] = (stream_step){op, desc};
+    t->steps[t->step_count++] = (stream_step){.op = op, .desc = desc};
 }
 
 static tml_status resolve(tml_context *tml, const tml_top_k_desc *desc, top_k *t)

@@ -30,7 +30,7 @@ STRUCT_END(kernel_values)
 #    define KERNEL_COUNTS    uint32_t word_counts[4];
 #endif
 
-/* store_params.comp. Where push constants have no room, for a matrix or for the outputs of an emit kernel, a
+/* store_params.comp: as many words as specialization constant 0 says. Where push constants have no room, for a matrix or for the outputs of an emit kernel, a
  * kernel finds its parameters in scratch, in the order of tml_params, and then the addresses of its
  * outputs after the first. Its arguments have the address of all that in u0 and u1. */
 #define PARAMS_WORDS 24u

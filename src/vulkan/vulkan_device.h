@@ -146,6 +146,8 @@ void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
 void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch);
 tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+/* tml_engine.put, by the shader that stores kernels' parameters. vulkan_kernel.c */
+tml_status vk_put(tml_context *tml, tml_slot *slot, size_t size, const void *in);
 tml_status vk_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading);
 tml_status vk_read_poll(tml_context *tml, tml_reading *reading, void *out, bool *done);
 void vk_read_free(tml_context *tml, tml_reading *reading);

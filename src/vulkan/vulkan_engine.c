@@ -53,6 +53,7 @@ const tml_engine tml_vulkan_engine = {
     .lay = vk_buffer_lay,
     .read = read_slot,
     .write = vk_write,
+    .put = vk_put,
     .read_begin = vk_read_begin,
     .read_poll = vk_read_poll,
     .read_free = vk_read_free,

@@ -2,6 +2,7 @@
  * (tml_vulkan_desc.kernels). Others are compiled at run time by libshaderc, which is opened on
  * first use. Modules live until the context closes, since pipelines are cached by their addresses. */
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -338,6 +339,18 @@ vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena)
                : 0;
 }
 
+static tml_status store_words(tml_context *tml, const store_params_args *args, uint32_t count,
+                              bool unordered)
+{
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_store_params,
+                                                .spec_count = 1,
+                                                .specs = {count},
+                                                .args = args,
+                                                .args_size = sizeof *args,
+                                                .groups = 1,
+                                                .unordered = unordered});
+}
+
 tml_status vk_params_store(tml_context *tml, const tml_params *params, const vk_address *outs,
                            vk_address stored)
 {
@@ -347,10 +360,22 @@ tml_status vk_params_store(tml_context *tml, const tml_params *params, const vk_
     store_params_args args = {.to = stored, .params = *params};
     if (outs)
         memcpy(args.outs, outs, sizeof args.outs);
-    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_store_params,
-                                                .args = &args,
-                                                .args_size = sizeof args,
-                                                .groups = 1});
+    return store_words(tml, &args, PARAMS_WORDS + OUTS_WORDS, false);
+}
+
+tml_status vk_put(tml_context *tml, tml_slot *slot, size_t size, const void *in)
+{
+    const uint32_t *words = in;
+    const uint32_t count = (uint32_t)(size / sizeof *words), most = PARAMS_WORDS + OUTS_WORDS;
+    tml_status status = TML_OK;
+    for (uint32_t i = 0; i < count && status == TML_OK; i += most) {
+        const uint32_t part = TML_MIN_OF(count - i, most);
+        store_params_args args = {.to = vk_slot_address(slot) + i * sizeof *words};
+        memcpy((char *)&args + offsetof(store_params_args, params), words + i,
+               part * sizeof *words);
+        status = store_words(tml, &args, part, i > 0);
+    }
+    return status;
 }
 
 void vk_kernel_args(const tml_context *tml, const vk_kernel_use *use, uint64_t first,
