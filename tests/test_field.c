@@ -304,6 +304,127 @@ TEST(distances_agree_with_the_reference)
         samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2);
 }
 
+/* ---- bins -------------------------------------------------------------------------------------- */
+
+static void desc_of_case(const field_case *test, tml_field_desc *desc, point_cloud *cloud)
+{
+    *desc = (tml_field_desc){.radius = test->radius};
+    memcpy(desc->grid.dims, test->dims, sizeof test->dims);
+    memcpy(desc->grid.spacing, test->spacing, sizeof test->spacing);
+    memcpy(desc->grid.origin, test->origin, sizeof test->origin);
+    memcpy(desc->grid.direction, test->direction, sizeof desc->grid.direction);
+    make_cloud(cloud, &desc->grid, test->points, test->radius, 1);
+}
+
+/* Compares what a device bins with what the host does. */
+static void check_bins(tml_context *tml, const tml_field_desc *desc, const char *name)
+{
+    tml_field_desc resolved;
+    field_plan *host = NULL, *device = NULL;
+    CHECK_OK(tml, tml_field_resolve(tml, desc, &resolved, NULL));
+    CHECK(field_bins_on_device(tml, &resolved));
+    CHECK_OK(tml, field_plan_create_ordered(tml, &resolved, &host));
+    CHECK_OK(tml, field_plan_create(tml, &resolved, &device));
+    if (host && device) {
+        CHECK(host->starts && !device->starts);
+        CHECK_EQ_U64(device->bin_count, host->bin_count);
+        CHECK(memcmp(device->words, host->words, sizeof host->words) == 0);
+        uint32_t *starts = fetch(tml, device->device.starts, host->bin_count + 1);
+        field_point *points = fetch(tml, device->device.points, host->point_count);
+        for (uint64_t b = 0; b <= host->bin_count; b++)
+            if (starts[b] != host->starts[b])
+                test_fail(__FILE__, __LINE__, "%s: bin %u begins at %u, not %u", name, (unsigned)b,
+                          starts[b], (unsigned)host->starts[b]);
+        CHECK(memcmp(points, host->points, host->point_count * sizeof *points) == 0);
+        free(starts);
+        free(points);
+    }
+    field_plan_destroy(tml, host);
+    field_plan_destroy(tml, device);
+}
+
+TEST(devices_bin_points_as_the_host_does)
+{
+    static point_cloud cloud;
+    bool has_device = false;
+    for (uint32_t d = 0; d < MAX_DEVICES; d++) {
+        tml_context *tml = device_context(d);
+        for (size_t i = 0; i < TML_ARRAY_SIZE(cases) && tml; i++) {
+            tml_field_desc desc;
+            if (cases[i].spread > 0)
+                continue;
+            desc_of_case(&cases[i], &desc, &cloud);
+            desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+            check_bins(tml, &desc, cases[i].name);
+            desc.kind = TML_FIELD_DISTANCE;
+            desc.margin = 0.3 * cases[i].radius;
+            check_bins(tml, &desc, cases[i].name);
+            desc.radius = 1e-30; /* reaches no sample, but by its margin */
+            check_bins(tml, &desc, cases[i].name);
+            desc.kind = TML_FIELD_KERNEL_SUM;
+            check_bins(tml, &desc, cases[i].name);
+            tml_buffer_destroy(tml, desc.points);
+            has_device = true;
+        }
+    }
+    if (!has_device)
+        SKIP("no device but the CPU");
+}
+
+/* A field of the first points alone is that of all, of which the others are none. */
+static void check_length(tml_context *tml, const tml_field_desc *known, const point_cloud *cloud,
+                         uint64_t length, bool is_wide)
+{
+    static point_cloud first;
+    static float expected[MAX_SAMPLES], actual[MAX_SAMPLES];
+    const uint64_t *dims = known->grid.dims, count = dims[0] * dims[1] * dims[2];
+    const uint64_t wide[3] = {7, 0, length};
+    const uint32_t narrow[3] = {7, 0, (uint32_t)length};
+    first = *cloud;
+    for (uint64_t i = TML_MIN_OF(length, cloud->count); i < cloud->count; i++)
+        first.points[3 * i] = NAN;
+    tml_field_desc desc = *known;
+    tml_buffer all = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
+    desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, first.points);
+    tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
+    CHECK_OK(tml, tml_field(tml, &desc, out));
+    CHECK_OK(tml, tml_buffer_read(tml, out, expected));
+    tml_buffer_destroy(tml, desc.points);
+    desc.points = all;
+    desc.length.device =
+        buffer_of(tml, is_wide ? TML_U64 : TML_U32, 3, is_wide ? (const void *)wide : narrow);
+    desc.length.device_index = 2;
+    CHECK_OK(tml, tml_field(tml, &desc, out));
+    CHECK_OK(tml, tml_buffer_read(tml, out, actual));
+    CHECK(memcmp(actual, expected, count * sizeof *actual) == 0);
+    tml_buffer_destroy(tml, desc.length.device);
+    tml_buffer_destroy(tml, desc.points);
+    tml_buffer_destroy(tml, out);
+}
+
+TEST(lengths_on_the_device_count)
+{
+    static point_cloud cloud;
+    static const uint64_t lengths[] = {0, 1, 5, 255, 256, 257, 300, 4000};
+    tml_context *cpu = open_cpu(1);
+    for (uint32_t d = 0; d <= MAX_DEVICES; d++) {
+        tml_context *tml = d < MAX_DEVICES ? device_context(d) : cpu;
+        for (size_t i = 0; i < TML_ARRAY_SIZE(lengths) && tml; i++) {
+            tml_field_desc desc;
+            desc_of_case(&cases[1], &desc, &cloud);
+            check_length(tml, &desc, &cloud, lengths[i], i % 2 == 0);
+        }
+    }
+    const uint64_t beyond = (uint64_t)1 << 32 | 2; /* more than 32 bits tell */
+    tml_field_desc desc;
+    desc_of_case(&cases[1], &desc, &cloud);
+    check_length(cpu, &desc, &cloud, beyond, true);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_length(device_context(d), &desc, &cloud, beyond, true);
+    tml_close(cpu);
+}
+
 /* Known by hand: the kernels' centre and half way, and a sphere's distance along an axis. */
 static void check_known_values(tml_context *tml)
 {

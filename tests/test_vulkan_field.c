@@ -80,7 +80,7 @@ static void crowd_on(tml_context *tml)
     CHECK_OK(tml, tml_field(tml, &desc, out));
     CHECK_OK(tml, tml_buffer_read(tml, out, samples));
     CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
-    CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
+    CHECK_OK(tml, field_plan_create_ordered(tml, &resolved, &plan));
     cpu_field_slab(plan, 0, 10, expected);
     for (int i = 0; i < SAMPLES; i++)
         CHECK_NEAR((double)samples[i], (double)expected[i], 1e-4 * (double)expected[i]);

@@ -13,7 +13,7 @@
 #ifndef TROMMEL_FIELD_H
 #define TROMMEL_FIELD_H
 
-#include <trommel/core.h>
+#include <trommel/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,6 +70,9 @@ typedef struct tml_field_desc {
     /* Samples along an automatic grid's longest side where no spacing is given, at least 8. 0:
      * eight to the median radius, within 64 to 512. */
     uint32_t resolution;
+    /* How many of the points count; their number may be on the device, as kernels that move, compact and append
+     * them leave it. The bound, length.count, decides the bins, and so in which order a sample adds its points. */
+    tml_length length;
 } tml_field_desc;
 
 /* desc with every zero resolved: radius, margin, grid. Reads the points (waits). iso, if not NULL,
@@ -86,6 +89,9 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
  * by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);
+
+/* Bytes of scratch that tml_field takes from the arena where it only enqueues; else 0. */
+TML_API size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc);
 
 /* ---- what points carry ----------------------------------------------------------------------- */
 

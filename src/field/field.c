@@ -8,6 +8,7 @@
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 
+static const char call[] = "tml_field";
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /* Automatic grids. */
@@ -33,6 +34,23 @@ bool field_invert(const double m[9], double out[9])
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
+/* A resolved length, from the device where it is there. */
+static tml_status read_length(tml_context *tml, const tml_length *length, uint64_t *out)
+{
+    uint64_t wide = length->count;
+    uint32_t narrow;
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    bool is_wide = slot && slot->type == TML_U64;
+    tml_status status = TML_OK;
+    if (slot)
+        status = tml_buffer_read_range(tml, length->device, length->device_index, 1,
+                                       is_wide ? (void *)&wide : &narrow);
+    if (slot && !is_wide && status == TML_OK)
+        wide = narrow;
+    *out = TML_MIN_OF(wide, length->count);
+    return status;
+}
+
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out)
 {
     void *points = NULL, *radii = NULL;
@@ -47,8 +65,11 @@ tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *
         return status;
     out->points = points;
     out->radii = radii;
-    tml_buffer_describe(tml, desc->points, NULL, &out->count);
-    return TML_OK;
+    out->bound = desc->length.count;
+    status = read_length(tml, &desc->length, &out->count);
+    if (status != TML_OK)
+        field_unmap(tml, desc);
+    return status;
 }
 
 void field_unmap(tml_context *tml, const tml_field_desc *desc)
@@ -168,12 +189,15 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
     static const tml_type radius_types[] = {TML_F32, TML_TYPE_NONE};
     tml_status status =
         tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
-    if (status == TML_OK && !tml_buffer_is_none(desc->radii)) {
-        uint64_t count;
-        tml_buffer_describe(tml, desc->points, NULL, &count);
+    if (status == TML_OK)
+        status = stream_check_length(tml, "tml_field", stream_count_of(tml, desc->points),
+                                     &desc->length);
+    if (status == TML_OK)
+        status = tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points,
+                                           point_types, desc->length.count);
+    if (status == TML_OK && !tml_buffer_is_none(desc->radii))
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
-                                           radius_types, count);
-    }
+                                           radius_types, desc->length.count);
     if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
@@ -419,6 +443,21 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
     return check_grid(tml, grid);
 }
 
+/* Do radius and grid of a checked desc leave nothing to be found from the points? */
+static bool is_given(const tml_field_desc *desc)
+{
+    return desc->grid.dims[0] != 0 && (desc->radius > 0.0 || !tml_buffer_is_none(desc->radii));
+}
+
+static void resolve_rest(tml_field_desc *desc)
+{
+    const double *spacing = desc->grid.spacing;
+    for (int a = 0; a < 3; a++)
+        desc->lower[a] = desc->upper[a] = 0.0; /* they are in the grid */
+    if (desc->margin == 0.0)
+        desc->margin = 2.0 * fmax(fmax(spacing[0], spacing[1]), spacing[2]);
+}
+
 static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_input *input)
 {
     grid_axes axes;
@@ -440,11 +479,6 @@ static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_in
         status =
             resolve_grid(tml, desc, points, median_radius(input, desc->radius), axes.inverse, &box);
     }
-    for (int a = 0; a < 3; a++)
-        desc->lower[a] = desc->upper[a] = 0.0; /* they are in the grid */
-    if (status == TML_OK && desc->margin == 0.0)
-        desc->margin =
-            2.0 * fmax(fmax(desc->grid.spacing[0], desc->grid.spacing[1]), desc->grid.spacing[2]);
     return status;
 }
 
@@ -455,14 +489,17 @@ static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
     tml_status status = check_desc(tml, &result);
     if (status != TML_OK)
         return status;
-    field_input input;
-    status = field_map(tml, &result, &input);
-    if (status != TML_OK)
-        return status;
-    status = resolve(tml, &result, &input);
-    field_unmap(tml, &result);
-    if (status != TML_OK)
-        return status;
+    if (!is_given(&result)) {
+        field_input input;
+        status = field_map(tml, &result, &input);
+        if (status != TML_OK)
+            return status;
+        status = resolve(tml, &result, &input);
+        field_unmap(tml, &result);
+        if (status != TML_OK)
+            return status;
+    }
+    resolve_rest(&result);
     *resolved = result;
     if (iso)
         *iso = result.kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0;
@@ -476,34 +513,66 @@ tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_f
     return status ? status : tml_leave(tml, resolve_all(tml, desc, resolved, iso));
 }
 
+tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, const char *name,
+                                  const tml_field_desc *desc, tml_field_desc *resolved)
+{
+    if (!field_parts_of[tml->engine->part].field)
+        return tml_refuse(tml, name_of_call, "no fields");
+    if (!is_given(desc) || !tml_buffer_is_none(desc->radii))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s needs radius and grid.dims, and no radii: the host would have to "
+                         "look at the points; tml_field_resolve finds both",
+                         name_of_call, name);
+    tml_status status = tml_field_resolve(tml, desc, resolved, NULL);
+    if (status != TML_OK || tml->engine->is_host || field_bins_on_device(tml, resolved))
+        return status;
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     "%s: %s.points lie on the host (tml_buffer_desc.host), are more than 2^30, or "
+                     "a side of its grid has more than 2^28 samples",
+                     name_of_call, name);
+}
+
 /* ---- evaluation ------------------------------------------------------------------------------ */
+
+/* Checks a call of tml_field and resolves its desc. */
+static tml_status check_call(tml_context *tml, const tml_field_desc *desc, tml_buffer out,
+                             tml_field_desc *resolved)
+{
+    static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
+    if (!field_parts_of[tml->engine->part].field)
+        return tml_refuse(tml, call, "no fields");
+    tml_status status = tml_field_resolve(tml, desc, resolved, NULL);
+    if (status != TML_OK)
+        return status;
+    const uint64_t *dims = resolved->grid.dims;
+    status = tml_check_buffer(tml, call, "out", out, out_types, dims[0] * dims[1] * dims[2]);
+    const stream_field outputs[] = {{"out", out}};
+    stream_input inputs[] = {{"desc.points", desc->points, 0},
+                             {"desc.radii", desc->radii, 0},
+                             {"desc.length.device", desc->length.device, 0}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(inputs); i++) {
+        const tml_slot *slot = tml_slot_of(tml, inputs[i].buffer);
+        if (slot && slot->on_host) /* out lies elsewhere */
+            inputs[i].buffer = (tml_buffer){0, 0};
+    }
+    return status ? status
+                  : stream_check_memory(tml, call, outputs, 1, inputs, TML_ARRAY_SIZE(inputs));
+}
 
 static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
 {
-    static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_engine_op *op = field_parts_of[tml->engine->part].field;
-    if (!op)
-        return tml_refuse(tml, "tml_field", "no fields");
     tml_field_desc resolved;
-    tml_status status = tml_field_resolve(tml, desc, &resolved, NULL);
-    if (status != TML_OK)
-        return status;
-    const uint64_t *dims = resolved.grid.dims;
-    status = tml_check_buffer(tml, "tml_field", "out", out, out_types, dims[0] * dims[1] * dims[2]);
-    if (status == TML_OK && !tml_slot_of(tml, desc->points)->on_host)
-        status =
-            stream_check_apart(tml, "tml_field", "out", out, "desc.points", desc->points, false);
-    const tml_slot *radii = tml_slot_of(tml, desc->radii);
-    if (status == TML_OK && radii && !radii->on_host)
-        status = stream_check_apart(tml, "tml_field", "out", out, "desc.radii", desc->radii, false);
-    if (status != TML_OK)
-        return status;
     field_plan *plan;
-    status = field_plan_create(tml, &resolved, &plan);
+    tml_status status = check_call(tml, desc, out, &resolved);
+    if (status == TML_OK && field_bins_on_device(tml, &resolved))
+        return field_run_after(tml, call, &resolved, out, NULL, op, NULL);
+    if (status == TML_OK)
+        status = field_plan_create(tml, &resolved, &plan);
     if (status != TML_OK)
         return status;
     plan->out = out;
-    status = stream_run_op(tml, "tml_field", op, "no fields", plan, (tml_buffer){0, 0});
+    status = stream_run_op(tml, call, op, "no fields", plan, (tml_buffer){0, 0});
     field_plan_destroy(tml, plan);
     return status;
 }
@@ -512,4 +581,23 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, evaluate(tml, desc, out));
+}
+
+static size_t scratch_size(tml_context *tml, const tml_field_desc *desc)
+{
+    const tml_engine_op *op = field_parts_of[tml->engine->part].field;
+    tml_field_desc resolved;
+    if (tml->engine->is_host ||
+        field_resolve_enqueued(tml, call, "desc", desc, &resolved) != TML_OK)
+        return 0;
+    return field_scratch_size_before(tml, call, &resolved, NULL, op, NULL);
+}
+
+size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

@@ -17,9 +17,10 @@
 #include "field/field_slabs.h"
 
 enum {
-    FIELD_MAX_LEVELS = 8,        /* the last level also takes every smaller radius */
-    FIELD_MAX_BINS = 1 << 22,    /* a level; larger grids get larger bins */
-    FIELD_LEVEL_WORDS = 8,       /* of device.levels */
+    FIELD_MAX_LEVELS = 8,     /* the last level also takes every smaller radius */
+    FIELD_MAX_BINS = 1 << 22, /* a level; larger grids get larger bins */
+    FIELD_PLAN_LEVELS = 52,   /* the first word of the first level, kernels/real64_bins.k.h */
+    FIELD_PLAN_WORDS = FIELD_PLAN_LEVELS + 8 * FIELD_MAX_LEVELS,
     FIELD_LIST_BRICKS = 1 << 20, /* room of device.bricks, unless the grid has fewer bricks */
 };
 
@@ -31,7 +32,6 @@ typedef struct field_point {
 typedef struct field_level {
     double support[3];  /* largest reach of the level's points along each axis, in samples */
     uint32_t edge_log2; /* a bin's edge in samples */
-    double per_edge;    /* 1 / edge */
     uint64_t bins[3];
     uint64_t first_bin; /* in starts */
 } field_level;
@@ -52,17 +52,19 @@ struct field_plan {
     uint32_t level_count;
     field_level levels[FIELD_MAX_LEVELS];
     uint64_t bin_count;
+    uint32_t words[FIELD_PLAN_WORDS]; /* what the binning needs: kernels/real64_bins.k.h */
+    /* On the host, unless the points were binned on the device: */
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
-    uint64_t point_count;
     field_point *points;
-    uint64_t *order; /* of each, its number in the desc; NULL: not kept */
+    uint64_t point_count; /* binned on the device: at most */
+    uint64_t *order;      /* of each, its number in the desc; NULL: not kept */
     /* Copies in device memory, for engines other than the CPU. */
     struct {
         tml_buffer points; /* records of 16 bytes */
         tml_buffer starts; /* u32 */
-        /* FIELD_LEVEL_WORDS u32 a level: first_bin, edge_log2, bins x y z, support x y z rounded up
-         * to whole samples. */
-        tml_buffer levels;
+        /* The plan's words. Of each level: first_bin, edge_log2, bins x y z, support x y z rounded
+         * up to whole samples. */
+        tml_buffer words;
         /* u32, scratch of an engine: a count, then the numbers of that many bricks to evaluate, at
          * most brick_room, which is at least a layer of bricks. */
         tml_buffer bricks;
@@ -109,9 +111,19 @@ typedef struct field_input {
     const float *points; /* 3 a point */
     const float *radii;  /* NULL: the desc's radius for all */
     uint64_t count;
+    uint64_t bound; /* most points: the length's bound */
 } field_input;
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out);
 void field_unmap(tml_context *tml, const tml_field_desc *desc);
+
+/* Starts a plan of a resolved desc: all but the levels, and what the points decide. */
+void field_plan_begin(const tml_field_desc *resolved, field_plan *plan);
+/* Makes the level of points that have all the same radius, for at most bound of them. */
+void field_plan_one_radius(field_plan *plan, uint64_t bound);
+
+/* Bins the points of a resolved desc on the device, into buffers of a plan that was begun. Errors: those of
+ * buffers and of scratch. */
+tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan);
 
 /* Inverts a row-major 3x3 matrix. False if it is singular or not finite. */
 bool field_invert(const double matrix[9], double out[9]);

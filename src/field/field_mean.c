@@ -167,7 +167,6 @@ static tml_status check_desc(mean_job *job)
 {
     static const tml_type position_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     const tml_field_mean_desc *desc = job->desc;
-    tml_buffer_describe(job->tml, desc->field->points, NULL, &job->point_count);
     tml_status status =
         tml_check_buffer(job->tml, call, "desc.positions", desc->positions, position_types, 0);
     if (status == TML_OK)
@@ -411,7 +410,7 @@ tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
     if (!*out)
         return no_memory(tml, sizeof **out);
     **out = (field_means){.plan = plan};
-    tml_buffer_describe(tml, resolved->points, NULL, &(*out)->point_count);
+    (*out)->point_count = resolved->length.count;
     return upload_plan(tml, resolved, origin, *out);
 }
 
@@ -597,6 +596,7 @@ static tml_status run_means(mean_job *job)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.field is NULL, needs the desc of the points' field", call);
     tml_status status = tml_field_resolve(tml, desc->field, &field, NULL);
+    job->point_count = status == TML_OK ? field.length.count : 0;
     if (status == TML_OK)
         status = check_desc(job);
     if (status != TML_OK || job->position_count == 0)

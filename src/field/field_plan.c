@@ -8,15 +8,18 @@
 #include <string.h>
 
 #include "field/field_internal.h"
+#include "field/field_reals.h"
 
 #include "kernels/kernel.h"
-
+/* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/field.k.h"
+#include "kernels/real64_bins.k.h"
 
 #include "kernels/kernel_end.h"
 
-/* A point with this key reaches no sample. */
-#define NO_BIN UINT32_MAX
+_Static_assert(FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * FIELD_MAX_LEVELS == FIELD_PLAN_WORDS &&
+                   FIELD_BINS_LEVELS == FIELD_PLAN_LEVELS,
+               "the plan's words are numbered otherwise");
 
 /* A level has at most BINS_A_POINT bins a point, or MIN_BINS. Bins stay brick-sized where points
  * are dense, and a few points in a huge grid cost kilobytes. */
@@ -39,16 +42,11 @@ static const double support_slack = 0x1p-9;
 typedef struct plan_job {
     field_plan *plan;
     const float *points;
-    const float *radii; /* NULL: radius for all */
-    double radius;
+    const float *radii; /* NULL: the desc's radius for all */
     uint64_t count;
-    double origin[3];
-    double inverse[9];    /* from world to samples, row-major */
-    double widest_extent; /* largest of plan->extent */
-    double largest_reach;
     uint64_t chunk_count;
     double reaches[MAX_CHUNKS][2]; /* smallest and largest of each chunk's that are not 0 */
-    uint32_t *keys;                /* bin of each point, or NO_BIN */
+    uint32_t *keys;                /* bin of each point */
     uint32_t bucket_log2;          /* bins of a bucket */
     uint64_t bucket_count;
     uint64_t *places;  /* [chunk][bucket]: its points, then where the next of them goes */
@@ -56,64 +54,27 @@ typedef struct plan_job {
     uint64_t *entries; /* by bucket */
 } plan_job;
 
-/* Reach of point i, or 0 for a point that is ignored. */
+static tml_words words_of(const float *floats)
+{
+    return (tml_words)(const void *)floats;
+}
+
 static double reach_of(const plan_job *job, uint64_t i)
 {
-    double radius = job->radii ? (double)job->radii[i] : job->radius;
-    double reach = radius + (double)job->plan->margin;
-    bool usable = radius >= FIELD_MIN_LENGTH && radius <= FIELD_MAX_LENGTH &&
-                  reach * job->widest_extent >= smallest_reach;
-    return usable ? reach : 0.0;
+    return field_reach(job->plan->words, words_of(job->radii), i);
 }
 
-/* Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the last one has all smaller too. */
-static uint32_t level_of(double largest, double reach)
+/* Of a point that is not ignored. */
+static field_binned binned(const plan_job *job, uint64_t i, double reach)
 {
-    uint32_t level = 0;
-    while (level + 1 < FIELD_MAX_LEVELS && reach <= largest / 4.0)
-        largest /= 4.0, level++;
-    return level;
-}
-
-/* Position in samples from sample (0, 0, 0), in double: far more exact than float. */
-static void to_samples(const plan_job *job, const float *point, double out[3])
-{
-    double d[3];
-    for (int a = 0; a < 3; a++)
-        d[a] = (double)point[a] - job->origin[a];
-    for (int a = 0; a < 3; a++)
-        out[a] = job->inverse[3 * a] * d[0] + job->inverse[3 * a + 1] * d[1] +
-                 job->inverse[3 * a + 2] * d[2];
-}
-
-/* The bin along one axis. Points outside the grid go to the border bins, which are nearer to every
- * brick, so a brick still finds them within the support. */
-static uint64_t bin_along(const field_level *level, int axis, double position)
-{
-    double bin = position * level->per_edge, last = (double)(int64_t)(level->bins[axis] - 1);
-    bin = bin > 0.0 ? bin : 0.0; /* NaN too */
-    return (uint64_t)(int64_t)(bin < last ? bin : last);
+    const uint32_t *words = job->plan->words;
+    return field_bin_of(words, words_of(job->points), i, reach, field_level_of(words, reach));
 }
 
 static uint32_t key_of(const plan_job *job, uint64_t i)
 {
-    const field_plan *plan = job->plan;
-    double reach = reach_of(job, i), position[3];
-    if (reach == 0.0)
-        return NO_BIN;
-    to_samples(job, job->points + 3 * i, position);
-    for (int a = 0; a < 3; a++) {
-        double support = reach * plan->extent[a];
-        if (!(position[a] > -support &&
-              position[a] < (double)(int64_t)(plan->dims[a] - 1) + support))
-            return NO_BIN; /* NaN too */
-    }
-    const field_level *level = &plan->levels[level_of(job->largest_reach, reach)];
-    uint64_t bin[3];
-    for (int a = 0; a < 3; a++)
-        bin[a] = bin_along(level, a, position[a]);
-    return (uint32_t)(level->first_bin + bin[0] +
-                      level->bins[0] * (bin[1] + level->bins[1] * bin[2]));
+    double reach = reach_of(job, i);
+    return reach > 0.0 ? binned(job, i, reach).bin : job->plan->words[FIELD_BINS_NONE];
 }
 
 /* The first point of a chunk, or the end of the one before it. */
@@ -140,11 +101,12 @@ static void key_task(void *argument, uint32_t chunk)
 {
     plan_job *job = argument;
     uint64_t *counts = job->places + chunk * job->bucket_count;
+    uint32_t none = job->plan->words[FIELD_BINS_NONE];
     memset(counts, 0, job->bucket_count * sizeof *counts);
     for (uint64_t i = chunk_first(job, chunk); i < chunk_first(job, chunk + 1); i++) {
         uint32_t key = key_of(job, i);
         job->keys[i] = key;
-        if (key != NO_BIN)
+        if (key != none)
             counts[key >> job->bucket_log2]++;
     }
 }
@@ -170,7 +132,7 @@ static void scatter_task(void *argument, uint32_t chunk)
     uint32_t mask = ((uint32_t)1 << job->bucket_log2) - 1;
     for (uint64_t i = chunk_first(job, chunk); i < chunk_first(job, chunk + 1); i++) {
         uint32_t key = job->keys[i];
-        if (key != NO_BIN)
+        if (key != job->plan->words[FIELD_BINS_NONE])
             job->entries[places[key >> job->bucket_log2]++] =
                 (uint64_t)(key & mask) << ENTRY_BIN_SHIFT | i;
     }
@@ -179,14 +141,10 @@ static void scatter_task(void *argument, uint32_t chunk)
 /* The point of an entry, placed in its bin. */
 static field_point point_of(const plan_job *job, uint64_t i)
 {
-    double reach = reach_of(job, i), position[3];
-    const field_level *level = &job->plan->levels[level_of(job->largest_reach, reach)];
-    field_point point = {.reach = (float)reach};
-    to_samples(job, job->points + 3 * i, position);
-    for (int a = 0; a < 3; a++) {
-        uint64_t corner = bin_along(level, a, position[a]) << level->edge_log2;
-        point.position[a] = (float)(position[a] - (double)(int64_t)corner);
-    }
+    tml_uvec4 record = binned(job, i, reach_of(job, i)).record;
+    field_point point;
+    _Static_assert(sizeof point == sizeof record, "its bits");
+    memcpy(&point, &record, sizeof point);
     return point;
 }
 
@@ -232,24 +190,34 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+static void put_doubles(field_plan *plan, uint32_t at, const double *values, size_t count)
+{
+    memcpy(plan->words + at, values, count * sizeof *values);
+}
+
 /* Sets the matrix from world to samples, the extents, and the upper triangular frame of the grid's
  * steps (by Gram-Schmidt). */
-static void plan_frame(plan_job *job, const tml_grid *grid)
+static void plan_frame(field_plan *plan, const tml_grid *grid)
 {
-    field_plan *plan = job->plan;
-    double matrix[9], step[3][3]; /* step[a]: column a */
+    double matrix[9], inverse[9], step[3][3]; /* step[a]: column a */
     for (int a = 0; a < 3; a++)
         for (int row = 0; row < 3; row++) {
             matrix[3 * row + a] = grid->direction[3 * row + a] * grid->spacing[a];
             step[a][row] = matrix[3 * row + a];
         }
-    field_invert(matrix, job->inverse);
-    memcpy(job->origin, grid->origin, sizeof job->origin);
+    field_invert(matrix, inverse);
+    double widest = 0.0, last[3];
     for (int a = 0; a < 3; a++) {
-        const double *row = job->inverse + 3 * a;
+        const double *row = inverse + 3 * a;
         plan->extent[a] = sqrt(dot(row, row));
-        job->widest_extent = fmax(job->widest_extent, plan->extent[a]);
+        widest = fmax(widest, plan->extent[a]);
+        last[a] = (double)(int64_t)(plan->dims[a] - 1);
     }
+    put_doubles(plan, FIELD_BINS_INVERSE, inverse, 9);
+    put_doubles(plan, FIELD_BINS_ORIGIN, grid->origin, 3);
+    put_doubles(plan, FIELD_BINS_EXTENT, plan->extent, 3);
+    put_doubles(plan, FIELD_BINS_LAST, last, 3);
+    put_doubles(plan, FIELD_BINS_WIDEST, &widest, 1);
 
     plan->frame.xx = sqrt(dot(step[0], step[0]));
     plan->frame.xy = dot(step[0], step[1]) / plan->frame.xx;
@@ -273,9 +241,8 @@ static void plan_frame(plan_job *job, const tml_grid *grid)
 
 /* Bins of a level of points up to reach: the smallest cubes of at least a brick, wider than a
  * quarter of the support, and at most max_bins. A brick reads at most 10 bins along an axis. */
-static void plan_level(plan_job *job, field_level *level, double reach, uint64_t max_bins)
+static void plan_level(field_plan *plan, field_level *level, double reach, uint64_t max_bins)
 {
-    field_plan *plan = job->plan;
     double narrowest = INFINITY;
     for (int a = 0; a < 3; a++) {
         level->support[a] = reach * plan->extent[a] * (1.0 + support_slack) + support_slack;
@@ -285,7 +252,6 @@ static void plan_level(plan_job *job, field_level *level, double reach, uint64_t
     level->edge_log2 = FIELD_BRICK_LOG2;
     for (uint64_t bins;; level->edge_log2++) {
         uint64_t edge = (uint64_t)1 << level->edge_log2;
-        level->per_edge = 1.0 / (double)edge;
         bins = 1;
         for (int a = 0; a < 3; a++) {
             level->bins[a] = (plan->dims[a] - 1) / edge + 1;
@@ -298,27 +264,43 @@ static void plan_level(plan_job *job, field_level *level, double reach, uint64_t
     }
 }
 
-/* Makes the levels that the radii need. */
-static void plan_levels(tml_context *tml, plan_job *job)
+static void put_level(field_plan *plan, uint32_t l)
 {
-    field_plan *plan = job->plan;
-    double smallest = INFINITY;
-    if (job->radii)
-        tml_parallel_for(tml, (uint32_t)job->chunk_count, reach_task, job);
-    for (uint64_t c = 0; c < job->chunk_count && job->radii; c++) {
-        smallest = fmin(smallest, job->reaches[c][0]);
-        job->largest_reach = fmax(job->largest_reach, job->reaches[c][1]);
+    const field_level *level = &plan->levels[l];
+    uint32_t *to = plan->words + FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * l;
+    to[0] = (uint32_t)level->first_bin;
+    to[1] = level->edge_log2;
+    for (int a = 0; a < 3; a++) {
+        to[2 + a] = (uint32_t)level->bins[a];
+        to[5 + a] = (uint32_t)fmin(ceil(level->support[a]), (double)plan->dims[a]);
     }
-    if (!job->radii && reach_of(job, 0) > 0.0)
-        smallest = job->largest_reach = reach_of(job, 0);
-    uint64_t max_bins = job->count < FIELD_MAX_BINS / BINS_A_POINT ? job->count * BINS_A_POINT
-                                                                   : (uint64_t)FIELD_MAX_BINS;
+}
+
+/* Makes the levels that reaches from smallest to largest need, for that many points at most. None if none is near. */
+static void plan_levels(field_plan *plan, double smallest, double largest, uint64_t bound)
+{
+    uint64_t max_bins =
+        bound < FIELD_MAX_BINS / BINS_A_POINT ? bound * BINS_A_POINT : (uint64_t)FIELD_MAX_BINS;
     max_bins = TML_MAX_OF(max_bins, (uint64_t)MIN_BINS);
-    plan->level_count =
-        smallest <= job->largest_reach ? level_of(job->largest_reach, smallest) + 1 : 0;
-    double reach = job->largest_reach;
-    for (uint32_t l = 0; l < plan->level_count; l++, reach /= 4.0)
-        plan_level(job, &plan->levels[l], reach, max_bins);
+    put_doubles(plan, FIELD_BINS_LARGEST, &largest, 1);
+    plan->words[FIELD_BINS_COUNT] = FIELD_MAX_LEVELS;
+    plan->level_count = smallest <= largest ? field_level_of(plan->words, smallest) + 1 : 0;
+    plan->words[FIELD_BINS_COUNT] = plan->level_count;
+    for (uint32_t l = 0; l < plan->level_count; l++, largest /= 4.0) {
+        plan_level(plan, &plan->levels[l], largest, max_bins);
+        put_level(plan, l);
+    }
+    plan->words[FIELD_BINS_NONE] = (uint32_t)plan->bin_count;
+}
+
+/* The smallest and the largest reach of points that have radii. */
+static void find_reaches(tml_context *tml, plan_job *job, double *smallest, double *largest)
+{
+    tml_parallel_for(tml, (uint32_t)job->chunk_count, reach_task, job);
+    for (uint64_t c = 0; c < job->chunk_count; c++) {
+        *smallest = fmin(*smallest, job->reaches[c][0]);
+        *largest = fmax(*largest, job->reaches[c][1]);
+    }
 }
 
 static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
@@ -387,27 +369,6 @@ static tml_status plan_sort(tml_context *tml, plan_job *job, bool keeps_order)
 
 /* ---- copies on the device -------------------------------------------------------------------- */
 
-static tml_status copy_levels(tml_context *tml, field_plan *plan)
-{
-    uint32_t words[FIELD_MAX_LEVELS * FIELD_LEVEL_WORDS] = {0};
-    for (uint32_t l = 0; l < plan->level_count; l++) {
-        const field_level *level = &plan->levels[l];
-        uint32_t *to = words + l * FIELD_LEVEL_WORDS;
-        to[0] = (uint32_t)level->first_bin;
-        to[1] = level->edge_log2;
-        for (int a = 0; a < 3; a++) {
-            to[2 + a] = (uint32_t)level->bins[a];
-            to[5 + a] = (uint32_t)fmin(ceil(level->support[a]), (double)plan->dims[a]);
-        }
-    }
-    return tml_buffer_create(tml,
-                             &(tml_buffer_desc){.type = TML_U32,
-                                                .count = TML_ARRAY_SIZE(words),
-                                                .data = words,
-                                                .label = "field levels"},
-                             &plan->device.levels);
-}
-
 static tml_status copy_starts(tml_context *tml, field_plan *plan)
 {
     uint64_t count = plan->bin_count + 1;
@@ -427,10 +388,11 @@ static tml_status copy_starts(tml_context *tml, field_plan *plan)
 /* Copies the plan to the device. Device engines refuse more points than u32 counts. */
 static tml_status copy_to_device(tml_context *tml, field_plan *plan)
 {
-    uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
-    uint64_t bricks = layer * field_bricks_along(plan->dims[2]);
-    plan->device.brick_room = TML_MAX_OF(layer, TML_MIN_OF(bricks, (uint64_t)FIELD_LIST_BRICKS));
-    tml_status status = copy_levels(tml, plan);
+    tml_status status = tml_buffer_create(
+        tml,
+        &(tml_buffer_desc){
+            .type = TML_U32, .count = FIELD_PLAN_WORDS, .data = plan->words, .label = "field plan"},
+        &plan->device.words);
     if (status == TML_OK)
         status = copy_starts(tml, plan);
     if (status == TML_OK)
@@ -451,14 +413,9 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, bool keeps_order,
-                              field_plan **out)
+void field_plan_begin(const tml_field_desc *resolved, field_plan *plan)
 {
-    *out = NULL;
-    field_plan *plan = tml_alloc(tml, sizeof *plan);
-    if (!plan)
-        return no_memory(tml, sizeof *plan, "plan");
-    memset(plan, 0, sizeof *plan);
+    *plan = (field_plan){.background = 0.0f};
     memcpy(plan->dims, resolved->grid.dims, sizeof plan->dims);
     bool distance = resolved->kind == TML_FIELD_DISTANCE;
     plan->formula = distance                                 ? FIELD_DISTANCE
@@ -467,22 +424,66 @@ static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, 
                                                              : FIELD_WENDLAND_C2;
     plan->margin = distance ? (float)resolved->margin : 0.0f;
     plan->background = -plan->margin + 0.0f; /* 0, not -0 */
+    uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
+    uint64_t bricks = layer * field_bricks_along(plan->dims[2]);
+    plan->device.brick_room = TML_MAX_OF(layer, TML_MIN_OF(bricks, (uint64_t)FIELD_LIST_BRICKS));
 
-    plan_job job = {.plan = plan, .radius = resolved->radius};
-    plan_frame(&job, &resolved->grid);
+    const double radius = tml_buffer_is_none(resolved->radii) ? resolved->radius : 0.0;
+    const double margin = (double)plan->margin;
+    const double lengths[2] = {FIELD_MIN_LENGTH, FIELD_MAX_LENGTH};
+    put_doubles(plan, FIELD_BINS_RADIUS, &radius, 1);
+    put_doubles(plan, FIELD_BINS_MARGIN, &margin, 1);
+    put_doubles(plan, FIELD_BINS_LEAST, lengths, 2);
+    put_doubles(plan, FIELD_BINS_NEAR, &smallest_reach, 1);
+    plan_frame(plan, &resolved->grid);
+}
+
+void field_plan_one_radius(field_plan *plan, uint64_t bound)
+{
+    double reach = field_reach(plan->words, NULL, 0);
+    plan_levels(plan, reach > 0.0 ? reach : INFINITY, reach, bound);
+}
+
+static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, field_plan *plan,
+                              bool keeps_order)
+{
+    plan_job job = {.plan = plan};
     field_input input;
     tml_status status = field_map(tml, resolved, &input);
-    if (status == TML_OK) {
-        job.points = input.points;
-        job.radii = input.radii;
-        job.count = input.count;
-        job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
-        plan_levels(tml, &job);
-        status = plan_sort(tml, &job, keeps_order);
-        field_unmap(tml, resolved);
+    if (status != TML_OK)
+        return status;
+    job.points = input.points;
+    job.radii = input.radii;
+    job.count = input.count;
+    job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
+    if (job.radii) {
+        double smallest = INFINITY, largest = 0.0;
+        find_reaches(tml, &job, &smallest, &largest);
+        plan_levels(plan, smallest, largest, input.bound);
+    } else {
+        field_plan_one_radius(plan, input.bound);
     }
-    if (status == TML_OK && !tml->engine->is_host)
-        status = copy_to_device(tml, plan);
+    status = plan_sort(tml, &job, keeps_order);
+    field_unmap(tml, resolved);
+    return status;
+}
+
+static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, bool keeps_order,
+                              field_plan **out)
+{
+    *out = NULL;
+    field_plan *plan = tml_alloc(tml, sizeof *plan);
+    if (!plan)
+        return no_memory(tml, sizeof *plan, "plan");
+    field_plan_begin(resolved, plan);
+    tml_status status;
+    if (!keeps_order && field_bins_on_device(tml, resolved)) {
+        status = field_plan_bin(tml, resolved, plan);
+    } else {
+        status = plan_points(tml, resolved, plan, keeps_order);
+        if (status == TML_OK && !tml->engine->is_host)
+            status = copy_to_device(tml, plan);
+    }
     if (status != TML_OK) {
         field_plan_destroy(tml, plan);
         return status;
@@ -508,7 +509,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
         return;
     tml_buffer_destroy(tml, plan->device.points);
     tml_buffer_destroy(tml, plan->device.starts);
-    tml_buffer_destroy(tml, plan->device.levels);
+    tml_buffer_destroy(tml, plan->device.words);
     tml_buffer_destroy(tml, plan->device.bricks);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
     tml_free(tml, plan->order, plan->point_count * sizeof *plan->order);
@@ -519,12 +520,15 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
 void field_level_reach(const field_level *level, int axis, uint64_t first, uint64_t last,
                        uint64_t *bin_first, uint64_t *bin_last)
 {
-    *bin_first = bin_along(level, axis, (double)first - level->support[axis]);
-    *bin_last = bin_along(level, axis, (double)last + level->support[axis]);
+    uint32_t bins = (uint32_t)level->bins[axis];
+    *bin_first = field_bin_along((double)first - level->support[axis], level->edge_log2, bins);
+    *bin_last = field_bin_along((double)last + level->support[axis], level->edge_log2, bins);
 }
 
 bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count)
 {
+    if (!plan->starts && plan->level_count > 0)
+        return false;
     for (uint32_t l = 0; l < plan->level_count && z_count > 0; l++) {
         const field_level *level = &plan->levels[l];
         uint64_t first, last, layer = level->bins[0] * level->bins[1];

@@ -20,6 +20,21 @@ tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *res
                                      field_plan **out);
 void field_plan_destroy(tml_context *tml, field_plan *plan);
 
+/* Does a device bin a resolved desc's points, without a wait? */
+bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc);
+/* tml_field_resolve for calls that only enqueue: refuses a field whose points the host would have to read, but on the
+ * CPU engine. Errors: UNSUPPORTED, by the names of the call and the desc. */
+tml_status field_resolve_enqueued(tml_context *tml, const char *call, const char *name,
+                                  const tml_field_desc *desc, tml_field_desc *resolved);
+/* Bins the points of such a desc on the device, and then runs a program's part on desc, which finds the
+ * plan in *plan; NULL: on the plan itself, for out. All of it lies in scratch, of that size. Errors: those of the part
+ * and of scratch. */
+tml_status field_run_after(tml_context *tml, const char *call, const tml_field_desc *resolved,
+                           tml_buffer out, field_plan **plan, const tml_engine_op *program,
+                           const void *desc);
+size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_field_desc *resolved,
+                                 field_plan **plan, const tml_engine_op *program, const void *desc);
+
 /* Evaluates layers [z_first, z_first + z_count) into out (z_count * dims[1] * dims[0] floats, x
  * fastest). out is memory on the CPU engine, a device address on Vulkan, and on OpenGL ES, which
  * takes only the whole field, a gl_texture of WORDS. Any split into slabs gives the same samples

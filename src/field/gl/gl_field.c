@@ -38,6 +38,17 @@ static uint64_t most_bins_along(const field_level *level, int axis)
     return bins < (double)level->bins[axis] ? (uint64_t)bins : level->bins[axis];
 }
 
+/* Most points of a level that a fragment's support may meet, in that many bins. */
+static uint64_t most_points(const field_plan *plan, const field_level *level, uint64_t bins_near)
+{
+    if (!plan->starts) /* the device alone knows where they are */
+        return plan->point_count;
+    uint64_t end = level->first_bin + level->bins[0] * level->bins[1] * level->bins[2], most = 0;
+    for (uint64_t b = level->first_bin; b < end; b++)
+        most = TML_MAX_OF(most, plan->starts[b + 1] - plan->starts[b]);
+    return TML_MIN_OF(most * bins_near, plan->starts[end] - plan->starts[level->first_bin]);
+}
+
 /* Sets window, the points that a fragment may add in a draw, and the number of such draws. */
 static tml_status plan_windows(field_job *job)
 {
@@ -45,14 +56,11 @@ static tml_status plan_windows(field_job *job)
     uint64_t bins = 0, points = 0;
     for (uint32_t l = 0; l < plan->level_count; l++) {
         const field_level *level = &plan->levels[l];
-        uint64_t count = level->bins[0] * level->bins[1] * level->bins[2], near = 1, most = 0;
+        uint64_t near = 1;
         for (int a = 0; a < 3; a++)
             near *= most_bins_along(level, a);
-        for (uint64_t b = level->first_bin; b < level->first_bin + count; b++)
-            most = TML_MAX_OF(most, plan->starts[b + 1] - plan->starts[b]);
         bins += 3 * near; /* iterations over bins, their rows and their layers */
-        points += TML_MIN_OF(most * near, plan->starts[level->first_bin + count] -
-                                              plan->starts[level->first_bin]);
+        points += most_points(plan, level, near);
     }
     uint64_t most_bins = MOST_TURNS - FRAGMENTS_TOGETHER * LEAST_WINDOW;
     if (bins > most_bins)
@@ -90,7 +98,7 @@ static tml_status find_bricks(field_job *job)
                    &(gl_draw_info){
                        .shader = &gl_shader_field_bricks,
                        .inputs = {{"starts", gl_texture_of(job->tml, plan->device.starts)},
-                                  {"levels", gl_texture_of(job->tml, plan->device.levels)}},
+                                  {"plan", gl_texture_of(job->tml, plan->device.words)}},
                        .uniforms = {GL_UINT("level_count", plan->level_count),
                                     gl_divisor("bricks_x", job->bricks[0]),
                                     gl_divisor("bricks_y", job->bricks[1])},
@@ -114,7 +122,7 @@ static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t
                             .shader = &gl_shader_field,
                             .defines = defines,
                             .inputs = {{"starts", gl_texture_of(tml, plan->device.starts)},
-                                       {"levels", gl_texture_of(tml, plan->device.levels)},
+                                       {"plan", gl_texture_of(tml, plan->device.words)},
                                        {"points", job->points},
                                        {"near_bricks", job->near_bricks},
                                        {"before0", before[0]},

@@ -27,7 +27,8 @@ static field_args args_of(const tml_context *tml, const field_plan *plan)
 {
     return (field_args){.points = vk_address_of(tml, plan->device.points),
                         .starts = vk_address_of(tml, plan->device.starts),
-                        .levels = vk_address_of(tml, plan->device.levels),
+                        .levels = vk_address_of(tml, plan->device.words) +
+                                  FIELD_PLAN_LEVELS * sizeof(uint32_t),
                         .bricks = vk_address_of(tml, plan->device.bricks),
                         .dims_x = (uint32_t)plan->dims[0],
                         .dims_y = (uint32_t)plan->dims[1],
