@@ -528,8 +528,9 @@ static tml_status count_part(surface_job *job, double from, double to)
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-/* The case table numbers edges 4 * axis + place. */
-static void expand_cases(surface_case cases[256])
+/* The case table numbers edges 4 * axis + place. flip: with the second and third corner of each
+ * triangle exchanged. */
+static void expand_cases(surface_case cases[256], bool flip)
 {
     /* Lane of each edge: counters 0 ... 3 for the x-edges. An odd y- or z-edge lies one step along
      * x: its number is its counter's value after the cell. */
@@ -540,7 +541,7 @@ static void expand_cases(surface_case cases[256])
         *entry = (surface_case){.index_count = (uint8_t)(3 * surface_case_count[i])};
         for (unsigned k = 0; k < entry->index_count; k++) {
             uint32_t edge = surface_case_edges[2 * i + k / 8] >> (4 * (k % 8)) & 0xf;
-            entry->lanes[k] = lane_of_edge[edge];
+            entry->lanes[flip ? k / 3 * 3 + (3 - k % 3) % 3 : k] = lane_of_edge[edge];
         }
         for (unsigned c = 0; c < 8; c++) {
             unsigned edge = edge_of_counter[c];
@@ -606,7 +607,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     }
 
     surface_case cases[256];
-    expand_cases(cases);
+    expand_cases(cases, plan->flip_winding);
     job.cases = cases;
     float *slab;
     if (plan->stage == SURFACE_COUNT) {

@@ -26,20 +26,23 @@ typedef struct vertex_batch {
     surface_ends ends; /* at.*.low is t after cross */
 } vertex_batch;
 
-/* Is a sample's position its index? Below 2^24 float holds indices exactly. */
-static bool is_unit_grid(const surface_job *job)
+/* Is a sample's position its index, but for the order of the axes? component: each axis's. Below 2^24
+ * float holds indices exactly. */
+static bool is_unit_grid(const surface_plan *plan, int component[3])
 {
-    const surface_plan *plan = job->plan;
+    unsigned taken = 0;
     if (plan->caps || surface_in_double(plan->type))
         return false;
     for (int a = 0; a < 3; a++) {
         if (plan->origin[a] != 0 || plan->dims[a] > 1 << 24)
             return false;
+        component[a] = plan->step[a][1] == 1 ? 1 : plan->step[a][2] == 1 ? 2 : 0;
+        taken |= 1u << component[a];
         for (int c = 0; c < 3; c++)
-            if (plan->step[a][c] != (a == c ? 1 : 0))
+            if (plan->step[a][c] != (c == component[a] ? 1 : 0))
                 return false;
     }
-    return true;
+    return taken == 7;
 }
 
 static inline double batch_t(const surface_plan *plan, const vertex_batch *batch, uint64_t i)
@@ -51,31 +54,16 @@ static inline double batch_t(const surface_plan *plan, const vertex_batch *batch
 static void place_unit(const surface_job *job, const vertex_batch *batch, float *restrict out)
 {
     const workspace *space = job->space;
-    const uint32_t *restrict x = batch->ends.x;
+    const uint32_t *restrict column = batch->ends.x;
     const float *restrict t = batch->ends.at.narrow.low;
-    uint32_t column = (uint32_t)(space->part->box.first[0] + batch->column);
-    float y = (float)box_index(space, 1, batch->y), z = (float)box_index(space, 2, batch->z);
-    switch (batch->axis) {
-    case 0:
-        for (uint64_t i = 0; i < batch->ends.count; i++) {
-            out[3 * i] = (float)(int32_t)(column + x[i]) + t[i];
-            out[3 * i + 1] = y;
-            out[3 * i + 2] = z;
-        }
-        break;
-    case 1:
-        for (uint64_t i = 0; i < batch->ends.count; i++) {
-            out[3 * i] = (float)(int32_t)(column + x[i]);
-            out[3 * i + 1] = y + t[i];
-            out[3 * i + 2] = z;
-        }
-        break;
-    default:
-        for (uint64_t i = 0; i < batch->ends.count; i++) {
-            out[3 * i] = (float)(int32_t)(column + x[i]);
-            out[3 * i + 1] = y;
-            out[3 * i + 2] = z + t[i];
-        }
+    uint32_t first = (uint32_t)(space->part->box.first[0] + batch->column);
+    float *x = out + job->component[0], *y = out + job->component[1], *z = out + job->component[2];
+    float at_y = (float)box_index(space, 1, batch->y), at_z = (float)box_index(space, 2, batch->z);
+    for (uint64_t i = 0; i < batch->ends.count; i++) {
+        float at_x = (float)(int32_t)(first + column[i]);
+        x[3 * i] = batch->axis == 0 ? at_x + t[i] : at_x;
+        y[3 * i] = batch->axis == 1 ? at_y + t[i] : at_y;
+        z[3 * i] = batch->axis == 2 ? at_z + t[i] : at_z;
     }
 }
 
@@ -276,8 +264,7 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
 }
 
 /* Writes a batch's vertices from its packed ends. */
-static void group_vertices(const surface_job *job, bool unit, normal_queue *normals,
-                           vertex_batch *batch)
+static void group_vertices(const surface_job *job, normal_queue *normals, vertex_batch *batch)
 {
     const surface_plan *plan = job->plan;
     if (plan->labels) /* pack_labels set t */
@@ -287,7 +274,7 @@ static void group_vertices(const surface_job *job, bool unit, normal_queue *norm
     else
         job->simd->cross(&batch->ends, (float)job->space->part->iso);
     float *out = (float *)plan->positions->memory + 3 * batch->first;
-    if (unit)
+    if (job->is_unit)
         place_unit(job, batch, out);
     else
         place(job, batch, out);
@@ -301,7 +288,7 @@ static void group_vertices(const surface_job *job, bool unit, normal_queue *norm
  * pack's overlapping stores must reach the cache before cross loads whole vectors, since a load
  * across several stores cannot be forwarded. */
 static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
-                                bool unit, normal_queue *normals, const surface_edges *edges)
+                                normal_queue *normals, const surface_edges *edges)
 {
     vertex_batch batches[3];
     for (int axis = 0; axis < 3; axis++) {
@@ -318,12 +305,12 @@ static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, 
     }
     for (int axis = 0; axis < 3; axis++)
         if (batches[axis].ends.count)
-            group_vertices(job, unit, normals, &batches[axis]);
+            group_vertices(job, normals, &batches[axis]);
 }
 
 /* Vertices of a row of several groups, axis by axis: the order of a row's vertices. */
 static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
-                              bool unit, normal_queue *normals)
+                              normal_queue *normals)
 {
     vertex_batch batch;
     batch.y = y;
@@ -337,7 +324,7 @@ static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, ui
                 continue;
             batch.column = 64 * w;
             (job->plan->labels ? pack_labels : pack_ends)(job, &edges, words, &batch);
-            group_vertices(job, unit, normals, &batch);
+            group_vertices(job, normals, &batch);
             batch.first += batch.ends.count;
         }
 }
@@ -373,7 +360,6 @@ static void vertices_task(void *argument, uint32_t index)
                                                         : space->part->vertex_count;
     uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].vertices);
     const row_entry *entries = space->entries + space->size[1] * at.z;
-    bool unit = is_unit_grid(job);
     surface_edges edges[ROWS_AHEAD]; /* ring: row y at y % ROWS_AHEAD */
     normal_queue normals;
     surface_normals_begin(&normals, job, base);
@@ -386,9 +372,9 @@ static void vertices_task(void *argument, uint32_t index)
         if (!row_vertex_count(entries, y, at.y_end, total))
             continue;
         if (space->words <= GROUP_WORDS)
-            narrow_row_vertices(job, y, at.z, first, unit, &normals, &edges[y % ROWS_AHEAD]);
+            narrow_row_vertices(job, y, at.z, first, &normals, &edges[y % ROWS_AHEAD]);
         else
-            wide_row_vertices(job, y, at.z, first, unit, &normals);
+            wide_row_vertices(job, y, at.z, first, &normals);
     }
     surface_normals_flush(&normals);
 }
@@ -602,29 +588,6 @@ static void triangles_task(void *argument, uint32_t index)
     cpu_stream_fence();
 }
 
-static void flip_task(void *argument, uint32_t index)
-{
-    surface_job *job = argument;
-    const surface_part *part = job->space->part;
-    uint64_t chunk = job->first_chunk + index, count = job->space->chunk_count;
-    uint64_t first = part->triangle_first + part->triangle_count * chunk / count;
-    uint64_t end = part->triangle_first + part->triangle_count * (chunk + 1) / count;
-    uint32_t *narrow = job->plan->indices->memory;
-    uint64_t *wide = job->plan->indices->memory;
-    for (uint64_t i = first; i < end; i++) {
-        uint64_t a = 3 * i + 1, b = 3 * i + 2;
-        if (job->plan->indices64) {
-            uint64_t held = wide[a];
-            wide[a] = wide[b];
-            wide[b] = held;
-        } else {
-            uint32_t held = narrow[a];
-            narrow[a] = narrow[b];
-            narrow[b] = held;
-        }
-    }
-}
-
 /* ---- the stage ------------------------------------------------------------------------------- */
 
 /* Vertices slab by slab; a volume is one slab. A slab's vertices need a halo of one layer above,
@@ -660,13 +623,12 @@ tml_status surface_emit(surface_job *job, double from, double to)
     double middle = (from + to) / 2;
     if (space->part->vertex_count == 0) /* a slab may have vertices and no triangles */
         return TML_OK;
+    job->is_unit = is_unit_grid(job->plan, job->component);
     tml_status status = emit_vertices(job, from, middle);
     if (status != TML_OK)
         return status;
-    if (!run_chunks(job, space->own_first, space->own_end, triangles_task, "triangles", middle,
-                    to) ||
-        (job->plan->flip_winding &&
-         !run_chunks(job, 0, space->size[2], flip_task, "triangles", to, to)))
-        return TML_ERROR_CANCELLED;
-    return TML_OK;
+    return run_chunks(job, space->own_first, space->own_end, triangles_task, "triangles", middle,
+                      to)
+               ? TML_OK
+               : TML_ERROR_CANCELLED;
 }

@@ -74,6 +74,8 @@ typedef struct surface_job {
     const surface_case *cases;
     uint64_t first_chunk; /* task i does chunk first_chunk + i */
     atomic_bool nan;
+    bool is_unit; /* a position is an index, whose axes are these components */
+    int component[3];
 } surface_job;
 
 /* Row (y, z) of the whole volume. */
@@ -172,8 +174,7 @@ typedef struct normal_queue {
     /* Bytes from the lower end of an edge to each neighbour, by the edge's axis, for edges away from
      * the volume's border. */
     int64_t offsets[3][SURFACE_STENCIL];
-    bool has_nan;    /* a sample that the gradients read may be NaN */
-    bool has_border; /* an end in around lies on the volume's border */
+    bool has_nan; /* a sample that the gradients read may be NaN */
     surface_around around;
 } normal_queue;
 

@@ -19,7 +19,7 @@ static void forget_borders(normal_queue *queue)
         for (int a = 0; a < 3; a++)
             for (int lane = 0; lane < NORMAL_LANES; lane++)
                 queue->around.at[end][a][lane] = queue->around.dims[a] / 2;
-    queue->has_border = false;
+    queue->around.has_border = false;
 }
 
 /* May a sample that the gradients read be NaN? The sign bits' ROW_NAN flags cover the part's box; a
@@ -129,7 +129,7 @@ static void gather(normal_queue *queue, const normal_edges *edges, uint64_t firs
 static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
 {
     surface_around *around = &queue->around;
-    queue->has_border = true;
+    queue->around.has_border = true;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at[3] = {edges->column + edges->x[first + i], edges->y, edges->z};
         for (int end = 0; end < 2; end++)
@@ -191,6 +191,6 @@ void surface_normals_flush(normal_queue *queue)
                               (float *)plan->vertex_normals->memory + 3 * queue->first);
     queue->first += count;
     queue->around.count = 0;
-    if (queue->has_border)
+    if (queue->around.has_border)
         forget_borders(queue);
 }

@@ -64,6 +64,7 @@ typedef struct surface_ends {
 enum { NORMAL_LANES = 64, NEIGHBOURS = 27 };
 typedef struct surface_around {
     uint32_t count;
+    bool has_border;                /* an end lies on the volume's border */
     int32_t dims[3];                /* 1 where the volume has one sample on the axis, else 3 */
     int32_t at[2][3][NORMAL_LANES]; /* an end on an axis: 0 the first sample, 2 the last, else 1 */
     float t[NORMAL_LANES];          /* of the vertices on their edges */

@@ -172,14 +172,27 @@ static void FN(pack)(const void *low_row, const void *high_row, const surface_ed
     out->count = count;
 }
 
-static void FN(gather)(const surface_stencil *stencil, const uint32_t *columns, uint64_t n,
-                       float (*restrict out)[NORMAL_LANES])
+static inline __attribute__((always_inline)) void
+FN(gather_taps)(const surface_stencil *stencil, uint32_t taps, const uint32_t *columns, uint64_t n,
+                float (*restrict out)[NORMAL_LANES])
 {
-    for (uint64_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < stencil->count; k++) {
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t column = columns[i];
+        _Pragma("GCC unroll 12") for (uint32_t k = 0; k < taps; k++)
+        {
             const T *at = stencil->at[k];
-            out[k][i] = (float)VALUE(at[columns[i]]);
+            out[k][i] = (float)VALUE(at[column]);
         }
+    }
+}
+
+static void FN(gather)(const surface_stencil *stencil, const uint32_t *columns, uint64_t n,
+                       float (*out)[NORMAL_LANES])
+{
+    if (stencil->count == 12) /* central differences */
+        FN(gather_taps)(stencil, 12, columns, n, out);
+    else
+        FN(gather_taps)(stencil, stencil->count, columns, n, out);
 }
 
 #undef FN
