@@ -2,191 +2,239 @@
  * that it is on. */
 #include <string.h>
 #include <trommel/trommel.h>
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#    define HAS_AVX2       1
-#    define FOR_AVX2       __attribute__((target("avx2")))
-#    define RUNS_WITH_AVX2 __builtin_cpu_supports("avx2")
-#else
-#    define HAS_AVX2       0
-#    define RUNS_WITH_AVX2 0
-#endif
-#if defined(__GNUC__)
-#    define INLINE static inline __attribute__((always_inline))
-#else
-#    define INLINE static inline
+#if defined(__SSE__)
+#    include <xmmintrin.h>
 #endif
 
-enum { TASK_LAYERS = 16 };
+#define INLINE static inline __attribute__((always_inline))
+
+enum { TASK_VERTICES = 1 << 14, BLOCK = 32 };
 
 typedef struct ranges_job {
     const void *volume;
-    tml_type type;
     size_t dims[3];         /* x fastest */
     const float *positions; /* z, y, x of each vertex, in samples */
     uint64_t count;
     float *values;
-    float *layers; /* of cells, for each task: two, and two rows */
 } ranges_job;
 
-INLINE float less(float a, float b)
+/* ---- vectors of four ------------------------------------------------------------------------- */
+
+typedef float float4 __attribute__((vector_size(16)));
+typedef int32_t int4 __attribute__((vector_size(16)));
+
+#if defined(__SSE__)
+INLINE float4 less4(float4 a, float4 b)
 {
-    return a < b ? a : b;
+    return _mm_min_ps(a, b);
 }
-INLINE float more(float a, float b)
+INLINE float4 more4(float4 a, float4 b)
 {
-    return a > b ? a : b;
+    return _mm_max_ps(a, b);
+}
+/* Bit i: lane i of a mask. */
+INLINE int bits4(int4 mask)
+{
+    return _mm_movemask_ps((float4)mask);
+}
+#else
+INLINE float4 choose4(int4 mask, float4 a, float4 b)
+{
+    return (float4)(((int4)a & mask) | ((int4)b & ~mask));
+}
+INLINE float4 less4(float4 a, float4 b)
+{
+    return choose4(a < b, a, b);
+}
+INLINE float4 more4(float4 a, float4 b)
+{
+    return choose4(a > b, a, b);
+}
+INLINE int bits4(int4 mask)
+{
+    return (mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8);
+}
+#endif
+
+/* Lane i of lane i + 1. */
+INLINE float4 next4(float4 v)
+{
+    return (float4){v[1], v[2], v[3], v[3]};
 }
 
-/* The ranges of a row of cells. at: its first sample; low, high: room for a row of samples. */
-#define ROW(TYPE)                                                                                  \
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+enum { AT_Z = 1, AT_Y = 2, AT_X = 4 };
+
+/* The samples around a vertex: on an axis where it is at a sample three, else two. */
+typedef struct neighbourhood {
+    int4 first;  /* z, y, x; -1 at the border */
+    int at;      /* AT_: is at a sample */
+    bool inside; /* all are in the volume, and in each row the four that are read */
+} neighbourhood;
+
+INLINE neighbourhood around(const float *position, int4 dims)
+{
+    float4 at = {position[0], position[1],
+                 position[2]}; /* faster than memcpy, whose two stores one load waits for */
+    int4 first = __builtin_convertvector(at, int4);
+    int4 is_at = __builtin_convertvector(first, float4) == at; /* -1 where it is */
+    int4 last = first + (int4){1, 1, 3, 0};
+    first += is_at;
+    return (neighbourhood){first, bits4(is_at), (bits4((first >= 0) & (last < dims)) & 7) == 7};
+}
+
+/* The indices of 3 x 3 x 4 samples, clamped to the volume: what that leaves of a cell outside is a face of one
+ * inside. */
+static void find_clamped(const neighbourhood *n, const size_t dims[3], size_t indices[36])
+{
+    const size_t stride[3] = {1, dims[0], dims[0] * dims[1]};
+    size_t at[3][4];
+    for (int axis = 0; axis < 3; axis++)
+        for (int step = 0; step < 4; step++) {
+            ptrdiff_t last = (ptrdiff_t)dims[axis] - 1, own = n->first[2 - axis] + step;
+            at[axis][step] = (size_t)(own < 0 ? 0 : own < last ? own : last) * stride[axis];
+        }
+    for (int k = 0; k < 9; k++)
+        for (int i = 0; i < 4; i++)
+            indices[4 * k + i] = at[2][k / 3] + at[1][k % 3] + at[0][i];
+}
+
+/* For each type of samples T
+ *   ranges_T    the greatest range of the cells between rows x layers x 4 samples: in lane 0 those between the
+ *               first two samples of the rows, and so on
+ *   range_T     of the cells around a vertex; corner: the first of its samples */
+#define RANGES(NAME, T)                                                                            \
+    typedef T NAME##x4 __attribute__((vector_size(4 * sizeof(T))));                                \
+    INLINE float4 ranges_##NAME(const T *corner, size_t row, size_t layer, int rows, int layers)   \
     {                                                                                              \
-        const TYPE *a = (const TYPE *)volume + at, *b = a + row, *c = a + layer, *d = b + layer;   \
-        for (size_t i = 0; i < row; i++) {                                                         \
-            float p = (float)a[i], q = (float)b[i], r = (float)c[i], s = (float)d[i];              \
-            low[i] = less(less(p, q), less(r, s));                                                 \
-            high[i] = more(more(p, q), more(r, s));                                                \
+        float4 low[3][2], high[3][2], most = {0};                                                  \
+        for (int k = 0; k < layers; k++) {                                                         \
+            float4 samples[3];                                                                     \
+            for (int j = 0; j < rows; j++) {                                                       \
+                NAME##x4 four;                                                                     \
+                memcpy(&four, corner + (size_t)k * layer + (size_t)j * row, sizeof four);          \
+                samples[j] = __builtin_convertvector(four, float4);                                \
+            }                                                                                      \
+            for (int j = 0; j + 1 < rows; j++) {                                                   \
+                low[k][j] = less4(samples[j], samples[j + 1]);                                     \
+                high[k][j] = more4(samples[j], samples[j + 1]);                                    \
+            }                                                                                      \
+        }                                                                                          \
+        for (int k = 0; k + 1 < layers; k++)                                                       \
+            for (int j = 0; j + 1 < rows; j++) {                                                   \
+                float4 l = less4(low[k][j], low[k + 1][j]), h = more4(high[k][j], high[k + 1][j]); \
+                most = more4(most, more4(h, next4(h)) - less4(l, next4(l)));                       \
+            }                                                                                      \
+        return most;                                                                               \
+    }                                                                                              \
+    INLINE float range_##NAME(const T *corner, size_t row, size_t layer, int at)                   \
+    {                                                                                              \
+        if (!(at & AT_X))                                                                          \
+            return ranges_##NAME(corner, row, layer, 3, 3)[0];                                     \
+        float4 most = !(at & AT_Y)   ? ranges_##NAME(corner, row, layer, 2, 3)                     \
+                      : !(at & AT_Z) ? ranges_##NAME(corner, row, layer, 3, 2)                     \
+                                     : ranges_##NAME(corner, row, layer, 3, 3);                    \
+        return more4(most, next4(most))[0];                                                        \
+    }
+RANGES(own, float)
+
+/* The task of type T of samples. A block's samples are fetched before the first is looked at. */
+#define TASK(NAME, T)                                                                              \
+    RANGES(NAME, T)                                                                                \
+    static float border_##NAME(const T *volume, const size_t dims[3], const neighbourhood *n)      \
+    {                                                                                              \
+        size_t indices[36];                                                                        \
+        float block[36];                                                                           \
+        find_clamped(n, dims, indices);                                                            \
+        for (int k = 0; k < 36; k++)                                                               \
+            block[k] = (float)volume[indices[k]];                                                  \
+        return range_own(block, 4, 12, n->at);                                                     \
+    }                                                                                              \
+    INLINE void run_##NAME(const ranges_job *job, uint64_t first, uint64_t end)                    \
+    {                                                                                              \
+        const size_t row = job->dims[0], layer = row * job->dims[1];                               \
+        const int4 dims = {(int)job->dims[2], (int)job->dims[1], (int)row};                        \
+        const T *volume = job->volume, *corners[BLOCK];                                            \
+        int at[BLOCK];                                                                             \
+        for (; first < end; first += BLOCK) {                                                      \
+            int count = (int)(end - first < BLOCK ? end - first : BLOCK);                          \
+            float *values = job->values + first;                                                   \
+            for (int i = 0; i < count; i++) {                                                      \
+                neighbourhood n = around(job->positions + 3 * (first + (uint64_t)i), dims);        \
+                at[i] = n.at;                                                                      \
+                corners[i] = volume + (size_t)n.first[0] * layer + (size_t)n.first[1] * row +      \
+                             (size_t)n.first[2];                                                   \
+                if (!n.inside) {                                                                   \
+                    values[i] = border_##NAME(volume, job->dims, &n);                              \
+                    corners[i] = NULL;                                                             \
+                    continue;                                                                      \
+                }                                                                                  \
+                __builtin_prefetch(corners[i] + (n.at & AT_Z ? 2 * layer : layer) +                \
+                                   (n.at & AT_Y ? 2 * row : row));                                 \
+            }                                                                                      \
+            for (int i = 0; i < count; i++)                                                        \
+                if (corners[i])                                                                    \
+                    values[i] = range_##NAME(corners[i], row, layer, at[i]);                       \
         }                                                                                          \
     }                                                                                              \
-    break
-
-INLINE void range_row(tml_type type, const void *volume, size_t at, size_t row, size_t layer,
-                      float *restrict low, float *restrict high, float *restrict out)
-{
-    switch (type) {
-    case TML_U8:
-        ROW(uint8_t);
-    case TML_I8:
-        ROW(int8_t);
-    case TML_U16:
-        ROW(uint16_t);
-    case TML_I16:
-        ROW(int16_t);
-    case TML_U32:
-        ROW(uint32_t);
-    case TML_I32:
-        ROW(int32_t);
-    case TML_U64:
-        ROW(uint64_t);
-    case TML_I64:
-        ROW(int64_t);
-    case TML_F64:
-        ROW(double);
-    default:
-        ROW(float);
+    TASK_OF_SET(NAME, , )                                                                          \
+    TASK_AVX2(NAME)
+#define TASK_OF_SET(NAME, SUFFIX, TARGET)                                                          \
+    TARGET static void task_##NAME##SUFFIX(void *argument, uint32_t index)                         \
+    {                                                                                              \
+        const ranges_job *job = argument;                                                          \
+        uint64_t first = (uint64_t)index * TASK_VERTICES, end = first + TASK_VERTICES;             \
+        run_##NAME(job, first, end < job->count ? end : job->count);                               \
     }
-    for (size_t i = 0; i + 1 < row; i++)
-        out[i] = more(high[i], high[i + 1]) - less(low[i], low[i + 1]);
-}
-
-static void range_row_base(tml_type type, const void *volume, size_t at, size_t row, size_t layer,
-                           float *low, float *high, float *out)
-{
-    range_row(type, volume, at, row, layer, low, high, out);
-}
-#if HAS_AVX2
-FOR_AVX2 static void range_row_avx2(tml_type type, const void *volume, size_t at, size_t row,
-                                    size_t layer, float *low, float *high, float *out)
-{
-    range_row(type, volume, at, row, layer, low, high, out);
-}
-#endif
-
-/* The ranges of layer z of cells; of one that is outside, zeros. */
-static void range_layer(const ranges_job *job, size_t z, float *rows, float *out)
-{
-    const size_t row = job->dims[0], layer = row * job->dims[1];
-    void (*range)(tml_type, const void *, size_t, size_t, size_t, float *, float *, float *) =
-        range_row_base;
-#if HAS_AVX2
-    if (RUNS_WITH_AVX2)
-        range = range_row_avx2;
-#endif
-    if (z >= job->dims[2] - 1) /* also below layer 0, where z wraps */
-        memset(out, 0, layer * sizeof *out);
-    else
-        for (size_t y = 0; y + 1 < job->dims[1]; y++)
-            range(job->type, job->volume, z * layer + y * row, row, layer, rows, rows + row,
-                  out + y * row);
-}
-
-/* The first vertex from which on none is below layer z. Vertices are in the order of the layers that their edges
- * begin in, but the end of such an edge, which a vertex may be at, is in the next layer. */
-static uint64_t first_of(const ranges_job *job, size_t z)
-{
-    const float *at = job->positions;
-    uint64_t low = 0, high = job->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (at[3 * middle] < (float)z)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < job->count && at[3 * high] <= (float)z; high++)
-        if (at[3 * high] < (float)z)
-            low = high + 1;
-    return low;
-}
-
-/* The greatest range of the cells around a vertex between layers of cells: on a grid edge four, at a sample
- * eight. */
-static float around(const ranges_job *job, const float at[3], const float *below,
-                    const float *above)
-{
-    const size_t row = job->dims[0], y = (size_t)at[1], x = (size_t)at[2];
-    bool on_y = (float)y == at[1], on_x = (float)x == at[2];
-    float most = 0;
-    for (size_t j = on_y && y > 0 ? y - 1 : y; j <= y && j + 1 < job->dims[1]; j++)
-        for (size_t i = on_x && x > 0 ? x - 1 : x; i <= x && i + 1 < row; i++)
-            most = more(most, more(below[j * row + i], above[j * row + i]));
-    return most;
-}
-
-static void ranges_task(void *argument, uint32_t index)
-{
-    const ranges_job *job = argument;
-    const size_t layer = job->dims[0] * job->dims[1], z = (size_t)index * TASK_LAYERS;
-    float *below = job->layers + index * (2 * layer + 2 * job->dims[0]), *above = below + layer;
-    float *rows = above + layer;
-    uint64_t vertex = first_of(job, z);
-    if (vertex == first_of(job, z + TASK_LAYERS))
-        return;
-    range_layer(job, z - 1, rows, above);
-    for (size_t layer_at = z; layer_at < z + TASK_LAYERS; layer_at++) {
-        float *swap = below;
-        below = above;
-        above = swap;
-        range_layer(job, layer_at, rows, above);
-        for (uint64_t end = first_of(job, layer_at + 1); vertex < end; vertex++) {
-            const float *position = job->positions + 3 * vertex;
-            bool is_between = position[0] != (float)layer_at;
-            job->values[vertex] = around(job, position, is_between ? above : below, above);
+#if defined(__x86_64__)
+#    define TASK_AVX2(NAME) TASK_OF_SET(NAME, _avx2, __attribute__((target("avx2"))))
+#    define TASKS(NAME)                                                                            \
+        {                                                                                          \
+            task_##NAME, task_##NAME##_avx2                                                        \
         }
-    }
-}
+#else
+#    define TASK_AVX2(NAME)
+#    define TASKS(NAME)                                                                            \
+        {                                                                                          \
+            task_##NAME                                                                            \
+        }
+#endif
 
-/* volume: dims[0] x dims[1] x dims[2] samples, x fastest; positions: count x 3, z y x in samples, in the order that
- * tml_surface gives them; values: count. False where memory is short. */
-TML_API bool trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
+TASK(u8, uint8_t)
+TASK(i8, int8_t)
+TASK(u16, uint16_t)
+TASK(i16, int16_t)
+TASK(u32, uint32_t)
+TASK(i32, int32_t)
+TASK(u64, uint64_t)
+TASK(i64, int64_t)
+TASK(f32, float)
+TASK(f64, double)
+
+/* volume: dims[0] x dims[1] x dims[2] samples, x fastest; positions: count x 3, z y x in samples, of points on the
+ * grid's edges; values: count. */
+TML_API void trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
                                  const uint64_t dims[3], const float *positions, uint64_t count,
                                  float *values);
-bool trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
+void trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
                          const uint64_t dims[3], const float *positions, uint64_t count,
                          float *values)
 {
+    static void (*const tasks[TML_SCALAR_END][2])(void *, uint32_t) = {
+        [TML_U8] = TASKS(u8),   [TML_I8] = TASKS(i8),   [TML_U16] = TASKS(u16),
+        [TML_I16] = TASKS(i16), [TML_U32] = TASKS(u32), [TML_I32] = TASKS(i32),
+        [TML_U64] = TASKS(u64), [TML_I64] = TASKS(i64), [TML_F32] = TASKS(f32),
+        [TML_F64] = TASKS(f64)};
     ranges_job job = {.volume = volume,
-                      .type = type,
                       .dims = {(size_t)dims[0], (size_t)dims[1], (size_t)dims[2]},
                       .positions = positions,
                       .count = count,
                       .values = values};
-    uint32_t tasks = (uint32_t)((dims[2] + TASK_LAYERS - 1) / TASK_LAYERS);
-    size_t room = (2 * job.dims[0] * job.dims[1] + 2 * job.dims[0]) * sizeof(float);
-    job.layers = tml_alloc_array(tml, tasks, room);
-    if (!job.layers)
-        return false;
-    tml_parallel_for(tml, tasks, ranges_task, &job);
-    tml_free(tml, job.layers, tasks * room);
-    return true;
+    bool has_avx2 = false;
+#if defined(__x86_64__)
+    has_avx2 = __builtin_cpu_supports("avx2");
+#endif
+    tml_parallel_for(tml, (uint32_t)((count + TASK_VERTICES - 1) / TASK_VERTICES),
+                     tasks[type][has_avx2], &job);
 }

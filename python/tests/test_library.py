@@ -78,6 +78,23 @@ def test_threads_have_contexts_of_their_own_and_may_share_one():
     assert not failures
 
 
+def test_counts_of_threads_that_share_a_context_are_their_own():
+    shared, wrong = trommel.Context("cpu", threads=1), []
+
+    def work(n):
+        keep = np.arange(100) < n
+        for _ in range(300):
+            if len(trommel.compact(np.arange(100), keep, context=shared)) != n:
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in (3, 50, 97)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def test_the_interpreter_goes_on_during_a_call():
     ticks, stop = [], threading.Event()
 

@@ -1,6 +1,7 @@
 """The drop-ins: against scikit-image itself, and its own tests of it."""
 import numpy as np
 import pytest
+import trommel
 from trommel import mcubes, measure
 
 skimage = pytest.importorskip("skimage.measure")
@@ -113,3 +114,32 @@ def test_mcubes_has_its_types():
     w = skimage.marching_cubes(ball(np.float64), 0.0)
     assert v.dtype == np.float64 and f.dtype == np.uint64 and len(v) == len(w[0])
     assert volume_of(v, f) == pytest.approx(volume_of(w[0], w[1]), rel=1e-3)
+
+
+@pytest.mark.parametrize("dtype", "u1 i1 u2 i2 u4 i4 u8 i8 f4 f8".split())
+@pytest.mark.parametrize("shape", [(9, 7, 12), (2, 2, 2), (5, 3, 4), (3, 40, 30)])
+@pytest.mark.parametrize("level", [3.0, 3.3])
+def test_values_are_ranges_of_cells(dtype, shape, level):
+    volume = np.random.default_rng(1).integers(0, 7, shape).astype(dtype)
+    vertices, _, _, values = measure.marching_cubes(volume, level)
+    corners = [volume[z:shape[0] - 1 + z, y:shape[1] - 1 + y, x:shape[2] - 1 + x].astype(float)
+               for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+    ranges = np.pad(np.max(corners, 0) - np.min(corners, 0), 1, constant_values=-1)  # of cell i at i + 1
+    lower = np.ceil(vertices).astype(int) - 1 + 1  # the first cell that a vertex is on
+    upper = np.floor(vertices).astype(int) + 1
+    greatest = np.max([ranges[tuple(np.where([i >> a & 1 for a in range(3)], upper, lower).T)] for i in range(8)], 0)
+    assert np.array_equal(values, greatest)
+
+
+def test_a_context_may_be_given():
+    stages = []
+    context = trommel.Context("cpu", threads=1, progress=lambda stage, _: stages.append(stage))
+    mine, same = measure.marching_cubes(ball(), 0.0, context=context), measure.marching_cubes(ball(), 0.0)
+    assert stages and all(np.array_equal(a, b) for a, b in zip(mine, same))
+    assert len(measure.marching_cubes(ball(), 0.0, method="_lorensen")) == 2
+
+
+@pytest.mark.parametrize("level", [2.0, -2.0])
+def test_a_level_outside_the_data_is_named(level):
+    with pytest.raises(ValueError, match="within volume data range"):
+        measure.marching_cubes(np.linspace(-1, 1, 27, dtype=np.float32).reshape(3, 3, 3), level)

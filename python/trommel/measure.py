@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING, Sequence
 
 import numpy as np
 
-from ._library import TYPES, OutOfMemory, cell_ranges, context_of, scalar_type
+from ._library import TYPES, cell_ranges, context_of, scalar_type
 from .streams import compact, scan
 from .surface import surface
 
 if TYPE_CHECKING:
-    from ._types import Array
+    from ._types import Array, Context
 
 
 def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequence[float] = (1.0, 1.0, 1.0),
                    gradient_direction: str = "descent", step_size: int = 1, allow_degenerate: bool = True,
-                   method: str = "lewiner", mask: Array | None = None) -> tuple[Array, ...]:
+                   method: str = "lewiner", mask: Array | None = None,
+                   context: Context | None = None) -> tuple[Array, ...]:
     """As skimage.measure.marching_cubes: vertices, faces, normals, values, along the volume's axes.
 
     What differs: the surface is closed wherever it does not meet the border or the mask, also where samples equal
     the level; each method gives it. The volume is read in its own type. Normals are perpendicular to the surface
     also where the spacing differs between axes. values of a vertex that is exactly at a sample are those of the
-    eight cells there."""
+    eight cells there. context: as of all functions."""
     if not isinstance(volume, np.ndarray) or volume.ndim != 3:
         raise ValueError("Input volume should be a 3D numpy array.")
     if min(volume.shape) < 2:
@@ -42,19 +43,24 @@ def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequen
         raise ValueError("volume and mask must have the same shape.")
     if volume.dtype.str[1:] not in TYPES or volume.dtype in (bool, np.float16):
         volume = volume.astype(np.float32)
-    level = _level(volume, level)
+    level = _middle(volume) if level is None else float(level)
+    samples = volume
     volume = np.ascontiguousarray(volume[::step, ::step, ::step], volume.dtype.newbyteorder("="))
     # The direction gives vertices in the order of the volume's axes.
-    mesh = surface(volume, level, direction=((0, 0, 1), (0, 1, 0), (1, 0, 0)), drop_degenerate=not allow_degenerate)
+    is_short = method == "_lorensen"
+    mesh = surface(volume, level, direction=((0, 0, 1), (0, 1, 0), (1, 0, 0)), drop_degenerate=not allow_degenerate,
+                   normals=None if is_short else "central", context=context)
     vertices, faces, normals = mesh.vertices, mesh.faces, mesh.normals
-    values = _values(volume, vertices)
+    if not len(faces):
+        _check_level(samples, level)
+    values = None if is_short else _values(volume, vertices, context)
     if mask is not None:
         vertices, faces, normals, values = _masked(vertices, faces, normals, values,
                                                    mask[::step, ::step, ::step] != 0)
     if not len(faces):
         raise RuntimeError("No surface found at the given iso value.")
     steps = np.asarray(spacing, float)
-    if not np.array_equal(steps, (1, 1, 1)):
+    if normals is not None and not np.array_equal(steps, (1, 1, 1)):
         normals = normals / steps.astype(np.float32)
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.float32(1e-30))
     if step != 1 or not np.array_equal(steps, (1, 1, 1)):
@@ -62,18 +68,25 @@ def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequen
     faces = faces.view(np.dtype(f"i{faces.itemsize}"))
     if gradient_direction == "descent":
         faces = faces[:, ::-1]
-    return (vertices, faces) if method == "_lorensen" else (vertices, faces, normals, values)
+    return (vertices, faces) if is_short else (vertices, faces, normals, values)
 
 
-def _level(volume, level):
-    """The level, which must lie within the data. NaN samples do not count."""
+def _range(volume):
+    """The smallest and the largest sample. NaN does not count."""
     with np.errstate(invalid="ignore"):
-        low, high = np.fmin.reduce(volume, axis=None), np.fmax.reduce(volume, axis=None)
-    if level is None:
-        return 0.5 * (float(low) + float(high))
-    if float(level) < low or float(level) > high:
+        return np.fmin.reduce(volume, axis=None), np.fmax.reduce(volume, axis=None)
+
+
+def _middle(volume):
+    low, high = _range(volume)
+    return 0.5 * (float(low) + float(high))
+
+
+def _check_level(volume, level):
+    """Has the surface no triangles because the level lies outside the data? Where there are any it lies within."""
+    low, high = _range(volume)
+    if level < low or level > high:
         raise ValueError("Surface level must be within volume data range.")
-    return float(level)
 
 
 def _masked(vertices, faces, normals, values, mask):
@@ -86,13 +99,11 @@ def _masked(vertices, faces, normals, values, mask):
             compact(values, used))
 
 
-def _values(volume, vertices):
-    context = context_of(None)
+def _values(volume, vertices, context):
+    context = context_of(context)
     values = np.empty(len(vertices), np.float32)
     dims = (ctypes.c_uint64 * 3)(*reversed(volume.shape))
     with context._handle:
-        done = cell_ranges()(context._handle.pointer, volume.ctypes.data, scalar_type(volume.dtype), dims,
-                             vertices.ctypes.data, len(vertices), values.ctypes.data)
-    if not done:
-        raise OutOfMemory("OUT_OF_MEMORY", "marching_cubes: for values")
+        cell_ranges()(context._handle.pointer, volume.ctypes.data, scalar_type(volume.dtype), dims,
+                      vertices.ctypes.data, len(vertices), values.ctypes.data)
     return values

@@ -97,7 +97,7 @@ def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = N
 
 
 def _select(call, arrays, keep, context, indices, inputs, params):
-    single = not isinstance(arrays, (tuple, list)) or not len(arrays) or np.ndim(arrays[0]) == 0
+    single = not isinstance(arrays, (tuple, list)) or not arrays or np.ndim(arrays[0]) == 0
     arrays = [as_array(a, "array") for a in ([arrays] if single else arrays)]
     if len(arrays) > c.TML_MAX_PAYLOADS:
         raise InvalidArgument("INVALID_ARGUMENT", f"there are {len(arrays)} arrays, needs at most "
@@ -120,16 +120,16 @@ def _select(call, arrays, keep, context, indices, inputs, params):
         for a in arrays:
             if len(a) != length:
                 raise InvalidArgument("INVALID_ARGUMENT", f"an array is {a.shape}, needs {length} rows")
-        outs, places, count = [np.empty_like(a) for a in arrays], None, np.zeros(1, np.uint64)
+        outs, places = [np.empty(a.shape, a.dtype) for a in arrays], None
         for k, (a, out) in enumerate(zip(arrays, outs)):
             desc.payloads[k] = c.tml_payload(buffers.input(a), buffers.output(out))
         if indices:
             places = np.empty(length, np.uint64)
             desc.indices = buffers.output(places)
-        desc.count, desc.length = buffers.output(count), c.tml_length(count=length, exact=True)
+        desc.count, desc.length = buffers.count(), c.tml_length(length, exact=True)
         context.call(call, desc)
     outs = outs + [places] if indices else outs
-    return int(count[0]), outs, single and not indices
+    return buffers.counted, outs, single and not indices
 
 
 def compact(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *, inputs: Sequence[ArrayLike] | None = None,
