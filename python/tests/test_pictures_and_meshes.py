@@ -87,6 +87,30 @@ def test_subdivision():
         trommel.subdivide((TETRAHEDRON[0], TETRAHEDRON[1] * 2), 1)
 
 
+def test_creases_and_corners_stay_sharp():
+    edges = [[a, b] for a in range(4) for b in range(a)]
+    sharp = trommel.subdivide(TETRAHEDRON, 4, creases=edges).examine()["volume"]
+    some = trommel.subdivide(TETRAHEDRON, 4, creases=[edge + [1.5] for edge in edges]).examine()["volume"]
+    none = trommel.subdivide(TETRAHEDRON, 4).examine()["volume"]
+    whole = trommel.Mesh(*TETRAHEDRON).examine()["volume"]
+    assert none < some < sharp and sharp == pytest.approx(whole, rel=1e-5)
+    cornered = trommel.subdivide(TETRAHEDRON, 4, corners=[0])
+    far = np.abs(cornered.vertices[0] - TETRAHEDRON[0][0]).max()
+    assert far < 1e-6 < np.abs(trommel.subdivide(TETRAHEDRON, 4).vertices[0] - TETRAHEDRON[0][0]).max()
+    with pytest.raises(trommel.InvalidArgument, match="creases"):
+        trommel.subdivide(TETRAHEDRON, 1, creases=[0, 1])
+    with pytest.raises(trommel.InvalidArgument, match="no vertex"):
+        trommel.subdivide(TETRAHEDRON, 1, corners=[0.5])
+
+
+def test_subdivision_as_a_camera_sees_it():
+    def split(pixels):
+        return trommel.subdivide(TETRAHEDRON, split="pixels", threshold=pixels, camera=np.eye(4), size=(640, 480))
+    assert split(8).face_count > 2 * split(32).face_count > 8
+    with pytest.raises(trommel.InvalidArgument, match="camera"):
+        trommel.subdivide(TETRAHEDRON, split="pixels", threshold=8.0)
+
+
 def test_volumes_of_files(tmp_path):
     array = np.arange(4 * 5 * 6, dtype=np.int16).reshape(4, 5, 6)
     np.save(tmp_path / "v.npy", array)

@@ -170,9 +170,21 @@ def test_subclasses_and_nothing():
     (lambda: trommel.compact(np.zeros((1, 2**24 + 16), np.uint8), [1]), "bytes"),
     (lambda: trommel.unique(np.zeros((5, 0))), "0 bytes"),
     (lambda: trommel.reduce_segments(np.zeros(3), [0, 1.5]), "integers"),
+    (lambda: trommel.scan(np.zeros(3), start=1, offsets=[0, 3]), "no start"),
     (lambda: trommel.reduce_segments(np.zeros(3), [0, -1]), "from 0 on"),
     (lambda: trommel.reduce(np.zeros(3, complex)), "complex128"),
 ])
 def test_nonsense_is_refused(call, text):
     with pytest.raises(trommel.InvalidArgument, match=text):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "u8"])
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_scans_begin_anew_in_each_segment(dtype, inclusive):
+    values = np.random.default_rng(1).integers(0, 9, 1000).astype(dtype)
+    offsets, expected = [3, 3, 10, 700, 990], np.zeros(1000)
+    for low, high in zip(offsets, offsets[1:]):
+        expected[low:high] = np.cumsum(values[low:high]) - (0 if inclusive else values[low:high])
+    found = trommel.scan(values, inclusive, offsets=offsets)
+    assert found.dtype == trommel.scan(values).dtype and np.array_equal(found, expected)

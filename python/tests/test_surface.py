@@ -155,6 +155,23 @@ def test_a_field_of_points():
     assert one.surface().examine()["volume"] == pytest.approx(4 / 3 * np.pi, rel=0.02)
 
 
+@pytest.mark.parametrize("options", [{"radius": 0.8}, {"radii": np.full(500, 0.8)}, {}])
+def test_points_give_a_surface_what_they_carry(options):
+    points = np.random.default_rng(1).normal(size=(500, 3))
+    field = trommel.field(points, resolution=32, **options)
+    vertices = field.surface().vertices
+    colors = field.mean(np.tile([1.0, 2.0, 3.0], (500, 1)), vertices)
+    assert np.allclose(colors, [1, 2, 3], rtol=1e-5) and colors.shape == vertices.shape
+    assert np.corrcoef(field.mean(points[:, 0], vertices), vertices[:, 0])[0, 1] > 0.98
+    with pytest.raises(trommel.InvalidArgument, match="one for each of 500"):
+        field.mean([1.0], vertices)
+
+
+def test_an_isovalue_to_begin_with():
+    volume = np.where(np.random.default_rng(1).random((20, 20, 20)) < 0.3, 10.0, 90.0)
+    assert 10 < trommel.otsu(volume + np.random.default_rng(2).normal(size=volume.shape)) < 90
+
+
 def test_meshes_go_to_files_and_back(tmp_path):
     mesh = trommel.surface(ball(), 0)
     for ending in ("ply", "stl", "obj", "glb", "vtp"):

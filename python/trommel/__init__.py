@@ -12,13 +12,13 @@ from .meshes import Contacts, Tree, collide, distance, subdivide
 from .slabs import surface_to_file
 from .streams import bincount, compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, \
     sort, top_k, unique
-from .surface import Field, Mesh, field, surface
+from .surface import Field, Mesh, field, otsu, surface
 from . import _abi, mcubes, measure
 
 __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
 __all__ = ["bincount", "Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
            "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
            "load_picture", "load_points", "load_volume", "map", "mcubes", "measure", "measure_picture",
-           "Measurement", "Mesh", "mips", "OutOfMemory", "partition", "Points", "reduce",
+           "Measurement", "Mesh", "mips", "otsu", "OutOfMemory", "partition", "Points", "reduce",
            "reduce_by_key", "reduce_segments", "save_picture", "scan", "search", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "top_k", "Tree",
            "unique", "Unsupported", "Volume"]

@@ -448,9 +448,9 @@ class Buffers:
         """A buffer with the array's contents; on_host: of a call that reads the host's memory on Vulkan, too."""
         return self._make(array, kind, on_host, True)
 
-    def output(self, array, kind=None):
-        """A buffer whose contents are in the array when the with block ends."""
-        buffer = self._make(array, kind, False, False)
+    def output(self, array, kind=None, filled=False):
+        """A buffer whose contents are in the array when the with block ends. filled: begins with the array's."""
+        buffer = self._make(array, kind, False, filled)
         if self.context.engine != "cpu" and array.size:
             self._outputs.append((buffer, array))
         return buffer

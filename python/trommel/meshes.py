@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from . import _abi as c
-from ._library import (Buffers, InvalidArgument, Owner, as_array, context_of, lib, take, wrap)
+from ._library import Buffers, InvalidArgument, Owner, as_array, context_of, lib, numbers, take, wrap
 from .surface import Mesh, choose
 
 if TYPE_CHECKING:
@@ -145,19 +145,46 @@ def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = N
 
 _BOUNDARIES = {"smooth": c.TML_BOUNDARY_EDGE_ONLY, "corners": c.TML_BOUNDARY_EDGE_AND_CORNER,
                "pinned": c.TML_BOUNDARY_PINNED}
-_CRITERIA = {"length": c.TML_SPLIT_LENGTH, "angle": c.TML_SPLIT_ANGLE, "distance": c.TML_SPLIT_DISTANCE}
+_CRITERIA = {"length": c.TML_SPLIT_LENGTH, "angle": c.TML_SPLIT_ANGLE, "distance": c.TML_SPLIT_DISTANCE,
+             "pixels": c.TML_SPLIT_PIXELS}
+
+
+def _sharp(data, name, columns):
+    """The vertices, in columns, and their sharpness, which may be the last column; None: infinite."""
+    data = as_array(data, name, np.float64)
+    data = data[:, None] if data.ndim == 1 else data
+    if data.ndim != 2 or data.shape[1] not in (columns, columns + 1):
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} is {data.shape}, needs rows of {columns} vertices, and "
+                              "perhaps the sharpness")
+    vertices = data[:, :columns]
+    if not np.all((vertices >= 0) & (vertices < 2**32) & (vertices == np.floor(vertices))):
+        raise InvalidArgument("INVALID_ARGUMENT", f"{name} holds what is no vertex: needs integers from 0 on")
+    sharpness = np.ascontiguousarray(data[:, columns], np.float32) if data.shape[1] > columns else None
+    vertices = np.ascontiguousarray(vertices.astype(np.uint32))
+    return vertices.ravel() if columns == 1 else vertices, sharpness
+
+
+def _camera(camera, size):
+    matrix = numbers(camera if camera is not None else (), 16, "camera")
+    return c.tml_subdivide_camera((ctypes.c_float * 16)(*matrix), *map(int, numbers(
+        size if size is not None else (), 2, "size")))
 
 
 def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = None, threshold: float | None = None,
               max_depth: int = 0, budget: int = 0, limit: bool = True, normals: bool = True, boundary: str = "corners",
-              fix: bool = False, context: Context | None = None) -> Mesh:
+              creases: ArrayLike | None = None, corners: ArrayLike | None = None, camera: ArrayLike | None = None,
+              size: Sequence[int] | None = None, fix: bool = False, context: Context | None = None) -> Mesh:
     """Loop's smooth surface of a mesh: every triangle subdivided levels times, or as far as needed.
 
-    split, threshold    "length" (the mesh's units), "angle" (radians) or "distance" (from edge to surface): edges
-                        that exceed the threshold are split, neighbours closed
+    split, threshold    "length" (the mesh's units), "angle" (radians), "distance" (from edge to surface) or "pixels":
+                        edges that exceed the threshold are split, neighbours closed
+    camera, size        of "pixels": a matrix of 4 x 4 from the mesh's space to clip space, for columns (x, y, z, 1),
+                        and the picture's width and height
     max_depth, budget   levels and triangles at most; 0: no limit
     limit, normals      move vertices to the limit surface; make its normals
     boundary            "smooth", "corners" (single triangles' corners stay), "pinned"
+    creases             edges that stay sharp: n x 2 vertices, or n x 3 with the sharpness: how many levels long
+    corners             vertices that stay where they are, or n x 2 with the sharpness
     fix                 mend what is no manifold, in place of an error
 
     >>> import trommel
@@ -176,6 +203,13 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
         desc = c.tml_subdivider_desc(positions=buffers.input(mesh.vertices, c.TML_F32 | 3 << 8),
                                      indices=buffers.input(faces.astype(np.uint32, copy=False)),
                                      boundary=choose(_BOUNDARIES, "boundary", boundary), fix=fix)
+        for data, name, columns, field in ((creases, "creases", 2, "crease_edges"), (corners, "corners", 1, "corners")):
+            if data is None:
+                continue
+            vertices, sharpness = _sharp(data, name, columns)
+            setattr(desc, field, buffers.input(vertices))
+            if sharpness is not None:
+                setattr(desc, name[:-1] + "_sharpness", buffers.input(sharpness))
         context.call("subdivider_create", desc, pointer)
     try:
         if split is None:
@@ -185,6 +219,8 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
             adaptive = c.tml_subdivide_adaptive_desc(criterion=choose(_CRITERIA, "split", split),
                                                      threshold=threshold, max_depth=max_depth, budget=budget,
                                                      normals=normals)
+            if split == "pixels":
+                adaptive.camera = _camera(camera, size)
             context.call_on("subdivide_adaptive", pointer, adaptive, result)
     finally:
         context._handle.release(lambda: lib.tml_subdivider_destroy(pointer))

@@ -69,25 +69,36 @@ def _all(values):
 
 
 def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = None, fold: str = "sum",
-         start: Any = None) -> Array:
+         start: Any = None, offsets: ArrayLike | None = None) -> Array:
     """Running sums: out[i] = values[0] + ... + values[i - 1], or with inclusive up to values[i]; or with fold "min"
     or "max" the smallest or the largest of them. start comes before values[0]. Sums of integers are uint64 or
     int64; others have the values' type, at least 32 bits. "min" and "max" pass over NaN.
 
+    offsets: sums begin anew in each segment values[offsets[s]:offsets[s + 1]]; what is in none is 0.
+
     >>> import trommel
     >>> trommel.scan([3, 1, 4], fold="max", start=2).tolist()
     [2, 3, 3]
+    >>> trommel.scan([3, 1, 4, 1], inclusive=True, offsets=[0, 2, 4]).tolist()
+    [3, 4, 4, 5]
     """
     values = _plain(values, "values")
     if fold not in ("sum", "min", "max"):
         raise InvalidArgument("INVALID_ARGUMENT", f'fold is {fold!r}, needs "sum", "min" or "max"')
+    if offsets is not None and (fold != "sum" or start is not None):
+        raise InvalidArgument("INVALID_ARGUMENT", 'scan: with offsets needs fold "sum" and no start')
     if values.dtype.kind == "i" and values.itemsize < 4:
         values = values.astype(np.int32)
     kind = {"u": np.uint64, "i": np.int64}.get(values.dtype.kind, values.dtype)
     if fold != "sum":
         kind = np.uint32 if values.itemsize < 4 else values.dtype
-    out, context = np.empty(len(values), kind), context_of(context)
+    out, context = np.zeros(len(values), kind), context_of(context)
     with Buffers(context) as buffers:
+        if offsets is not None:
+            desc = c.tml_scan_segments_desc(buffers.input(values), buffers.input(_offsets(offsets)), inclusive,
+                                            buffers.output(out, filled=True))
+            context.call("scan_segments", desc)
+            return out
         desc = c.tml_scan_desc(inclusive=inclusive, out=buffers.output(out), length=_all(values), fold=_FOLDS[fold])
         if start is not None:
             desc.start = buffers.input(np.array([start], kind))

@@ -158,6 +158,21 @@ def _indices(faces):
     return faces.astype(np.uint64 if faces.itemsize == 8 else np.uint32, copy=False)
 
 
+def otsu(volume: ArrayLike, context: Context | None = None) -> float:
+    """An isovalue to begin with: the value that best divides the samples into a low and a high class, by Otsu.
+
+    >>> import trommel
+    >>> 2 < trommel.otsu([1.0, 1.5, 2.0, 8.0, 9.0]) <= 8
+    True
+    """
+    volume, context, histogram = as_array(volume, "volume"), context_of(context), c.tml_value_histogram()
+    context.call("value_histogram_make", volume.ctypes.data, scalar_type(volume.dtype), volume.size, histogram)
+    try:
+        return float(lib.tml_value_histogram_otsu(histogram))
+    finally:
+        lib.tml_value_histogram_free(context._handle.pointer, histogram)
+
+
 def grid_of(shape, spacing, origin, direction):
     """shape in z, y, x; spacing, origin and direction in x, y, z."""
     grid = c.tml_grid(dims=tuple(reversed(shape)))
@@ -273,9 +288,34 @@ def _mesh_of(context, desc, result, cell_type):
 class Field:
     """A volume made of points: values[z, y, x], its grid, and an isovalue that suits it."""
 
-    def __init__(self, values: Array, grid: Any, iso: float, radius: float) -> None:
-        self.values, self.iso, self.radius = values, iso, radius
+    def __init__(self, values: Array, grid: Any, iso: float, radius: float, points: Any = ()) -> None:
+        self.values, self.iso, self.radius, self._points = values, iso, radius, points
         self.spacing, self.origin = tuple(grid.spacing), tuple(grid.origin)
+
+    def mean(self, values: ArrayLike, positions: ArrayLike, context: Context | None = None) -> Array:
+        """Velocity, colour or whatever the points carry (one number a point, or up to 4), at positions (n x 3), such as
+        a surface's vertices: the mean of the points near, by the kernel's weights; 0 where there is none.
+
+        >>> import numpy as np, trommel
+        >>> field = trommel.field([[0, 0, 0], [1, 0, 0]], radius=1.0)
+        >>> field.mean([2.0, 4.0], [[0.5, 0, 0]]).tolist()
+        [3.0]
+        """
+        context, points = context_of(context), self._points[0]
+        values = as_array(values, "values", np.float32, (1, 2))
+        positions = as_array(positions, "positions", np.float32, 2, 3)
+        if len(values) != len(points):
+            raise InvalidArgument("INVALID_ARGUMENT", f"values has {len(values)} rows, needs one for each of "
+                                  f"{len(points)} points")
+        out = np.empty((len(positions),) + values.shape[1:], np.float32)
+        with Buffers(context) as buffers:
+            desc = _field_desc(buffers, *self._points)
+            desc.radius = 0.0 if desc.radii.slot else self.radius
+            desc.grid = grid_of(self.values.shape, self.spacing, self.origin, None)
+            mean = c.tml_field_mean_desc(field=ctypes.pointer(desc), positions=buffers.input(positions))
+            mean.attributes[0] = c.tml_field_attribute(buffers.input(values), buffers.output(out))
+            context.call("field_mean", mean)
+        return out
 
     def surface(self, iso: ArrayLike | None = None, **options: Any) -> Mesh:
         """surface() of it, at its own isovalue where none is given."""
@@ -283,7 +323,7 @@ class Field:
                        **options)
 
 
-def _field_desc(buffers, points, radius, radii, distance, kernel, cell, resolution, lower, upper):
+def _field_desc(buffers, points, radius, radii, distance, kernel, cell=None, resolution=None, lower=None, upper=None):
     points = as_array(points, "points", np.float32, 2, 3)
     desc = c.tml_field_desc(kind=c.TML_FIELD_DISTANCE if distance else c.TML_FIELD_KERNEL_SUM,
                             kernel=choose(_KERNELS, "kernel", kernel), radius=radius or 0.0,
@@ -324,4 +364,4 @@ def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | 
         context.call("field_resolve", desc, resolved, iso)
         values = np.empty(tuple(reversed(resolved.grid.dims)), np.float32)
         context.call("field", resolved, buffers.output(values.reshape(-1)))
-    return Field(values, resolved.grid, iso.value, resolved.radius)
+    return Field(values, resolved.grid, iso.value, resolved.radius, (points, radius, radii, distance, kernel))
