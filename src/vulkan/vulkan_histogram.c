@@ -11,7 +11,10 @@
 #include "vulkan_shaders.h"
 
 enum {
+    /* Tables of a workgroup, for few bins, and their words: more cost resident workgroups. (H100, 2^26 elements, 256
+     * bins in 16 / 8 / 4 / 2 copies: .137 .123 .120 .119 ms.) */
     COPIES_MOST = 16,
+    COPIES_WORDS = 1024,
     /* Pieces of 16 bytes per invocation: enough to amortize a workgroup's start and end, which take
      * a step per bin. An invocation counts more once the grid has GROUPS_ENOUGH workgroups. */
     QUADS_LEAST = 8,
@@ -89,7 +92,7 @@ static counting choose_counting(const tml_histogram_desc *desc, uint64_t bound, 
     uint64_t parts = TML_CEIL_DIV((uint64_t)desc->bins, (uint64_t)2 * NARROW_WORDS);
     counting c = {.words = CACHE_WORDS};
     if (words <= HISTOGRAM_SHARED) {
-        for (c.copies = 1; c.copies < COPIES_MOST && 2 * c.copies * words <= HISTOGRAM_SHARED;)
+        for (c.copies = 1; c.copies < COPIES_MOST && 2 * c.copies * words <= COPIES_WORDS;)
             c.copies *= 2;
         c.words = (uint32_t)words * c.copies;
     } else if (!is_weighted && parts <= PARTS_MOST && bound / NARROW_ELEMENTS_A_BIN >= desc->bins) {

@@ -28,7 +28,8 @@ enum {
      * resident workgroups (registers, shared memory: a window of half a tile) and short streams for small
      * ones. Pairs, whose stores are twice as many, gain by large tiles from PAIRS_LONG on. H100, u32 keys of
      * 2^16 / 2^20 / 2^24 / 2^28, ms: 16: .052 .076 .55 8.2; 20: .054 .077 .61 9.2; 28: .065 .085 .59 8.5; 32:
-     * .070 .085 .60 8.3; 36: 11. Pairs: 16: .059 .089 .89 14.9; 28: .077 .112 .79 11.6. Drivers with small
+     * .070 .085 .60 8.3; 36: 11; in windows of 8 rows, of which more workgroups are resident, 24: .063 .085 .63 9.3;
+     * 32: .070 .088 .61 8.7. Pairs: 16: .059 .089 .89 14.9; 28: .077 .112 .79 11.6. Drivers with small
      * subgroups run on the CPU, and compile long unrolled loops slowly. */
     ITEMS = 16,
     ITEMS_PAIRS = 28,

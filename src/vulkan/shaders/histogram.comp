@@ -129,17 +129,22 @@ void count_word(inout bin_run run, uint word, uint from, uint to, uint at)
     }
 }
 
-/* Counts quad q from base on. Only elements [skip, end) from base belong to the stream. */
-void count_quad(inout bin_run run, uvec2 base, uint q, uint skip, uint end)
+/* Quads are counted from base on, of which only elements [skip, end) belong to the stream. */
+bool is_whole(uint q, uint skip, uint end)
 {
-    uint first = q << QUAD_LOG2;
-    bool is_whole = first >= skip && first + (1u << QUAD_LOG2) <= end;
-    uvec4 quad = uvec4(0u);
-    if (is_whole)
-        quad = quads_at(base).v[q];
+    return q << QUAD_LOG2 >= skip && (q + 1u) << QUAD_LOG2 <= end;
+}
+uvec4 load_whole(uvec2 base, uint q, uint skip, uint end)
+{
+    return is_whole(q, skip, end) ? quads_at(base).v[q] : uvec4(0u);
+}
+
+/* Counts quad q, which is loaded if it is whole. */
+void count_quad(inout bin_run run, uvec4 quad, uvec2 base, uint q, uint skip, uint end)
+{
     for (uint c = 0u; c < 4u; c++) {
-        uint at = first + c * PER_WORD, from = max(at, skip), to = min(at + PER_WORD, end);
-        if (is_whole)
+        uint at = (q << QUAD_LOG2) + c * PER_WORD, from = max(at, skip), to = min(at + PER_WORD, end);
+        if (is_whole(q, skip, end))
             count_word(run, quad[c], 0u, PER_WORD, at - skip);
         else if (from < to)
             count_word(run, LOAD_U32(base, (q << 2) + c), from - at, to - at, at - skip);
@@ -191,11 +196,16 @@ void main()
         group_words[i] = COPIES + PARTS == 0u && i < SLOTS ? FREE : 0u;
     barrier();
     bin_run run = bin_run(0u, uvec2(0u));
+    uvec2 base = uvec2(args.in_at.x & ~15u, args.in_at.y);
     uint last = min(first + args.each * GROUP, quads);
     uint step = PARTS > 0u ? ROUND * GROUP : last - first;
+    uvec4 next = load_whole(base, first + t, skip, end); /* loaded while the quad before is counted */
     for (uint from = first; from < last; from += step) {
-        for (uint q = from + t; q < min(from + step, last); q += GROUP)
-            count_quad(run, uvec2(args.in_at.x & ~15u, args.in_at.y), q, skip, end);
+        for (uint q = from + t; q < min(from + step, last); q += GROUP) {
+            uvec4 quad = next;
+            next = load_whole(base, q + GROUP, skip, end);
+            count_quad(run, quad, base, q, skip, end);
+        }
         add_run(run);
         barrier();
     }
