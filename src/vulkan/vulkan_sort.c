@@ -320,13 +320,13 @@ static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_st
         .real_low = move.real_low,
         .real_high = move.real_high,
     };
-    vk_dispatch_info info = {
-        .module = &vk_shader_sort_histogram,
-        .spec_count = SORT_SPANS + 1,
-        .args = &args,
-        .args_size = sizeof args,
-        .groups = TML_CEIL_DIV((uint64_t)part.bound, (uint64_t)args.each * VK_GROUP),
-        .indirect = has_spans ? grid_of(job, &part) : 0};
+    vk_dispatch_info info = {.module = &vk_shader_sort_histogram,
+                             .spec_count = SORT_SPANS + 1,
+                             .args = &args,
+                             .args_size = sizeof args,
+                             .groups =
+                                 TML_CEIL_DIV((uint64_t)part.bound, (uint64_t)args.each * VK_GROUP),
+                             .indirect = has_spans ? grid_of(job, &part) : 0};
     set_key(job, 0, info.specs);
     return vk_dispatch(tml, &info);
 }
