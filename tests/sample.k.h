@@ -80,5 +80,5 @@ FUNCTION(int) sample_integers(int a, uint b)
 FUNCTION(bool) sample_bits(float x)
 {
     return uintBitsToFloat(floatBitsToUint(x)) == x && intBitsToFloat(floatBitsToInt(x)) == x &&
-           !is_nan(x);
+           !is_nan(x) && !is_inf(x);
 }

@@ -13,6 +13,7 @@
 
 #ifdef TML_GL
 TML_KERNEL(float, same, (float x), { return x; })
+TML_KERNEL(float, kind, (float x), { return is_nan(x) ? 2.0f : is_inf(x) ? 1.0f : 0.0f; })
 #endif
 
 #include "kernels/kernel_end.h"
@@ -156,6 +157,51 @@ static void check_path(tml_gl_path path, bool by_kernel)
         return;
     check_context(tml, by_kernel);
     tml_close(tml);
+}
+
+static void check_kinds(tml_context *tml)
+{
+    static const uint32_t bits[] = {0,           0x80000000u, 1,           0x3f800000u,
+                                    0xbf800000u, 0x7f000000u, 0x7f7ffffeu, 0x7f7fffffu,
+                                    0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7f800001u,
+                                    0x7fc00000u, 0xffc12345u, 0xffffffffu};
+    enum { COUNT = sizeof bits / sizeof bits[0] };
+    float is[COUNT];
+    tml_buffer in, out;
+    tml_buffer_desc desc = {.type = TML_F32, .count = COUNT, .data = bits};
+    if (!CHECK_OK(tml, tml_buffer_create(tml, &desc, &in)))
+        return;
+    desc.data = NULL;
+    CHECK_OK(tml, tml_buffer_create(tml, &desc, &out));
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(kind), .in = {in}, .out = out}));
+    CHECK_OK(tml, tml_buffer_read(tml, out, is));
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t size = bits[i] & 0x7fffffffu;
+        float wanted = size > 0x7f800000u ? 2.0f : size == 0x7f800000u ? 1.0f : 0.0f;
+        if (is[i] != wanted)
+            test_fail(__FILE__, __LINE__, "0x%08x is of kind %g", bits[i], (double)is[i]);
+    }
+}
+
+/* Every path, and the CPU engine, tells infinities and NaNs from numbers. */
+TEST(kernels_tell_infinities)
+{
+    static const tml_gl_path paths[] = {TML_GL_PATH_INTEGER, TML_GL_PATH_FLOAT,
+                                        TML_GL_PATH_FLOAT_PACKED, TML_GL_PATH_PACKED};
+    tml_context *tml;
+    CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml) == TML_OK);
+    check_kinds(tml);
+    tml_close(tml);
+    for (int p = 0; p < 4; p++) {
+        tml_status status = tml_open(
+            &(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &(tml_gl_desc){.path = paths[p]}},
+            &tml);
+        if (status == TML_ERROR_NO_DEVICE || status == TML_ERROR_UNSUPPORTED)
+            SKIP("no OpenGL ES here, or no path %s", tml_gl_path_name(paths[p]));
+        if (CHECK_STATUS(status, TML_OK))
+            check_kinds(tml);
+        tml_close(tml);
+    }
 }
 
 /* Bytes to a float in a shader, and back. */

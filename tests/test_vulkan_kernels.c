@@ -9,6 +9,11 @@
 #include <trommel/kernel_begin.h>
 
 TML_KERNEL(bool, is_positive, (float x), { return x > 0.0f && !is_nan(x); })
+/* Of both signs: the largest float, infinity and two NaNs. */
+TML_KERNEL(uvec2, kinds, (uint x), {
+    float y = uintBitsToFloat((x << 31) | (0x7f7fffffu + ((x >> 1) & 3u)));
+    return UVEC2(U(is_nan(y)), U(is_inf(y)));
+})
 /* A name that GLSL keeps for itself. */
 TML_KERNEL(bool, filter, (uint x), { return (x & 5u) != 1u; })
 TML_KERNEL(bool, is_odd_place, (tml_index at), { return (at & 1u) == 1u; })
@@ -86,6 +91,7 @@ typedef struct map_case {
 static const map_case map_cases[] = {
     {TML_USE(is_positive), {TML_F32}, false},
     {TML_USE(is_positive), {TML_F16}, false},
+    {TML_USE(kinds), {TML_U32}, false},
     {TML_USE(filter), {TML_U32}, false},
     {TML_USE(filter), {TML_U16}, false},
     {TML_USE(filter), {TML_U8}, true},

@@ -92,7 +92,7 @@ TML_KERNEL(vec4, identities, (float x), {
 })
 TML_KERNEL(uvec4, bits, (float x), {
     uint u = floatBitsToUint(x);
-    return UVEC4(u, popcount32(u), lowest_bit32(u), U(is_nan(x)));
+    return UVEC4(u, popcount32(u), lowest_bit32(u), U(is_nan(x) || is_inf(x)));
 })
 TML_KERNEL(vec2, neighbours, (float x), {
     return VEC2(uintBitsToFloat(floatBitsToUint(x) + 1u), intBitsToFloat(floatBitsToInt(x) - 1));

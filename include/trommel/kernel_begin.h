@@ -15,7 +15,8 @@
  *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
  * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
  *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
- * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x), which no compiler may drop
+ * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x) and is_inf(x), of either
+ * sign, which no compiler may drop
  *   random   tml_random_float(a, b): 0 <= x < 1 in steps of 2^-24, tml_random_uint(a, b): any uint;
  *            tml_random(a, b, key): a uvec2, of which tml_random_uint is .x with the key 0. They
  *            have no state: the same arguments give the same bits in every kernel, on every engine,
@@ -123,6 +124,7 @@
 #define floatBitsToInt(x) ((int32_t)tml_float_bits(x))
 #define intBitsToFloat(x) tml_bits_float((uint32_t)(x))
 #define is_nan            tml_is_nan
+#define is_inf            tml_is_inf
 #define popcount32        tml_popcount32
 #define lowest_bit32      tml_lowest_bit32
 #define rounded_product   tml_rounded_product

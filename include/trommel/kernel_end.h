@@ -73,6 +73,7 @@
 #undef floatBitsToInt
 #undef intBitsToFloat
 #undef is_nan
+#undef is_inf
 #undef popcount32
 #undef lowest_bit32
 #undef rounded_product

@@ -283,6 +283,10 @@ static inline bool tml_is_nan(float x)
 {
     return (tml_float_bits(x) & 0x7fffffffu) > 0x7f800000u;
 }
+static inline bool tml_is_inf(float x)
+{
+    return (tml_float_bits(x) & 0x7fffffffu) == 0x7f800000u;
+}
 static inline uint32_t tml_popcount32(uint32_t x)
 {
     return (uint32_t)__builtin_popcount(x);

@@ -110,8 +110,12 @@ vec4 transform4(float m[16], vec4 v)
 #define transform3(m, p) transform4(m, vec4(p, 1.0f)).xyz
 #endif
 
-/* Tests the bits: in GLSL isnan may always be false. */
+/* These test the bits: in GLSL isnan and isinf may always be false. */
 bool is_nan(float x)
 {
     return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u;
+}
+bool is_inf(float x)
+{
+    return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u;
 }

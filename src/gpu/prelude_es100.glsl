@@ -69,6 +69,11 @@ bool is_nan(float x)
     float seen = (x < 2.0 ? 1.0 : 0.0) + (x > 1.0 ? 1.0 : 0.0);
     return seen == 0.0;
 }
+/* Beyond the largest float. */
+bool is_inf(float x)
+{
+    return x > 3.4028234663852886e38 || x < -3.4028234663852886e38;
+}
 
 #ifndef TML_ES300
 float trunc(float x)

@@ -11,7 +11,7 @@
  * in all three languages. Shaders alone define TML_GLSL.
  *
  * Kernel files use the macros of <trommel/kernel_begin.h>, as users' kernels do (FUNCTION, F U I,
- * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and these:
+ * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan, is_inf ...), and these:
  *
  *   ARGS_BEGIN(name) ARG_ADDRESS(a) ARG_VEC4(b) ARG_UINT(c) ARG_INT(d) ARG_FLOAT(e) ARGS_END(name)
  *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct
