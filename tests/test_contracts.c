@@ -539,6 +539,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_gl_import, (tml, NULL), "desc")                                                      \
         X(tml_gl_export, (NULL, &transfer), "tml")                                                 \
         X(tml_gl_export, (tml, NULL), "desc")                                                      \
+        X(tml_gl_exact_counts, (NULL, true), "tml")                                                \
         X(tml_gl_begin, (NULL), "tml")                                                             \
         X(tml_gl_prepare_begin, (NULL), "tml")                                                     \
         X(tml_gl_prepare_end, (NULL, &left), "tml")                                                \

@@ -498,6 +498,15 @@ TEST(exact_counts_wait)
         CHECK_OK(tml, work_run(tml, &w));
         CHECK(driver.waits > 0);
         work_is_right(tml, &w);
+        CHECK_OK(tml, tml_gl_exact_counts(tml, false)); /* by call */
+        CHECK_OK(tml, work_run(tml, &w));
+        driver.waits = 0;
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK_EQ_I64(driver.waits, 0);
+        work_is_right(tml, &w);
+        CHECK_OK(tml, tml_gl_exact_counts(tml, true));
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK(driver.waits > 0);
         tml_close(tml);
     }
     own_close(&own);

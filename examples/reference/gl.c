@@ -15,6 +15,19 @@ static void texture(tml_context *tml)
     CHECK(memory.texture != 0 && memory.width * memory.height >= 1000);
 }
 
+/* One compaction reads its count, those after it do not. */
+static void exact_counts(tml_context *tml)
+{
+    const tml_buffer in = buffer_of(tml, TML_U32, 1000, NULL);
+    const tml_buffer kept = buffer_of(tml, TML_U32, 1000, NULL);
+    const tml_buffer flags = buffer_of(tml, TML_U8, 1000, NULL);
+    const tml_compact_desc desc = {.keep.flags = flags, .payloads = {{.in = in, .out = kept}}};
+    MUST(tml_gl_exact_counts(tml, true));
+    MUST(tml_compact(tml, &desc)); /* waits, and draws what is kept alone */
+    MUST(tml_gl_exact_counts(tml, false));
+    MUST(tml_compact(tml, &desc));
+}
+
 /* Many small calls as one, so that the program's state is saved and given back just once. */
 static void one_of_many(tml_context *tml)
 {
@@ -174,7 +187,8 @@ static void import_and_export(tml_context *tml)
     desc.tile_width = desc.tile_height = 0;
     MUST(tml_gl_import(tml, &desc));
     MUST(tml_buffer_read(tml, desc.buffer, bytes));
-    CHECK(bytes[0] == 0 && bytes[4] == 12 && bytes[8] == 48); /* element 4 begins the second slice */
+    CHECK(bytes[0] == 0 && bytes[4] == 12 &&
+          bytes[8] == 48); /* element 4 begins the second slice */
     glDeleteTextures(2, names);
 }
 
@@ -202,9 +216,9 @@ static void lent(void)
 
 int main(void)
 {
-    const int status = run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_GL},
-        (example *const[]){texture, one_of_many, prepare, cache, time_of_device, path, NULL});
+    const int status = run_examples(&(tml_open_desc){.engine = TML_ENGINE_GL},
+                                    (example *const[]){texture, exact_counts, one_of_many, prepare,
+                                                       cache, time_of_device, path, NULL});
     if (status == 0) {
         loader();
         lost();

@@ -109,9 +109,13 @@ typedef struct tml_gl_desc {
      * 3.00, those of FLOAT and FLOAT_PACKED are compiled as that.) */
     tml_gl_path path;
     /* Operations whose output may be shorter than its buffer read their count and draw just that
-     * many outputs: one wait a call, less to draw. */
+     * many outputs: one wait a call, less to draw. tml_gl_exact_counts changes it. */
     bool exact_counts;
 } tml_gl_desc;
+
+/* Sets tml_gl_desc.exact_counts for the calls that follow, so that each call may choose. Errors:
+ * UNSUPPORTED on other engines. */
+TML_API TML_MUST_CHECK tml_status tml_gl_exact_counts(tml_context *tml, bool exact);
 
 /* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), a TEXTURE_2D of one level,
  * in place of one of the library's; how it is set to be filtered does not matter. Must outlive the
@@ -153,7 +157,8 @@ typedef struct tml_gl_image {
  * or of a volume that is unrolled into it: slice z is tile (z % across, z / across), where across is
  * width / tile_width, and elements are in the order x, y, z. */
 typedef struct tml_gl_transfer_desc {
-    tml_gl_image image; /* export: of a format that the context can draw to; its other texels stay */
+    tml_gl_image
+        image; /* export: of a format that the context can draw to; its other texels stay */
     uint32_t width, height;           /* texels, from the texture's first on */
     uint32_t tile_width, tile_height; /* both 0: no tiles; else width and height are multiples */
     uint32_t slices;                  /* tiles that have elements; 0: all */
@@ -161,7 +166,8 @@ typedef struct tml_gl_transfer_desc {
     /* u8 (0 to 255 being 0.0 to 1.0), f16 or f32, scalars or vectors. On the float tier f32, or u8 with
      * four channels. */
     tml_buffer buffer;
-    uint64_t first; /* its scalar with which the first element begins; a multiple of those of a word */
+    uint64_t
+        first; /* its scalar with which the first element begins; a multiple of those of a word */
 } tml_gl_transfer_desc;
 
 /* Import: numbers of a texture to a buffer; floats keep their bits in f32 where the device hands them

@@ -127,7 +127,8 @@ export interface TrommelBuffer {
     /** Elements [first, first + count) as a typed array of the scalar type (a vector is consecutive
      * elements of it). Waits. */
     read(first?: number, count?: number): TypedArray;
-    /** The same without blocking the page: a fence and a copy once the device has passed it. */
+    /** The same without blocking the page: a fence and a copy once the device has passed it. On WebGL 1, which has
+     * neither, it waits. */
     readAsync(first?: number, count?: number): Promise<TypedArray>;
     /** The one element of a count buffer, as a number. Waits. */
     readCount(index?: number): number;
@@ -662,10 +663,12 @@ export class Trommel {
      * soon. On the CPU engine, and where the path is not 'integer', nothing is to be done. */
     prepare(calls: () => void, step?: () => Promise<void>): Promise<void>;
     /** Runs enqueue() and tells the seconds of device time that its operations took: by
-     * EXT_disjoint_timer_query where there is one, else by the clock between two fences. Does not block.
-     * One at a time. */
+     * EXT_disjoint_timer_query_webgl2 where there is one, else by the clock between two fences. Does not block
+     * on WebGL 2; on WebGL 1, which has no fences, it waits for the device, and tells its clock as 'fence'. One at
+     * a time. */
     time(enqueue: () => void): Promise<{ seconds: number; by: 'timer-query' | 'fence' | 'clock' }>;
-    /** Resolves when the device has done everything enqueued so far. Does not block. */
+    /** Resolves when the device has done everything enqueued so far. Does not block, except on WebGL 1, which
+     * has no fences. */
     finished(): Promise<void>;
 
     /** GL: a texture of the page's into a buffer, and back (the texture must be of a format that can be drawn to). */

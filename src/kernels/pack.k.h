@@ -3,7 +3,7 @@
  * inexactly). For C and GLSL from ES 1.00 on, where four bytes of a texture without floats hold one.
  *
  * A byte is a float from 0 to 255. The order is little-endian: .x is the lowest byte, as in the memory of
- * x86, ARM and WebAssembly; pack_reversed converts to and from big-endian.
+ * x86, ARM and WebAssembly.
  *
  * Exact for every finite float, signed zero and infinity; every NaN becomes the one with bits 0x7fc00000.
  * Each operation is exact in floats with 24 bits of mantissa, in any rounding mode, except:
@@ -110,12 +110,6 @@ FUNCTION(float) unpack_float(vec4 bytes)
     PACK_RUNG(e >= 2.0f, 4.0f, -2.0f)
     PACK_RUNG(e >= 1.0f, 2.0f, -1.0f)
     return negative ? -a : a;
-}
-
-/* Reverses the byte order. */
-FUNCTION(vec4) pack_reversed(vec4 bytes)
-{
-    return VEC4(bytes.w, bytes.z, bytes.y, bytes.x);
 }
 
 /* A byte from a texture component, rounded, since devices return b / 255 inexactly. */

@@ -76,10 +76,9 @@ function browserStrings(gl) {
         ["Largest texture", `${gl.getParameter(gl.MAX_TEXTURE_SIZE)} texels a side`],
         [
             "Timer",
-            (gl.getExtension("EXT_disjoint_timer_query_webgl2") ??
-            gl.getExtension("EXT_disjoint_timer_query"))
+            gl.getExtension("EXT_disjoint_timer_query_webgl2")
                 ? "the device's own"
-                : "none; a clock between fences stands in",
+                : `none; a clock between ${"fenceSync" in gl ? "fences" : "waits"} stands in`,
         ],
     ];
 }

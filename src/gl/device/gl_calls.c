@@ -39,6 +39,17 @@ tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *ou
     return status ? status : tml_leave(tml, texture(tml, buffer, out));
 }
 
+tml_status tml_gl_exact_counts(tml_context *tml, bool exact)
+{
+    tml_status status = TML_ENTER(tml);
+    if (status)
+        return status;
+    status = check_engine(tml, "tml_gl_exact_counts");
+    if (!status)
+        gl_device_of(tml)->exact_counts = exact;
+    return tml_leave(tml, status);
+}
+
 static tml_status make_glsl(tml_context *tml)
 {
     gl_device *d = gl_device_of(tml);
