@@ -31,10 +31,12 @@ static const opt image_options[] = {
     {OPT_SECTION, .help = "Input"},
     {OPT_CHOICE, "type", .choices = "auto|f16|f32|u8", .fallback = "auto",
      .offset = offsetof(image_args, type),
-     .help = "channels: f16 and f32 are measured and tone-mapped, u8 become mip chains; auto: all"},
+     .help = "channels: f16 and f32 are measured and tone-mapped, f16 and u8 become mip chains; "
+             "auto: all"},
     {OPT_CUSTOM, "size", .brief = "width and height", .argument = "WxH", .parse = parse_size,
      .offset = offsetof(image_args, size),
-     .help = "in pixels (default: 3840x2160 and 7680x4320; mip chains: 4096x4096)"},
+     .help = "in pixels (default: 3840x2160 and 7680x4320; mip chains: 4096x4096, 1920x1080, "
+             "1919x1079)"},
     BENCH_OPTIONS(image_args),
     {0},
 };
@@ -69,11 +71,32 @@ static void measure(bench_session *session, const bench_image_desc *desc)
     bench_image_destroy(&image);
 }
 
+static bool is_wanted(const image_args *args, tml_type type)
+{
+    return args->type == 0 || types[args->type] == type;
+}
+
+/* Chains of sizes whose sides are powers of two, usual, and odd at every level. */
+static void measure_chains(bench_session *session, const image_args *args)
+{
+    static const uint32_t usual[][2] = {{4096, 4096}, {1920, 1080}, {1919, 1079}};
+    static const tml_type of[] = {TML_U8, TML_F16};
+    bool is_given = args->size[0] > 0;
+    for (int s = 0; s < (is_given ? 1 : 3); s++)
+        for (int t = 0; t < 2; t++) {
+            const uint32_t *size = is_given ? args->size : usual[s];
+            if (is_wanted(args, of[t]))
+                measure(session, &(bench_image_desc){BENCH_IMAGE_MIPS, of[t], size[0], size[1]});
+        }
+    for (bench_image_kind kind = 0; kind < BENCH_IMAGE_KIND_COUNT; kind++)
+        if ((kind == BENCH_IMAGE_KAISER || kind == BENCH_IMAGE_READ) && is_wanted(args, TML_U8))
+            measure(session, &(bench_image_desc){kind, TML_U8, is_given ? args->size[0] : 4096,
+                                                 is_given ? args->size[1] : 4096});
+}
+
 static int run_image(void *user, char **operands, uint32_t operand_count)
 {
     static const uint32_t usual[][2] = {{3840, 2160}, {7680, 4320}};
-    static const bench_image_kind of_bytes[] = {BENCH_IMAGE_MIPS, BENCH_IMAGE_KAISER,
-                                                BENCH_IMAGE_READ};
     const image_args *args = user;
     static bench_session session;
     (void)operands, (void)operand_count;
@@ -85,14 +108,10 @@ static int run_image(void *user, char **operands, uint32_t operand_count)
         for (uint32_t type = 1; type <= 2; type++)
             for (bench_image_kind kind = 0; kind <= BENCH_IMAGE_READ; kind++) {
                 const uint32_t *size = is_given ? args->size : usual[s];
-                if (args->type == 0 || args->type == type)
+                if (is_wanted(args, types[type]))
                     measure(&session, &(bench_image_desc){kind, types[type], size[0], size[1]});
             }
-    for (int k = 0; k < 3; k++)
-        if (args->type == 0 || types[args->type] == TML_U8)
-            measure(&session,
-                    &(bench_image_desc){of_bytes[k], TML_U8, is_given ? args->size[0] : 4096,
-                                        is_given ? args->size[1] : 4096});
+    measure_chains(&session, args);
     return bench_close(&session);
 }
 

@@ -40,7 +40,7 @@ expect 0 4 streams sort pairs --count 70000 --repeats 1 --backend cpu
 expect 0 3 surface --side 17 --repeats 1 --backend cpu
 grep -q 'central normals' out || fail "the command's default normals have no row"
 expect 0 15 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --side 9 --repeats 1 --backend cpu --type u8
-expect 0 17 image --size 33x17 --repeats 1 --backend cpu
+expect 0 18 image --size 33x17 --repeats 1 --backend cpu
 expect 0 7 collide --triangles 500 --repeats 1 --backend cpu
 expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu
 expect 0 12 files --side 24 --repeats 1 --backend cpu
