@@ -5,7 +5,7 @@
 #include <string.h>
 #include <trommel/io.h>
 
-enum { MOST_PIXELS = 16384, GAP = 1, PIXEL = 4 };
+enum { MOST_PIXELS = 16384, GAP = 1, BESIDE = 8, PIXEL = 4 };
 
 /* By the number of triangles; then, what lies between tiles. */
 static const uint8_t colors[][PIXEL] = {
@@ -24,10 +24,11 @@ typedef struct sheet {
     uint64_t dims[3];            /* of the volume */
     uint64_t first[3], count[3]; /* of the region */
     uint64_t columns;            /* of tiles: those that make it most nearly square */
-    uint64_t width, height;
+    uint64_t width, height;      /* of the tiles */
+    uint64_t room;               /* pixels beside them; 0: none, colours are by triangles */
 } sheet;
 
-static sheet sheet_of(const tml_surface_desc *desc)
+static sheet sheet_of(const tml_surface_desc *desc, cells_by by)
 {
     sheet s = {.columns = 1};
     for (int a = 0; a < 3; a++) {
@@ -45,56 +46,91 @@ static sheet sheet_of(const tml_surface_desc *desc)
         s.columns++;
     s.width = s.columns * (s.count[0] + GAP) - GAP;
     s.height = (s.count[2] + s.columns - 1) / s.columns * (s.count[1] + GAP) - GAP;
+    if (by == CELLS_BY_PLACE)
+        s.room = BESIDE + s.width;
     return s;
 }
 
-tml_status cells_check(tml_context *tml, const tml_surface_desc *desc)
+tml_status cells_check(tml_context *tml, const tml_surface_desc *desc, cells_by by)
 {
-    sheet s = sheet_of(desc);
-    if (s.width <= MOST_PIXELS && s.height <= MOST_PIXELS)
+    sheet s = sheet_of(desc, by);
+    if (s.width + s.room <= MOST_PIXELS && s.height <= MOST_PIXELS)
         return TML_OK;
     return tml_error(tml, TML_ERROR_UNSUPPORTED,
                      "a picture of the cells would be %llu x %llu pixels, at most %d along a "
                      "side; choose a smaller region",
-                     (unsigned long long)s.width, (unsigned long long)s.height, MOST_PIXELS);
+                     (unsigned long long)(s.width + s.room), (unsigned long long)s.height,
+                     MOST_PIXELS);
 }
 
-static void paint(const uint8_t *cells, const sheet *s, uint8_t *rgba, uint64_t counts[CELL_COUNTS])
+/* The colour of a cell: by its triangles or, of those with any, by its place. */
+static void color_of(const sheet *s, const uint64_t at[3], uint8_t triangles, uint8_t out[PIXEL])
 {
-    for (uint64_t i = 0; i < s->width * s->height; i++)
-        memcpy(rgba + PIXEL * i, colors[BETWEEN], PIXEL);
-    memset(counts, 0, CELL_COUNTS * sizeof *counts);
-    for (uint64_t z = 0; z < s->count[2]; z++)
-        for (uint64_t y = 0; y < s->count[1]; y++) {
-            const uint8_t *row = cells +
-                                 ((s->first[2] + z) * s->dims[1] + s->first[1] + y) * s->dims[0] +
-                                 s->first[0];
-            uint64_t px = z % s->columns * (s->count[0] + GAP);
-            uint64_t py = z / s->columns * (s->count[1] + GAP) + y;
-            for (uint64_t x = 0; x < s->count[0]; x++) {
-                memcpy(rgba + PIXEL * (py * s->width + px + x), colors[row[x]], PIXEL);
-                counts[row[x]]++;
-            }
-        }
+    memcpy(out, colors[triangles], PIXEL);
+    for (int a = 0; a < 3 && s->room && triangles; a++)
+        out[a] = (uint8_t)(40 + 215 * at[a] / (s->count[a] > 1 ? s->count[a] - 1 : 1));
 }
 
-tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc *desc,
+static const uint8_t *row_of(const uint8_t *cells, const sheet *s, const uint64_t at[3])
+{
+    return cells + ((s->first[2] + at[2]) * s->dims[1] + s->first[1] + at[1]) * s->dims[0] +
+           s->first[0];
+}
+
+/* Paints the slices and, if colours are by place, beside them the cells with triangles, row after row as a
+ * compaction leaves them. Returns the width. */
+static uint64_t paint(const uint8_t *cells, const sheet *s, uint8_t *rgba,
                       uint64_t counts[CELL_COUNTS])
 {
-    sheet s = sheet_of(desc);
-    tml_status status = cells_check(tml, desc);
+    uint64_t active = 0, at[3];
+    memset(counts, 0, CELL_COUNTS * sizeof *counts);
+    for (at[2] = 0; at[2] < s->count[2]; at[2]++)
+        for (at[1] = 0; at[1] < s->count[1]; at[1]++) {
+            const uint8_t *row = row_of(cells, s, at);
+            for (at[0] = 0; at[0] < s->count[0]; at[0]++)
+                counts[row[at[0]]]++;
+        }
+    for (uint64_t k = 1; k < CELL_COUNTS; k++)
+        active += counts[k];
+    uint64_t strip = (active + s->height - 1) / s->height, filled = 0;
+    uint64_t width = s->width + (s->room ? BESIDE + (strip ? strip : 1) : 0);
+    for (uint64_t i = 0; i < width * s->height; i++)
+        memcpy(rgba + PIXEL * i, colors[BETWEEN], PIXEL);
+    for (at[2] = 0; at[2] < s->count[2]; at[2]++)
+        for (at[1] = 0; at[1] < s->count[1]; at[1]++) {
+            const uint8_t *row = row_of(cells, s, at);
+            uint64_t px = at[2] % s->columns * (s->count[0] + GAP);
+            uint64_t py = at[2] / s->columns * (s->count[1] + GAP) + at[1];
+            for (at[0] = 0; at[0] < s->count[0]; at[0]++) {
+                uint8_t *pixel = rgba + PIXEL * (py * width + px + at[0]);
+                color_of(s, at, row[at[0]], pixel);
+                if (s->room && row[at[0]]) {
+                    uint64_t x = s->width + BESIDE + filled % strip, y = filled / strip;
+                    memcpy(rgba + PIXEL * (y * width + x), pixel, PIXEL);
+                    filled++;
+                }
+            }
+        }
+    return width;
+}
+
+tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc *desc, cells_by by,
+                      uint64_t counts[CELL_COUNTS])
+{
+    sheet s = sheet_of(desc, by);
+    tml_status status = cells_check(tml, desc, by);
     if (status)
         return status;
     uint64_t count = s.dims[0] * s.dims[1] * s.dims[2];
-    size_t size = s.width * s.height * PIXEL;
+    size_t size = (s.width + s.room + 1) * s.height * PIXEL;
     uint8_t *cells = tml_alloc(tml, count), *rgba = tml_alloc(tml, size);
     if (!cells || !rgba)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture of the cells");
     if (status == TML_OK)
         status = tml_surface_cells(tml, desc, cells);
     if (status == TML_OK) {
-        paint(cells, &s, rgba, counts);
-        status = tml_png_save(tml, path, rgba, (uint32_t)s.width, (uint32_t)s.height);
+        uint64_t width = paint(cells, &s, rgba, counts);
+        status = tml_png_save(tml, path, rgba, (uint32_t)width, (uint32_t)s.height);
     }
     tml_free(tml, cells, count);
     tml_free(tml, rgba, size);

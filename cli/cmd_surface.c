@@ -34,6 +34,7 @@ typedef struct surface_args {
     cli_common common;
     input_options input;
     const char *output, *png, *debug_cells, *cells;
+    uint32_t cells_by;
     opt_numbers iso;
     label_list labels;
     tml_region region;
@@ -191,6 +192,11 @@ static const opt surface_options[] = {
      .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
+    {OPT_CHOICE, "by", .applies = OPT_VOLUME, .needs = "debug-cells", .choices = "triangles|place",
+     .fallback = "triangles", .offset = offsetof(surface_args, cells_by),
+     .help =
+         "colours of that picture; place: x in red, y in green, z in blue, of the cells that have "
+         "triangles, which are also shown side by side, as compaction leaves them"},
     {OPT_OUTPUT, "cells", .applies = OPT_VOLUME, .needs = "output|png", .argument = "FILE.npy",
      .offset = offsetof(surface_args, cells), .endings = ".npy",
      .help = "the number of each triangle's cell: that of its lowest sample, x + nx (y + ny z)"},
@@ -554,7 +560,8 @@ static int extract(run *r)
 {
     choose_surface(r);
     double start = cli_now();
-    tml_status status = r->args->debug_cells ? cells_check(r->tml, &r->desc) : TML_OK;
+    tml_status status =
+        r->args->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)r->args->cells_by) : TML_OK;
     if (status == TML_OK)
         status = tml_surface(r->tml, &r->desc, &r->result);
     r->summary.surface_seconds = cli_now() - start;
@@ -799,7 +806,8 @@ static int save_cells_picture(run *r)
     tml_surface_desc desc = r->desc;
     uint64_t *counts = r->summary.cell_counts, triangles = 0;
     desc.iso = r->isovalues[0];
-    tml_status status = cells_save(r->tml, r->args->debug_cells, &desc, counts);
+    tml_status status =
+        cells_save(r->tml, r->args->debug_cells, &desc, (cells_by)r->args->cells_by, counts);
     for (uint64_t k = 1; k < CELL_COUNTS; k++)
         triangles += k * counts[k];
     report_add_output(&r->summary.report, r->args->debug_cells);

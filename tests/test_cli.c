@@ -1078,6 +1078,16 @@ TEST(picture_of_the_cells)
     CHECK(strstr(out, "\"cells_by_triangles\"") != NULL);
     test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
     CHECK(memcmp(png + 16, "\0\0\0\x20\0\0\0\x0e", 8) == 0);
+    /* By place: those with triangles again, beside, in columns as high as the slices (14 pixels). */
+    EXPECT(0, "surface %s --region 4:15,10:15,8:18 --debug-cells %s --by place --json",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("cells.png"));
+    double active = json_get("active_cells");
+    char size[9] = {0, 0, 0, (char)(32 + 8 + (int)ceil(active / 14)), 0, 0, 0, 14, 0};
+    CHECK(active > 20 && active < 500);
+    test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
+    CHECK(memcmp(png + 16, size, 8) == 0);
+    EXPECT(2, "surface %s --by place -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("ball.ply"));
     EXPECT(2, "surface %s --debug-cells %s", test_data("dam_break_4732.vtk"),
            in_folder("points.png"));
     CHECK(!exists("points.png"));
