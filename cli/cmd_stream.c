@@ -7,6 +7,7 @@
 #include <trommel/io.h>
 
 #include "cli.h"
+#include "compact_volume.h"
 #include "fields.h"
 #include "progress.h"
 #include "ranks.h"
@@ -194,8 +195,9 @@ static tml_status parts_save(const parts *p, tml_array_stream *to, tml_buffer fr
 typedef struct compact_args {
     cli_common common;
     opt_numbers min, max; /* one number, or none */
-    bool nonzero, indices;
-    const char *output;
+    opt_numbers crossed;  /* likewise */
+    bool nonzero, indices, xyz;
+    const char *output, *values;
     uint32_t method; /* tml_method */
 } compact_args;
 
@@ -207,9 +209,19 @@ static const opt compact_options[] = {
      .help = "those not above B", .offset = offsetof(compact_args, max), .count_most = 1},
     {OPT_FLAG, "nonzero", .excludes = "at-least|at-most", .brief = "keep those that are not 0",
      .help = "those that are not 0 (NaN is not 0)", .offset = offsetof(compact_args, nonzero)},
+    {OPT_NUMBERS, "crossed", .argument = "V", .excludes = "at-least|at-most|nonzero",
+     .help = "of a volume's cells, those that the isovalue V crosses, each by its lowest sample",
+     .offset = offsetof(compact_args, crossed), .count_most = 1},
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', "FILE.npy", .brief = "", .help = "where to write",
      .offset = offsetof(compact_args, output), .endings = ".npy"},
+    {OPT_FLAG, "xyz", .excludes = "indices",
+     .help = "write the x, y, z of the kept samples of a volume (u32, a row each), x along a row "
+             "of samples, as the "
+             "columns of numpy's argwhere from the last one on",
+     .offset = offsetof(compact_args, xyz)},
+    {OPT_OUTPUT, "values", .argument = "FILE.npy", .needs = "xyz", .endings = ".npy",
+     .help = "write the kept samples themselves, too", .offset = offsetof(compact_args, values)},
     {OPT_FLAG, "indices", .brief = "write positions instead of elements",
      .help = "write the positions of the kept elements (u64), not the elements",
      .offset = offsetof(compact_args, indices)},
@@ -324,6 +336,22 @@ static int compact_run(tml_context *tml, const void *all_args, char **operands)
 {
     const compact_args *args = all_args;
     const char *path = operands[0];
+    if ((args->xyz || args->crossed.count) && ranks_count() > 1)
+        return cli_error("--xyz and --crossed are for one process");
+    if (args->xyz || args->crossed.count)
+        return compact_volume(tml, &(compact_volume_args){
+                                       .common = &args->common,
+                                       .path = path,
+                                       .output = args->output,
+                                       .values = args->values,
+                                       .is_crossed = args->crossed.count,
+                                       .crossed = args->crossed.count ? args->crossed.values[0] : 0,
+                                       .nonzero = args->nonzero,
+                                       .lower = args->min.count ? args->min.values[0] : -INFINITY,
+                                       .upper = args->max.count ? args->max.values[0] : INFINITY,
+                                       .xyz = args->xyz,
+                                       .indices = args->indices,
+                                       .method = (tml_method)args->method});
     loaded in;
     tml_buffer out = {0};
     uint64_t kept = 0;
@@ -357,15 +385,17 @@ static int compact_run(tml_context *tml, const void *all_args, char **operands)
 
 const cli_command cmd_compact = {
     .options = {.name = "compact",
-                .operands = "IN.npy",
-                .endings = ".npy",
+                .operands = "IN",
                 .summary = "Keeps the elements of an array that lie in a range or are not zero",
-                .about = "The elements stay in their order. Bounds are included; for integers a "
-                         "fractional bound counts inwards.",
+                .about =
+                    "The elements stay in their order. Bounds are included; for integers a "
+                    "fractional bound counts inwards. Arrays are NPY; with --xyz and --crossed the "
+                    "input is a volume in any format that surface takes.",
                 .examples = "  trommel compact in.npy --at-least 0.5 -o out.npy\n"
+                            "  trommel compact scan.nii.gz --crossed 300 --xyz -o cells.npy\n"
                             "  trommel compact labels.npy --nonzero --indices -o where.npy\n",
                 .options = compact_options,
-                .needs = "output at-least|at-most|nonzero"},
+                .needs = "output at-least|at-most|nonzero|crossed"},
     .args_size = sizeof(compact_args),
     .run_on = compact_run,
     .takes_ranks = true,

@@ -27,6 +27,23 @@ TML_KERNEL(bool, uint64_between, (uint64 x, tml_params p),
 TML_KERNEL(float, float_widened, (float x), { return x; })
 TML_KERNEL(int, int_widened, (int x), { return x; })
 
+/* A sample's sides of an isovalue: 1 inside, and 16 where it is a number. */
+TML_KERNEL(uint, volume_marks, (uint inside, uint valid), { return inside + 16u * valid; })
+/* Cell i has sample i as its lowest corner. */
+TML_KERNEL(bool, volume_is_crossed, (tml_index i, tml_words marks, tml_params p), {
+    uint row = U(i) / p.u[0];
+    if (U(i) % p.u[0] + 1u == p.u[0] || row % p.u[1] + 1u == p.u[1] || row / p.u[1] + 1u == p.u[2])
+        return false;
+    uint sum = 0u;
+    for (uint k = 0u; k < 8u; k++)
+        sum += tml_word(marks, U(i) + (k & 1u) + p.u[0] * (((k >> 1) & 1u) + p.u[1] * (k >> 2)));
+    return sum > 128u && sum < 136u;
+})
+TML_KERNEL(uvec3, volume_place, (uint i, tml_params p), {
+    uint row = i / p.u[0];
+    return UVEC3(i % p.u[0], row % p.u[1], row / p.u[1]);
+})
+
 #include <trommel/kernel_end.h>
 
 /* A kernel's parameter type for an element type: kernels see small elements widened. */
@@ -113,4 +130,17 @@ const tml_kernel *stream_widen(tml_type type, tml_type *widened)
     return type == TML_F16                     ? TML_USE(float_widened)
            : type == TML_I8 || type == TML_I16 ? TML_USE(int_widened)
                                                : NULL;
+}
+
+const tml_kernel *stream_marks(void)
+{
+    return TML_USE(volume_marks);
+}
+const tml_kernel *stream_is_crossed(void)
+{
+    return TML_USE(volume_is_crossed);
+}
+const tml_kernel *stream_place(void)
+{
+    return TML_USE(volume_place);
 }

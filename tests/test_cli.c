@@ -10,6 +10,7 @@
 
 #include <trommel/image.h>
 #include <trommel/io.h>
+#include <trommel/kernel_math.h>
 
 #include "test.h"
 
@@ -1091,6 +1092,78 @@ TEST(picture_of_the_cells)
     EXPECT(2, "surface %s --debug-cells %s", test_data("dam_break_4732.vtk"),
            in_folder("points.png"));
     CHECK(!exists("points.png"));
+}
+
+/* The samples (or cells) of the ball that are kept, in order; returns how many. */
+static uint64_t expect_places(bool is_crossed, int level, tml_uvec3 *places, uint8_t *values)
+{
+    const uint8_t *samples = ball(false);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < BALL * BALL * BALL; i++) {
+        const tml_uvec3 at = {i % BALL, i / BALL % BALL, i / BALL / BALL};
+        int inside = 0;
+        bool is_cell = at.x + 1 < BALL && at.y + 1 < BALL && at.z + 1 < BALL;
+        for (uint32_t k = 0; k < 8 && is_cell; k++)
+            inside += samples[i + (k & 1) + BALL * ((k >> 1 & 1) + BALL * (k >> 2))] >= level;
+        if (is_crossed ? inside % 8 != 0 : samples[i] >= level) {
+            places[count] = at;
+            values[count++] = samples[i];
+        }
+    }
+    return count;
+}
+
+static void check_array(tml_context *tml, const char *name, tml_type type, uint64_t count,
+                        const void *wanted)
+{
+    tml_array array = {0};
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder(name), &array))) {
+        CHECK_EQ_U64(array.type, type);
+        CHECK_EQ_U64(array.count, count);
+        CHECK(array.count == count && memcmp(array.data, wanted, count * tml_type_size(type)) == 0);
+    }
+    tml_array_free(tml, &array);
+}
+
+TEST(cells_and_samples_of_a_volume_as_rows)
+{
+    static const char *const backends[] = {"cpu", "vulkan", "gl"};
+    static tml_uvec3 places[BALL * BALL * BALL];
+    static uint8_t values[BALL * BALL * BALL];
+    static uint64_t numbers[BALL * BALL * BALL];
+    char in[256], rows[256], of[256]; /* in_folder's names do not last */
+    snprintf(in, sizeof in, "%s", in_folder("ball_32x32x32_uint8.raw"));
+    snprintf(rows, sizeof rows, "%s", in_folder("rows.npy"));
+    snprintf(of, sizeof of, "%s", in_folder("values.npy"));
+    tml_context *tml = NULL;
+    make_ball();
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
+    EXPECT(0, "surface %s --iso 100 -o %s --json", in, in_folder("ball.ply"));
+    double active = json_get("active_cells");
+    for (int b = 0; b < 3; b++) {
+        if (run("devices") == 0 && !strstr(out, b == 1 ? "Vulkan" : b == 2 ? "OpenGL ES" : "cpu"))
+            continue;
+        uint64_t count = expect_places(true, 100, places, values);
+        CHECK((double)count == active);
+        EXPECT(0, "compact %s --crossed 100 --xyz --values %s -o %s --backend %s", in, of, rows,
+               backends[b]);
+        check_array(tml, "rows.npy", TML_VEC(TML_U32, 3), count, places);
+        check_array(tml, "values.npy", TML_U8, count, values);
+        for (uint64_t i = 0; i < count; i++)
+            numbers[i] = places[i].x + BALL * (places[i].y + BALL * (uint64_t)places[i].z);
+        EXPECT(0, "compact %s --crossed 100 --indices -o %s --backend %s", in, rows, backends[b]);
+        check_array(tml, "rows.npy", TML_U64, count, numbers);
+        count = expect_places(false, 101, places, values);
+        EXPECT(0, "compact %s --at-least 100.5 --xyz -o %s --backend %s", in, rows, backends[b]);
+        check_array(tml, "rows.npy", TML_VEC(TML_U32, 3), count, places);
+    }
+    EXPECT(0, "compact %s --crossed 1000 --xyz -o %s --json", in, rows);
+    CHECK(json_get("kept") == 0);
+    check_array(tml, "rows.npy", TML_VEC(TML_U32, 3), 0, places);
+    EXPECT(2, "compact %s --crossed 1 --nonzero -o %s", in, rows);
+    EXPECT(2, "compact %s --crossed 1 --values %s -o %s", in, of, rows);
+    EXPECT(2, "compact %s --crossed 1 --xyz --values %s -o %s", in, rows, rows);
+    tml_close(tml);
 }
 
 /* One number a triangle, ascending, of cells of the ball's volume. */

@@ -140,6 +140,10 @@ Output:
                             slice: 0 to 5 are black, blue, green, yellow, orange,
                             red (for volumes; not with --labels, --iso V,V..., --iso
                             A:B:N)
+      --by triangles|place  colours of that picture; place: x in red, y in green, z
+                            in blue, of the cells that have triangles, which are
+                            also shown side by side, as compaction leaves them (for
+                            volumes; needs --debug-cells; default: triangles)
       --cells FILE.npy      the number of each triangle's cell: that of its lowest
                             sample, x + nx (y + ny z) (for volumes; needs --output
                             or --png; not with --simplify)
@@ -242,6 +246,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -309,6 +318,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -416,6 +430,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -552,6 +571,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -675,6 +699,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -740,6 +769,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -807,6 +841,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -881,6 +920,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -970,6 +1014,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -1020,7 +1069,7 @@ Examples:
   trommel devices
   trommel devices --verbose --json
 $ trommel compact -h
-Usage: trommel compact [OPTION...] IN.npy
+Usage: trommel compact [OPTION...] IN
 
 Keeps the elements of an array that lie in a range or are not zero.
 
@@ -1031,23 +1080,32 @@ Keeps the elements of an array that lie in a range or are not zero.
       --indices             write positions instead of elements
       --help                all options, with defaults and ranges
 $ trommel compact --help
-Usage: trommel compact [OPTION...] IN.npy
+Usage: trommel compact [OPTION...] IN
 
 Keeps the elements of an array that lie in a range or are not zero.
 
 The elements stay in their order. Bounds are included; for integers a fractional
-bound counts inwards.
+bound counts inwards. Arrays are NPY; with --xyz and --crossed the input is a volume
+in any format that surface takes.
 
 Which elements to keep:
-      --at-least A          those not below A (not with --nonzero)
-      --at-most B           those not above B (not with --nonzero)
+      --at-least A          those not below A (not with --nonzero, --crossed)
+      --at-most B           those not above B (not with --nonzero, --crossed)
       --nonzero             those that are not 0 (NaN is not 0) (not with
-                            --at-least, --at-most)
+                            --at-least, --at-most, --crossed)
+      --crossed V           of a volume's cells, those that the isovalue V crosses,
+                            each by its lowest sample (not with --at-least,
+                            --at-most, --nonzero)
 
 Output:
   -o, --output FILE.npy     where to write
+      --xyz                 write the x, y, z of the kept samples of a volume (u32,
+                            a row each), x along a row of samples, as the columns of
+                            numpy's argwhere from the last one on (not with
+                            --indices)
+      --values FILE.npy     write the kept samples themselves, too (needs --xyz)
       --indices             write the positions of the kept elements (u64), not the
-                            elements
+                            elements (not with --xyz)
       --method auto|look-back|reduce-then-scan|histopyramid
                             how counts become positions; the result is the same
                             (default: auto)
@@ -1068,6 +1126,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -1080,6 +1143,7 @@ Messages:
 
 Examples:
   trommel compact in.npy --at-least 0.5 -o out.npy
+  trommel compact scan.nii.gz --crossed 300 --xyz -o cells.npy
   trommel compact labels.npy --nonzero --indices -o where.npy
 $ trommel scan -h
 Usage: trommel scan [OPTION...] IN.npy
@@ -1124,6 +1188,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -1180,6 +1249,11 @@ Device and limits:
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
+      --gl-path auto|integer|float|float-packed|packed
+                            how values travel through textures, on OpenGL ES,
+                            instead of the best way that its device passes the tests
+                            of (trommel devices --verbose) (not with --backend cpu,
+                            --backend vulkan; default: auto)
       --no-cache            neither read nor keep what a GPU's driver compiled (in
                             $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with
                             --backend cpu)
@@ -1256,6 +1330,9 @@ refuse an input that needs more memory than this, such as 512M or 4G; surface go
 .TP
 \fB\-\-device\-memory\fR \fISIZE\fR
 take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are made in slabs (not with \-\-backend cpu, \-\-backend gl)
+.TP
+\fB\-\-gl\-path\fR \fIauto|integer|float|float\-packed|packed\fR
+how values travel through textures, on OpenGL ES, instead of the best way that its device passes the tests of (trommel devices \-\-verbose) (not with \-\-backend cpu, \-\-backend vulkan; default: auto)
 .TP
 \fB\-\-no\-cache\fR
 neither read nor keep what a GPU's driver compiled (in $XDG_CACHE_HOME/trommel or ~/.cache/trommel) (not with \-\-backend cpu)

@@ -239,7 +239,7 @@ trommel: collide: --classes: "crossing,near" is not accepted; give some of cross
 Try 'trommel collide --help'.
 [2]
 $ trommel compact a -o x.npy
-trommel: compact: give --at-least, --at-most or --nonzero
+trommel: compact: give --at-least, --at-most, --nonzero or --crossed
 Try 'trommel compact --help'.
 [2]
 $ trommel compact a -o x.npy --at-least 1 --nonzero
@@ -455,7 +455,7 @@ trommel: devices: unexpected argument "a"
 Try 'trommel devices --help'.
 [2]
 $ trommel compact a -o x.npy
-trommel: compact: give --at-least, --at-most or --nonzero
+trommel: compact: give --at-least, --at-most, --nonzero or --crossed
 Try 'trommel compact --help'.
 [2]
 $ trommel scan a --min 3
