@@ -4,17 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "color.h"
 #include "fields.h"
 #include "files.h"
 #include "frames.h"
 #include "picture_buffer.h"
 #include "progress.h"
 #include "report.h"
+#include "sheet.h"
+#include "stream_kernels.h"
 #include "text.h"
 
 typedef struct mips_args {
     cli_common common;
-    const char *output;
+    const char *output, *sheet;
     uint32_t filter; /* tml_mip_filter */
     uint64_t levels;
     bool is_linear;
@@ -60,6 +63,10 @@ static const opt mips_options[] = {
      .help = "name.png: writes name_0.png, name_1.png ..., level 0 being the picture; the number "
              "may stand elsewhere, as %02d. Integers become .png, floats .exr, or .pfm or .hdr "
              "without alpha"},
+    {OPT_OUTPUT, "sheet", .brief = "", .argument = "FILE.png", .offset = offsetof(mips_args, sheet),
+     .endings = ".png",
+     .help = "a picture of the levels from the first that fits into 256 x 256 pixels on, side by "
+             "side, enlarged; floats so that their mean is a middle grey"},
     {0},
 };
 
@@ -122,18 +129,24 @@ static void tell_level(uint32_t level, const char *path, const tml_picture *pict
     field_close('{');
 }
 
-static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_finite)
+/* A level as it is read from the chain. */
+static tml_status read_level(run *r, uint32_t level, tml_picture *out)
 {
     const tml_image *in = &r->in.image;
     tml_image image = *in;
-    tml_picture picture;
-    char path[PATH_SIZE];
     if (level > 0) {
         image.buffer = r->chain;
         tml_mip_level(in->width, in->height, level, &image.width, &image.height, &image.first);
         image.first *= in->channels;
     }
-    tml_status status = picture_read(r->tml, &image, &picture);
+    return picture_read(r->tml, &image, out);
+}
+
+static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_finite)
+{
+    tml_picture picture;
+    char path[PATH_SIZE];
+    tml_status status = read_level(r, level, &picture);
     if (status != TML_OK)
         return status;
     size_t size = picture.size;
@@ -174,6 +187,95 @@ static tml_status make_chain(run *r)
     return status;
 }
 
+/* ---- the sheet ------------------------------------------------------------------------------- */
+
+enum { SHEET_SIDE = 256 };
+
+/* A level's numbers: integers from 0 to 1, as they are coded. */
+static tml_status read_numbers(run *r, uint32_t level, sheet_tile *tile, float **out)
+{
+    tml_picture p;
+    tml_status status = read_level(r, level, &p);
+    if (status != TML_OK)
+        return status;
+    uint64_t count = (uint64_t)p.width * p.height * p.channels;
+    float *numbers = *out = tml_alloc_array(r->tml, count, sizeof *numbers);
+    *tile = (sheet_tile){.width = p.width, .height = p.height};
+    if (!numbers)
+        status = tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a sheet of levels");
+    else if (p.type == TML_F32)
+        memcpy(numbers, p.data, count * sizeof *numbers);
+    else if (p.type == TML_F16)
+        status = cli_map(r->tml, stream_widen(TML_F16, &(tml_type){0}), TML_F16, count, p.data,
+                         TML_F32, numbers);
+    for (uint64_t i = 0; i < count && numbers && is_integer(p.type); i++)
+        numbers[i] = p.type == TML_U8 ? (float)((const uint8_t *)p.data)[i] / 255.0f
+                                      : (float)((const uint16_t *)p.data)[i] / 65535.0f;
+    tml_picture_free(r->tml, &p);
+    return status;
+}
+
+/* Paints numbers, of which scale makes light. */
+static tml_status paint_tile(run *r, const float *numbers, float scale, sheet_tile *tile)
+{
+    const tml_picture *in = &r->in.picture;
+    uint64_t count = (uint64_t)tile->width * tile->height;
+    bool is_coded = is_integer(in->type) && r->in.image.srgb;
+    tile->rgba = tml_alloc_array(r->tml, count, 4);
+    if (!tile->rgba)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a sheet of levels");
+    for (uint64_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < 4; k++) {
+            float x = k == 3 ? 1.0f : numbers[i * in->channels + (in->channels > 2 ? k : 0)];
+            if (k < 3 && !is_coded)
+                x = color_to_srgb(fminf(fmaxf(scale * x, 0.0f), 1.0f));
+            tile->rgba[4 * i + k] = (uint8_t)lrintf(255.0f * fminf(fmaxf(x, 0.0f), 1.0f));
+        }
+    return TML_OK;
+}
+
+/* The mean of a level's colours, without alpha. */
+static float mean_of(const float *numbers, const sheet_tile *tile, uint32_t channels)
+{
+    uint32_t colors = channels > 2 ? 3 : 1;
+    double sum = 0;
+    for (uint64_t i = 0; i < (uint64_t)tile->width * tile->height; i++)
+        for (uint32_t k = 0; k < colors; k++)
+            sum += (double)numbers[i * channels + k];
+    return (float)(sum / ((double)tile->width * tile->height * colors));
+}
+
+static tml_status save_sheet(run *r)
+{
+    sheet_tile tiles[MOST_LEVELS] = {{NULL, 0, 0}};
+    uint32_t first = 0, width = r->in.image.width, height = r->in.image.height;
+    uint32_t channels = r->in.image.channels;
+    float scale = 1;
+    tml_status status = TML_OK;
+    while (first + 1 < r->levels && (width > SHEET_SIDE || height > SHEET_SIDE))
+        tml_mip_level(r->in.image.width, r->in.image.height, ++first, &width, &height, NULL);
+    for (uint32_t level = first; level < r->levels && status == TML_OK; level++) {
+        sheet_tile *tile = &tiles[level - first];
+        float *numbers = NULL;
+        status = read_numbers(r, level, tile, &numbers);
+        if (status == TML_OK && level == first && !is_integer(r->in.picture.type)) {
+            float mean = mean_of(numbers, tile, channels);
+            scale = mean > 0 && isfinite(mean) ? 0.18f / mean : 1;
+        }
+        if (status == TML_OK)
+            status = paint_tile(r, numbers, scale, tile);
+        tml_free(r->tml, numbers, (size_t)tile->width * tile->height * channels * sizeof *numbers);
+    }
+    uint32_t count = r->levels - first;
+    if (status == TML_OK)
+        status = sheet_save(r->tml, r->args->sheet, tiles, count, count);
+    if (status == TML_OK)
+        report_add_output(&r->report, r->args->sheet);
+    for (uint32_t i = 0; i < count; i++)
+        tml_free(r->tml, tiles[i].rgba, (size_t)tiles[i].width * tiles[i].height * 4);
+    return status;
+}
+
 static int make_and_save(run *r)
 {
     bool has_alpha = false, is_finite = true;
@@ -182,9 +284,11 @@ static int make_and_save(run *r)
     report_add_stage(&r->report, "mips", cli_now() - start);
     start = cli_now();
     field_open("levels", '[');
-    for (uint32_t level = 0; level < r->levels && status == TML_OK; level++)
+    for (uint32_t level = 0; level < r->levels && status == TML_OK && r->args->output; level++)
         status = save_level(r, level, &has_alpha, &is_finite);
     field_close('[');
+    if (status == TML_OK && r->args->sheet)
+        status = save_sheet(r);
     report_add_stage(&r->report, "save", cli_now() - start);
     if (status == TML_OK)
         report_tell(&r->report, 0, 0);
@@ -212,7 +316,7 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
         code = picture_check_options(operands[0], &r.in.picture);
-        if (code == CLI_OK)
+        if (code == CLI_OK && a->output)
             code = check_output(&r);
         if (code == CLI_OK)
             code = make_and_save(&r);
@@ -232,9 +336,10 @@ const cli_command cmd_mips = {
              "half of the width and height of the one above, rounded down, at least 1. Averages "
              "are of linear light and of unpremultiplied alpha.",
          .examples = "  trommel mips albedo.png -o albedo.png\n"
-                     "  trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr\n",
+                     "  trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr\n"
+                     "  trommel mips sky.hdr --sheet levels.png\n",
          .options = mips_options,
-         .needs = "output"},
+         .needs = "output|sheet"},
     .args_size = sizeof(mips_args),
     .run_on = mips_run,
 };

@@ -1,0 +1,18 @@
+/* Contact sheets: small pictures side by side in one. */
+#ifndef CLI_SHEET_H
+#define CLI_SHEET_H
+
+#include <trommel/io.h>
+
+typedef struct sheet_tile {
+    uint8_t *rgba; /* width x height x 4, rows from the top */
+    uint32_t width, height;
+} sheet_tile;
+
+/* Writes a PNG of count tiles in rows of columns, left to right. Each has room as the largest one, and is enlarged by
+ * as many times as fit there. Errors: UNSUPPORTED (more than 16384 pixels along a side), OUT_OF_MEMORY, and those of
+ * tml_png_save. */
+tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tiles, uint32_t count,
+                      uint32_t columns);
+
+#endif
