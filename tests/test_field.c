@@ -425,6 +425,101 @@ TEST(lengths_on_the_device_count)
     tml_close(cpu);
 }
 
+/* ---- enqueued surfaces ------------------------------------------------------------------------- */
+
+/* A whole mesh, whose volume comes from points that the host has binned: they have radii. */
+static tml_surface_result mesh_by_host(tml_context *tml, const tml_field_desc *known,
+                                       const tml_surface_desc *surface)
+{
+    static float radii[MAX_POINTS];
+    const uint64_t *dims = known->grid.dims, count = known->length.count;
+    for (uint64_t i = 0; i < count; i++)
+        radii[i] = (float)known->radius;
+    tml_field_desc field = *known;
+    tml_surface_desc desc = *surface;
+    tml_surface_result out = {0};
+    field.radii = buffer_of(tml, TML_F32, count, radii);
+    desc.field = NULL;
+    desc.grid = field.grid;
+    desc.volume = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
+    desc.vertices = desc.vertex_normals = desc.indices = (tml_buffer){0, 0};
+    CHECK_OK(tml, tml_field(tml, &field, desc.volume));
+    CHECK_OK(tml, tml_surface(tml, &desc, &out));
+    tml_buffer_destroy(tml, field.radii);
+    tml_buffer_destroy(tml, desc.volume);
+    return out;
+}
+
+static void check_same(tml_context *tml, tml_buffer actual, tml_buffer expected, uint64_t count,
+                       const char *name)
+{
+    tml_type type = TML_U8;
+    tml_buffer_describe(tml, expected, &type, NULL);
+    void *a = fetch(tml, actual, count), *b = fetch(tml, expected, count);
+    if (memcmp(a, b, count * tml_type_size(type)) != 0)
+        test_fail(__FILE__, __LINE__, "%s: another mesh", name);
+    free(a);
+    free(b);
+}
+
+/* Twice, with fewer points the second time. */
+static void check_enqueued(tml_context *tml, const field_case *test)
+{
+    enum { ROOM = 20000 };
+    static point_cloud cloud;
+    tml_field_desc field;
+    desc_of_case(test, &field, &cloud);
+    field.radius = (double)(float)field.radius;
+    field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+    field.length.device = buffer_of(tml, TML_U32, 1, NULL);
+    field.length.count = cloud.count;
+    tml_surface_desc surface = {.field = &field,
+                                .iso = 0.3,
+                                .normals = TML_NORMALS_CENTRAL,
+                                .vertices = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                                .vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                                .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)};
+    const tml_surface_enqueue_desc desc = {.surface = &surface,
+                                           .counts = buffer_of(tml, TML_U64, 2, NULL)};
+    for (uint32_t turn = 1; turn <= 2; turn++) {
+        uint64_t counts[2] = {9, 9};
+        const uint32_t length = (uint32_t)cloud.count / turn;
+        CHECK_OK(tml, tml_buffer_write(tml, field.length.device, 0, 1, &length));
+        CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.counts, counts));
+        tml_surface_result whole = mesh_by_host(tml, &field, &surface);
+        CHECK(whole.vertex_count > 0 && whole.vertex_count < ROOM && whole.triangle_count < ROOM);
+        CHECK_EQ_U64(counts[0], whole.vertex_count);
+        CHECK_EQ_U64(counts[1], whole.triangle_count);
+        check_same(tml, surface.vertices, whole.vertices, whole.vertex_count, test->name);
+        check_same(tml, surface.vertex_normals, whole.vertex_normals, whole.vertex_count,
+                   test->name);
+        check_same(tml, surface.indices, whole.indices, whole.triangle_count, test->name);
+        tml_surface_free(tml, &whole);
+    }
+    field.radius = 0;
+    CHECK_STATUS(tml_surface_enqueue(tml, &desc), TML_ERROR_UNSUPPORTED);
+    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &desc), 0);
+    const tml_buffer buffers[] = {field.points,           field.length.device, surface.vertices,
+                                  surface.vertex_normals, surface.indices,     desc.counts};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        tml_buffer_destroy(tml, buffers[i]);
+}
+
+TEST(enqueued_fields_are_their_surfaces)
+{
+    tml_context *cpu = open_cpu(2);
+    for (uint32_t d = 0; d <= MAX_DEVICES; d++) {
+        tml_context *tml = d < MAX_DEVICES ? device_context(d) : cpu;
+        if (tml) {
+            check_enqueued(tml, &cases[1]); /* primes */
+            check_enqueued(tml, &cases[8]); /* anisotropic */
+            check_enqueued(tml, &cases[9]); /* rotated */
+        }
+    }
+    tml_close(cpu);
+}
+
 /* Known by hand: the kernels' centre and half way, and a sphere's distance along an axis. */
 static void check_known_values(tml_context *tml)
 {

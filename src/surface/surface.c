@@ -524,6 +524,7 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
                            {"desc.index", desc->index, 0},
                            {"desc.field.points", field->points, 0},
                            {"desc.field.radii", field->radii, 0},
+                           {"desc.field.length.device", field->length.device, 0},
                            {"desc.iso", enqueue->iso, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
         const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
@@ -844,6 +845,7 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
 typedef struct enqueue_job {
     surface_plan plan;
     surface_part part;
+    tml_field_desc field; /* resolved, of a desc with a field */
     tml_surface_result result;
     output outputs[OUTPUTS];
 } enqueue_job;
@@ -922,6 +924,8 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_enqueue: desc.surface is NULL, needs what tml_surface takes");
     *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
+                                  .scratch_limit = SIZE_MAX,
+                                  .progress_last = 1,
                                   .caps = surface->caps,
                                   .normals = surface->normals,
                                   .soup = surface->soup,
@@ -929,18 +933,22 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     plan->result = &job->result;
     plan->parts = &job->part;
     plan->part_count = plan->part_capacity = 1;
-    if (surface->field || wants_labels(surface) || surface->isovalues ||
-        surface->largest_component || surface->drop_degenerate)
+    if (wants_labels(surface) || surface->isovalues || surface->largest_component ||
+        surface->drop_degenerate)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_surface_enqueue: desc.surface asks for a field, labels, several "
-                         "isovalues or a filter; tml_surface does those");
+                         "tml_surface_enqueue: desc.surface asks for labels, several isovalues or "
+                         "a filter; tml_surface does those");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL || !isfinite(surface->iso))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
                          "iso is not finite");
     tml_grid grid = {0};
-    tml_field_desc unused;
-    tml_status status = resolve_input(tml, surface, &grid, &unused, plan);
+    tml_status status = TML_OK;
+    if (surface->field)
+        status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.surface.field",
+                                        surface->field, &job->field);
+    if (status == TML_OK)
+        status = resolve_input(tml, surface, &grid, &job->field, plan);
     if (status == TML_OK)
         status = surface_resolve_axes(tml, &grid, surface->position_origin, surface->flip, plan);
     if (status == TML_OK)
@@ -1087,6 +1095,9 @@ static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_d
     const tml_engine_op *op = surface_engine(tml)->op;
     if (!stream_supports_op(tml, op, &job.plan))
         job.plan.stage = SURFACE_COUNT;
+    else if (desc->surface->field)
+        return field_scratch_size_before(tml, "tml_surface_enqueue", &job.field, &job.plan.field,
+                                         op, &job.plan);
     return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
 }
 
@@ -1105,8 +1116,12 @@ static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc
     tml_status status = enqueue_resolve(tml, desc, &job);
     if (status != TML_OK)
         return status;
-    if (!stream_supports_op(tml, surface_engine(tml)->op, &job.plan))
+    const tml_engine_op *op = surface_engine(tml)->op;
+    if (!stream_supports_op(tml, op, &job.plan))
         return enqueue_at_once(tml, desc, &job);
+    if (desc->surface->field)
+        return field_run_after(tml, "tml_surface_enqueue", &job.field, (tml_buffer){0, 0},
+                               &job.plan.field, op, &job.plan);
     return surface_run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
 }
 

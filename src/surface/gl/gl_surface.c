@@ -311,6 +311,17 @@ static tml_status read_totals(const surface_job *job)
     return status;
 }
 
+/* The samples of the plan's field, which become the job's volume. */
+static tml_status evaluate_field(surface_job *job, const gl_texture **out)
+{
+    const uint64_t *dims = job->plan->dims;
+    tml_status status = take(job, GL_FORMAT_WORDS, dims[0] * dims[1] * dims[2], out);
+    if (status == TML_OK)
+        status = field_slab(job->tml, job->plan->field, 0, dims[2], (void *)*out);
+    job->volume = *out;
+    return status;
+}
+
 static bool keeps(const surface_plan *plan)
 {
     return !plan->labels && plan->part_count <= KEPT_PARTS;
@@ -327,13 +338,8 @@ static tml_status run_count(surface_job *job)
     *kept = (surface_kept){.count = 0};
     *plan->kept = kept;
     tml_status status = TML_OK;
-    if (plan->field) {
-        uint64_t samples = plan->dims[0] * plan->dims[1] * plan->dims[2];
-        status = take(job, GL_FORMAT_WORDS, samples, &kept->field);
-        if (status == TML_OK)
-            status = field_slab(tml, plan->field, 0, plan->dims[2], (void *)kept->field);
-        job->volume = kept->field;
-    }
+    if (plan->field)
+        status = evaluate_field(job, &kept->field);
     if (status == TML_OK)
         status = take(job, GL_FORMAT_WORDS,
                       TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1),
@@ -505,7 +511,10 @@ static tml_status run_enqueue(surface_job *job)
 {
     const surface_plan *plan = job->plan;
     workspace space;
+    const gl_texture *field;
     tml_status status = take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
+    if (status == TML_OK && plan->field)
+        status = evaluate_field(job, &field);
     if (status == TML_OK && plan->iso_on_device)
         status = hold_limits(job);
     if (status == TML_OK)

@@ -635,12 +635,14 @@ static tml_status run_index(tml_context *tml, const surface_plan *plan)
 }
 
 /* Records everything from the isovalue to the draw arguments, without a host read-back. */
-static tml_status run_enqueue(const surface_job *job)
+static tml_status run_enqueue(surface_job *job)
 {
     const surface_plan *plan = job->plan;
     workspace space = surface_workspace(job, 0);
-    tml_status status = TML_OK;
-    if (plan->iso_on_device) {
+    const slab_turn turn = {0};
+    tml_status status =
+        plan->field ? source_load(job, &job->sources[SOURCE_VOLUME], &turn) : TML_OK;
+    if (status == TML_OK && plan->iso_on_device) {
         const surface_iso_args args = {.iso = vk_slot_address(plan->iso_on_device) +
                                               sizeof(float) * plan->iso_index,
                                        .head = space.head};
