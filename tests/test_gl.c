@@ -531,6 +531,31 @@ static tml_status all_run(tml_context *tml, const work *w, tml_buffer rank,
     return status == TML_OK ? tml_surface_enqueue(tml, surface) : status;
 }
 
+/* Points all over a ball in a cube of samples. */
+static tml_buffer points_of_ball(tml_context *tml, int side)
+{
+    static float points[3 * COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        float at[3], away;
+        for (uint32_t draw = 0;; draw += 3) {
+            for (uint32_t a = 0; a < 3; a++)
+                at[a] = 2 * tml_random_float(i, draw + a) - 1;
+            away = at[0] * at[0] + at[1] * at[1] + at[2] * at[2];
+            if (away < 1)
+                break;
+        }
+        for (int a = 0; a < 3; a++)
+            points[3 * i + (uint32_t)a] = (0.5f + 0.35f * at[a]) * (float)side;
+    }
+    tml_buffer out = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml,
+                 &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3), .count = COUNT, .data = points},
+                 &out));
+    return out;
+}
+
 TEST(no_count_is_waited_for)
 {
     own_context own;
@@ -550,6 +575,7 @@ TEST(no_count_is_waited_for)
     tml_buffer rank, counts;
     tml_surface_desc extract = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL};
     tml_surface_enqueue_desc surface = {.surface = &extract};
+    tml_field_desc field = {.radius = 2, .grid.dims = {SIDE, SIDE, SIDE}};
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)) &&
         CHECK_OK(tml, work_create(tml, &w))) {
         const tml_type vec3_type = TML_VEC(TML_F32, 3), triangle_type = TML_VEC(TML_U32, 3);
@@ -586,6 +612,20 @@ TEST(no_count_is_waited_for)
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK_EQ_U64(made[0], 3 * triangles);
         CHECK_EQ_U64(made[1], triangles);
+        extract.soup = false;
+        extract.volume = (tml_buffer){0, 0};
+        extract.field = &field;
+        extract.iso = 0.3;
+        field.points = points_of_ball(tml, SIDE);
+        field.length.device = w.count; /* as many as a compaction left */
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        driver.waits = driver.allocations = 0;
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        CHECK_EQ_U64(driver.waits, 0);
+        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_OK(tml, tml_buffer_read(tml, counts, made));
+        CHECK(made[0] > 500 && made[0] < ROOM && made[1] > made[0]);
         tml_close(tml);
     }
     own_close(&own);

@@ -1,10 +1,11 @@
 /* Fields on Vulkan devices as the surface uses them: in slabs, and in more bricks than a list holds,
- * bit for bit. */
+ * bit for bit; and in frames of the caller's. */
 #include "test.h"
 
 #include "contexts.h"
 #include "field/field_internal.h"
 #include "vulkan/vulkan_internal.h"
+#include "vulkan_host.h"
 
 enum { MAX_DEVICES = 8, POINTS = 300 };
 
@@ -124,6 +125,124 @@ TEST(slabs_are_the_whole_bit_for_bit)
 TEST(crowds_of_points_are_added_up)
 {
     on_devices(crowd_on);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+enum { FRAME_POINTS = 4000, FRAME_ROOM = 40000, FRAME_SIDE = 40 };
+enum { FRAME_SAMPLES = FRAME_SIDE * FRAME_SIDE * FRAME_SIDE };
+
+/* What a frame reads and writes. */
+typedef struct frame {
+    tml_field_desc field;
+    tml_surface_desc surface;
+    tml_surface_enqueue_desc desc;
+    tml_buffer samples; /* of the field by itself */
+} frame;
+
+static void frame_open(tml_context *tml, frame *f)
+{
+    *f =
+        (frame){.field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_POINTS, NULL),
+                          .radius = 2.5,
+                          .grid = {.dims = {FRAME_SIDE, FRAME_SIDE, FRAME_SIDE}},
+                          .length.device = buffer_of(tml, TML_U32, 1, NULL)},
+                .surface = {.iso = 0.6,
+                            .normals = TML_NORMALS_CENTRAL,
+                            .vertices = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
+                            .vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
+                            .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * FRAME_ROOM, NULL)},
+                .desc = {.counts = buffer_of(tml, TML_U32, 2, NULL),
+                         .draw = buffer_of(tml, TML_U32, 5, NULL)},
+                .samples = buffer_of(tml, TML_F32, FRAME_SAMPLES, NULL)};
+    f->surface.field = &f->field;
+    f->desc.surface = &f->surface;
+}
+
+/* Other points each turn, and fewer. */
+static void frame_move(tml_context *tml, const frame *f, uint32_t turn)
+{
+    static float points[3 * FRAME_POINTS];
+    uint64_t state = 3 + turn;
+    for (int i = 0; i < 3 * FRAME_POINTS; i++)
+        points[i] = uniform(&state) * (float)FRAME_SIDE;
+    const uint32_t length = FRAME_POINTS - 777 * turn;
+    CHECK_OK(tml, tml_buffer_write(tml, f->field.points, 0, FRAME_POINTS, points));
+    CHECK_OK(tml, tml_buffer_write(tml, f->field.length.device, 0, 1, &length));
+}
+
+/* All that the frame's commands write, and the counts. */
+static uint64_t frame_hash(tml_context *tml, const frame *f, uint32_t counts[2])
+{
+    uint32_t draw[5];
+    uint64_t hash = 0;
+    CHECK_OK(tml, tml_buffer_read(tml, f->desc.counts, counts));
+    CHECK_OK(tml, tml_buffer_read(tml, f->desc.draw, draw));
+    CHECK_EQ_U64(draw[0], 3 * counts[1]);
+    CHECK(counts[0] > 1000 && counts[0] < FRAME_ROOM && counts[1] < 2 * FRAME_ROOM);
+    const tml_buffer arrays[] = {f->surface.vertices, f->surface.vertex_normals, f->surface.indices,
+                                 f->samples};
+    const uint64_t words[] = {3 * counts[0], 3 * counts[0], 3 * counts[1], FRAME_SAMPLES};
+    for (int a = 0; a < 4; a++) {
+        uint32_t *all = fetch(tml, arrays[a], a < 3 ? words[a] / 3 : words[a]);
+        for (uint64_t i = 0; i < words[a]; i++)
+            hash = (hash ^ all[i]) * 0x100000001b3ull;
+        free(all);
+    }
+    return hash;
+}
+
+/* Recorded once and submitted again and again, with other points in between, it makes what calls make; it allocates
+ * nothing, and says so where scratch is missing. */
+TEST(a_frame_makes_a_surface_of_moving_points)
+{
+    uint64_t allocations = 0;
+    tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});
+    if (!tml)
+        SKIP("no Vulkan device");
+    frame f;
+    frame_open(tml, &f);
+    VkCommandBuffer commands = host_commands();
+    host_begin(commands);
+    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_STATUS(tml_field(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_surface_enqueue(tml, &f.desc), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+
+    size_t size = tml_surface_enqueue_scratch_size(tml, &f.desc);
+    CHECK(size > tml_field_scratch_size(tml, &f.field) && tml_field_scratch_size(tml, &f.field));
+    CHECK_OK(tml, tml_reserve(tml, size));
+    frame_move(tml, &f, 0); /* and the pipelines */
+    CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
+    CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+    CHECK_OK(tml, tml_sync(tml));
+    CHECK_EQ_U64(tml_reserved(tml), size);
+
+    uint64_t before = allocations;
+    host_begin(commands);
+    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
+    CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+    CHECK_EQ_U64(allocations, before);
+    for (uint32_t turn = 0; turn < 4; turn++) {
+        uint32_t counts[2], expected[2];
+        frame_move(tml, &f, turn);
+        CHECK_OK(tml, tml_sync(tml));
+        host_submit(commands);
+        uint64_t recorded = frame_hash(tml, &f, counts);
+        frame_move(tml, &f, turn + 9);
+        CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+        frame_move(tml, &f, turn);
+        CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
+        CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+        CHECK_EQ_U64(frame_hash(tml, &f, expected), recorded);
+    }
+    VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);
+    CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
+    host_take_back(tml);
 }
 
 int main(int argc, char **argv)

@@ -24,38 +24,9 @@ static void *picky_alloc(void *user, size_t size, size_t alignment)
     return is_out_of_memory ? NULL : counted_alloc(user, size, alignment);
 }
 
-/* A context on the host's device; NULL: there is none. */
 static tml_context *open_lent(void)
 {
-    tml_context *tml = NULL;
-    if (!host_open("", true)) {
-        host_close();
-        if (!host_open("", false)) {
-            host_close();
-            return NULL;
-        }
-        printf("  without a validation layer\n");
-    }
-    const tml_vulkan_desc lent = {.get_instance_proc_addr = host.get,
-                                  .instance = host.instance,
-                                  .physical_device = host.physical,
-                                  .device = host.device,
-                                  .queue = host.queue,
-                                  .queue_family = host.family,
-                                  .has_size_control = host.has_size_control};
-    const tml_open_desc desc = {.engine = TML_ENGINE_VULKAN,
-                                .vulkan = &lent,
-                                .allocator = {picky_alloc, counted_free, &allocations}};
-    CHECK_OK(NULL, tml_open(&desc, &tml));
-    return tml;
-}
-
-static void close_lent(tml_context *tml)
-{
-    tml_close(tml);
-    if (host.message[0])
-        test_fail(__FILE__, __LINE__, "validation: %s", host.message);
-    host_close();
+    return host_lend((tml_allocator){picky_alloc, counted_free, &allocations});
 }
 
 /* ---- texels ---------------------------------------------------------------------------------- */
@@ -218,7 +189,7 @@ TEST(textures_measure_as_buffers_of_their_texels)
     measure_both(tml, "1031 x 517", &t, 4, (const uint32_t[4]){0, 0, 1031, 517}, false);
     measure_both(tml, "1031 x 517", &t, 3, (const uint32_t[4]){0, 0, 1031, 517}, false);
     texture_destroy(&t);
-    close_lent(tml);
+    host_take_back(tml);
 }
 
 /* ---- mip chains ------------------------------------------------------------------------------ */
@@ -276,7 +247,7 @@ TEST(textures_have_mip_chains_as_buffers_of_their_texels)
             }
             texture_destroy(&t);
         }
-    close_lent(tml);
+    host_take_back(tml);
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -387,7 +358,7 @@ TEST(a_recorded_frame_meters_its_target)
     CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
     host_memory_destroy(&drawn);
     host_image_destroy(&target);
-    close_lent(tml);
+    host_take_back(tml);
 }
 
 /* More images than one pool of sets names, each gone before the next comes, and many at once in one
@@ -449,7 +420,7 @@ TEST(many_textures_each_keep_their_own)
     CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
     for (uint32_t i = 0; i < MANY; i++)
         texture_destroy(&t[i]);
-    close_lent(tml);
+    host_take_back(tml);
 }
 
 /* ---- what is refused ------------------------------------------------------------------------- */
@@ -503,7 +474,7 @@ TEST(bad_textures_are_refused)
     refuse(cpu, good, TML_ERROR_UNSUPPORTED, "does not read");
     tml_close(cpu);
     texture_destroy(&t);
-    close_lent(tml);
+    host_take_back(tml);
 }
 
 int main(int argc, char **argv)

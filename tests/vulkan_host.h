@@ -147,4 +147,65 @@ static void host_close(void)
     memset(&host, 0, sizeof host);
 }
 
+/* A context on the host's device, with a validation layer where there is one; NULL: there is no device. */
+static inline tml_context *host_lend(tml_allocator allocator)
+{
+    tml_context *tml = NULL;
+    if (!host_open("", true)) {
+        host_close();
+        if (!host_open("", false)) {
+            host_close();
+            return NULL;
+        }
+        printf("  without a validation layer\n");
+    }
+    const tml_vulkan_desc lent = {.get_instance_proc_addr = host.get,
+                                  .instance = host.instance,
+                                  .physical_device = host.physical,
+                                  .device = host.device,
+                                  .queue = host.queue,
+                                  .queue_family = host.family,
+                                  .has_size_control = host.has_size_control};
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN,
+                                             .vulkan = &lent,
+                                             .allocator = allocator},
+                            &tml));
+    return tml;
+}
+
+static inline void host_take_back(tml_context *tml)
+{
+    tml_close(tml);
+    if (host.message[0])
+        test_fail(__FILE__, __LINE__, "validation: %s", host.message);
+    host_close();
+}
+
+static inline VkCommandBuffer host_commands(void)
+{
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = host.pool,
+                                              .commandBufferCount = 1};
+    CHECK(VK(AllocateCommandBuffers)(host.device, &info, &commands) == VK_SUCCESS);
+    return commands;
+}
+
+static inline void host_begin(VkCommandBuffer commands)
+{
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    CHECK(VK(BeginCommandBuffer)(commands, &begin) == VK_SUCCESS);
+}
+
+/* Submits what was recorded, and waits. */
+static inline void host_submit(VkCommandBuffer commands)
+{
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &commands};
+    CHECK(VK(QueueSubmit)(host.queue, 1, &submit, VK_NULL_HANDLE) == VK_SUCCESS);
+    CHECK(VK(QueueWaitIdle)(host.queue) == VK_SUCCESS);
+}
+
 #endif

@@ -95,33 +95,6 @@ static inline void host_image_destroy(host_image *i)
     VK(FreeMemory)(host.device, i->memory, NULL);
 }
 
-static inline VkCommandBuffer host_commands(void)
-{
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = host.pool,
-                                              .commandBufferCount = 1};
-    CHECK(VK(AllocateCommandBuffers)(host.device, &info, &commands) == VK_SUCCESS);
-    return commands;
-}
-
-static inline void host_begin(VkCommandBuffer commands)
-{
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    CHECK(VK(BeginCommandBuffer)(commands, &begin) == VK_SUCCESS);
-}
-
-/* Submits what was recorded, and waits. */
-static inline void host_submit(VkCommandBuffer commands)
-{
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &commands};
-    CHECK(VK(QueueSubmit)(host.queue, 1, &submit, VK_NULL_HANDLE) == VK_SUCCESS);
-    CHECK(VK(QueueWaitIdle)(host.queue) == VK_SUCCESS);
-}
-
 /* A change of layout, after everything and before everything. */
 static inline void host_turn(VkCommandBuffer commands, const host_image *i, VkImageLayout from,
                              VkImageLayout to)

@@ -361,9 +361,10 @@ tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, ui
     return (tml_buffer){TML_TEMPORARY_FIRST + number, 1};
 }
 
+/* The last first: a pool, where the latest is found first, gives each its own again. */
 void stream_temporaries_end(tml_context *tml)
 {
-    for (uint32_t t = 0; t < TML_TEMPORARIES; t++) {
+    for (uint32_t t = TML_TEMPORARIES; t-- > 0;) {
         tml_slot *slot = &tml->temporaries[t];
         if (!tml->engine->lay && slot->memory)
             tml->engine->buffer_destroy(tml, slot);
