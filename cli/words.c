@@ -126,7 +126,7 @@ const word words_table[] = {
 const char words_never[] =
     "bricks.count desc.a desc.allocator desc.also desc.attribute_type desc.b desc.before desc.bit_count "
     "desc.bins desc.buffer desc.buffers desc.camera.nearest desc.capacity desc.count desc.count_kernel desc.counts "
-    "desc.criterion desc.data desc.draw desc.edges desc.edit desc.emit_kernel desc.first desc.first_bit "
+    "desc.criterion desc.data desc.draw desc.edges desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit "
     "desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "
     "desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths "
     "desc.offsets desc.out_first desc.pairs desc.parts desc.payloads desc.rank desc.scale "

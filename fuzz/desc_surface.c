@@ -41,6 +41,10 @@ static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
     if (take() >= 160)
         field->radii = make(TML_F32, count, CONTENTS_ANY, 0);
     field->radius = take() < 128 ? 0 : wild_float();
+    if (take() >= 208) {
+        field->length = (tml_length){.count = mostly(count), .device_index = mostly(0)};
+        field->length.device = make(take_bool() ? TML_U32 : TML_U64, 1, CONTENTS_BELOW, count + 2);
+    }
     field->kind = (tml_field_kind)mostly(below(2));
     field->kernel = (tml_field_kernel)mostly(below(3));
     field->margin = mostly_float(0);

@@ -736,6 +736,24 @@ static void run_surface_enqueue(fault_run *r)
     fault_take(r, surface.indices, counts[1]);
 }
 
+static void run_surface_enqueue_field(fault_run *r)
+{
+    const uint32_t length = POINTS - 3;
+    tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
+    field.length.device = fault_buffer(r, TML_U32, 1, &length);
+    tml_surface_desc surface = {.field = &field, .iso = 0.6};
+    tml_surface_enqueue_desc desc = {.surface = &surface};
+    surface.vertices = fault_buffer(r, vec3_type, 6000, NULL);
+    surface.indices = fault_buffer(r, triangle_type, 12000, NULL);
+    desc.counts = fault_buffer(r, TML_U32, 2, NULL);
+    FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
+    uint32_t counts[2] = {0, 0};
+    FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
+    fault_hash(r, counts, sizeof counts);
+    fault_take(r, surface.vertices, counts[0]);
+    fault_take(r, surface.indices, counts[1]);
+}
+
 static void run_surface_enqueue_soup(fault_run *r)
 {
     tml_surface_desc surface = {.volume = volume_of(r),
@@ -1335,6 +1353,7 @@ static const fault_scenario scenarios[] = {
     {"surface_of_field", run_surface_of_field, ON_ALL, false},
     {"surface_enqueue", run_surface_enqueue, ON_ALL, false},
     {"surface_enqueue_soup", run_surface_enqueue_soup, ON_ALL, false},
+    {"surface_enqueue_field", run_surface_enqueue_field, ON_ALL, false},
     {"surface_slabs", run_surface_slabs, ON_CPU | ON_VULKAN, false},
     {"slabs_of_field", run_slabs_of_field, ON_CPU, false},
     {"surface_cells", run_surface_cells, ON_ALL, false},

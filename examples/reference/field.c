@@ -49,9 +49,24 @@ static void attributes(tml_context *tml)
     CHECK(mean > 19.99f && mean < 20.01f);
 }
 
+/* Within a frame: as many points as a count on the device says, a given grid and radius, and nothing comes back. */
+static void in_a_frame(tml_context *tml)
+{
+    const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
+                                  .length.device = buffer_of(tml, TML_U32, 1, &(uint32_t){1}),
+                                  .radius = 1,
+                                  .grid = {.dims = {2, 2, 2}}};
+    const tml_buffer volume = buffer_of(tml, TML_F32, 8, NULL);
+    float samples[8];
+    MUST(tml_reserve(tml, tml_field_scratch_size(tml, &field))); /* once */
+    MUST(tml_field(tml, &field, volume));                        /* each frame */
+    MUST(tml_buffer_read(tml, volume, samples));
+    CHECK(samples[0] == 1 && samples[1] == 0);
+}
+
 int main(void)
 {
     return run_examples(
         &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){surface_of_points, resolve_and_evaluate, attributes, NULL});
+        (example *const[]){surface_of_points, resolve_and_evaluate, attributes, in_a_frame, NULL});
 }

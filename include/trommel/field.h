@@ -2,6 +2,10 @@
  *
  * A field is evaluated by gathering: each sample sums over the points near it, which a binning by
  * count and scan has brought together. No float atomics, so the result does not depend on threads.
+ * Where radius and grid are given and no radii, the points lie on the device and are at most 2^30, and
+ * no side of the grid has more than 2^28 samples, Vulkan and OpenGL ES bin the points themselves: the
+ * host neither reads them nor waits. The bins, the points in them and their order are the host's bit for
+ * bit, and so is each sample.
  * Only bricks of 8x8x8 samples near a point cost anything; the others hold the background value.
  *
  * Samples are computed in float. With step the grid's longest spacing and reach a point's radius
@@ -38,9 +42,9 @@ typedef enum tml_field_kernel {
 } tml_field_kernel;
 
 typedef struct tml_field_desc {
-    /* f32x3; points with NaN or infinity are ignored. They are sorted into bins on the host, so an
-     * engine that computes elsewhere waits for them, unless they and the radii lie there
-     * (tml_buffer_desc.host): then tml_field waits for nothing on OpenGL. */
+    /* f32x3; points with NaN or infinity are ignored. Where the host bins them (above), an engine that
+     * computes elsewhere waits for them, unless they and the radii lie there (tml_buffer_desc.host):
+     * then tml_field waits for nothing on OpenGL. */
     tml_buffer points;
     /* Optional: f32, one a point: the kernel's support (KERNEL_SUM) or the sphere's radius
      * (DISTANCE). Outside 1e-30 to 1e30 (so 0, negative, NaN) the point is ignored. Radii may
@@ -75,17 +79,19 @@ typedef struct tml_field_desc {
     tml_length length;
 } tml_field_desc;
 
-/* desc with every zero resolved: radius, margin, grid. Reads the points (waits). iso, if not NULL,
- * gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
+/* desc with every zero resolved: radius, margin, grid, length. Reads the points (waits), unless grid.dims and radius
+ * or radii are given. iso, if not NULL, gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
  * (DISTANCE). Logs a warning when points are likely to fall between the samples. Lengths, those
  * between the grid's samples included, must lie between 1e-30 and 1e30. Errors: INVALID_ARGUMENT
- * (no usable point; grid over 2^40 samples: the message tells points and extent), INVALID_HANDLE,
+ * (no usable point, where they are read; grid over 2^40 samples: the message tells points and extent), INVALID_HANDLE,
  * OUT_OF_MEMORY. On failure *resolved is left as it was. */
 TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc,
                                                     tml_field_desc *resolved, double *iso);
 
-/* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points and
- * radii). For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
+/* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points,
+ * radii and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
+ * nothing and, when the arena was reserved (tml_reserve), allocates nothing; so it may stand between
+ * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 80 bytes a point. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
  * by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);

@@ -274,7 +274,8 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
  * nothing comes back to the host. */
 typedef struct tml_surface_enqueue_desc {
     /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
-     * isovalue; no field, labels or filters, and nothing that stays on the host. */
+     * isovalue; no labels or filters, and nothing that stays on the host. A field has radius and
+     * grid.dims, and no radii; how many points it has may be on the device (its length). */
     const tml_surface_desc *surface;
     tml_buffer iso; /* optional: f32, whose element iso_index stands for surface->iso; NaN: nothing
                      * is inside */
@@ -287,7 +288,8 @@ typedef struct tml_surface_enqueue_desc {
 } tml_surface_enqueue_desc;
 
 /* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
- * on OpenGL, whose textures come from a pool. A soup takes as much as its outputs and 12 bytes a
+ * on OpenGL, whose textures come from a pool, unless there is a field. A field takes 4 bytes a sample and some
+ * 80 a point more. A soup takes as much as its outputs and 12 bytes a
  * triangle more, for the welded mesh that it is gathered from. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
                                                 const tml_surface_enqueue_desc *desc);

@@ -52,6 +52,25 @@ TML_COLLIDE_WANT_FIRST = 2
 TML_COLLIDE_METHOD_AUTO = 0
 TML_COLLIDE_METHOD_DEPTH_FIRST = 1
 TML_COLLIDE_METHOD_BREADTH_FIRST = 2
+TML_MAX_PARAMS = 6
+TML_MAX_INPUTS = 4
+TML_MAX_OUTS = 4
+TML_PARAM_INDEX = 1048576
+TML_PARAM_RANK = 1048577
+TML_PARAM_PARAMS = 1048578
+TML_PARAM_WORDS = 1048579
+TML_MAX_PAYLOADS = 8
+TML_METHOD_AUTO = 0
+TML_METHOD_LOOK_BACK = 1
+TML_METHOD_REDUCE_THEN_SCAN = 2
+TML_METHOD_HISTOPYRAMID = 3
+TML_FOLD_SUM = 0
+TML_FOLD_MIN = 1
+TML_FOLD_MAX = 2
+TML_FOLD_ARGMIN = 3
+TML_FOLD_ARGMAX = 4
+TML_FOLD_MEAN = 5
+TML_MAX_FOLDS = 8
 TML_FIELD_KERNEL_SUM = 0
 TML_FIELD_DISTANCE = 1
 TML_FIELD_WENDLAND_C2 = 0
@@ -111,25 +130,6 @@ TML_TONE_AGX = 5
 TML_TONE_NEUTRAL = 6
 TML_MIP_AREA = 0
 TML_MIP_KAISER = 1
-TML_MAX_PARAMS = 6
-TML_MAX_INPUTS = 4
-TML_MAX_OUTS = 4
-TML_PARAM_INDEX = 1048576
-TML_PARAM_RANK = 1048577
-TML_PARAM_PARAMS = 1048578
-TML_PARAM_WORDS = 1048579
-TML_MAX_PAYLOADS = 8
-TML_METHOD_AUTO = 0
-TML_METHOD_LOOK_BACK = 1
-TML_METHOD_REDUCE_THEN_SCAN = 2
-TML_METHOD_HISTOPYRAMID = 3
-TML_FOLD_SUM = 0
-TML_FOLD_MIN = 1
-TML_FOLD_MAX = 2
-TML_FOLD_ARGMIN = 3
-TML_FOLD_ARGMAX = 4
-TML_FOLD_MEAN = 5
-TML_MAX_FOLDS = 8
 TML_SUBDIVIDE_MAX_ATTRIBUTES = 8
 TML_SUBDIVIDE_MAX_CHANNELS = 4
 TML_SUBDIVIDE_MAX_LEVELS = 12
@@ -321,142 +321,6 @@ class tml_collide_distance_result(Structure):
         ('point_b', c_float * 3),
         ('a', c_uint32),
         ('b', c_uint32),
-    ]
-
-
-class tml_field_desc(Structure):
-    _fields_ = [
-        ('points', tml_buffer),
-        ('radii', tml_buffer),
-        ('radius', c_double),
-        ('kind', c_int),
-        ('kernel', c_int),
-        ('margin', c_double),
-        ('grid', tml_grid),
-        ('lower', c_double * 3),
-        ('upper', c_double * 3),
-        ('resolution', c_uint32),
-    ]
-
-
-class tml_field_attribute(Structure):
-    _fields_ = [
-        ('values', tml_buffer),
-        ('out', tml_buffer),
-    ]
-
-
-class tml_field_mean_desc(Structure):
-    _fields_ = [
-        ('field', POINTER(tml_field_desc)),
-        ('positions', tml_buffer),
-        ('position_origin', c_double * 3),
-        ('attributes', tml_field_attribute * 8),
-    ]
-
-
-class tml_image(Structure):
-    _fields_ = [
-        ('buffer', tml_buffer),
-        ('width', c_uint32),
-        ('height', c_uint32),
-        ('channels', c_uint32),
-        ('srgb', c_bool),
-        ('first', c_uint64),
-        ('row_stride', c_uint64),
-        ('vulkan', c_void_p),
-        ('gl', c_void_p),
-        ('reserved', c_uint64 * 2),
-    ]
-
-
-class _tml_image_measure_desc_region(Structure):
-    _fields_ = [
-        ('x', c_uint32),
-        ('y', c_uint32),
-        ('width', c_uint32),
-        ('height', c_uint32),
-    ]
-
-
-class tml_image_measure_desc(Structure):
-    _fields_ = [
-        ('image', tml_image),
-        ('region', _tml_image_measure_desc_region),
-        ('luminance', c_int),
-        ('weights', c_float * 3),
-        ('what', c_uint32),
-        ('floor', c_float),
-        ('histogram_low', c_int32),
-        ('bin_log2', c_uint32),
-        ('mask', tml_buffer),
-        ('mask_width', c_uint32),
-        ('mask_height', c_uint32),
-        ('stats', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
-
-
-class tml_image_stats(Structure):
-    _fields_ = [
-        ('pixels', c_uint64),
-        ('positive', c_uint64),
-        ('zero', c_uint64),
-        ('negative', c_uint64),
-        ('nan', c_uint64),
-        ('infinite', c_uint64),
-        ('weight', c_uint64),
-        ('log_weight', c_uint64),
-        ('min', c_double),
-        ('max', c_double),
-        ('mean', c_double),
-        ('deviation', c_double),
-        ('log2_mean', c_double),
-        ('geometric_mean', c_double),
-        ('histogram_low', c_double),
-        ('bin_width', c_double),
-        ('histogram', c_uint64 * 256),
-    ]
-
-
-class tml_image_expose_desc(Structure):
-    _fields_ = [
-        ('stats', tml_buffer),
-        ('by', c_int),
-        ('clip_low', c_float),
-        ('clip_high', c_float),
-        ('percentile', c_float),
-        ('ev100', c_float),
-        ('key', c_float),
-        ('bias', c_float),
-        ('ev_min', c_float),
-        ('ev_max', c_float),
-        ('speed_up', c_float),
-        ('speed_down', c_float),
-        ('seconds', c_float),
-        ('reset', c_bool),
-        ('state', tml_buffer),
-    ]
-
-
-class tml_image_tonemap_desc(Structure):
-    _fields_ = [
-        ('in', tml_image),
-        ('out', tml_image),
-        ('state', tml_buffer),
-        ('scale', c_float),
-        ('tone', c_int),
-        ('white', c_float),
-    ]
-
-
-class tml_image_mips_desc(Structure):
-    _fields_ = [
-        ('in', tml_image),
-        ('filter', c_int),
-        ('levels', c_uint32),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
     ]
 
 
@@ -761,6 +625,143 @@ class tml_scan_segments_desc(Structure):
         ('in', tml_buffer),
         ('offsets', tml_buffer),
         ('inclusive', c_bool),
+        ('out', tml_buffer),
+        ('scratch', tml_buffer),
+    ]
+
+
+class tml_field_desc(Structure):
+    _fields_ = [
+        ('points', tml_buffer),
+        ('radii', tml_buffer),
+        ('radius', c_double),
+        ('kind', c_int),
+        ('kernel', c_int),
+        ('margin', c_double),
+        ('grid', tml_grid),
+        ('lower', c_double * 3),
+        ('upper', c_double * 3),
+        ('resolution', c_uint32),
+        ('length', tml_length),
+    ]
+
+
+class tml_field_attribute(Structure):
+    _fields_ = [
+        ('values', tml_buffer),
+        ('out', tml_buffer),
+    ]
+
+
+class tml_field_mean_desc(Structure):
+    _fields_ = [
+        ('field', POINTER(tml_field_desc)),
+        ('positions', tml_buffer),
+        ('position_origin', c_double * 3),
+        ('attributes', tml_field_attribute * 8),
+    ]
+
+
+class tml_image(Structure):
+    _fields_ = [
+        ('buffer', tml_buffer),
+        ('width', c_uint32),
+        ('height', c_uint32),
+        ('channels', c_uint32),
+        ('srgb', c_bool),
+        ('first', c_uint64),
+        ('row_stride', c_uint64),
+        ('vulkan', c_void_p),
+        ('gl', c_void_p),
+        ('reserved', c_uint64 * 2),
+    ]
+
+
+class _tml_image_measure_desc_region(Structure):
+    _fields_ = [
+        ('x', c_uint32),
+        ('y', c_uint32),
+        ('width', c_uint32),
+        ('height', c_uint32),
+    ]
+
+
+class tml_image_measure_desc(Structure):
+    _fields_ = [
+        ('image', tml_image),
+        ('region', _tml_image_measure_desc_region),
+        ('luminance', c_int),
+        ('weights', c_float * 3),
+        ('what', c_uint32),
+        ('floor', c_float),
+        ('histogram_low', c_int32),
+        ('bin_log2', c_uint32),
+        ('mask', tml_buffer),
+        ('mask_width', c_uint32),
+        ('mask_height', c_uint32),
+        ('stats', tml_buffer),
+        ('scratch', tml_buffer),
+    ]
+
+
+class tml_image_stats(Structure):
+    _fields_ = [
+        ('pixels', c_uint64),
+        ('positive', c_uint64),
+        ('zero', c_uint64),
+        ('negative', c_uint64),
+        ('nan', c_uint64),
+        ('infinite', c_uint64),
+        ('weight', c_uint64),
+        ('log_weight', c_uint64),
+        ('min', c_double),
+        ('max', c_double),
+        ('mean', c_double),
+        ('deviation', c_double),
+        ('log2_mean', c_double),
+        ('geometric_mean', c_double),
+        ('histogram_low', c_double),
+        ('bin_width', c_double),
+        ('histogram', c_uint64 * 256),
+    ]
+
+
+class tml_image_expose_desc(Structure):
+    _fields_ = [
+        ('stats', tml_buffer),
+        ('by', c_int),
+        ('clip_low', c_float),
+        ('clip_high', c_float),
+        ('percentile', c_float),
+        ('ev100', c_float),
+        ('key', c_float),
+        ('bias', c_float),
+        ('ev_min', c_float),
+        ('ev_max', c_float),
+        ('speed_up', c_float),
+        ('speed_down', c_float),
+        ('seconds', c_float),
+        ('reset', c_bool),
+        ('state', tml_buffer),
+    ]
+
+
+class tml_image_tonemap_desc(Structure):
+    _fields_ = [
+        ('in', tml_image),
+        ('out', tml_image),
+        ('state', tml_buffer),
+        ('scale', c_float),
+        ('tone', c_int),
+        ('white', c_float),
+    ]
+
+
+class tml_image_mips_desc(Structure):
+    _fields_ = [
+        ('in', tml_image),
+        ('filter', c_int),
+        ('levels', c_uint32),
         ('out', tml_buffer),
         ('scratch', tml_buffer),
     ]
@@ -1285,6 +1286,7 @@ FUNCTIONS = {
     'tml_field': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
     'tml_field_mean': (c_int, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_resolve': (c_int, [c_void_p, POINTER(tml_field_desc), POINTER(tml_field_desc), POINTER(c_double)]),
+    'tml_field_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_desc)]),
     'tml_free': (None, [c_void_p, c_void_p, c_size_t]),
     'tml_gather': (c_int, [c_void_p, POINTER(tml_gather_desc)]),
     'tml_gather_scratch_size': (c_size_t, [c_void_p, POINTER(tml_gather_desc)]),
