@@ -20,6 +20,7 @@ typedef struct mips_args {
     const char *output, *sheet;
     uint32_t filter; /* tml_mip_filter */
     uint64_t levels;
+    bool is_log, is_last;
     bool is_linear;
 } mips_args;
 
@@ -53,6 +54,12 @@ static const opt mips_options[] = {
     {OPT_COUNT, "levels", .brief = "how many levels; default: down to 1 x 1", .argument = "N",
      .least = 0, .most = MOST_LEVELS, .fallback = "0", .offset = offsetof(mips_args, levels),
      .help = "how many, the picture itself counted; 0: down to 1 x 1"},
+    {OPT_FLAG, "last", .offset = offsetof(mips_args, is_last),
+     .help = "write the last of the levels alone"},
+    {OPT_FLAG, "log", .brief = "levels of log2 of luminance", .offset = offsetof(mips_args, is_log),
+     .help =
+         "from level 1 on, of log2 of Rec. 709 luminance, of 2^-16 at least: for local exposure; "
+         "to .exr or .pfm"},
     {OPT_FLAG, "linear", .applies = OPT_INTEGERS, .offset = offsetof(mips_args, is_linear),
      .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
              "otherwise)"},
@@ -75,7 +82,7 @@ typedef struct run {
     const mips_args *args;
     picture_buffer in;
     tml_buffer chain;
-    uint32_t levels;
+    uint32_t first, levels; /* [first, levels) are written */
     report report;
 } run;
 
@@ -90,6 +97,13 @@ static int check_output(const run *r)
 {
     const char *output = r->args->output;
     char path[PATH_SIZE];
+    if (r->first >= r->levels)
+        return cli_usage("--%s needs two levels, and %s", r->args->is_log ? "log" : "last",
+                         r->args->levels == 1 ? "--levels is 1" : "the picture is 1 x 1");
+    if (r->args->is_log)
+        return path_ends_with(output, ".exr") || path_ends_with(output, ".pfm")
+                   ? CLI_OK
+                   : cli_usage("--output: %s cannot hold logarithms; name an .exr or .pfm", output);
     bool is_png = path_ends_with(output, ".png");
     if (is_png != is_integer(r->in.picture.type))
         return cli_usage("--output: %s is for %s, and the picture has %s; name %s", output,
@@ -137,7 +151,9 @@ static tml_status read_level(run *r, uint32_t level, tml_picture *out)
     if (level > 0) {
         image.buffer = r->chain;
         tml_mip_level(in->width, in->height, level, &image.width, &image.height, &image.first);
-        image.first *= in->channels;
+        image.channels = r->args->is_log ? 1 : in->channels;
+        image.srgb = in->srgb && !r->args->is_log;
+        image.first *= r->args->is_last ? 0 : image.channels;
     }
     return picture_read(r->tml, &image, out);
 }
@@ -172,17 +188,21 @@ static tml_status make_chain(run *r)
     if (r->levels == 1)
         return TML_OK;
     tml_mip_level(in->width, in->height, r->levels - 1, &width, &height, &pixels);
-    pixels += (uint64_t)width * height;
-    tml_status status = tml_buffer_create(r->tml,
-                                          &(tml_buffer_desc){.type = r->in.picture.type,
-                                                             .count = pixels * in->channels,
-                                                             .label = "levels"},
-                                          &r->chain);
+    pixels = (uint64_t)width * height + (r->args->is_last ? 0 : pixels);
+    bool is_log = r->args->is_log;
+    tml_type type = is_log && is_integer(r->in.picture.type) ? TML_F32 : r->in.picture.type;
+    tml_status status = tml_buffer_create(
+        r->tml,
+        &(tml_buffer_desc){
+            .type = type, .count = pixels * (is_log ? 1 : in->channels), .label = "levels"},
+        &r->chain);
     if (status == TML_OK)
         status =
             tml_image_mips(r->tml, &(tml_image_mips_desc){.in = *in,
                                                           .filter = (tml_mip_filter)r->args->filter,
                                                           .levels = r->levels,
+                                                          .last_alone = r->args->is_last,
+                                                          .log_luminance = is_log,
                                                           .out = r->chain});
     return status;
 }
@@ -284,7 +304,8 @@ static int make_and_save(run *r)
     report_add_stage(&r->report, "mips", cli_now() - start);
     start = cli_now();
     field_open("levels", '[');
-    for (uint32_t level = 0; level < r->levels && status == TML_OK && r->args->output; level++)
+    for (uint32_t level = r->first; level < r->levels && status == TML_OK && r->args->output;
+         level++)
         status = save_level(r, level, &has_alpha, &is_finite);
     field_close('[');
     if (status == TML_OK && r->args->sheet)
@@ -305,6 +326,8 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
 {
     const mips_args *a = args;
     run r = {.args = a, .tml = tml};
+    if (a->sheet && (a->is_log || a->is_last))
+        return cli_usage("--sheet shows the levels of a picture, not with --log or --last");
     double start = cli_now();
     int code = picture_buffer_load(r.tml, operands[0], &a->common, a->is_linear, &r.in);
     if (code == CLI_OK) {
@@ -315,6 +338,7 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
         field_close('{');
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
+        r.first = a->is_last && r.levels > 1 ? r.levels - 1 : a->is_last || a->is_log;
         code = picture_check_options(operands[0], &r.in.picture);
         if (code == CLI_OK && a->output)
             code = check_output(&r);
@@ -337,7 +361,8 @@ const cli_command cmd_mips = {
              "are of linear light and of unpremultiplied alpha.",
          .examples = "  trommel mips albedo.png -o albedo.png\n"
                      "  trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr\n"
-                     "  trommel mips sky.hdr --sheet levels.png\n",
+                     "  trommel mips sky.hdr --sheet levels.png\n"
+                     "  trommel mips sky.hdr --log --levels 5 --last -o surroundings.exr\n",
          .options = mips_options,
          .needs = "output|sheet"},
     .args_size = sizeof(mips_args),

@@ -99,6 +99,8 @@ const word words_table[] = {
     {"desc.method", "--method"},
     {"desc.levels", "--levels"},
     {"desc.filter", "--filter"},
+    {"desc.last_alone", "--last"},
+    {"desc.log_luminance", "--log"},
     {"desc.luminance", "--luminance"},
     {"desc.weights", "--weights"},
     {"desc.floor", "--floor"},

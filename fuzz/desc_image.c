@@ -171,6 +171,12 @@ void desc_mips(void)
     uint32_t levels = tml_mip_levels(in.width, in.height), width, height;
     uint64_t first;
     desc.levels = (uint32_t)mostly(below(levels + 1));
+    desc.last_alone = below(4) == 0;
+    desc.log_luminance = below(3) == 0;
+    desc.luminance = (tml_luminance)mostly(below(5));
+    for (int c = 0; c < 3; c++)
+        desc.weights[c] = (float)mostly_float(below(3));
+    desc.floor = (float)mostly_float(0);
     tml_mip_level(in.width, in.height, levels - 1, &width, &height, &first);
     uint64_t channels = in.image.channels <= 4 ? in.image.channels : 4;
     desc.out =

@@ -1181,12 +1181,17 @@ static void run_mips(fault_run *r)
     uint32_t width, height, levels = tml_mip_levels(WIDTH, HEIGHT);
     uint64_t first;
     tml_mip_level(WIDTH, HEIGHT, levels - 1, &width, &height, &first);
-    for (int filter = TML_MIP_AREA; filter <= TML_MIP_KAISER; filter++) {
-        tml_buffer out = fault_buffer(r, TML_F32, 4 * (first + 1), NULL);
-        FAULT_DO(r, tml_image_mips(r->tml, &(tml_image_mips_desc){.in = image,
-                                                                  .filter = (tml_mip_filter)filter,
-                                                                  .out = out}));
-        fault_take(r, out, 4 * (first + 1));
+    for (int number = 0; number < 4; number++) {
+        bool is_log = number >= 2;
+        uint64_t count = is_log ? 1 : 4 * (first + 1);
+        tml_buffer out = fault_buffer(r, TML_F32, count, NULL);
+        FAULT_DO(
+            r, tml_image_mips(r->tml, &(tml_image_mips_desc){.in = image,
+                                                             .filter = (tml_mip_filter)(number % 2),
+                                                             .log_luminance = is_log,
+                                                             .last_alone = is_log,
+                                                             .out = out}));
+        fault_take(r, out, count);
     }
 }
 

@@ -1,5 +1,7 @@
 /* Images on every device: exact weights at every size, policies, masks, types, equality of integers bit for
  * bit; percentiles, exposure over time, tone curves and mip chains against references in double. */
+#include <float.h>
+
 #include <sys/mman.h>
 
 #include <trommel/image.h>
@@ -188,7 +190,8 @@ TEST(halves_are_exact_and_rounded_to_even)
             float middle = 0.5f * (exact + tml_half_to_float(half + 1));
             CHECK_EQ_U64(tml_float_to_half(middle), half + (half & 1));
             CHECK_EQ_U64(tml_float_to_half(nextafterf(middle, exact)), half);
-            CHECK_EQ_U64(tml_float_to_half(nextafterf(middle, tml_half_to_float(half + 1))), half + 1);
+            CHECK_EQ_U64(tml_float_to_half(nextafterf(middle, tml_half_to_float(half + 1))),
+                         half + 1);
         }
     }
     CHECK_EQ_U64(tml_float_to_half(65519.0f), 0x7bff);
@@ -1434,6 +1437,175 @@ TEST(chains_of_every_type_and_stride)
                 }
 }
 
+/* ---- logarithms, and levels alone ---- */
+
+/* Pixels and kinds of luminance of which chains of logarithms are made. */
+static const struct {
+    tml_type type, out;
+    bool srgb;
+    uint32_t channels;
+    tml_luminance luminance;
+    float floor;
+} log_kinds[] = {{TML_F32, TML_F32, false, 3, TML_LUMINANCE_REC709, 0.0f},
+                 {TML_F16, TML_F32, false, 4, TML_LUMINANCE_MAX_RGB, 0x1p-3f},
+                 {TML_U8, TML_F16, true, 3, TML_LUMINANCE_CUSTOM, 0.0f},
+                 {TML_F32, TML_F32, false, 1, TML_LUMINANCE_REC2020, 0x1p-100f},
+                 {TML_U16, TML_F32, false, 2, TML_LUMINANCE_MAX_RGB, 0.0f}};
+static const float log_weights[3] = {1.0f, 0.0f, 3.0f};
+
+/* The logarithm of one decoded pixel, in double. */
+static double log_of(const double *pixel, uint32_t kind)
+{
+    static const double known[][3] = {[TML_LUMINANCE_REC709] = {0.2126, 0.7152, 0.0722},
+                                      [TML_LUMINANCE_REC2020] = {0.2627, 0.6780, 0.0593},
+                                      [TML_LUMINANCE_CUSTOM] = {0.25, 0.0, 0.75}};
+    double sum = 0.0, most = -INFINITY;
+    tml_luminance by = log_kinds[kind].luminance;
+    for (uint32_t c = 0; c < 3; c++) {
+        double colour = pixel[log_kinds[kind].channels < 3 ? 0 : c];
+        colour = isnan(colour) ? 0.0 : fmin(fmax(colour, -(double)FLT_MAX), (double)FLT_MAX);
+        sum += by == TML_LUMINANCE_MAX_RGB ? 0.0 : known[by][c] * colour;
+        most = fmax(most, colour);
+    }
+    double floor = log_kinds[kind].floor > 0.0f ? (double)log_kinds[kind].floor : 0x1p-16;
+    return log2(fmin(fmax(by == TML_LUMINANCE_MAX_RGB ? most : sum, floor), (double)FLT_MAX));
+}
+
+/* Fills a picture of a kind, with what has no logarithm, and the logarithms that are expected. */
+static tml_image log_picture(tml_context *tml, uint32_t kind, uint32_t width, uint32_t height,
+                             double *logs)
+{
+    static const float odd[] = {0.0f, -1.0f, 1e-38f, INFINITY, NAN, 3e38f};
+    static uint8_t bytes[4 * MOST_PIXELS];
+    static uint16_t shorts[4 * MOST_PIXELS];
+    static float floats[4 * MOST_PIXELS];
+    uint32_t channels = log_kinds[kind].channels;
+    tml_type type = log_kinds[kind].type;
+    uint64_t seed = 5, count = (uint64_t)width * height;
+    for (uint64_t p = 0; p < count; p++) {
+        double pixel[4];
+        for (uint32_t c = 0; c < channels; c++) {
+            uint64_t i = p * channels + c;
+            float value = (float)exp2(20.0 * uniform(&seed) - 10.0);
+            if (type == TML_F32 && p % 37 == 0)
+                value = odd[p / 37 % 6];
+            bytes[i] = (uint8_t)(i * 7 + i / 11);
+            shorts[i] = type == TML_F16 ? tml_float_to_half(value) : (uint16_t)(i * 1009);
+            floats[i] = value;
+            bool is_alpha = channels % 2 == 0 && c == channels - 1;
+            pixel[c] = type == TML_U8    ? bytes[i] / 255.0
+                       : type == TML_U16 ? shorts[i] / 65535.0
+                       : type == TML_F16 ? (double)tml_half_to_float(shorts[i])
+                                         : (double)value;
+            pixel[c] = log_kinds[kind].srgb && !is_alpha ? srgb_to_linear(pixel[c]) : pixel[c];
+        }
+        logs[p] = log_of(pixel, kind);
+    }
+    const void *data = type == TML_U8    ? (const void *)bytes
+                       : type == TML_F32 ? (const void *)floats
+                                         : (const void *)shorts;
+    return (tml_image){.buffer = buffer_of(tml, type, count * channels, data),
+                       .width = width,
+                       .height = height,
+                       .channels = channels,
+                       .srgb = log_kinds[kind].srgb};
+}
+
+/* Is the level alone the chain's, bit for bit, and nothing after it written? */
+static void check_alone(tml_context *tml, tml_image_mips_desc desc, tml_type type, uint32_t level,
+                        uint32_t channels, const unsigned char *chain)
+{
+    enum { GUARD = 8 };
+    static unsigned char out[16 * MOST_PIXELS], before[16 * MOST_PIXELS];
+    uint32_t width, height;
+    uint64_t first;
+    tml_mip_level(desc.in.width, desc.in.height, level, &width, &height, &first);
+    size_t size = tml_type_size(type), texels = (size_t)width * height * channels;
+    memset(before, 0xa5, sizeof before);
+    desc.out = buffer_of(tml, type, texels + GUARD, before);
+    desc.levels = level + 1;
+    desc.last_alone = true;
+    if (CHECK_OK(tml, tml_image_mips(tml, &desc))) {
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+        CHECK(memcmp(out, chain + first * channels * size, texels * size) == 0);
+        CHECK(memcmp(out + texels * size, before, GUARD * size) == 0);
+    }
+    tml_buffer_destroy(tml, desc.out);
+}
+
+static void check_logs(tml_context *tml, tml_mip_filter filter, uint32_t kind, uint32_t size)
+{
+    static double levels[2][MOST_PIXELS];
+    static unsigned char out[4 * MOST_PIXELS];
+    uint32_t width = chain_sizes[size][0], height = chain_sizes[size][1];
+    uint32_t count = tml_mip_levels(width, height);
+    uint64_t texels;
+    tml_mip_level(width, height, count, NULL, NULL, &texels);
+    tml_image_mips_desc desc = {.in = log_picture(tml, kind, width, height, levels[0]),
+                                .filter = filter,
+                                .log_luminance = true,
+                                .luminance = log_kinds[kind].luminance,
+                                .floor = log_kinds[kind].floor,
+                                .out = buffer_of(tml, log_kinds[kind].out, texels, NULL)};
+    memcpy(desc.weights, log_weights, sizeof log_weights);
+    tml_status status = tml_image_mips(tml, &desc);
+    if (status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status)) {
+        /* Luminance and logarithm to 2^-20, sums of floats of up to 128; halves' rounding. */
+        double allowed = 1e-4 + (log_kinds[kind].out == TML_F16 ? 16 * 0x1p-11 : 0.0), worst = 0.0;
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+        for (uint32_t level = 1; level < count; level++) {
+            uint32_t w, h, old_w, old_h;
+            uint64_t begin;
+            tml_mip_level(width, height, level - 1, &old_w, &old_h, NULL);
+            tml_mip_level(width, height, level, &w, &h, &begin);
+            next_level(filter, levels[(level - 1) % 2], old_w, old_h, 1, levels[level % 2]);
+            for (uint64_t i = 0; i < (uint64_t)w * h; i++)
+                worst = fmax(worst, chain_error(out, log_kinds[kind].out, false, begin + i,
+                                                levels[level % 2][i], 1.0));
+            if (level == 1 || level + 2 >= count || level == 3)
+                check_alone(tml, desc, log_kinds[kind].out, level, 1, out);
+        }
+        NEAR(worst, 0.0, allowed);
+    }
+    tml_buffer_destroy(tml, desc.in.buffer);
+    tml_buffer_destroy(tml, desc.out);
+}
+
+TEST(chains_of_logarithms)
+{
+    EACH_DEVICE(tml)
+    for (uint32_t f = 0; f < 2; f++)
+        for (uint32_t k = 0; k < sizeof log_kinds / sizeof *log_kinds; k++)
+            for (uint32_t s = 0; s < sizeof chain_sizes / sizeof *chain_sizes; s++)
+                if (!is_slow(tml) || is_whole || (k == f && s == 1) || (f == 0 && s == 4 && k >= 2))
+                    check_logs(tml, chain_filters[f], k, s);
+}
+
+TEST(a_level_alone_is_the_chains)
+{
+    static unsigned char out[16 * MOST_PIXELS];
+    EACH_DEVICE(tml)
+    for (uint32_t k = 0; k < 3; k++)
+        for (uint32_t s = 0; s < sizeof chain_sizes / sizeof *chain_sizes; s++) {
+            static double logs[MOST_PIXELS];
+            uint32_t width = chain_sizes[s][0], height = chain_sizes[s][1];
+            uint64_t texels;
+            tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+            tml_image_mips_desc desc = {.in = log_picture(tml, k, width, height, logs)};
+            uint32_t channels = desc.in.channels;
+            desc.out = buffer_of(tml, log_kinds[k].type, texels * channels, NULL);
+            tml_status status =
+                is_slow(tml) && s != k ? TML_ERROR_UNSUPPORTED : tml_image_mips(tml, &desc);
+            if (status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status)) {
+                CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+                for (uint32_t level = 1; level < tml_mip_levels(width, height); level++)
+                    check_alone(tml, desc, log_kinds[k].type, level, channels, out);
+            }
+            tml_buffer_destroy(tml, desc.in.buffer);
+            tml_buffer_destroy(tml, desc.out);
+        }
+}
+
 /* A level of tapped texels from the one above, texel by texel. */
 static void tapped_level(const float *above, uint32_t old_width, uint32_t old_height,
                          uint32_t channels, float *out)
@@ -1684,6 +1856,17 @@ TEST(nonsense_is_refused)
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_I64(tml_image_mips(tml, &(tml_image_mips_desc){.in = good, .out = state}),
                  TML_ERROR_INVALID_ARGUMENT);
+    tml_buffer logs = buffer_of(tml, TML_F32, 64, NULL), codes = buffer_of(tml, TML_U8, 64, NULL);
+    const tml_image_mips_desc bad_logs[] = {
+        {.in = good, .out = codes, .log_luminance = true},
+        {.in = good, .out = logs, .log_luminance = true, .floor = 1e-38f},
+        {.in = good, .out = logs, .log_luminance = true, .floor = -1.0f},
+        {.in = good, .out = logs, .log_luminance = true, .luminance = TML_LUMINANCE_CUSTOM},
+        {.in = good, .out = logs, .log_luminance = true, .luminance = (tml_luminance)9},
+        {.in = good, .out = logs, .levels = 1, .last_alone = true},
+    };
+    for (size_t i = 0; i < sizeof bad_logs / sizeof *bad_logs; i++)
+        CHECK_EQ_I64(tml_image_mips(tml, &bad_logs[i]), TML_ERROR_INVALID_ARGUMENT);
     tml_buffer scratch = buffer_of(tml, TML_U8, 8, NULL);
     CHECK_EQ_I64(
         tml_image_measure(

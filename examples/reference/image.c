@@ -116,9 +116,26 @@ static void mips(tml_context *tml)
     CHECK(mean == 3.75f);
 }
 
+/* One level alone, of the logarithms of luminance: how bright the surroundings of a pixel are, for local exposure. */
+static void log_level(tml_context *tml)
+{
+    float stops;
+    const tml_buffer level = buffer_of(tml, TML_F32, 1, NULL);
+    const tml_image_mips_desc desc = {.in = grey_picture(tml),
+                                      .levels = 2,
+                                      .last_alone = true,
+                                      .log_luminance = true,
+                                      .luminance = TML_LUMINANCE_REC709,
+                                      .floor = 0x1p-10f,
+                                      .out = level};
+    MUST(tml_image_mips(tml, &desc));
+    MUST(tml_buffer_read(tml, level, &stops));
+    CHECK(stops > 1.29248f && stops < 1.29249f); /* the mean of -1, 1, 3 and log2 4.5 */
+}
+
 int main(void)
 {
-    return run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){measure, percentile, stats_words, meter, expose, tonemap, mips, NULL});
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){measure, percentile, stats_words, meter, expose, tonemap,
+                                           mips, log_level, NULL});
 }

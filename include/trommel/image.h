@@ -289,8 +289,17 @@ typedef struct tml_image_mips_desc {
     tml_image in;
     tml_mip_filter filter;
     uint32_t levels; /* how many, level 0 counted; 0: all */
+    /* out is the last of these levels alone; there are at least two then. */
+    bool last_alone;
+    /* The levels are of log2 of the picture's luminance, as local exposure wants them: one channel
+     * in out, of f16 or f32. 2^x of a texel x of AREA is a geometric mean. Luminances below floor,
+     * negative ones and NaN count as floor, infinite colours as the largest finite float. */
+    bool log_luminance;
+    tml_luminance luminance; /* of log_luminance, as in tml_image_measure_desc */
+    float weights[3];        /* CUSTOM */
+    float floor;             /* 2^-100 to 2^127; 0: 2^-16 */
     /* The chain: u8, u16, f16 or f32 with in's channels and no gaps; tml_mip_level tells its size.
-     * srgb as in's. Averages are of linear light and of unpremultiplied alpha; levels come from the
+     * srgb as in's. last_alone: width * height of that level. Averages are of linear light and of unpremultiplied alpha; levels come from the
      * ones above in float, not from what was rounded to u8. NaN spreads; fix the picture first. */
     tml_buffer out;
     tml_buffer scratch; /* optional */

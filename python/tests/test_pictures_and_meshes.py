@@ -39,6 +39,16 @@ def test_mips_of_any_size(dtype):
     assert all((m == 100).all() and m.dtype == dtype for m in chain)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float16])
+@pytest.mark.parametrize("shape", [(37, 53, 3), (64, 8), (5, 1, 4)])
+def test_mips_of_logarithms(dtype, shape):
+    image = (np.random.default_rng(1).random(shape) * 200 + 1).astype(dtype)
+    chain = trommel.mips(image, log=True, srgb=False)
+    assert [m.shape for m in chain] == [m.shape[:2] for m in trommel.mips(image)]
+    assert all(m.dtype == np.float32 for m in chain)
+    assert 2**chain[-1][0, 0] == pytest.approx(trommel.measure_picture(image, srgb=False).geometric_mean, rel=1e-5)
+
+
 def test_pictures_go_to_files_and_back(tmp_path):
     image = np.random.default_rng(4).integers(0, 256, (9, 7, 3)).astype(np.uint8)
     trommel.save_picture(tmp_path / "a.png", image)

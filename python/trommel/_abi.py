@@ -762,6 +762,11 @@ class tml_image_mips_desc(Structure):
         ('in', tml_image),
         ('filter', c_int),
         ('levels', c_uint32),
+        ('last_alone', c_bool),
+        ('log_luminance', c_bool),
+        ('luminance', c_int),
+        ('weights', c_float * 3),
+        ('floor', c_float),
         ('out', tml_buffer),
         ('scratch', tml_buffer),
     ]

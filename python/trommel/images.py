@@ -152,9 +152,10 @@ def expose(image: ArrayLike, tone: str = "agx", *, by: str = "mean", key: float 
 
 
 def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined-builtin
-         srgb: bool | None = None, context: Context | None = None) -> list[Array]:
+         srgb: bool | None = None, log: bool = False, context: Context | None = None) -> list[Array]:
     """The mip chain below a picture of any size, down to 1 x 1: a list of pictures of its type. filter: "area"
-    (every pixel weighs alike) or "kaiser" (sharper)."""
+    (every pixel weighs alike) or "kaiser" (sharper). log: of log2 of Rec. 709 luminance, of 2**-16 at least, in
+    float32 of one channel."""
     image, context = _picture(image), context_of(context)
     height, width = image.shape[:2]
     levels, places = lib.tml_mip_levels(width, height), []
@@ -162,13 +163,14 @@ def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined
         place = ctypes.c_uint32(), ctypes.c_uint32(), ctypes.c_uint64()
         lib.tml_mip_level(width, height, level, *map(ctypes.byref, place))
         places.append(tuple(number.value for number in place))
-    channels = image.shape[2] if image.ndim == 3 else 1
-    out = np.empty(places[-1][2] * channels, image.dtype)
+    shape = image.shape[2:] if not log else ()
+    channels = shape[0] if shape else 1
+    out = np.empty(places[-1][2] * channels, np.float32 if log else image.dtype)
     if levels > 1:
         with Buffers(context) as buffers:
             desc = c.tml_image_mips_desc(filter=choose({"area": c.TML_MIP_AREA, "kaiser": c.TML_MIP_KAISER},
-                                                       "filter", filter), out=buffers.output(out))
+                                                       "filter", filter), log_luminance=log, out=buffers.output(out))
             setattr(desc, "in", _view(image, buffers.input(image.reshape(-1)), srgb))
             context.call("image_mips", desc)
-    return [out[first * channels:(first + w * h) * channels].reshape((h, w) + image.shape[2:])
+    return [out[first * channels:(first + w * h) * channels].reshape((h, w) + shape)
             for w, h, first in places[:-1]]

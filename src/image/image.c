@@ -1,4 +1,5 @@
 /* Image: what all its calls share: names, and the checks of a picture's fields. */
+#include <math.h>
 #include <stdio.h>
 
 #include "image/image_internal.h"
@@ -181,4 +182,43 @@ bool image_views_same(const tml_context *tml, const image_view *a, const image_v
     view_bytes(tml, b, &first[1], &end[1]);
     return first[0] == first[1] && end[0] == end[1] && a->type == b->type &&
            a->channels == b->channels && a->row_stride == b->row_stride;
+}
+
+tml_status image_check_luminance(tml_context *tml, const char *call, tml_luminance luminance,
+                                 const float custom[3], bool *max_rgb, float *weight_r,
+                                 float *weight_b)
+{
+    static const double known[][3] = {
+        {0.2126, 0.7152, 0.0722}, {0.2627, 0.6780, 0.0593}, {0.2722287, 0.6740818, 0.0536895}};
+    double weights[3], sum = 0.0;
+    if ((unsigned)luminance > TML_LUMINANCE_CUSTOM)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.luminance is %d, needs one of tml_luminance", call,
+                         (int)luminance);
+    *max_rgb = luminance == TML_LUMINANCE_MAX_RGB;
+    if (*max_rgb)
+        return TML_OK;
+    bool is_custom = luminance == TML_LUMINANCE_CUSTOM, is_good = true;
+    for (int c = 0; c < 3; c++) {
+        weights[c] = is_custom ? (double)custom[c] : known[luminance][c];
+        is_good = is_good && weights[c] >= 0.0 && isfinite(weights[c]);
+        sum += weights[c];
+    }
+    if (!is_good || !(sum > 0.0))
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: desc.weights are %g %g %g, need finite numbers of at least 0, not all 0", call,
+            weights[0], weights[1], weights[2]);
+    *weight_r = (float)(weights[0] / sum);
+    *weight_b = (float)(weights[2] / sum);
+    return TML_OK;
+}
+
+tml_status image_check_floor(tml_context *tml, const char *call, float floor, const char *without)
+{
+    if (floor == 0.0f || (floor >= 0x1p-100f && floor <= 0x1p127f))
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: desc.floor is %g, needs 2^-100 to 2^127, or 0 for %s", call,
+                     (double)floor, without);
 }

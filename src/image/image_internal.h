@@ -31,7 +31,8 @@
  *            encode (image_to_integer, tml_float_to_half). in and out may be the same memory, so a pixel
  *            is read before it is written.
  *   mips     image_mips_plan. Level by level, or several at once: floats between the levels, alpha
- *            linear whatever srgb says, encoded as above. image_mips.k.h says which texels with
+ *            linear whatever srgb says, encoded as above. With is_log a decoded texel of the picture
+ *            (of 1 or 2 channels the first, three times) becomes one number by image_log_luminance. image_mips.k.h says which texels with
  *            which weights.
  *
  * Scratch: scratch_size(plan), as for the stream operations. Nothing else is allocated after the
@@ -110,8 +111,13 @@ typedef struct image_tonemap_plan {
 
 typedef struct image_mips_plan {
     image_view in;
-    uint32_t filter; /* tml_mip_filter; IMAGE_MIP_... of image_mips.k.h */
-    uint32_t levels; /* level 0 included; at least 2 */
+    uint32_t filter;   /* tml_mip_filter; IMAGE_MIP_... of image_mips.k.h */
+    uint32_t levels;   /* level 0 included; at least 2 */
+    bool last_alone;   /* out has the last level alone */
+    uint32_t channels; /* of the levels: in's, or with is_log 1 */
+    bool is_log;       /* each texel of in becomes image_log_luminance */
+    bool max_rgb;
+    float weight_r, weight_b, floor;
     tml_buffer out;
     tml_type out_type; /* scalar */
     bool out_srgb;     /* only if out_type is u8 or u16 */
@@ -128,6 +134,13 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
 /* Checks a buffer of pixels. *scalar, *scalars: the type and number of its scalars. */
 tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, tml_type *scalar, uint64_t *scalars);
+/* Checks the weights of a luminance, by which of tml_luminance, and the floor of logarithms. */
+tml_status image_check_luminance(tml_context *tml, const char *call, tml_luminance luminance,
+                                 const float custom[3], bool *max_rgb, float *weight_r,
+                                 float *weight_b);
+tml_status image_check_floor(tml_context *tml, const char *call, float floor, const char *without);
+/* Place of a level's first texel in a plan's out. */
+uint64_t image_mips_first(const image_mips_plan *plan, uint32_t level);
 tml_status image_check_state(tml_context *tml, const char *call, tml_buffer state);
 /* Do the byte ranges from first to last scalar of two checked views overlap? Are the views the
  * same? */

@@ -62,35 +62,6 @@ static tml_status take_region(tml_context *tml, const char *call,
     return TML_OK;
 }
 
-static tml_status take_weights(tml_context *tml, const char *call,
-                               const tml_image_measure_desc *desc, image_measure_plan *plan)
-{
-    static const double known[][3] = {
-        {0.2126, 0.7152, 0.0722}, {0.2627, 0.6780, 0.0593}, {0.2722287, 0.6740818, 0.0536895}};
-    double weights[3], sum = 0.0;
-    if ((unsigned)desc->luminance > TML_LUMINANCE_CUSTOM)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.luminance is %d, needs one of tml_luminance", call,
-                         (int)desc->luminance);
-    plan->max_rgb = desc->luminance == TML_LUMINANCE_MAX_RGB;
-    if (plan->max_rgb)
-        return TML_OK;
-    bool is_custom = desc->luminance == TML_LUMINANCE_CUSTOM, is_good = true;
-    for (int c = 0; c < 3; c++) {
-        weights[c] = is_custom ? (double)desc->weights[c] : known[desc->luminance][c];
-        is_good = is_good && weights[c] >= 0.0 && isfinite(weights[c]);
-        sum += weights[c];
-    }
-    if (!is_good || !(sum > 0.0))
-        return tml_error(
-            tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.weights are %g %g %g, need finite numbers of at least 0, not all 0", call,
-            weights[0], weights[1], weights[2]);
-    plan->weight_r = (float)(weights[0] / sum);
-    plan->weight_b = (float)(weights[2] / sum);
-    return TML_OK;
-}
-
 static tml_status take_what(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
                             image_measure_plan *plan)
 {
@@ -100,10 +71,9 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
                          "%s: desc.what is 0x%x, needs TML_MEASURE_LOG, _MEAN and _HISTOGRAM or a "
                          "part of them",
                          call, desc->what);
-    if (desc->floor != 0.0f && !(desc->floor >= 0x1p-100f && desc->floor <= 0x1p127f))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.floor is %g, needs 2^-100 to 2^127, or 0 for none", call,
-                         (double)desc->floor);
+    tml_status status = image_check_floor(tml, call, desc->floor, "none");
+    if (status != TML_OK)
+        return status;
     plan->floor = desc->floor;
     plan->histogram_low = desc->histogram_low;
     plan->bin_log2 = desc->bin_log2;
@@ -155,7 +125,8 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_me
     if (status == TML_OK)
         status = take_region(tml, call, desc, &plan->in);
     if (status == TML_OK)
-        status = take_weights(tml, call, desc, plan);
+        status = image_check_luminance(tml, call, desc->luminance, desc->weights, &plan->max_rgb,
+                                       &plan->weight_r, &plan->weight_b);
     if (status == TML_OK)
         status = take_what(tml, call, desc, plan);
     if (status == TML_OK)

@@ -38,10 +38,43 @@ void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *le
         *first = at;
 }
 
+static const float DEFAULT_FLOOR = 0x1p-16f;
+
+uint64_t image_mips_first(const image_mips_plan *plan, uint32_t level)
+{
+    uint64_t first, begin = 0;
+    tml_mip_level(plan->in.width, plan->in.height, level, NULL, NULL, &first);
+    if (plan->last_alone)
+        tml_mip_level(plan->in.width, plan->in.height, plan->levels - 1, NULL, NULL, &begin);
+    return first - begin;
+}
+
+/* The channels of the levels, and how they come from the picture's. */
+static tml_status take_channels(tml_context *tml, const char *call, const tml_image_mips_desc *desc,
+                                image_mips_plan *plan)
+{
+    plan->channels = plan->is_log ? 1 : plan->in.channels;
+    if (!plan->is_log)
+        return TML_OK;
+    if (!tml_type_is_float(plan->out_type))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.out is of %s, needs f16 or f32 for desc.log_luminance", call,
+                         tml_type_name(plan->out_type));
+    tml_status status = image_check_floor(tml, call, desc->floor, "2^-16");
+    if (status != TML_OK)
+        return status;
+    return image_check_luminance(tml, call, desc->luminance, desc->weights, &plan->max_rgb,
+                                 &plan->weight_r, &plan->weight_b);
+}
+
 static tml_status resolve(tml_context *tml, const char *call, const tml_image_mips_desc *desc,
                           image_mips_plan *plan)
 {
-    *plan = (image_mips_plan){.out = desc->out, .filter = desc->filter};
+    *plan = (image_mips_plan){.out = desc->out,
+                              .filter = desc->filter,
+                              .last_alone = desc->last_alone,
+                              .is_log = desc->log_luminance,
+                              .floor = desc->floor != 0.0f ? desc->floor : DEFAULT_FLOOR};
     tml_status status = image_check_source(tml, call, "desc.in", &desc->in, &plan->in);
     uint64_t scalars = 0;
     if (status == TML_OK)
@@ -52,6 +85,9 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.filter is %d, needs one of tml_mip_filter", call,
                          (int)desc->filter);
+    status = take_channels(tml, call, desc, plan);
+    if (status != TML_OK)
+        return status;
     uint32_t width = desc->in.width, height = desc->in.height;
     uint32_t levels = tml_mip_levels(width, height);
     if (desc->levels > levels)
@@ -60,15 +96,19 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
                          call, desc->levels, levels, width, height);
     plan->levels = desc->levels ? desc->levels : levels;
     plan->out_srgb = desc->in.srgb && !tml_type_is_float(plan->out_type);
-    uint64_t texels;
-    tml_mip_level(width, height, plan->levels, NULL, NULL, &texels);
-    if (texels > scalars / plan->in.channels)
+    if (plan->last_alone && plan->levels == 1)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.out has %llu scalars, needs %llu for levels 1 to %u of %u "
-                         "channels; tml_mip_level tells",
-                         call, (unsigned long long)scalars,
-                         (unsigned long long)(texels * plan->in.channels), plan->levels - 1,
-                         plan->in.channels);
+                         "%s: desc.last_alone with one level, which is the picture; desc.levels "
+                         "needs at least 2",
+                         call);
+    uint64_t texels = image_mips_first(plan, plan->levels);
+    if (texels > scalars / plan->channels)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: desc.out has %llu scalars, needs %llu for %s %u of %u channels; "
+            "tml_mip_level tells",
+            call, (unsigned long long)scalars, (unsigned long long)(texels * plan->channels),
+            plan->last_alone ? "level" : "levels 1 to", plan->levels - 1, plan->channels);
     status = stream_check_apart(tml, call, "desc.out", desc->out, "desc.in.buffer", desc->in.buffer,
                                 false);
     if (status == TML_OK)

@@ -187,6 +187,29 @@ FUNCTION(uint) image_kind(uint largest, float luminance)
     return finite ^ ((finite ^ kind) & (0u - endless));
 }
 
+/* A colour of which a logarithm will be taken: NaN is 0, infinite the largest finite float, tiny 0. */
+FUNCTION(float) image_bounded(float x)
+{
+    uint magnitude = image_magnitude(x), sign = floatBitsToUint(x) & 0x80000000u;
+    uint counts = U(magnitude >= IMAGE_TINY) & U(magnitude <= IMAGE_INFINITE);
+    return uintBitsToFloat((min(magnitude, IMAGE_INFINITE - 1u) | sign) & (0u - counts));
+}
+
+/* log2 of the luminance of three colours as decoded, at least of the float least, which is positive and normal.
+ * Bits of floats that are not negative are ordered as the floats are. */
+FUNCTION(float)
+image_log_luminance(float r, float g, float b, bool max_rgb, float weight_r, float weight_b,
+                    float least)
+{
+    float red = image_bounded(r), green = image_bounded(g), blue = image_bounded(b);
+    float sum = image_luminance(red, green, blue, weight_r, weight_b);
+    float luminance = image_either(max_rgb, image_luminance_max(red, green, blue), sum);
+    uint bits = floatBitsToUint(luminance), low = floatBitsToUint(least);
+    uint counts = U(bits > low) & U(bits <= IMAGE_INFINITE);
+    uint high = min(bits, IMAGE_INFINITE - 1u);
+    return image_log2(uintBitsToFloat(low ^ ((low ^ high) & (0u - counts))));
+}
+
 /* log2 of a positive normal number in units of 2^-24, with an error below 2^-23; exact for powers of
  * two. The range is [-126 * 2^24, 2^31). */
 FUNCTION(int) image_log2_fixed(float x)

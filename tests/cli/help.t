@@ -726,6 +726,7 @@ Makes the mip chain of a picture of any size.
 
       --filter area|kaiser  mean of the area, or sharper
       --levels N            how many levels; default: down to 1 x 1
+      --log                 levels of log2 of luminance
   -o, --output FILE         name.png: writes name_0.png, name_1.png ...
       --help                all options, with defaults and ranges
 $ trommel mips --help
@@ -743,6 +744,9 @@ Levels:
                             (default: area)
       --levels N            how many, the picture itself counted; 0: down to 1 x 1
                             (0 to 64; default: 0)
+      --last                write the last of the levels alone
+      --log                 from level 1 on, of log2 of Rec. 709 luminance, of 2^-16
+                            at least: for local exposure; to .exr or .pfm
       --linear              PNG and JPEG hold linear values, normals say (default:
                             sRGB, unless the file says otherwise; for pictures of
                             integers)
@@ -787,6 +791,7 @@ Messages:
 Examples:
   trommel mips albedo.png -o albedo.png
   trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr
+  trommel mips sky.hdr --log --levels 5 --last -o surroundings.exr
 $ trommel info -h
 Usage: trommel info [OPTION...] FILE
 
@@ -1308,6 +1313,12 @@ area: each texel is the mean of the area it covers, exact for every size; kaiser
 \fB\-\-levels\fR \fIN\fR
 how many, the picture itself counted; 0: down to 1 x 1 (0 to 64; default: 0)
 .TP
+\fB\-\-last\fR
+write the last of the levels alone
+.TP
+\fB\-\-log\fR
+from level 1 on, of log2 of Rec. 709 luminance, of 2^\-16 at least: for local exposure; to .exr or .pfm
+.TP
 \fB\-\-linear\fR
 PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says otherwise; for pictures of integers)
 .SS Output
@@ -1350,6 +1361,7 @@ print no summary and no progress; errors still show
 .nf
   trommel mips albedo.png \-o albedo.png
   trommel mips sky.hdr \-\-filter kaiser \-o sky_%02d.hdr
+  trommel mips sky.hdr \-\-log \-\-levels 5 \-\-last \-o surroundings.exr
 .fi
 .SH EXIT STATUS
 .TP

@@ -77,6 +77,34 @@ Try 'trommel mips --help'.
 nan.pfm
   picture    2 x 2, 1 x f32, PFM
 [2]
+$ trommel mips data/pictures/image1_128x85.hdr --log --levels 3 -o log.pfm
+image1_128x85.hdr
+  picture    128 x 85, 3 x f32, Radiance
+  level 1    log_1.pfm, 64 x 42, 1 x f32, 11 KiB
+  level 2    log_2.pfm, 32 x 21, 1 x f32, 2.6 KiB
+  time       # s: ...
+  memory     peak #
+$ trommel mips data/pictures/image1_128x85.hdr --log --levels 3 --last -o last.pfm
+image1_128x85.hdr
+  picture    128 x 85, 3 x f32, Radiance
+  level 2    last_2.pfm, 32 x 21, 1 x f32, 2.6 KiB
+  time       # s: ...
+  memory     peak #
+$ cmp log_2.pfm last_2.pfm
+$ ls last*
+last_2.pfm
+$ trommel mips data/pictures/basn2c16.png --log -o x.png
+trommel: mips: --output: x.png cannot hold logarithms; name an .exr or .pfm
+Try 'trommel mips --help'.
+basn2c16.png
+  picture    32 x 32, 3 x u16 linear, PNG
+[2]
+$ trommel mips data/pictures/basn2c16.png --last --levels 1 -o x.png
+trommel: mips: --last needs two levels, and --levels is 1
+Try 'trommel mips --help'.
+basn2c16.png
+  picture    32 x 32, 3 x u16 linear, PNG
+[2]
 $ trommel mips data/pictures/basn2c16.png -o x.hdr
 trommel: mips: --output: x.hdr is for floats, and the picture has integers; name a .png
 Try 'trommel mips --help'.

@@ -33,6 +33,7 @@ typedef struct mips_job {
     const image_mips_plan *plan;
     tml_simd simd;
     cpu_image source; /* the level above the run: the picture, or floats */
+    bool is_log;      /* source is the picture, whose logarithms are to be taken */
     mips_level levels[RUN_LEVELS];
     uint32_t level_count;
     cpu_image floats;            /* the run's last level, for the next run */
@@ -61,23 +62,43 @@ typedef struct mips_strip {
     const float *above[IMAGE_KAISER_TAPS];
 } mips_strip;
 
+/* Texels [x, x + count) of row y of the level above the run: in place if they are floats, else
+ * decoded into block. */
+static const float *source_floats(const mips_job *job, uint32_t y, uint32_t x, size_t count,
+                                  float *block)
+{
+    enum { PIECE = 64 };
+    const image_mips_plan *plan = job->plan;
+    const uint32_t channels = job->source.channels, green = channels > 2 ? 1 : 0;
+    if (!job->is_log)
+        return cpu_image_floats(&job->source, y, x, count, block);
+    for (size_t done = 0; done < count; done += PIECE) {
+        float decoded[4 * PIECE];
+        size_t n = TML_MIN_OF(count - done, (size_t)PIECE);
+        const float *colours = cpu_image_floats(&job->source, y, x + done, n, decoded);
+        for (size_t i = 0; i < n; i++, colours += channels)
+            block[done + i] =
+                image_log_luminance(colours[0], colours[green], colours[2 * green], plan->max_rgb,
+                                    plan->weight_r, plan->weight_b, plan->floor);
+    }
+    return block;
+}
+
 /* ---- AREA ------------------------------------------------------------------------------------ */
 
 static float *ring_row(const mips_strip *strip, uint32_t level, uint32_t y)
 {
-    size_t row = (size_t)strip->job->levels[level].width * strip->job->plan->in.channels;
+    size_t row = (size_t)strip->job->levels[level].width * strip->job->plan->channels;
     return strip->space.rings[level] + y % RING_ROWS * row;
 }
 
-/* Texels [x, x + count) of row y of the level above a level of the run: in place if they are
- * floats, else decoded into block. */
+/* The same of a level of the run. */
 static const float *texels_above(const mips_strip *strip, uint32_t level, uint32_t y, uint32_t x,
                                  size_t count, float *block)
 {
-    const cpu_image *source = &strip->job->source;
     if (level > 0)
-        return ring_row(strip, level - 1, y) + (size_t)x * source->channels;
-    return cpu_image_floats(source, y, x, count, block);
+        return ring_row(strip, level - 1, y) + (size_t)x * strip->job->plan->channels;
+    return source_floats(strip->job, y, x, count, block);
 }
 
 /* Makes texels [x, x + count) of a row of level number of the run from the rows of taps. */
@@ -86,7 +107,7 @@ static void make_block(const mips_strip *strip, uint32_t number, image_taps taps
 {
     const mips_job *job = strip->job;
     const mips_level *level = &job->levels[number];
-    uint32_t channels = job->plan->in.channels, first = level->old_width == 1 ? 0 : 2 * x;
+    uint32_t channels = job->plan->channels, first = level->old_width == 1 ? 0 : 2 * x;
     size_t texels = level->old_width == 1 ? 1 : 2 * count + (level->parts[0] != NULL);
     const uint32_t numbers[3] = {taps.first, taps.middle, taps.last};
     const float *rows[3], *joined = strip->space.joined;
@@ -125,11 +146,12 @@ static void make_row(mips_strip *strip, uint32_t number)
     float *row = ring_row(strip, number, y);
     for (uint32_t x = 0; x < level->width; x += BLOCK_TEXELS) {
         size_t count = TML_MIN_OF(level->width - x, (uint32_t)BLOCK_TEXELS);
-        float *out = row + (size_t)x * job->plan->in.channels;
+        float *out = row + (size_t)x * job->plan->channels;
         make_block(strip, number, taps, x, count, out);
         if (y >= strip->owned[number])
             continue;
-        cpu_image_encode(&level->out, y, x, count, out);
+        if (level->out.pixels)
+            cpu_image_encode(&level->out, y, x, count, out);
         if (number == job->level_count - 1 && job->floats.pixels)
             cpu_image_encode(&job->floats, y, x, count, out);
     }
@@ -178,10 +200,9 @@ static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMA
             continue; /* outside of the level or of the filter */
         for (; strip->next[0] <= j; strip->next[0]++) {
             uint32_t next = strip->next[0];
-            size_t row = next % IMAGE_KAISER_TAPS * KAISER_ABOVE * (size_t)job->plan->in.channels;
-            strip->above[next % IMAGE_KAISER_TAPS] =
-                cpu_image_floats(&job->source, next, strip->left, strip->right - strip->left,
-                                 strip->space.rows + row);
+            size_t row = next % IMAGE_KAISER_TAPS * KAISER_ABOVE * (size_t)job->plan->channels;
+            strip->above[next % IMAGE_KAISER_TAPS] = source_floats(
+                job, next, strip->left, strip->right - strip->left, strip->space.rows + row);
             prefetch_row(strip, (uint64_t)next + ROWS_AHEAD);
         }
         rows[count++] = strip->above[j % IMAGE_KAISER_TAPS];
@@ -194,7 +215,7 @@ static void make_kaiser_row(mips_strip *strip, uint32_t y)
     const mips_job *job = strip->job;
     const mips_level *level = &job->levels[0];
     const mips_space *space = &strip->space;
-    uint32_t channels = job->plan->in.channels;
+    uint32_t channels = job->plan->channels;
     const float *rows[IMAGE_KAISER_TAPS];
     float weights[IMAGE_KAISER_TAPS];
     uint32_t count = gather_rows(strip, y, rows, weights);
@@ -204,7 +225,8 @@ static void make_kaiser_row(mips_strip *strip, uint32_t y)
                    space->even + skip * channels, space->odd + skip * channels);
     cpu_weigh_columns(job->simd, channels, &level->across, strip->x, strip->count, space->even,
                       space->odd, space->shortened);
-    cpu_image_encode(&level->out, y, strip->x, strip->count, space->shortened);
+    if (level->out.pixels)
+        cpu_image_encode(&level->out, y, strip->x, strip->count, space->shortened);
     if (job->floats.pixels)
         cpu_image_encode(&job->floats, y, strip->x, strip->count, space->shortened);
 }
@@ -213,7 +235,7 @@ static void make_kaiser_tile(mips_strip *strip, uint64_t tile)
 {
     const mips_job *job = strip->job;
     const mips_level *level = &job->levels[0];
-    size_t apart = (size_t)KAISER_APART * job->plan->in.channels;
+    size_t apart = (size_t)KAISER_APART * job->plan->channels;
     uint64_t first = tile / job->blocks * job->strip_rows, end = first + job->strip_rows;
     uint64_t above = 2 * first + level->down.first;
     strip->x = (uint32_t)(tile % job->blocks * KAISER_TEXELS);
@@ -234,7 +256,7 @@ static void make_kaiser_tile(mips_strip *strip, uint64_t tile)
 static size_t lay_out_space(const image_mips_plan *plan, void *memory, mips_space *out)
 {
     cpu_arena arena = {.memory = memory};
-    size_t texel = plan->in.channels * sizeof(float);
+    size_t texel = plan->channels * sizeof(float);
     uint64_t width = plan->in.width;
     if (plan->filter == IMAGE_MIP_KAISER) {
         out->rows = cpu_arena_take(&arena, (size_t)KAISER_ABOVE * IMAGE_KAISER_TAPS, texel);
@@ -278,7 +300,7 @@ static size_t lay_out(tml_context *tml, const image_mips_plan *plan, void *memor
 {
     cpu_arena arena = {.memory = memory};
     mips_space space;
-    uint32_t channels = plan->in.channels, width, height;
+    uint32_t channels = plan->channels, width, height;
     bool is_kaiser = plan->filter == IMAGE_MIP_KAISER;
     size_t texel = channels * sizeof(float);
     *spaces = cpu_arena_take(&arena, tml_concurrency(tml), lay_out_space(plan, NULL, &space));
@@ -310,20 +332,21 @@ static void prepare_level(const mips_job *job, uint32_t number, float *const par
                           mips_level *out)
 {
     const image_mips_plan *plan = job->plan;
-    uint32_t channels = plan->in.channels;
-    uint64_t first;
+    uint32_t channels = plan->channels;
     tml_mip_level(plan->in.width, plan->in.height, number - 1, &out->old_width, &out->old_height,
                   NULL);
-    tml_mip_level(plan->in.width, plan->in.height, number, &out->width, &out->height, &first);
+    tml_mip_level(plan->in.width, plan->in.height, number, &out->width, &out->height, NULL);
     const image_view view = {.buffer = plan->out,
                              .type = plan->out_type,
                              .width = out->width,
                              .height = out->height,
                              .channels = channels,
                              .srgb = plan->out_srgb,
-                             .first = first * channels,
+                             .first = image_mips_first(plan, number) * channels,
                              .row_stride = (uint64_t)out->width * channels};
-    cpu_image_bind(job->tml, &view, &out->out);
+    out->out = (cpu_image){0};
+    if (!plan->last_alone || number + 1 == plan->levels)
+        cpu_image_bind(job->tml, &view, &out->out);
     bool has_parts =
         plan->filter == IMAGE_MIP_AREA && out->old_width % 2 == 1 && out->old_width > 1;
     for (int k = 0; k < 2; k++)
@@ -345,7 +368,7 @@ static cpu_image level_of(float *memory, uint32_t width, uint32_t channels)
 static void run_levels(mips_job *job, uint32_t first, mips_scratch *parts)
 {
     const image_mips_plan *plan = job->plan;
-    uint32_t channels = plan->in.channels;
+    uint32_t channels = plan->channels;
     bool is_kaiser = plan->filter == IMAGE_MIP_KAISER;
     job->level_count = TML_MIN_OF(is_kaiser ? 1u : (uint32_t)RUN_LEVELS, plan->levels - first);
     for (uint32_t k = 0; k < job->level_count; k++)
@@ -368,6 +391,7 @@ static void run_levels(mips_job *job, uint32_t first, mips_scratch *parts)
     uint64_t tiles = TML_CEIL_DIV(last->height, job->strip_rows) * job->blocks;
     cpu_run_tiles(job->tml, &job->tickets, tiles, mips_worker, job);
     job->source = job->floats;
+    job->is_log = false;
     parts->floats[0] = parts->floats[1];
     parts->floats[1] = (float *)job->floats.pixels;
 }
@@ -382,6 +406,7 @@ static tml_status mips_run(tml_context *tml, const void *argument, void *scratch
     lay_out(tml, plan, scratch, &parts, &job.spaces);
     job.space_size = lay_out_space(plan, NULL, &space);
     cpu_image_bind(tml, &plan->in, &job.source);
+    job.is_log = plan->is_log;
     for (uint32_t level = 1; level < plan->levels && !tml_is_cancelled(tml);
          level += job.level_count)
         run_levels(&job, level, &parts);

@@ -9,15 +9,13 @@ enum { WEIGHT_QUADS = (IMAGE_KAISER_TAPS + 3) / 4 };
 
 typedef struct mip_level {
     uint32_t width, height;
-    uint64_t first;            /* the chain's first texel of the level */
     const gl_texture *texture; /* one quad a texel; NULL: the picture */
 } mip_level;
 
 static mip_level level_of(const image_mips_plan *plan, uint32_t number)
 {
     mip_level level = {.texture = NULL};
-    tml_mip_level(plan->in.width, plan->in.height, number, &level.width, &level.height,
-                  &level.first);
+    tml_mip_level(plan->in.width, plan->in.height, number, &level.width, &level.height, NULL);
     return level;
 }
 
@@ -32,22 +30,26 @@ static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, cons
     if (above->texture)
         snprintf(defines, sizeof defines, "%s", more);
     else
-        snprintf(defines, sizeof defines, "%s%s#define FROM_PICTURE\n", more, picture.defines);
+        snprintf(defines, sizeof defines, "%s%s#define FROM_PICTURE\n%s%s", more, picture.defines,
+                 plan->is_log ? "#define LOG_LUMINANCE\n" : "",
+                 plan->max_rgb ? "#define MAX_RGB\n" : "");
     uint64_t count = (uint64_t)out->width * out->height;
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, count, &out->texture);
     if (status != TML_OK)
         return status;
     gl_input levels = {"above", above->texture};
-    return gl_draw(tml,
-                   &(gl_draw_info){
-                       .shader = &gl_shader_image_mips,
-                       .defines = defines,
-                       .inputs = {{"weights", weights}, above->texture ? levels : picture.input},
-                       .uniforms = {picture.size, picture.rows, gl_divisor("columns", out->width),
-                                    GL_UINT2("size_above", above->width, above->height)},
-                       .targets = {out->texture},
-                       .count = count,
-                   });
+    return gl_draw(
+        tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_image_mips,
+            .defines = defines,
+            .inputs = {{"weights", weights}, above->texture ? levels : picture.input},
+            .uniforms = {picture.size, picture.rows, gl_divisor("columns", out->width),
+                         GL_UINT2("size_above", above->width, above->height),
+                         GL_FLOAT3("log_weights", plan->weight_r, plan->weight_b, plan->floor)},
+            .targets = {out->texture},
+            .count = count,
+        });
 }
 
 /* Applies the Kaiser filter along one axis. The caller has set out's size. */
@@ -91,16 +93,17 @@ static tml_status make_level(tml_context *tml, const image_mips_plan *plan, cons
 
 static bool image_mips_supports(tml_context *tml, const image_mips_plan *plan)
 {
-    mip_level last = level_of(plan, plan->levels);
-    image_view chain = {
-        .width = 1, .height = 1, .channels = 1, .first = last.first * plan->in.channels - 1};
+    image_view chain = {.width = 1,
+                        .height = 1,
+                        .channels = 1,
+                        .first = image_mips_first(plan, plan->levels) * plan->channels - 1};
     return gl_image_check(tml, "tml_image_mips", "desc.in", &plan->in) == TML_OK &&
            gl_image_check(tml, "tml_image_mips", "desc.out", &chain) == TML_OK;
 }
 
 static tml_status image_mips_run(tml_context *tml, const image_mips_plan *plan)
 {
-    uint32_t channels = plan->in.channels;
+    uint32_t channels = plan->channels;
     mip_level above = level_of(plan, 0);
     tml_status status = TML_OK;
     for (uint32_t number = 1; number < plan->levels && status == TML_OK; number++) {
@@ -113,10 +116,10 @@ static tml_status image_mips_run(tml_context *tml, const image_mips_plan *plan)
             .height = level.height,
             .channels = channels,
             .srgb = plan->out_srgb,
-            .first = level.first * channels,
+            .first = image_mips_first(plan, number) * channels,
             .row_stride = (uint64_t)level.width * channels,
         };
-        if (status == TML_OK)
+        if (status == TML_OK && (!plan->last_alone || number + 1 == plan->levels))
             status = gl_image_write_pixels(tml, &out, level.texture);
         gl_release(tml, above.texture);
         above = level;

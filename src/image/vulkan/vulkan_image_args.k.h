@@ -71,9 +71,10 @@ ARGS_END(image_tonemap_args)
 
 /* image_mips.comp and image_mips_level.comp read a level: the picture, or floats in scratch, four a
  * texel. They store the next levels from texel first of the chain on, and the last of them also as
- * floats. Options: IMAGE_IN_WORDS and IMAGE_IN_QUADS of the level that is read, and
- * IMAGE_IN_FLOATS. */
+ * floats. Options: IMAGE_IN_WORDS and IMAGE_IN_QUADS of the level that is read, IMAGE_IN_FLOATS,
+ * IMAGE_AS_LOG and IMAGE_WITH_MAX_RGB. */
 #define IMAGE_IN_FLOATS   512u /* the level that is read has floats, and rows without gaps */
+#define IMAGE_AS_LOG      1024u /* a texel of the picture is image_log_luminance of its colours */
 #define IMAGE_TILE_SIDE   64u  /* side of a tile of image_mips.comp, in texels of the level read */
 #define IMAGE_TILE_LEVELS 6u   /* halvings of a tile until one texel is left */
 ARGS_BEGIN(image_mips_args)
@@ -94,6 +95,10 @@ ARG_UINT(tiles_x)
 ARG_UINT(tiles)
 ARG_UINT(groups) /* workgroups, which stride over the tiles */
 ARG_UINT(clear_count)
+ARG_UINT(skip) /* texels of the chain that are not stored, before those that are */
+ARG_FLOAT(weight_r)
+ARG_FLOAT(weight_b)
+ARG_FLOAT(least) /* desc.floor */
 ARGS_END(image_mips_args)
 
 /* KAISER: texels of a workgroup's tile along the filtered axis, and across it. */
@@ -116,4 +121,8 @@ ARG_UINT(first)
 ARG_UINT(levels)
 ARG_UINT(filter_kind) /* IMAGE_MIP_... */
 ARG_UINT(axis)        /* KAISER: 0 along x, to floats only; 1 along y, from those */
+ARG_UINT(skip)        /* as above */
+ARG_FLOAT(weight_r)
+ARG_FLOAT(weight_b)
+ARG_FLOAT(least)
 ARGS_END(image_mips_level_args)

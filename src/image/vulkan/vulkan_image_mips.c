@@ -47,6 +47,12 @@ static uint32_t left(const mips_job *job)
     return job->plan->levels - 1 - job->made;
 }
 
+/* Texels of the chain before those that are stored. */
+static uint32_t skip_of(const image_mips_plan *plan)
+{
+    return (uint32_t)(0 - image_mips_first(plan, 0));
+}
+
 /* How often both sizes halve without remainder, at most most times. */
 static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
 {
@@ -95,22 +101,24 @@ static tml_status dispatch(mips_job *job, const vk_module *const modules[2], con
     if (job->is_dry)
         return TML_OK;
     const mips_source *from = &job->from;
+    const image_mips_plan *plan = job->plan;
     uint32_t options = from->is_floats ? IMAGE_IN_FLOATS : 0;
+    if (!from->is_floats && plan->is_log)
+        options |= IMAGE_AS_LOG | (plan->max_rgb ? IMAGE_WITH_MAX_RGB : 0u);
     if (from->at % 4 == 0 && from->row_bytes % 4 == 0)
         options |= IMAGE_IN_WORDS;
     if (from->at % 16 == 0 && from->row_bytes % 16 == 0)
         options |= IMAGE_IN_QUADS;
-    return vk_dispatch(
-        job->tml,
-        &(vk_dispatch_info){.module = modules[from->texture != NULL],
-                            .sampled = from->texture,
-                            .spec_count = 7,
-                            .specs = {vk_image_type(from->type), from->channels, from->srgb,
-                                      options, vk_image_type(job->plan->out_type),
-                                      job->plan->in.channels, job->plan->out_srgb},
-                            .args = args,
-                            .args_size = size,
-                            .groups = groups});
+    return vk_dispatch(job->tml,
+                       &(vk_dispatch_info){
+                           .module = modules[from->texture != NULL],
+                           .sampled = from->texture,
+                           .spec_count = 7,
+                           .specs = {vk_image_type(from->type), from->channels, from->srgb, options,
+                                     vk_image_type(plan->out_type), plan->channels, plan->out_srgb},
+                           .args = args,
+                           .args_size = size,
+                           .groups = groups});
 }
 
 /* Makes levels whose sizes halve without remainder. If the last of them fits one tile, the last
@@ -126,6 +134,10 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
                             .height = from.height,
                             .first = (uint32_t)job->first,
                             .levels = levels,
+                            .skip = skip_of(job->plan),
+                            .weight_r = job->plan->weight_r,
+                            .weight_b = job->plan->weight_b,
+                            .least = job->plan->floor,
                             .tiles_x = TML_CEIL_DIV(from.width, IMAGE_TILE_SIDE)};
     uint64_t tiles = (uint64_t)args.tiles_x * TML_CEIL_DIV(from.height, IMAGE_TILE_SIDE);
     uint32_t width = from.width >> levels, height = from.height >> levels;
@@ -181,7 +193,11 @@ static tml_status make_levels(mips_job *job)
                                   .height = from.height,
                                   .first = (uint32_t)job->first,
                                   .levels = levels,
-                                  .filter_kind = job->plan->filter};
+                                  .filter_kind = job->plan->filter,
+                                  .skip = skip_of(job->plan),
+                                  .weight_r = job->plan->weight_r,
+                                  .weight_b = job->plan->weight_b,
+                                  .least = job->plan->floor};
     if (is_kaiser) {
         job->across_size = TML_MAX_OF(job->across_size, across);
         args.across = job->across;

@@ -18,9 +18,23 @@ uniform highp usampler2D weights;
 
 layout(location = 0) out highp uvec4 texel;
 
+#ifdef LOG_LUMINANCE
+uniform vec3 log_weights; /* weight_r, weight_b and least of image_log_luminance */
+#ifdef MAX_RGB
+const bool IS_MAX_RGB = true;
+#else
+const bool IS_MAX_RGB = false;
+#endif
+#endif
+
 vec4 above_at(uint x, uint y)
 {
-#ifdef FROM_PICTURE
+#ifdef LOG_LUMINANCE
+    vec3 colours = colours_at(x, y);
+    return vec4(image_log_luminance(colours.x, colours.y, colours.z, IS_MAX_RGB, log_weights.x,
+                                    log_weights.y, log_weights.z),
+                0.0, 0.0, 0.0);
+#elif defined(FROM_PICTURE)
     return channels_at(x, y);
 #else
     return uintBitsToFloat(load_quad(above, x + y * size_above.x));

@@ -106,14 +106,16 @@ void put_code(source from, uint level, uint first, uint x, uint y, uvec4 code)
 {
     uint width = from.width >> level, height = from.height >> level;
     if (x < width && y < height)
-        store_pixel(address_of(args.out_at, first + y * width + x, OUT_PIXEL_SIZE), code);
+        store_code(first + y * width + x, code);
 }
 /* Stores the codes of two adjacent texels of level 1, the first in an even column. */
 void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
 {
     uint width = from.width >> 1, height = from.height >> 1;
-    uvec2 at = address_of(args.out_at, from.first + y * width + x, OUT_PIXEL_SIZE);
-    if (OUT_PIXEL_SIZE == 4u && x + 1u < width && y < height && (at.x & 7u) == 0u) {
+    uint i = from.first + y * width + x;
+    uvec2 at = address_of(args.out_at, i - args.skip, OUT_PIXEL_SIZE);
+    bool is_pair = x + 1u < width && y < height && i >= args.skip;
+    if (OUT_PIXEL_SIZE == 4u && is_pair && (at.x & 7u) == 0u) {
         pair_at(at).bits = uvec2(left.x, right.x);
         return;
     }

@@ -21,9 +21,23 @@ void store_floats(uvec2 floats, uint i, vec4 texel)
     floats_at(address_of(floats, i, 16u)).v[0] = texel;
 }
 
+vec4 log_texel(vec3 colours)
+{
+    return vec4(image_log_luminance(colours.x, colours.y, colours.z,
+                                    (OPTIONS & IMAGE_WITH_MAX_RGB) != 0u, args.weight_r,
+                                    args.weight_b, args.least),
+                0.0, 0.0, 0.0);
+}
+
 /* A texel in linear light; alpha is linear already. */
 vec4 texel_of(uvec4 bits)
 {
+    if ((OPTIONS & IMAGE_AS_LOG) != 0u) {
+        float first = colour_of(bits, 0u);
+        if (COLOURS == 1u)
+            return log_texel(vec3(first));
+        return log_texel(vec3(first, colour_of(bits, 1u), colour_of(bits, 2u)));
+    }
     vec4 texel = vec4(0.0);
     [[unroll]] for (uint c = 0u; c < CHANNELS; c++)
         texel[c] = HAS_ALPHA && c == CHANNELS - 1u ? alpha_of(bits) : colour_of(bits, c);
@@ -38,6 +52,8 @@ uvec2 source_at(uint x, uint y)
 vec4 source_texel(uint x, uint y)
 {
     vec4 texel = sampled_texel(x, y);
+    if ((OPTIONS & IMAGE_AS_LOG) != 0u)
+        return log_texel(COLOURS == 1u ? texel.xxx : texel.xyz);
     [[unroll]] for (uint c = CHANNELS; c < 4u; c++)
         texel[c] = 0.0;
     return texel;
@@ -55,8 +71,9 @@ vec4 source_texel(uint x, uint y)
 }
 #endif
 
-/* Stores the chain's texel i. */
-void store_texel(uint i, vec4 texel)
+/* Stores the code of the chain's texel i, if it is to be stored. */
+void store_code(uint i, uvec4 code)
 {
-    store_pixel(address_of(args.out_at, i, OUT_PIXEL_SIZE), pixel_code(texel));
+    if (i >= args.skip)
+        store_pixel(address_of(args.out_at, i - args.skip, OUT_PIXEL_SIZE), code);
 }

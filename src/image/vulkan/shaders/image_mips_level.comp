@@ -99,7 +99,7 @@ void kaiser_level(source from, uint axis, uint width, uint height, uint first, u
             vec4 texel = kaiser_texel(from, axis, i, o, lane * TAPS);
             uint number = axis == ALONG_X ? o * width + i : i * width + o;
             if (axis != ALONG_X)
-                store_texel(first + number, texel);
+                store_code(first + number, pixel_code(texel));
             if (!is_none(to))
                 store_floats(to, number, texel);
         }
@@ -139,7 +139,7 @@ void tapped_level(source from, uint width, uint height, uint first, uvec2 to)
     for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < width * height;
          i += groups * GROUP) {
         vec4 texel = tapped_texel(from, i % width, i / width);
-        store_texel(first + i, texel);
+        store_code(first + i, pixel_code(texel));
         if (!is_none(to))
             store_floats(to, i, texel);
     }
