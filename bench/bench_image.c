@@ -25,8 +25,8 @@ static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 const char *bench_image_name(bench_image_kind kind)
 {
     static const char *const names[BENCH_IMAGE_KIND_COUNT] = {
-        "log mean", "mean",    "histogram", "all three",  "tone-map",
-        "AgX",      "reading", "mip chain", "Kaiser mips"};
+        "log mean", "mean",    "histogram", "all three",   "tone-map",
+        "AgX",      "reading", "mip chain", "Kaiser mips", "log mean of an image"};
     return names[kind];
 }
 
@@ -84,7 +84,7 @@ static tml_image picture_of(const bench_image *image, tml_buffer buffer)
 
 static bool measures(bench_image_kind kind)
 {
-    return kind <= BENCH_IMAGE_ALL;
+    return kind <= BENCH_IMAGE_ALL || kind == BENCH_IMAGE_TEXTURE;
 }
 static bool maps_tones(bench_image_kind kind)
 {
@@ -116,6 +116,9 @@ static tml_status create_set(bench_image *image)
         in.host = image->data, in.data = NULL;
     uint32_t set = image->set_count++;
     tml_status status = tml_buffer_create(tml, &in, &image->sets[set].in);
+    if (!status && image->desc.kind == BENCH_IMAGE_TEXTURE)
+        status = bench_texture_create(tml, image->sets[set].in, image->desc.type, image->desc.width,
+                                      image->desc.height, &image->sets[set].texture);
     if (status || measures(image->desc.kind))
         return status;
     tml_buffer_desc out = {.type = TML_U8, .count = count};
@@ -158,10 +161,18 @@ tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, be
 
 static tml_status enqueue(bench_image *image, uint32_t set)
 {
-    static const uint32_t whats[] = {TML_MEASURE_LOG, TML_MEASURE_MEAN, TML_MEASURE_HISTOGRAM, 0};
+    static const uint32_t whats[BENCH_IMAGE_KIND_COUNT] = {[BENCH_IMAGE_LOG] = TML_MEASURE_LOG,
+                                                           [BENCH_IMAGE_MEAN] = TML_MEASURE_MEAN,
+                                                           [BENCH_IMAGE_HISTOGRAM] =
+                                                               TML_MEASURE_HISTOGRAM,
+                                                           [BENCH_IMAGE_TEXTURE] = TML_MEASURE_LOG};
     tml_context *tml = image->tml;
     tml_image in = picture_of(image, image->sets[set].in);
     tml_buffer out = image->sets[set].out;
+    if (image->sets[set].texture) {
+        in.buffer = (tml_buffer){0};
+        in.vulkan = bench_texture_lent(image->sets[set].texture);
+    }
     if (measures(image->desc.kind))
         return tml_image_measure(tml, &(tml_image_measure_desc){.image = in,
                                                                 .what = whats[image->desc.kind],
@@ -213,7 +224,8 @@ static bool measure_is_right(const bench_image *image, const tml_image_stats *st
         weight += stats->histogram[bin];
     double n = (double)pixels, mean = sum / n;
     bool is_right = stats->pixels == pixels && stats->zero == black;
-    if (image->desc.kind == BENCH_IMAGE_LOG || image->desc.kind == BENCH_IMAGE_ALL)
+    if (image->desc.kind == BENCH_IMAGE_LOG || image->desc.kind == BENCH_IMAGE_ALL ||
+        image->desc.kind == BENCH_IMAGE_TEXTURE)
         is_right &= fabs(stats->log2_mean - log_sum / (double)(pixels - black)) <= 0x1p-20;
     if (image->desc.kind == BENCH_IMAGE_MEAN || image->desc.kind == BENCH_IMAGE_ALL)
         is_right &= fabs(stats->mean - mean) <= (log2(n) + 32) * 0x1p-24 * mean;
@@ -337,6 +349,7 @@ tml_status bench_image_check(bench_image *image)
 void bench_image_destroy(bench_image *image)
 {
     for (uint32_t i = 0; i < image->set_count; i++) {
+        bench_texture_destroy(image->sets[i].texture);
         tml_buffer_destroy(image->tml, image->sets[i].in);
         tml_buffer_destroy(image->tml, image->sets[i].out);
     }

@@ -21,6 +21,7 @@ typedef enum bench_image_kind {
     BENCH_IMAGE_READ,      /* every word added up: what reading costs */
     BENCH_IMAGE_MIPS,      /* AREA, all levels */
     BENCH_IMAGE_KAISER,    /* the same by KAISER */
+    BENCH_IMAGE_TEXTURE,   /* LOG of a picture that is a Vulkan image */
     BENCH_IMAGE_KIND_COUNT
 } bench_image_kind;
 
@@ -34,6 +35,8 @@ typedef struct bench_image_desc {
 
 enum { BENCH_IMAGE_SETS = 32, BENCH_IMAGE_SHARES = 1 << 15 };
 
+typedef struct bench_texture bench_texture;
+
 typedef struct bench_image {
     tml_context *tml;
     bench_image_desc desc;
@@ -43,6 +46,7 @@ typedef struct bench_image {
     size_t size;
     struct {
         tml_buffer in, out;
+        bench_texture *texture;
     } sets[BENCH_IMAGE_SETS];
     uint32_t set_count, runs;
     tml_buffer stats;
@@ -57,6 +61,13 @@ tml_status bench_image_check(bench_image *image);
 bool bench_image_has_plain(const bench_image_desc *desc);
 bool bench_image_run_plain(void *image);
 void bench_image_destroy(bench_image *image);
+
+/* The pixels of a buffer, four channels of f16 or f32, as an image of the Vulkan context's device. On failure *out is
+ * what there is to destroy, or NULL. */
+tml_status bench_texture_create(tml_context *tml, tml_buffer pixels, tml_type type, uint32_t width,
+                                uint32_t height, bench_texture **out);
+const struct tml_vulkan_texture *bench_texture_lent(const bench_texture *t);
+void bench_texture_destroy(bench_texture *t);
 
 #ifdef __cplusplus
 }

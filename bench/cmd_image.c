@@ -85,7 +85,7 @@ static void measure_chains(bench_session *session, const image_args *args)
     for (int s = 0; s < (is_given ? 1 : 3); s++)
         for (int t = 0; t < 2; t++) {
             const uint32_t *size = is_given ? args->size : usual[s];
-            if (is_wanted(args, of[t]))
+            if (is_wanted(args, of[t]) && (size[0] > 1 || size[1] > 1))
                 measure(session, &(bench_image_desc){BENCH_IMAGE_MIPS, of[t], size[0], size[1]});
         }
     for (bench_image_kind kind = 0; kind < BENCH_IMAGE_KIND_COUNT; kind++)
@@ -94,9 +94,19 @@ static void measure_chains(bench_session *session, const image_args *args)
                                                  is_given ? args->size[1] : 4096});
 }
 
+static bool is_vulkan(const tml_context *tml)
+{
+    tml_device_info device;
+    tml_context_describe(tml, &device);
+    return device.engine == TML_ENGINE_VULKAN;
+}
+
 static int run_image(void *user, char **operands, uint32_t operand_count)
 {
     static const uint32_t usual[][2] = {{3840, 2160}, {7680, 4320}};
+    static const bench_image_kind of_floats[] = {
+        BENCH_IMAGE_LOG, BENCH_IMAGE_TEXTURE, BENCH_IMAGE_MEAN, BENCH_IMAGE_HISTOGRAM,
+        BENCH_IMAGE_ALL, BENCH_IMAGE_TONEMAP, BENCH_IMAGE_AGX,  BENCH_IMAGE_READ};
     const image_args *args = user;
     static bench_session session;
     (void)operands, (void)operand_count;
@@ -106,10 +116,12 @@ static int run_image(void *user, char **operands, uint32_t operand_count)
     bench_title(&session, "random pictures of four channels");
     for (int s = 0; s < (is_given ? 1 : 2); s++)
         for (uint32_t type = 1; type <= 2; type++)
-            for (bench_image_kind kind = 0; kind <= BENCH_IMAGE_READ; kind++) {
+            for (uint32_t k = 0; k < sizeof of_floats / sizeof *of_floats; k++) {
                 const uint32_t *size = is_given ? args->size : usual[s];
-                if (is_wanted(args, types[type]))
-                    measure(&session, &(bench_image_desc){kind, types[type], size[0], size[1]});
+                bool is_there = of_floats[k] != BENCH_IMAGE_TEXTURE || is_vulkan(session.tml);
+                if (is_there && is_wanted(args, types[type]))
+                    measure(&session,
+                            &(bench_image_desc){of_floats[k], types[type], size[0], size[1]});
             }
     measure_chains(&session, args);
     return bench_close(&session);
@@ -117,9 +129,9 @@ static int run_image(void *user, char **operands, uint32_t operand_count)
 
 const cli_command bench_cmd_image = {
     {"image", "", "Measures what is done to pictures as shares of a copy's speed",
-     "Means, histograms, tone curves and mip chains. A picture's means have a peer on the CPU: "
-     "what "
-     "the compiler makes of a plain loop with -ffast-math (gcc: with glibc's vector log2f).",
+     "Means, histograms, tone curves and mip chains; on Vulkan means of images, too. A picture's "
+     "means have a peer on the CPU: what the compiler makes of a plain loop with -ffast-math (gcc: "
+     "with glibc's vector log2f).",
      "trommel-bench image --backend vulkan\n"
      "  what a frame that meters itself costs on a GPU\n",
      image_options, .without = OPT_MEMORY},

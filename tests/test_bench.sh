@@ -41,6 +41,13 @@ expect 0 3 surface --side 17 --repeats 1 --backend cpu
 grep -q 'central normals' out || fail "the command's default normals have no row"
 expect 0 15 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --side 9 --repeats 1 --backend cpu --type u8
 expect 0 18 image --size 33x17 --repeats 1 --backend cpu
+if "$folder/trommel" devices | grep -q ' vulkan '; then
+    expect 0 20 image --size 33x17 --repeats 1 --backend vulkan
+    expect 0 8 image --size 1x1 --repeats 1 --backend vulkan --type f16
+    grep -q 'log mean of an image' out || fail "images have no row"
+else
+    echo "no Vulkan device: images of one are skipped"
+fi
 expect 0 7 collide --triangles 500 --repeats 1 --backend cpu
 expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu
 expect 0 12 files --side 24 --repeats 1 --backend cpu
