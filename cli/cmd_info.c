@@ -10,6 +10,7 @@
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "progress.h"
+#include "slices.h"
 #include "sparkline.h"
 #include "text.h"
 
@@ -17,6 +18,8 @@ typedef struct info_args {
     cli_common common;
     input_options input;
     bool ascii;
+    const char *png;
+    opt_numbers iso; /* one, or none */
 } info_args;
 
 static const opt info_options[] = {
@@ -25,6 +28,13 @@ static const opt info_options[] = {
     {OPT_FLAG, "ascii", .applies = OPT_VOLUME | OPT_PICTURE, .excludes = "json",
      .help = "draw the histogram in ASCII (default where the locale is not UTF-8)",
      .offset = offsetof(info_args, ascii)},
+    {OPT_OUTPUT, "png", .applies = OPT_VOLUME, .argument = "FILE", .endings = ".png",
+     .help = "a picture of up to 16 slices of a volume, with the isovalue's line in red and "
+             "missing samples "
+             "in blue",
+     .offset = offsetof(info_args, png)},
+    {OPT_NUMBERS, "iso", .applies = OPT_VOLUME, .needs = "png", .argument = "V", .count_most = 1,
+     .help = "of that line (default: by Otsu's method)", .offset = offsetof(info_args, iso)},
     {0},
 };
 
@@ -133,8 +143,15 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     field_text("space", "space", "?%s", v->space);
     field_text("comment", "comment", "?%s", v->comment);
     tell_values(v, &h, args->ascii);
+    if (args->png) {
+        double iso = args->iso.count ? (args->iso.values[0] - v->intercept) / v->slope
+                                     : tml_value_histogram_otsu(&h);
+        status = slices_save(tml, args->png, v, iso, h.lower, h.upper);
+        if (status == TML_OK)
+            field_text("png", "output", "%s", args->png);
+    }
     tml_value_histogram_free(tml, &h);
-    return CLI_OK;
+    return cli_fail(tml, status);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */

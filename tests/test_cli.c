@@ -1063,6 +1063,43 @@ TEST(picture_alone)
     CHECK(!exists("ball.ply"));
 }
 
+/* Sixteen of 32 slices of 32 x 32, four beside and below each other with gaps of 4. */
+TEST(picture_of_the_slices)
+{
+    tml_context *tml = NULL;
+    tml_picture p;
+    make_ball();
+    EXPECT(0, "info %s --png %s --iso 100 --json", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("slices.png"));
+    CHECK(is_json(out) && strstr(out, "slices.png") != NULL);
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder("slices.png"), 0, &p))) {
+        CHECK(p.width == 140 && p.height == 140 && p.channels >= 3);
+        /* Slice 17 of the volume is the 9th tile: its line, and its grey. */
+        const uint8_t *samples = ball(false) + 17 * BALL * BALL, *tile = p.data;
+        tile += p.channels * (2 * 36 * 140);
+        uint64_t lines = 0;
+        int top = 0;
+        for (int i = 0; i < BALL * BALL * BALL; i++)
+            top = ball(false)[i] > top ? ball(false)[i] : top;
+        for (uint64_t y = 0; y < BALL; y++)
+            for (uint64_t x = 0; x < BALL; x++) {
+                const uint8_t *at = tile + p.channels * (140 * y + x);
+                bool is_in = samples[BALL * y + x] >= 100;
+                bool is_line = (x + 1 < BALL && (samples[BALL * y + x + 1] >= 100) != is_in) ||
+                               (y + 1 < BALL && (samples[BALL * (y + 1) + x] >= 100) != is_in);
+                bool is_red = at[0] == 255 && at[1] == 50;
+                CHECK(is_red == is_line);
+                CHECK(is_line || at[1] == lrint(255.0 * samples[BALL * y + x] / top));
+                lines += is_line;
+            }
+        CHECK(lines > 40);
+        tml_picture_free(tml, &p);
+    }
+    tml_close(tml);
+    EXPECT(2, "info %s --iso 100", in_folder("ball_32x32x32_uint8.raw"));
+}
+
 /* 31 slices of cells: six tiles of 31 and a gap after each, but for the last, both ways. */
 TEST(picture_of_the_cells)
 {

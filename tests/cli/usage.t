@@ -427,7 +427,7 @@ trommel: exposure: --output: x%x.png: write %d or %04d once for the frame's numb
 Try 'trommel exposure --help'.
 [2]
 $ trommel mips a
-trommel: mips: give --output
+trommel: mips: give --output or --sheet
 Try 'trommel mips --help'.
 [2]
 $ trommel mips a -o x.png --levels 65
