@@ -1062,6 +1062,8 @@ TEST(the_program_prints_its_tables)
     text = say("", "selves --engine cpu --repeats 1", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "192.0         62.0") != NULL);
+    say("", "averages --sheet levels.png", &code);
+    CHECK_EQ_I64(code, 2 << 8);
     text = say("", "averages", &code);
     CHECK_EQ_I64(code, 0);
     CHECK(strstr(text, "1920 x 1080     93.7 %    2.3 %") != NULL);

@@ -16,4 +16,7 @@ TML_MUST_CHECK tml_status averages_print_picture(tml_context *tml, const char *p
 TML_MUST_CHECK tml_status averages_draw_sweep(tml_context *tml, const char *path, uint32_t first,
                                               uint32_t last, const char *svg);
 
+/* Draws the mip levels of a picture with odd sides, by blits above and by area below. */
+TML_MUST_CHECK tml_status averages_draw_sheet(tml_context *tml, const char *path, const char *png);
+
 #endif

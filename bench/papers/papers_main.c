@@ -44,10 +44,11 @@ static const char usage[] =
     "  --data FOLDER           boxes: with meshes/spot.obj, suzanne.obj and fandisk.obj\n"
     "  --input FILE            averages: a picture of floats (.hdr, .pfm)\n"
     "  --sweep FIRST:LAST      averages: means of its middle by width, drawn to --output\n"
-    "  --output FILE.svg       averages: the drawing\n";
+    "  --output FILE.svg       averages: the drawing\n"
+    "  --sheet FILE.png        averages: the input's mip levels, by blits and by area\n";
 
 typedef struct papers_args {
-    const char *file, *input, *output, *data;
+    const char *file, *input, *output, *sheet, *data;
     int (*run)(const struct papers_args *args);
     unsigned sweep[2];
     tml_engine_kind engine;
@@ -339,7 +340,9 @@ static int run_averages(const papers_args *args)
 {
     tml_context *tml = NULL;
     tml_status status = open_engine(TML_ENGINE_CPU, false, &tml);
-    if (!status)
+    if (!status && args->sheet)
+        status = averages_draw_sheet(tml, args->input, args->sheet);
+    else if (!status)
         status = args->output  ? averages_draw_sweep(tml, args->input, args->sweep[0],
                                                      args->sweep[1], args->output)
                  : args->input ? averages_print_picture(tml, args->input)
@@ -437,6 +440,8 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
     }
     if (strcmp(name, "--input") == 0)
         return (args->input = value) != NULL;
+    if (strcmp(name, "--sheet") == 0)
+        return (args->sheet = value) != NULL;
     if (strcmp(name, "--data") == 0)
         return (args->data = value) != NULL;
     if (strcmp(name, "--output") == 0)
@@ -481,7 +486,7 @@ static bool parse(int argc, char **argv, papers_args *args)
            args->count <= UINT64_C(1) << 30 && args->size >= 2 && args->size <= 1024 &&
            args->keep >= 0 && args->keep <= 100 && args->step > 0 && args->triangles >= 8 &&
            args->triangles <= 100000000 && !args->output == !args->sweep[1] &&
-           (!args->output || args->input);
+           (!(args->output || args->sheet) || args->input);
 }
 
 int main(int argc, char **argv)

@@ -12,9 +12,9 @@
 /* On a software driver lengths end here: they would take minutes. */
 static const uint64_t software_most = 1 << 20;
 
-/* A row ends before the length that would take longer than this many seconds, by the time of the
- * length before. */
-static const double run_seconds = 5.0;
+/* A row ends before the length of which a run would take longer than this many seconds, by the time of the
+ * length before: on hardware, and on a software driver. */
+static const double run_seconds[] = {5.0, 1.5};
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
@@ -168,18 +168,26 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
     return status;
 }
 
+/* Software drivers take so long that a second of each row would be minutes of all. */
+static uint32_t repeats_of(bool is_software, double expected)
+{
+    if (is_software)
+        return expected > 0.5 ? 1 : 3;
+    return expected > 0.5 ? 2 : 0;
+}
+
 static tml_status add_column(filter_table *filter, uint32_t column, filter_job *job, bool exact,
-                             uint32_t repeats, table_row *rows)
+                             bool is_software, uint32_t repeats, table_row *rows)
 {
     job->count = filter->counts[column];
     tml_status status = create(job, exact);
     for (size_t w = 0; w < WAYS && !status; w++) {
         double before = column > 0 ? rows[w].ns[column - 1] : 0, seconds;
         double expected = before * 1e-9 * (double)job->count;
-        if ((column > 0 && before == 0) || expected > run_seconds)
+        if ((column > 0 && before == 0) || expected > run_seconds[is_software])
             continue;
         set_way(job, w);
-        status = measure(job, repeats ? repeats : expected > 0.5 ? 2 : 0, &seconds);
+        status = measure(job, repeats ? repeats : repeats_of(is_software, expected), &seconds);
         rows[w].ns[column] = seconds / (double)job->count * 1e9;
     }
     destroy(job);
@@ -213,7 +221,7 @@ tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, 
     tml_status status = TML_OK;
     for (uint32_t c = 0; c < filter->count_count && !status; c++)
         if (!device.is_software || filter->counts[c] <= software_most)
-            status = add_column(filter, c, &job, exact, repeats, rows);
+            status = add_column(filter, c, &job, exact, device.is_software, repeats, rows);
     tml_free(tml, data, most * sizeof *data);
 
     bool has_row = false;
