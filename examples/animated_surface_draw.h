@@ -1,15 +1,19 @@
-/* The part of animated_surface.c that any Vulkan program has: a render pass into an image that the host can
- * read, a pipeline and a command buffer. */
+/* The part of animated_surface.c and fluid_surface.c that any Vulkan program has: a render pass into an image that the host
+ * can read, a pipeline and a command buffer. */
 #ifndef ANIMATED_SURFACE_DRAW_H
 #define ANIMATED_SURFACE_DRAW_H
 
 #include "own_device.h"
 
+#ifndef SURFACE_FRAGMENT
+#    define SURFACE_FRAGMENT "animated_surface.frag.inc"
+#endif
+
 static const uint32_t vertex_code[] = {
 #include "animated_surface.vert.inc"
 };
 static const uint32_t fragment_code[] = {
-#include "animated_surface.frag.inc"
+#include SURFACE_FRAGMENT
 };
 
 static const VkFormat COLOUR = VK_FORMAT_R8G8B8A8_SRGB, DEPTH = VK_FORMAT_D16_UNORM;
