@@ -34,6 +34,8 @@ bool fault_vulkan_is_lost(void);
 /* Objects that were made and not destroyed since. */
 int fault_vulkan_live(void);
 int fault_gl_live(void);
+/* A texture of the program's: GL_RGBA32F, 8 x 4 texels, made by the driver that does not fail. */
+uint32_t fault_gl_texture(void);
 /* The driver's own function, which neither counts nor fails. device: a VkDevice. */
 void (*fault_vulkan_function(void *device, const char *name))(void);
 

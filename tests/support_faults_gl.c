@@ -52,6 +52,22 @@ int fault_gl_live(void)
 {
     return driver.live;
 }
+
+uint32_t fault_gl_texture(void)
+{
+    static GLuint name;
+    float texels[4 * 8 * 4];
+    for (int i = 0; i < 4 * 8 * 4; i++)
+        texels[i] = (float)i;
+    if (!name)
+        gl.GenTextures(1, &name);
+    gl.BindTexture(GL_TEXTURE_2D, name);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32F, 8, 4, 0, GL_RGBA, GL_FLOAT, texels);
+    gl.BindTexture(GL_TEXTURE_2D, 0);
+    return name;
+}
 #else
 bool fault_gl_use(const fault_hooks *use, tml_open_desc *desc)
 {
@@ -62,6 +78,10 @@ void fault_gl_begin(void)
 {
 }
 int fault_gl_live(void)
+{
+    return 0;
+}
+uint32_t fault_gl_texture(void)
 {
     return 0;
 }

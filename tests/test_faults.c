@@ -1320,6 +1320,25 @@ static void run_gl(fault_run *r)
     fault_take(r, total, 1);
     fault_take(r, out, 20000);
 }
+
+/* From a texture of the program's to a buffer, back, and measured and halved where it is. */
+static void run_textures(fault_run *r)
+{
+    enum { COUNT = 4 * 8 * 4, CHAIN = 4 * (4 * 2 + 2 + 1) };
+    tml_buffer numbers = fault_buffer(r, TML_F32, COUNT, NULL),
+               chain = fault_buffer(r, TML_F32, CHAIN, NULL);
+    tml_gl_transfer_desc desc = {
+        .image = {fault_gl_texture(), 0}, .width = 8, .height = 4, .buffer = numbers};
+    FAULT_DO(r, tml_gl_import(r->tml, &desc));
+    FAULT_DO(r, tml_gl_export(r->tml, &desc));
+    desc.tile_width = 4;
+    desc.tile_height = 2;
+    FAULT_DO(r, tml_gl_import(r->tml, &desc));
+    fault_take(r, numbers, COUNT);
+    const tml_image image = {.width = 8, .height = 4, .channels = 4, .gl = &desc.image};
+    FAULT_DO(r, tml_image_mips(r->tml, &(tml_image_mips_desc){.in = image, .out = chain}));
+    fault_take(r, chain, CHAIN);
+}
 #endif
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -1380,6 +1399,7 @@ static const fault_scenario scenarios[] = {
 #endif
 #ifdef TML_GL
     {"gl", run_gl, ON_GL, false},
+    {"textures", run_textures, ON_GL, false},
 #endif
     {0},
 };

@@ -624,6 +624,12 @@ TEST(bad_transfers_are_refused)
         CHECK_OK(tml, tml_gl_import(tml, &undrawable));
         CHECK_STATUS(tml_gl_export(tml, &undrawable), TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(tml), "cannot be drawn to"));
+        tml_gl_lost(tml);
+        for (int out = 0; out < 2; out++) {
+            CHECK_STATUS(out ? tml_gl_export(tml, &good) : tml_gl_import(tml, &good),
+                         TML_ERROR_DEVICE_LOST);
+            CHECK(strstr(tml_last_error(tml), "was lost") != NULL);
+        }
         gl.DeleteTextures(1, &name);
         tml_close(tml);
     }
