@@ -728,6 +728,7 @@ Makes the mip chain of a picture of any size.
       --levels N            how many levels; default: down to 1 x 1
       --log                 levels of log2 of luminance
   -o, --output FILE         name.png: writes name_0.png, name_1.png ...
+      --sheet FILE.png      a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged
       --help                all options, with defaults and ranges
 $ trommel mips --help
 Usage: trommel mips [OPTION...] IN
@@ -756,6 +757,9 @@ Output:
                             being the picture; the number may stand elsewhere, as
                             %02d. Integers become .png, floats .exr, or .pfm or .hdr
                             without alpha
+      --sheet FILE.png      a picture of the levels from the first that fits into
+                            256 x 256 pixels on, side by side, enlarged; floats so
+                            that their mean is a middle grey
 
 Device and limits:
       --backend auto|cpu|vulkan|gl
@@ -791,6 +795,7 @@ Messages:
 Examples:
   trommel mips albedo.png -o albedo.png
   trommel mips sky.hdr --filter kaiser -o sky_%02d.hdr
+  trommel mips sky.hdr --sheet levels.png
   trommel mips sky.hdr --log --levels 5 --last -o surroundings.exr
 $ trommel info -h
 Usage: trommel info [OPTION...] FILE
@@ -829,6 +834,11 @@ Input (for volumes):
 Output:
       --ascii               draw the histogram in ASCII (default where the locale is
                             not UTF-8) (for volumes or pictures; not with --json)
+      --png FILE            a picture of up to 16 slices of a volume, with the
+                            isovalue's line in red and missing samples in blue (for
+                            volumes)
+      --iso V               of that line (default: by Otsu's method; for volumes;
+                            needs --png)
 
 Device and limits:
       --backend auto|cpu|vulkan|gl
@@ -1272,6 +1282,7 @@ Examples:
   trommel reduce in.npy --sum
 ## No line is longer than 84 characters.
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel $command --help; trommel $command -h; done | awk 'length > 84'
+      --sheet FILE.png      a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged
 ## A manual of macros, without empty lines, for roff.
 $ trommel --man | head -20
 .TH TROMMEL 1 "" "trommel 0.1.0" "User Commands"
@@ -1325,6 +1336,9 @@ PNG and JPEG hold linear values, normals say (default: sRGB, unless the file say
 .TP
 \fB\-o\fR, \fB\-\-output\fR \fIFILE\fR
 name.png: writes name_0.png, name_1.png ..., level 0 being the picture; the number may stand elsewhere, as %02d. Integers become .png, floats .exr, or .pfm or .hdr without alpha
+.TP
+\fB\-\-sheet\fR \fIFILE.png\fR
+a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged; floats so that their mean is a middle grey
 .SS Device and limits
 .TP
 \fB\-\-backend\fR \fIauto|cpu|vulkan|gl\fR
@@ -1361,6 +1375,7 @@ print no summary and no progress; errors still show
 .nf
   trommel mips albedo.png \-o albedo.png
   trommel mips sky.hdr \-\-filter kaiser \-o sky_%02d.hdr
+  trommel mips sky.hdr \-\-sheet levels.png
   trommel mips sky.hdr \-\-log \-\-levels 5 \-\-last \-o surroundings.exr
 .fi
 .SH EXIT STATUS
