@@ -592,9 +592,20 @@ export class Trommel {
 
     /** out[i] = kernel(in[0][i], ...). */
     map(options: { kernel: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; out: TrommelBuffer }): void;
+    /** One fold of a stream; of vectors of 4- and 8-byte components each component by itself: 'min' and 'max' of
+     * f32x3 are a bounding box. out: 'min', 'max': in's type; 'sum': u64, i64, f64 or f32; 'mean': f64 or f32;
+     * 'argmin', 'argmax': u64 or u32; or vectors of as many of these. WebGL 1 folds scalars alone. */
     reduce(options: {
         fold: 'sum' | 'min' | 'max' | 'argmin' | 'argmax' | 'mean';
         in: TrommelBuffer; length?: Length; out: TrommelBuffer;
+    }): void;
+    /** How many elements each bin has, or the sum of their weights. The bin of an element is in[0] itself (u8, u16,
+     * u32), what the kernel says (result uint), the edges between which it lies (`bins` + 1 of in[0]'s type, the
+     * last bin closed), or one of equal width between lower and upper (f32, f16). Elements in no bin count nowhere.
+     * out: u32 or u64, f32 of weights of f32. WebGL 1 has none. */
+    histogram(options: {
+        kernel?: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; bins?: number;
+        edges?: TrommelBuffer; lower?: number; upper?: number; weights?: TrommelBuffer; out: TrommelBuffer;
     }): void;
     /** out[i] = the sum, the smallest or the largest of start and in[0 ... i - 1], or with inclusive in[0 ... i].
      * start: one element of out's type, which comes first. */

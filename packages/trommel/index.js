@@ -1298,6 +1298,16 @@ export class Trommel {
         }));
     }
 
+    histogram(o) {
+        const i = this[INTERNAL];
+        i.stream('histogram', () => ({
+            kernel: i.kernelAt('histogram', 'kernel', o.kernel), params: i.params(o.params),
+            ...i.inputs('histogram', o.in), ...i.length('histogram', o.length), bins: o.bins,
+            edges: i.handle('histogram', 'edges', o.edges), lower: o.lower, upper: o.upper,
+            weights: i.handle('histogram', 'weights', o.weights), out: i.handle('histogram', 'out', o.out),
+        }));
+    }
+
     scan(o) {
         const i = this[INTERNAL];
         i.stream('scan', () => ({

@@ -255,6 +255,29 @@ export default async function (t) {
         assert.deepEqual(result, { sum: 6, state: [true, false], error: 0, own: false });
     });
 
+    await t.test('histograms and bounding boxes on the GPU', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const t = await Trommel.create(document.createElement('canvas').getContext('webgl2'), { engine: 'gl' });
+            const values = t.buffer(Float32Array.from({ length: 1000 }, (_, i) => i % 10)), weights = t.buffer(Float32Array.from({ length: 1000 }, (_, i) => i % 3));
+            const counts = t.buffer({ type: 'u32', count: 3 }), sums = t.buffer({ type: 'f32', count: 3 });
+            const edges = t.buffer(new Float32Array([0, 1, 5, 8]));
+            t.histogram({ in: [values], edges, out: counts });
+            t.histogram({ in: [values], edges, weights, out: sums });
+            const points = t.buffer({ type: 'f32x3', count: 1000, data: Float32Array.from({ length: 3000 }, (_, i) => [i, -i, 7][i % 3]) });
+            const low = t.buffer({ type: 'f32x3', count: 1 }), high = t.buffer({ type: 'f32x3', count: 1 });
+            t.reduce({ fold: 'min', in: points, out: low });
+            t.reduce({ fold: 'max', in: points, out: high });
+            const found = [counts, sums, low, high].map(buffer => [...buffer.read()]);
+            t.close();
+            return found;
+        })()`);
+        const of = (f, from, to) => Array.from({ length: 1000 }, (_, i) => i).filter(i => i % 10 >= from && i % 10 <= to).reduce((sum, i) => sum + f(i), 0);
+        const bins = [[0, 0], [1, 4], [5, 8]]; // the last one with its upper edge
+        assert.deepEqual(result, [bins.map(b => of(() => 1, ...b)), bins.map(b => of(i => i % 3, ...b)), [0, -2998, 7], [2997, -1, 7]]);
+    });
+
     await t.test('a destroyed buffer\'s texture is nobody\'s, also where it was bound', async ({ open, assert }) => {
         const page = await open(blank);
         const result = await page.evaluate(`(async () => {

@@ -34,6 +34,7 @@
     X(length) X(length_buffer) X(length_index) X(length_exact) X(k) X(k_buffer) X(k_index) X(k_exact)   \
     X(smallest) X(unsorted) X(method) X(fold) X(inclusive) X(descending)                           \
     X(out) X(total) X(start) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets) \
+    X(bins) X(edges) X(lower) X(upper) X(weights)                                                   \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
     X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
@@ -500,6 +501,22 @@ EMSCRIPTEN_KEEPALIVE int web_reduce(tml_context *tml)
                             .length = length_of(r),
                             .out = buffer_of(r->out)};
     return tml_reduce(tml, &desc);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_histogram(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_histogram_desc desc = {.kernel = pointer(r->kernel),
+                               .params = params_of(r),
+                               .length = length_of(r),
+                               .bins = (uint32_t)r->bins,
+                               .out = buffer_of(r->out),
+                               .edges = buffer_of(r->edges),
+                               .lower = (float)r->lower,
+                               .upper = (float)r->upper,
+                               .weights = buffer_of(r->weights)};
+    inputs_of(r, desc.in);
+    return tml_histogram(tml, &desc);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_scan(tml_context *tml)

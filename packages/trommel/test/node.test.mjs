@@ -182,6 +182,26 @@ export default async function (t) {
         library.reduce({ fold: 'sum', in: input, out: sum, length: { count: 0, buffer: one } });
         assert.equal(sum.read()[0], 0n);
         library.reduce({ fold: 'sum', in: input, out: sum });
+        const points = library.buffer({ type: 'f32x3', count: 2000, data: Float32Array.from({ length: 6000 }, (_, i) => (i % 3 - 1) * (i * 37 % 6007)) });
+        const corner = library.buffer({ type: 'f32x3', count: 1 }), places3 = library.buffer({ type: 'u32x3', count: 1 });
+        const columns = [0, 1, 2].map(c => [...points.read()].filter((_, i) => i % 3 === c));
+        for (const fold of ['min', 'max']) { // a bounding box
+            library.reduce({ fold, in: points, out: corner });
+            assert.deepEqual([...corner.read()].map(x => x + 0), columns.map(column => Math[fold](...column) + 0), fold);
+        }
+        library.reduce({ fold: 'argmax', in: points, out: places3 });
+        assert.deepEqual([...places3.read()], columns.map(column => column.indexOf(Math.max(...column))));
+        assert.throws(() => library.reduce({ fold: 'min', in: points, out: one }), /out has elements of u32, needs f32x3/);
+        const bins = library.buffer({ type: 'u32', count: 7 }), weighed = library.buffer({ type: 'f32', count: 3 });
+        const seventh = library.kernel('uint seventh(uint x) { return x % 7u; }', x => x % 7);
+        library.histogram({ kernel: seventh, in: [input], out: bins });
+        assert.deepEqual([...bins.read()], [0, 1, 2, 3, 4, 5, 6].map(b => numbers.filter(x => x % 7 === b).length));
+        const values = library.buffer(new Float32Array([0, 1, 2.5, 4, 5, NaN])), heavy = library.buffer(new Float32Array([1, 2, 3, 4, 5, 6]));
+        library.histogram({ in: [values], edges: library.buffer(new Float32Array([0, 1, 2, 4])), weights: heavy, out: weighed });
+        assert.deepEqual([...weighed.read()], [1, 2, 7]); // the last bin has its upper edge
+        library.histogram({ in: [values], lower: 0, upper: 5, bins: 5, out: bins });
+        assert.deepEqual([...bins.read(0, 5)], [1, 1, 1, 0, 2]);
+        assert.throws(() => library.histogram({ in: [values], out: bins }), /in\[0\] has elements of f32/);
         library.scan({ in: input, out, inclusive: true });
         assert.equal(out.read(4999, 1)[0], Number(BigInt.asUintN(32, sum.read()[0])));
         one.write(new Uint32Array([1 << 20]));
