@@ -47,6 +47,7 @@ typedef enum call_kind {
     CALL_COMPACT,
     CALL_PARTITION,
     CALL_SORT,
+    CALL_TOP_K,
     CALL_GATHER,
     CALL_SCATTER,
     CALL_SEARCH,
@@ -86,6 +87,7 @@ static const char *const call_names[CALL_KINDS] = {"open",
                                                    "compact",
                                                    "partition",
                                                    "sort",
+                                                   "top_k",
                                                    "gather",
                                                    "scatter",
                                                    "search",
@@ -114,13 +116,13 @@ static const char *const place_names[AT_PLACES] = {
 
 /* Bits of a call's options. */
 enum {
-    OPTION_INCLUSIVE = 1,   /* scans */
+    OPTION_INCLUSIVE = 1,   /* scans; sort: descending; top_k: smallest; search: upper */
     OPTION_CHECK = 2,       /* compare the outputs at once */
     OPTION_CANCEL = 4,      /* tml_cancel comes first; surface: by the progress hook */
     OPTION_MASK = 8,        /* compact: by is a mask of bits, otherwise flags */
     OPTION_KERNEL = 16,     /* compact: by is the kernel's input; expand: a kernel counts */
     OPTION_CAPS = 32,       /* surface */
-    OPTION_FLIP = 64,       /* surface */
+    OPTION_FLIP = 64,       /* surface; top_k: unsorted */
     OPTION_LENT = 128,      /* create: the caller's own memory */
     OPTION_UNDEFINED = 256, /* create: without data, which is written afterwards */
     OPTION_STAGING = 512,   /* open: on Vulkan, copies staged; on OpenGL ES, short rows */
@@ -439,10 +441,12 @@ static inline double as_double(tml_type type, element x)
                                       : (double)x.integer;
 }
 
-/* Are sums of these elements exact in single precision, in whatever order? */
-static inline bool sums_are_exact(const array *in, uint64_t first, uint64_t last)
+/* Are sums of these elements, and of start, exact in single precision, in whatever order? */
+static inline bool sums_are_exact(const array *in, uint64_t first, uint64_t last, double start)
 {
-    double sum = 0;
+    double sum = fabs(start);
+    if (!(sum == floor(sum)))
+        return false;
     for (uint64_t i = first; i < last; i++) {
         double x = as_double(in->type, load(in->type, in->mirror, i));
         if (!(x == floor(x)))
@@ -553,13 +557,13 @@ static inline void model_fold(tml_fold fold, const array *in, uint64_t first, ui
     case TML_FOLD_SUM:
         if (!is_float)
             store_integer(out, j, sum);
-        else if (sums_are_exact(in, first, last))
+        else if (sums_are_exact(in, first, last, 0))
             store_real(out, j, real);
         else
             out->is_unknown = true;
         break;
     case TML_FOLD_MEAN: /* exact where the sum is and dividing is */
-        if (n > 0 && (n & (n - 1)) == 0 && sums_are_exact(in, first, last))
+        if (n > 0 && (n & (n - 1)) == 0 && sums_are_exact(in, first, last, 0))
             store_real(out, j, real / (double)n);
         else
             out->is_unknown = true;
@@ -579,22 +583,54 @@ static inline void model_fold(tml_fold fold, const array *in, uint64_t first, ui
     }
 }
 
-static inline void model_scan_part(bool inclusive, const array *in, uint64_t first, uint64_t last,
-                                   array *out, array *total)
+/* What a scan begins with; start: NULL: nothing. */
+static inline element model_start(tml_fold fold, const array *out, const array *start)
 {
-    bool is_float = tml_type_is_float(in->type);
-    if (is_float && !sums_are_exact(in, first, last)) {
+    bool is_min = fold == TML_FOLD_MIN;
+    element nothing = {is_min ? INFINITY : -INFINITY, 0};
+    uint64_t largest = UINT64_MAX >> (64 - 8 * tml_type_size(out->type));
+    if (tml_type_is_signed(out->type))
+        largest >>= 1;
+    nothing.integer = is_min ? largest : tml_type_is_signed(out->type) ? ~largest : 0;
+    if (fold == TML_FOLD_SUM)
+        nothing = (element){0, 0};
+    if (!start)
+        return nothing;
+    element x = load(start->type, start->mirror, 0);
+    return fold != TML_FOLD_SUM && isnan(x.real) ? nothing : x;
+}
+
+/* Does b replace a, the extreme so far? A NaN does not, and -0 is less than 0. */
+static inline bool model_takes(tml_fold fold, tml_type type, element a, element b)
+{
+    element low = fold == TML_FOLD_MIN ? b : a, high = fold == TML_FOLD_MIN ? a : b;
+    if (tml_type_is_float(type) && low.real == 0 && high.real == 0)
+        return signbit(low.real) && !signbit(high.real);
+    return is_less(type, low, high);
+}
+
+static inline void model_scan_part(tml_fold fold, bool inclusive, const array *in, uint64_t first,
+                                   uint64_t last, const array *start, array *out, array *total)
+{
+    bool is_float = tml_type_is_float(in->type), is_sum = fold == TML_FOLD_SUM;
+    element sum = model_start(fold, out, start);
+    if (is_float && is_sum && !sums_are_exact(in, first, last, sum.real)) {
         out->is_unknown = true;
         if (total)
             total->is_unknown = true;
         return;
     }
-    element sum = {0, 0};
     for (uint64_t i = first; i <= last; i++) {
         array *to = i < last ? out : total;
         uint64_t at = i < last ? i : 0;
-        element x = i < last ? load(in->type, in->mirror, i) : (element){0, 0};
-        element next = {sum.real + x.real, sum.integer + x.integer};
+        element next = sum;
+        if (i < last) {
+            element x = load(in->type, in->mirror, i);
+            if (is_sum)
+                next = (element){sum.real + x.real, sum.integer + x.integer};
+            else if (model_takes(fold, in->type, sum, x))
+                next = x;
+        }
         const element *shown = inclusive || i == last ? &next : &sum;
         if (to && is_float)
             store_real(to, at, shown->real);
@@ -685,6 +721,28 @@ static inline void model_merge(const array *keys, bool descends, uint64_t *place
     memcpy(places + first, room + first, (end - first) * sizeof *places);
 }
 
+/* Takes elements from n places: the keys, payloads, indices. */
+static inline void model_move(const operands *o, const uint64_t *places, uint64_t n)
+{
+    for (int p = 0; p < 4; p++) {
+        const array *in = p == 3 ? NULL : o->at[p ? AT_IN + p : AT_BY];
+        array *out = o->at[p == 3 ? AT_INDICES : AT_OUT + p];
+        if (!out)
+            continue;
+        size_t size = tml_type_size(out->type);
+        uint8_t *moved = malloc(n * size + 1);
+        if (!moved)
+            abort();
+        for (uint64_t i = 0; i < n && in; i++)
+            memcpy(moved + i * size, in->mirror + places[i] * size, size);
+        if (in)
+            memcpy(out->mirror, moved, n * size);
+        for (uint64_t i = 0; i < n && !in; i++)
+            store_integer(out, i, places[i]);
+        free(moved);
+    }
+}
+
 static inline void model_sort(const operands *o, const call *c)
 {
     const array *keys = o->at[AT_BY];
@@ -704,23 +762,33 @@ static inline void model_sort(const operands *o, const call *c)
     }
     if (!offsets)
         model_merge(keys, descends, places, room, 0, n);
-    for (int p = 0; p < 4; p++) { /* the keys, payloads, indices */
-        const array *in = p == 3 ? NULL : o->at[p ? AT_IN + p : AT_BY];
-        array *out = o->at[p == 3 ? AT_INDICES : AT_OUT + p];
-        if (!out)
-            continue;
-        size_t size = tml_type_size(out->type);
-        uint8_t *moved = malloc(n * size + 1);
-        if (!moved)
-            abort();
-        for (uint64_t i = 0; i < n && in; i++)
-            memcpy(moved + i * size, in->mirror + places[i] * size, size);
-        if (in)
-            memcpy(out->mirror, moved, n * size);
-        for (uint64_t i = 0; i < n && !in; i++)
-            store_integer(out, i, places[i]);
-        free(moved);
+    model_move(o, places, n);
+    free(room);
+    free(places);
+}
+
+/* The sort's first k. Unsorted: those before the last one's key, then those that equal it, by source. */
+static inline void model_top_k(const operands *o, const call *c)
+{
+    const array *keys = o->at[AT_BY], *device = o->at[AT_IN];
+    uint64_t n = model_length(o, c, keys->count), k = c->dims[0];
+    uint64_t *places = malloc(n * sizeof *places + 1), *room = malloc(n * sizeof *room + 1);
+    if (!places || !room)
+        abort();
+    if (device && load(device->type, device->mirror, 0).integer < k)
+        k = load(device->type, device->mirror, 0).integer;
+    k = k < n ? k : n;
+    for (uint64_t i = 0; i < n; i++)
+        places[i] = i;
+    model_merge(keys, !(c->options & OPTION_INCLUSIVE), places, room, 0, n);
+    if (c->options & OPTION_FLIP && k > 0) {
+        uint64_t last = load(keys->type, keys->mirror, places[k - 1]).integer, sooner = k;
+        while (sooner > 0 && load(keys->type, keys->mirror, places[sooner - 1]).integer == last)
+            sooner--;
+        qsort(places, sooner, sizeof *places, compare_u64);
     }
+    model_move(o, places, k);
+    store_count(o->at[AT_COUNT], 0, k);
     free(room);
     free(places);
 }
@@ -830,7 +898,8 @@ static inline void model_segments(const operands *o, const call *c)
         if (c->kind == CALL_REDUCE_SEGMENTS)
             model_fold((tml_fold)c->fold, in, first, last, o->at[AT_OUT], s);
         else
-            model_scan_part(c->options & OPTION_INCLUSIVE, in, first, last, o->at[AT_OUT], NULL);
+            model_scan_part(TML_FOLD_SUM, c->options & OPTION_INCLUSIVE, in, first, last, NULL,
+                            o->at[AT_OUT], NULL);
     }
 }
 
@@ -956,9 +1025,20 @@ static inline tml_fold also_fold(const call *c, uint32_t k)
     return (tml_fold)((c->fold + 2 * k) % (TML_FOLD_MEAN + 1));
 }
 
+/* The bin of x; the last one has its upper edge. */
+static inline uint64_t model_bin(const array *edges, uint64_t bins, uint64_t x)
+{
+    uint64_t bin = 0;
+    while (bin <= bins && load(edges->type, edges->mirror, bin).integer <= x)
+        bin++;
+    if (bin == bins + 1 && load(edges->type, edges->mirror, bins).integer == x)
+        bin--;
+    return bin - 1;
+}
+
 static inline void model_histogram(const operands *o, const call *c)
 {
-    const array *in = o->at[AT_IN];
+    const array *in = o->at[AT_IN], *edges = o->at[AT_BY], *weights = o->at[AT_IN + 1];
     array *out = o->at[AT_OUT];
     uint32_t bins = c->dims[0], *counts = (uint32_t *)(void *)out->mirror;
     memset(counts, 0, bins * sizeof *counts);
@@ -966,8 +1046,10 @@ static inline void model_histogram(const operands *o, const call *c)
         uint64_t bin = load(in->type, in->mirror, i).integer;
         if (c->options & OPTION_KERNEL)
             bin = random_up_to_3((uint32_t)bin);
+        if (edges)
+            bin = model_bin(edges, bins, bin);
         if (bin < bins)
-            counts[bin]++;
+            counts[bin] += weights ? (uint32_t)load(weights->type, weights->mirror, i).integer : 1;
     }
 }
 
@@ -1017,8 +1099,9 @@ static inline void model_run(const operands *o, const call *c)
         model_histogram(o, c);
         break;
     case CALL_SCAN:
-        model_scan_part(c->options & OPTION_INCLUSIVE, in, 0, model_length(o, c, in->count),
-                        o->at[AT_OUT], o->at[AT_COUNT]);
+        model_scan_part((tml_fold)c->fold, c->options & OPTION_INCLUSIVE, in, 0,
+                        model_length(o, c, in->count), o->at[AT_BY], o->at[AT_OUT],
+                        o->at[AT_COUNT]);
         break;
     case CALL_COMPACT:
     case CALL_PARTITION:
@@ -1026,6 +1109,9 @@ static inline void model_run(const operands *o, const call *c)
         break;
     case CALL_SORT:
         model_sort(o, c);
+        break;
+    case CALL_TOP_K:
+        model_top_k(o, c);
         break;
     case CALL_GATHER:
     case CALL_SCATTER:

@@ -612,7 +612,9 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                       .length = length,
                                       .bins = c->dims[0],
                                       .out = out[0],
-                                      .scratch = scratch};
+                                      .scratch = scratch,
+                                      .edges = by,
+                                      .weights = in[1]};
         if (!size)
             return tml_histogram(tml, &d);
         *size = tml_histogram_scratch_size(tml, &d);
@@ -625,7 +627,9 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                  .method = (tml_method)c->method,
                                  .out = out[0],
                                  .total = count,
-                                 .scratch = scratch};
+                                 .scratch = scratch,
+                                 .fold = (tml_fold)c->fold,
+                                 .start = by};
         if (!size)
             return tml_scan(tml, &d);
         *size = tml_scan_scratch_size(tml, &d);
@@ -670,6 +674,22 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         if (!size)
             return tml_sort(tml, &d);
         *size = tml_sort_scratch_size(tml, &d);
+        return TML_OK;
+    }
+    case CALL_TOP_K: {
+        const tml_top_k_desc d = {.keys = by,
+                                  .length = length,
+                                  .k = {c->dims[0], in[0], 0, true, 0},
+                                  .smallest = c->options & OPTION_INCLUSIVE,
+                                  .unsorted = c->options & OPTION_FLIP,
+                                  .values = out[0],
+                                  .indices = buffer_at(o, AT_INDICES),
+                                  .payloads = {{in[1], out[1]}, {in[2], out[2]}},
+                                  .count = count,
+                                  .scratch = scratch};
+        if (!size)
+            return tml_top_k(tml, &d);
+        *size = tml_top_k_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_GATHER:

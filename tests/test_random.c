@@ -348,7 +348,14 @@ static void make_histogram(generator *g, call *c)
     c->options |= chance(g, 30) ? OPTION_KERNEL : 0;
     c->dims[0] = bins[below(g, COUNT_OF(bins))];
     c->at[AT_IN] = want_any(g, c->context, uint_types, chance(g, 60) ? STYLE_SMALL : any_style(g));
-    choose_length(g, c, g->arrays[c->at[AT_IN]].count);
+    uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_IN]].count);
+    if (g->arrays[c->at[AT_IN]].type == TML_U32 && !(c->options & OPTION_KERNEL) && chance(g, 50))
+        c->at[AT_BY] = create_array(g, c->context, TML_U32, c->dims[0] + UINT64_C(1), STYLE_BITS,
+                                    ROLE_OFFSETS, 1000);
+    if (c->at[AT_BY])
+        use(g, c->at[AT_BY]);
+    if (chance(g, 30))
+        c->at[AT_IN + 1] = want(g, c->context, uint_types, bound, any_style(g));
     c->at[AT_OUT] = want_out(g, c->context, TML_U32, c->dims[0]);
     choose_scratch(g, c);
 }
@@ -360,9 +367,16 @@ static void make_scan(generator *g, call *c)
     c->at[AT_IN] = want_any(g, c->context, scan_types, any_style(g));
     const sketch in = g->arrays[c->at[AT_IN]];
     uint64_t bound = choose_length(g, c, in.count);
-    bool in_place = in.type != TML_U8 && in.type != TML_U16 && chance(g, 25);
-    tml_type type = in_place ? in.type : sum_type(g, in.type);
+    bool is_narrow = in.type == TML_U8 || in.type == TML_U16,
+         in_place = !is_narrow && chance(g, 25);
+    c->fold = (uint8_t)(chance(g, 60) ? TML_FOLD_SUM : TML_FOLD_MIN + below(g, 2));
+    tml_type type = in_place                  ? in.type
+                    : c->fold == TML_FOLD_SUM ? sum_type(g, in.type)
+                    : is_narrow               ? TML_U32
+                                              : in.type;
     c->at[AT_OUT] = in_place ? c->at[AT_IN] : want_out(g, c->context, type, bound);
+    if (chance(g, 30))
+        c->at[AT_BY] = want(g, c->context, (const tml_type[]){type, 0}, 1, any_style(g));
     if (chance(g, 40))
         c->at[AT_COUNT] = want_out(g, c->context, type, 1);
     choose_scratch(g, c);
@@ -446,6 +460,29 @@ static void make_sort(generator *g, call *c)
     }
     if (!c->at[AT_OUT] || chance(g, 40))
         c->at[AT_INDICES] = want_count(g, c->context, bound);
+    choose_scratch(g, c);
+}
+
+static void make_top_k(generator *g, call *c)
+{
+    c->options |= chance(g, 50) ? OPTION_INCLUSIVE : 0; /* smallest */
+    c->options |= chance(g, 40) ? OPTION_FLIP : 0;      /* unsorted */
+    c->at[AT_BY] = want_any(g, c->context, uint_types, any_style(g));
+    uint64_t bound = choose_length(g, c, g->arrays[c->at[AT_BY]].count);
+    c->dims[0] = (uint16_t)below(g, chance(g, 50) || bound > UINT16_MAX - 2 ? 40 : bound + 2);
+    if (chance(g, 30))
+        c->at[AT_IN] = want(g, c->context, count_types, 1, STYLE_LENGTHS);
+    uint64_t room = c->dims[0] < bound ? c->dims[0] : bound;
+    if (chance(g, 60))
+        c->at[AT_OUT] = want_out(g, c->context, g->arrays[c->at[AT_BY]].type, room);
+    for (uint64_t p = 1, end = 1 + below(g, 3); p < end; p++) {
+        c->at[AT_IN + p] = want(g, c->context, any_types, bound, any_style(g));
+        c->at[AT_OUT + p] = want_out(g, c->context, g->arrays[c->at[AT_IN + p]].type, room);
+    }
+    if (!c->at[AT_OUT] || chance(g, 40))
+        c->at[AT_INDICES] = want_count(g, c->context, room);
+    if (chance(g, 50))
+        c->at[AT_COUNT] = want_count(g, c->context, 1);
     choose_scratch(g, c);
 }
 
@@ -618,6 +655,7 @@ static call make_operation(generator *g, uint8_t context)
         {CALL_COMPACT, 20, make_compact},
         {CALL_PARTITION, 10, make_compact},
         {CALL_SORT, 8, make_sort},
+        {CALL_TOP_K, 8, make_top_k},
         {CALL_GATHER, 6, make_gather},
         {CALL_SCATTER, 6, make_gather},
         {CALL_SEARCH, 5, make_search},
@@ -858,7 +896,7 @@ static void print_call(const call *c)
     printf(": %s", call_names[c->kind]);
     if (c->kind >= CALL_SCAN && c->kind <= CALL_EXPAND && c->method)
         printf(" %s", tml_method_name((tml_method)c->method));
-    if (c->kind == CALL_REDUCE || c->kind == CALL_REDUCE_SEGMENTS)
+    if (c->kind == CALL_REDUCE || c->kind == CALL_REDUCE_SEGMENTS || c->kind == CALL_SCAN)
         printf(" %s", folds[c->fold]);
     if (c->kind == CALL_MAP_STREAM)
         printf(" %s", map_kernel(c)->name);
@@ -924,7 +962,8 @@ static void run_programs(const work *w, outcome *out)
 {
     double end = now() + w->seconds;
 #ifdef TML_VULKAN
-    if (w->settings->engine == TML_ENGINE_VULKAN && !host_open(w->settings->name, w->settings->validate)) {
+    if (w->settings->engine == TML_ENGINE_VULKAN &&
+        !host_open(w->settings->name, w->settings->validate)) {
         out->failed = true;
         snprintf(out->message, sizeof out->message, "no device for the host program");
         return;
