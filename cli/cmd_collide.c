@@ -785,6 +785,8 @@ static void tell_pairs(const run *r)
     field_count("poses_in_contact", "contact", has_poses ? "in %s" : NULL, poses_in_contact(r));
     field_count(NULL, NULL, has_poses ? " of %s poses" : NULL, r->hits.pose_count);
     field_count("node_pairs", NULL, NULL, r->hits.node_pairs);
+    if (fields_json() && r->hits.step_count)
+        json_counts(fields_json(), "step_pairs", r->hits.step_pairs, r->hits.step_count);
     field_line("tested", "%s", "");
     if (r->hits.tested) /* which a device's stream does not count */
         field_count("tested", NULL, "%s pairs of triangles, ", r->hits.tested);

@@ -274,6 +274,11 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
         if (list->calls <= 2)
             *unsure = result.unsure;
         CHECK_EQ_U64(result.node_pairs, list->node_pairs);
+        uint64_t steps = 0;
+        for (uint32_t step = 0; step < result.step_count; step++)
+            steps += result.step_pairs[step];
+        CHECK(result.step_count == 0 || steps == result.node_pairs);
+        CHECK(result.step_count == 0 || result.step_pairs[0] <= desc.pose_count + 1);
         CHECK_EQ_U64(result.tested, i ? 0 : list->tested);
         CHECK_EQ_U64(result.unsure, *unsure);
         CHECK(list->count == 0 || result.node_pairs > 0);

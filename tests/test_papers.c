@@ -7,6 +7,7 @@
 #include "contexts.h"
 
 #include <trommel/gl.h>
+#include <trommel/io.h>
 
 #include <trommel/kernel_begin.h>
 
@@ -1034,6 +1035,38 @@ static const char *say(const char *before, const char *arguments, int *code)
         *code = pclose(pipe);
     }
     return text;
+}
+
+/* Of 3 x 3 pixels blits see four: a bright one in the corner that they drop is in the mean by area alone. Row by
+ * row 3 x 3 and 1 x 1 texels, the latter enlarged to 3 x 3, with gaps of 4. */
+TEST(sheets_show_what_blits_drop)
+{
+    const char *program = getenv("TML_PAPERS");
+    float pixels[27] = {0};
+    int code;
+    if (!program || !*program)
+        SKIP("no program in this build");
+    pixels[6] = pixels[7] = pixels[8] = 1; /* PFM's first row is the lowest one */
+    FILE *file = fopen("corner.pfm", "wb");
+    if (!CHECK(file != NULL))
+        return;
+    fprintf(file, "PF\n3 3\n-1.0\n");
+    fwrite(pixels, sizeof pixels, 1, file);
+    fclose(file);
+    say("", "averages --input corner.pfm --sheet corner.png", &code);
+    CHECK_EQ_I64(code, 0);
+    tml_context *tml = open_engine(CPU);
+    tml_picture sheet;
+    if (CHECK_OK(tml, tml_picture_load(tml, "corner.png", 0, &sheet))) {
+        const uint8_t *rgba = sheet.data;
+        CHECK(sheet.width == 10 && sheet.height == 10);
+        CHECK_EQ_U64(rgba[sheet.channels * 7], 0);
+        CHECK_EQ_U64(rgba[sheet.channels * (10 * 7 + 7)], 118); /* 0.18 in sRGB */
+        tml_picture_free(tml, &sheet);
+    }
+    tml_close(tml);
+    remove("corner.pfm");
+    remove("corner.png");
 }
 
 /* A device without integer textures adds no rows, and takes none away. */

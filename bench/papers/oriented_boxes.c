@@ -232,7 +232,8 @@ tml_status papers_volume_collide(tml_context *tml, const papers_volume_desc *des
         if (loops->root(&run.run, &roots) && oriented_meet(&run, &roots, 0))
             loops->descend(&run.run, &roots, 0);
         out->pairs += run.run.count;
-        out->node_pairs += run.run.node_pairs;
+        for (int step = 0; step < COLLIDE_STEPS_MAX; step++)
+            out->node_pairs += run.run.step_pairs[step];
         out->tested += run.run.tested;
     }
     return TML_OK;

@@ -184,6 +184,7 @@ typedef struct tml_collide_desc {
     size_t memory_limit;
 } tml_collide_desc;
 
+enum { TML_COLLIDE_MAX_STEPS = 24 };
 typedef struct tml_collide_result {
     tml_collide_pair *pairs;       /* count of them (FIRST: pose by pose); NULL for COUNT */
     tml_collide_segment *segments; /* one a pair, if asked for; else NULL */
@@ -195,6 +196,10 @@ typedef struct tml_collide_result {
     /* How much work it was: pairs of boxes that met, the roots among them. The same for every
      * method, number of threads and memory_limit, but for FIRST. */
     uint64_t node_pairs;
+    /* Of these, how many came to each step of the descent, from the roots (1 a pose, at most) to the leaves; a
+     * step splits the nodes of one side. BREADTH_FIRST tells no steps: step_count is then 0. */
+    uint64_t step_pairs[TML_COLLIDE_MAX_STEPS];
+    uint32_t step_count;
     uint64_t tested; /* pairs of triangles that came to the float test; BREADTH_FIRST counts none */
     uint64_t unsure; /* pairs of triangles that were settled exactly */
     uint32_t parts;  /* BREADTH_FIRST: into how many the stream was split; else 1 */

@@ -52,6 +52,7 @@ TML_COLLIDE_WANT_FIRST = 2
 TML_COLLIDE_METHOD_AUTO = 0
 TML_COLLIDE_METHOD_DEPTH_FIRST = 1
 TML_COLLIDE_METHOD_BREADTH_FIRST = 2
+TML_COLLIDE_MAX_STEPS = 24
 TML_MAX_PARAMS = 6
 TML_MAX_INPUTS = 4
 TML_MAX_OUTS = 4
@@ -307,6 +308,8 @@ class tml_collide_result(Structure):
         ('count', c_uint64),
         ('class_counts', c_uint64 * 5),
         ('node_pairs', c_uint64),
+        ('step_pairs', c_uint64 * 24),
+        ('step_count', c_uint32),
         ('tested', c_uint64),
         ('unsure', c_uint64),
         ('parts', c_uint32),

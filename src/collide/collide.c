@@ -499,6 +499,8 @@ static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
         status = deliver(&job, desc, &result);
     memcpy(result.class_counts, job.class_counts, sizeof result.class_counts);
     result.node_pairs = job.node_pairs;
+    memcpy(result.step_pairs, job.step_pairs, sizeof result.step_pairs);
+    result.step_count = job.step_count;
     result.tested = job.tested;
     result.unsure = job.unsure;
     result.parts = job.parts;

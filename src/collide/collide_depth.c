@@ -103,7 +103,7 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
 /* What a pose is divided into: count pairs of nodes, all of them input of step. */
 typedef struct depth_seeds {
     uint32_t count, step;
-    uint64_t node_pairs; /* followed on the way */
+    uint64_t step_pairs[COLLIDE_STEPS_MAX]; /* followed on the way */
 } depth_seeds;
 
 /* Poses [first_pose, first_pose + pose_count) and their tasks. */
@@ -163,7 +163,7 @@ static void seeds_task(void *argument, uint32_t number)
         seeds->count = run.stopped_count;
         seeds->step++;
     }
-    seeds->node_pairs = run.node_pairs;
+    memcpy(seeds->step_pairs, run.step_pairs, sizeof run.step_pairs);
 }
 
 static void run_task(void *argument, uint32_t number)
@@ -174,7 +174,8 @@ static void run_task(void *argument, uint32_t number)
         return;
     run->last = NULL;
     run->is_short = run->is_over = false;
-    run->count = run->node_pairs = run->tested = run->unsure = 0;
+    run->count = run->tested = run->unsure = 0;
+    memset(run->step_pairs, 0, sizeof run->step_pairs);
     memset(run->class_counts, 0, sizeof run->class_counts);
     round->loops->descend(run, run->start, run->start_step);
 }
@@ -224,6 +225,14 @@ static void copy_task(void *argument, uint32_t task)
     }
 }
 
+static void count_steps(collide_job *job, const uint64_t pairs[COLLIDE_STEPS_MAX])
+{
+    for (uint32_t step = 0; step < COLLIDE_STEPS_MAX; step++) {
+        job->step_pairs[step] += pairs[step];
+        job->node_pairs += pairs[step];
+    }
+}
+
 /* Adds the runs' counts and pairs to the job's; with WANT_FIRST, of each pose only the first run
  * that has a pair. */
 static tml_status runs_gather(collide_job *job, depth_round *round)
@@ -231,7 +240,7 @@ static tml_status runs_gather(collide_job *job, depth_round *round)
     uint64_t before = job->pair_count, total = 0;
     for (uint32_t i = 0; i < round->run_count; i++) {
         depth_run *run = &round->runs[i];
-        job->node_pairs += run->node_pairs;
+        count_steps(job, run->step_pairs);
         job->tested += run->tested;
         job->unsure += run->unsure;
         if (run->first_only && run->count &&
@@ -288,7 +297,7 @@ static void runs_make(collide_job *job, depth_round *round)
     round->run_count = 0;
     for (uint32_t p = 0; p < round->pose_count; p++) {
         const depth_pair *pairs = round->pairs + (size_t)seed_room(round->wanted) * p;
-        job->node_pairs += round->seeds[p].node_pairs;
+        count_steps(job, round->seeds[p].step_pairs);
         for (uint32_t i = 0; i < round->seeds[p].count; i++) {
             depth_run *run = &round->runs[round->run_count++];
             *run = run_of(&round->call, round->first_pose + p);
@@ -323,6 +332,8 @@ tml_status collide_depth_first(collide_job *job)
     round.call.step_count = collide_schedule(job->a, job->b, round.call.steps);
     if (round.call.step_count == 0) /* a mesh without triangles */
         return TML_OK;
+    job->step_count = round.call.step_count -
+                      1; /* the last one splits a leaf into triangles, with the one before */
     uint32_t wanted = TML_MIN_OF(TASKS_A_THREAD * tml_concurrency(tml), (uint32_t)TASKS_WANTED);
     uint32_t poses =
         tml->progress ? TML_CEIL_DIV(job->pose_count, ROUNDS_TO_REPORT) : job->pose_count;

@@ -75,7 +75,7 @@ typedef struct depth_run {
     bool is_short;
     uint64_t count;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    uint64_t node_pairs, tested, unsure;
+    uint64_t step_pairs[COLLIDE_STEPS_MAX], tested, unsure;
     uint64_t at; /* of its first pair in the job's */
     depth_leaf *leaf;
 } depth_run;

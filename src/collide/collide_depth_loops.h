@@ -353,7 +353,7 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
         run->stopped_count++;
         return;
     }
-    run->node_pairs++;
+    run->step_pairs[number]++;
     if (step->a_level == 1 && step->b_level == 1) {
         /* Constants give each its own loop. A choice inside one loop would become masked loads of
          * memory that is not there. */

@@ -98,6 +98,7 @@ typedef struct collide_step {
     uint32_t a_level, b_level; /* of the pairs that go in */
 } collide_step;
 enum { COLLIDE_STEPS_MAX = 2 * COLLIDE_LEVELS_MAX };
+_Static_assert((int)COLLIDE_STEPS_MAX == (int)TML_COLLIDE_MAX_STEPS, "as results have them");
 uint32_t collide_schedule(const tml_tree *a, const tml_tree *b,
                           collide_step steps[COLLIDE_STEPS_MAX]);
 
@@ -117,7 +118,9 @@ typedef struct collide_job {
     uint64_t pair_capacity; /* of the allocation */
     uint64_t *pose_counts;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    uint64_t node_pairs, tested, unsure; /* tested: DEPTH_FIRST alone counts them */
+    uint64_t node_pairs, tested, unsure;    /* tested: DEPTH_FIRST alone counts them */
+    uint64_t step_pairs[COLLIDE_STEPS_MAX]; /* likewise */
+    uint32_t step_count;
     uint32_t parts;
 } collide_job;
 
