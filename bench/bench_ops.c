@@ -646,7 +646,8 @@ static tml_status create_surface(bench_op *op)
 {
     const bench_desc *desc = &op->desc;
     bench_set *set = &op->sets[op->set_count++];
-    tml_status status = wrap(op, desc->type, desc->count, desc->data, &set->in);
+    tml_type type = desc->radius > 0 ? TML_VEC(TML_F32, 3) : desc->type;
+    tml_status status = wrap(op, type, desc->count, desc->data, &set->in);
     if (!status && desc->sweep)
         status = tml_surface_index(
             op->tml, &(tml_surface_index_desc){.volume = set->in, .grid = desc->grid}, &op->index);
@@ -656,6 +657,11 @@ static tml_status create_surface(bench_op *op)
                                      .normals = desc->normals,
                                      .soup = desc->soup,
                                      .index = op->index};
+    if (desc->radius > 0) {
+        op->field = (tml_field_desc){.points = set->in, .radius = desc->radius, .grid = desc->grid};
+        op->surface.field = &op->field;
+        op->surface.volume = (tml_buffer){0, 0};
+    }
     return status;
 }
 
@@ -676,7 +682,7 @@ static bool run_surface(bench_op *op)
 }
 
 /* Every grid edge between an inside and an outside sample carries one vertex. */
-static uint64_t count_crossings(const bench_op *op, double iso)
+static uint64_t count_crossings(const bench_op *op, const void *samples, double iso)
 {
     const tml_grid *grid = &op->desc.grid;
     const uint64_t nx = grid->dims[0], ny = grid->dims[1], nz = grid->dims[2];
@@ -684,7 +690,7 @@ static uint64_t count_crossings(const bench_op *op, double iso)
     switch (op->desc.type) {
 #define CROSSING_LOOP(type, T)                                                                     \
     case type: {                                                                                   \
-        const T *v = op->desc.data;                                                                \
+        const T *v = samples;                                                                      \
         for (uint64_t z = 0; z < nz; z++)                                                          \
             for (uint64_t y = 0; y < ny; y++)                                                      \
                 for (uint64_t x = 0; x < nx; x++) {                                                \
@@ -722,10 +728,32 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     return status;
 }
 
-/* A soup has three vertices a triangle. */
-static uint64_t count_vertices(const bench_op *op, double iso, uint64_t triangles)
+/* Of a field's surface. */
+static tml_status count_in_field(const bench_op *op, double iso, uint64_t *out)
 {
-    return op->desc.soup ? 3 * triangles : count_crossings(op, iso);
+    const uint64_t *dims = op->desc.grid.dims;
+    tml_buffer samples = {0, 0};
+    void *memory = NULL;
+    tml_status status = room(op, TML_F32, dims[0] * dims[1] * dims[2], &samples);
+    if (!status)
+        status = tml_field(op->tml, &op->field, samples);
+    if (!status)
+        status = tml_buffer_map(op->tml, samples, &memory);
+    if (!status) {
+        *out = count_crossings(op, memory, iso);
+        tml_buffer_unmap(op->tml, samples);
+    }
+    tml_buffer_destroy(op->tml, samples);
+    return status;
+}
+
+/* A soup has three vertices a triangle. */
+static tml_status count_vertices(const bench_op *op, double iso, uint64_t triangles, uint64_t *out)
+{
+    if (op->desc.radius > 0 && !op->desc.soup)
+        return count_in_field(op, iso, out);
+    *out = op->desc.soup ? 3 * triangles : count_crossings(op, op->desc.data, iso);
+    return TML_OK;
 }
 
 /* The largest mesh of the isovalues stays, as room for the runs. */
@@ -742,9 +770,11 @@ static tml_status check_surface(bench_op *op)
         status = tml_surface(op->tml, &op->surface, &result);
         if (status)
             return status;
-        if (result.vertex_count != count_vertices(op, iso, result.triangle_count))
+        uint64_t counted = 0;
+        status = count_vertices(op, iso, result.triangle_count, &counted);
+        if (!status && result.vertex_count != counted)
             status = wrong(op, "the number of vertices");
-        else if (enqueues)
+        else if (!status && enqueues)
             status = check_enqueued(op, &result);
         vertices = result.vertex_count > vertices ? result.vertex_count : vertices;
         triangles = result.triangle_count > triangles ? result.triangle_count : triangles;
@@ -752,7 +782,7 @@ static tml_status check_surface(bench_op *op)
     }
     op->vertex_count = vertices;
     op->result_count = triangles;
-    op->bytes = desc->count * tml_type_size(desc->type) + 12 * vertices;
+    op->bytes = desc->count * (desc->radius > 0 ? 12 : tml_type_size(desc->type)) + 12 * vertices;
     if (!desc->soup)
         op->bytes += 12 * triangles;
     if (desc->normals)

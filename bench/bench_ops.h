@@ -46,13 +46,15 @@ typedef struct bench_desc {
     const void *data; /* host memory of the caller, which must stay */
     uint64_t count;   /* elements or samples */
     uint32_t keep_below;
-    uint64_t k;       /* of top_k */
+    uint64_t k;      /* of top_k */
     uint32_t bins;   /* histogram of u32; 0: 256 */
     bool is_one_bin; /* all elements are in one */
     tml_grid grid;   /* surface */
     tml_normals normals;
     bool soup;
     double iso;
+    double
+        radius; /* surface: data are count points (f32x3), whose field on the grid has this radius; 0: samples */
     /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
      * no index. */
     const double *sweep;
@@ -80,6 +82,7 @@ typedef struct bench_op {
     uint32_t set_count, runs;
     tml_buffer total, index;
     tml_surface_desc surface;
+    tml_field_desc field; /* of the surface, with desc.radius; it points here */
 } bench_op;
 
 tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *out);

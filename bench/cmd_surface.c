@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include <trommel/io.h>
+#include <trommel/kernel_math.h>
 
 typedef struct surface_args {
     bench_args bench;
@@ -14,6 +15,7 @@ typedef struct surface_args {
     uint32_t type; /* position in types */
     opt_numbers iso;
     bool sweep;
+    uint64_t points;  /* 0: a volume */
     uint32_t normals; /* tml_normals */
 } surface_args;
 
@@ -28,6 +30,9 @@ static const opt surface_options[] = {
     {OPT_COUNT, "side", .brief = "samples along each side", .argument = "N", .least = 2,
      .most = 4096, .fallback = "512", .excludes = "input", .offset = offsetof(surface_args, side),
      .help = "samples along each side of a generated volume"},
+    {OPT_COUNT, "points", .argument = "N", .least = 1, .most = 1 << 30, .excludes = "input",
+     .offset = offsetof(surface_args, points),
+     .help = "instead of a volume, the field of N points at random in its box, each of a radius of 2.5 samples"},
     {OPT_NUMBERS, "iso", .argument = "V", .count_least = 1, .count_most = 1,
      .offset = offsetof(surface_args, iso), .help = "isovalue (default: the field's)"},
     {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
@@ -64,12 +69,13 @@ static void measure(bench_session *session, const bench_desc *desc, const char *
     bench_op_destroy(&op);
 }
 
+static const char *const normals_names[] = {"no normals", "forward normals", "central normals",
+                                            "Sobel normals"};
+
 /* span: of the isovalues of a sweep. */
 static void measure_volume(bench_session *session, const surface_args *args,
                            const tml_volume *volume, const char *field, double iso, double span)
 {
-    static const char *const names[] = {"no normals", "forward normals", "central normals",
-                                        "Sobel normals"};
     enum { SWEEP = 16 };
     double sweep[SWEEP];
     char soup[48];
@@ -81,14 +87,14 @@ static void measure_volume(bench_session *session, const surface_args *args,
                        .grid = volume->grid,
                        .iso = iso,
                        .normals = (tml_normals)args->normals};
-    measure(session, &desc, field, names[args->normals]);
+    measure(session, &desc, field, normals_names[args->normals]);
     desc.soup = true;
-    snprintf(soup, sizeof soup, "soup, %s", names[args->normals]);
+    snprintf(soup, sizeof soup, "soup, %s", normals_names[args->normals]);
     measure(session, &desc, field, soup);
     desc.soup = false;
     desc.normals = TML_NORMALS_NONE;
     if (args->normals != TML_NORMALS_NONE)
-        measure(session, &desc, field, names[0]);
+        measure(session, &desc, field, normals_names[0]);
     if (!args->sweep)
         return;
     for (int i = 0; i < SWEEP; i++)
@@ -120,6 +126,29 @@ static tml_status measure_field(bench_session *session, const surface_args *args
                        0.1 * (high - low));
     tml_free(session->tml, volume.data, volume.size);
     return status;
+}
+
+/* On a GPU that is all of a frame but its drawing: bins, field and surface. */
+static tml_status measure_points(bench_session *session, const surface_args *args)
+{
+    const uint64_t side = args->side, count = args->points;
+    float *points = tml_alloc(session->tml, count * 3 * sizeof *points);
+    if (!points)
+        return tml_error(session->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
+                         (unsigned long long)count);
+    for (uint64_t i = 0; i < 3 * count; i++)
+        points[i] = tml_random_float((uint32_t)(i / 3), (uint32_t)(i % 3)) * (float)(side - 1);
+    const bench_desc desc = {.kind = BENCH_SURFACE,
+                             .type = TML_F32,
+                             .data = points,
+                             .count = count,
+                             .grid.dims = {side, side, side},
+                             .radius = 2.5,
+                             .iso = args->iso.count ? args->iso.values[0] : 0.5,
+                             .normals = (tml_normals)args->normals};
+    measure(session, &desc, "points", normals_names[args->normals]);
+    tml_free(session->tml, points, count * 3 * sizeof *points);
+    return TML_OK;
 }
 
 /* A sweep of a file, whose range is not known, has one isovalue. */
@@ -166,11 +195,17 @@ static int run_surface(void *user, char **operands, uint32_t operand_count)
         return code;
     if (!bench_open(&session, &args->bench, "surface", columns))
         return session.code;
+    const bool is_generated = !args->input && !args->points;
     tml_status status = args->input ? measure_file(&session, args) : TML_OK;
-    if (!args->input)
+    if (args->points) {
+        bench_title(&session, "%llu points in %llu^3", (unsigned long long)args->points,
+                    (unsigned long long)args->side);
+        status = measure_points(&session, args);
+    }
+    if (is_generated)
         bench_title(&session, "%llu^3 %s", (unsigned long long)args->side,
                     tml_type_name(types[args->type]));
-    for (int field = 0; field < BENCH_FIELD_COUNT && !args->input && !status; field++)
+    for (int field = 0; field < BENCH_FIELD_COUNT && is_generated && !status; field++)
         if (is_wanted[field])
             status = measure_field(&session, args, field);
     bench_fail(&session, status);
@@ -189,7 +224,9 @@ const cli_command bench_cmd_surface = {
      "trommel-bench surface noise --side 256 --threads 1\n"
      "  a dense surface on one thread\n"
      "trommel-bench surface gyroid metaballs --normals sobel --seconds 20\n"
-     "  two fields with the costliest normals and without, in at most about 20 s\n",
+     "  two fields with the costliest normals and without, in at most about 20 s\n"
+     "trommel-bench surface --points 1048576 --side 128 --backend vulkan\n"
+     "  a fluid's frame: bins, field and surface of a million points\n",
      surface_options, .without = OPT_MEMORY},
     .args_size = sizeof(surface_args),
     .run = run_surface};

@@ -118,7 +118,8 @@ static tml_status make_steps(tml_context *tml, const char *call, const tml_field
         tml->engine->learn(tml, field_own_kernels);
 #endif
     take_temporaries(tml, plan, TML_MAX_OF(length.count, (uint64_t)1), &bins, &records);
-    b->put = (stream_put_desc){plan->device.words, plan->words, sizeof plan->words};
+    const uint32_t used = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * plan->level_count;
+    b->put = (stream_put_desc){plan->device.words, plan->words, used * sizeof *plan->words};
     b->bins = (tml_map_desc){.kernel = TML_USE(field_bin_point),
                              .in = {resolved->points, plan->device.words},
                              .out = bins,
