@@ -15,6 +15,8 @@
 #define IMAGE_WITH_MAX_RGB   16u
 #define IMAGE_IN_QUADS       32u /* units of 16 or 48 bytes */
 #define IMAGE_IN_ONE_ROW     64u /* rows have no gaps and are treated as one */
+#define IMAGE_IN_TILES       128u /* 256 units are IMAGE_TILE pixels across, as textures are laid out */
+#define IMAGE_TILE           32u
 /* Offsets in the state words, which begin as 0. Word 0 counts the workgroups that are done; the
  * histogram's sums and the other totals follow. */
 #define IMAGE_STATE_BINS   1u
@@ -33,7 +35,7 @@ ARG_UINT(row_bytes_high)
 ARG_UINT(width)
 ARG_UINT(height)
 ARG_UINT(lead) /* pixels of a row's first unit before the row begins */
-ARG_UINT(row_units)
+ARG_UINT(row_units) /* IN_TILES: tiles of a row */
 ARG_UINT(groups)
 ARG_UINT(steps) /* steps of an invocation, of BATCH units each */
 ARG_UINT(clear_count)

@@ -20,6 +20,7 @@ const bool WITH_MASK = (OPTIONS & IMAGE_WITH_MASK) != 0u;
 const bool WITH_MAX_RGB = (OPTIONS & IMAGE_WITH_MAX_RGB) != 0u;
 const bool IN_QUADS = (OPTIONS & IMAGE_IN_QUADS) != 0u;
 const bool IN_ONE_ROW = (OPTIONS & IMAGE_IN_ONE_ROW) != 0u;
+const bool IN_TILES = (OPTIONS & IMAGE_IN_TILES) != 0u;
 
 const uint UNIT_QUADS = CHANNELS == 3u ? 3u : 1u;
 const uint UNIT = IN_QUADS ? UNIT_QUADS * 16u / PIXEL_SIZE : 1u; /* pixels */
@@ -385,12 +386,17 @@ uint mask_weight(uint x, uint y)
     return LOAD_U8(args.mask, row * args.mask_width + column);
 }
 
-/* The column of a unit's first pixel, and its row. The column of a pixel before the row's start
+/* The column of a unit's first pixel, and its row; of a tile's also past the picture's. The column of a pixel before the row's start
  * wraps to a large number. */
 uvec2 place_of(uint unit)
 {
     if (IN_ONE_ROW)
         return uvec2(unit * UNIT - args.lead, 0u);
+    if (IN_TILES) {
+        uint tile = unit / GROUP, in_tile = unit % GROUP, across = tile / args.row_units;
+        return uvec2((tile - across * args.row_units) * IMAGE_TILE + in_tile % IMAGE_TILE,
+                     across * (GROUP / IMAGE_TILE) + in_tile / IMAGE_TILE);
+    }
     uint row = unit / args.row_units;
     return uvec2((unit - row * args.row_units) * UNIT - args.lead, row);
 }
@@ -409,11 +415,11 @@ uvec2 unit_at(uint unit, uvec2 place)
 uvec4 load_quad(uint unit, uvec2 place, uint q)
 {
     uvec4 bits;
-    uint row = args.row_bytes_low;
+    uint row = args.row_bytes_low, y = min(place.y, args.height - 1u);
     [[unroll]] for (uint i = 0u; i < 4u; i++) {
         uint x = min(place.x + (4u * q + i) / CHANNELS, args.width - 1u);
         vec4 texel = IN_ONE_ROW ? sampled_texel(args.in_at.x + x % row, args.in_at.y + x / row)
-                                : sampled_texel(args.in_at.x + x, args.in_at.y + place.y);
+                                : sampled_texel(args.in_at.x + x, args.in_at.y + y);
         bits[i] = floatBitsToUint(texel[(4u * q + i) % CHANNELS]);
     }
     return bits;
@@ -439,7 +445,7 @@ void take_unit(uvec2 place, bool is_there)
     [[dont_unroll]] for (uint part = 0u; part < UNIT / PART; part++) {
         [[unroll]] for (uint p = 0u; p < PART; p++) {
             uint x = place.x + part * PART + p;
-            bool is_inside = is_there && x < args.width;
+            bool is_inside = is_there && x < args.width && (!IN_TILES || place.y < args.height);
             uint weight = is_inside ? 1u : 0u;
             if (WITH_MASK)
                 weight = is_inside ? mask_weight(x, place.y) : 0u;
@@ -481,7 +487,8 @@ tally take_stretch(uint first, uint count)
             bool is_inside = (s * BATCH + BATCH - 1u) * GROUP + t < left;
             [[unroll]] for (uint j = 0u; j < BATCH; j++) /* in one row, and not before its start */
                 is_inside = is_inside && places[j].x < args.width &&
-                            args.width - places[j].x >= UNIT;
+                            args.width - places[j].x >= UNIT &&
+                            (!IN_TILES || places[j].y < args.height);
             bool is_done = take_positive(bits, is_inside);
             if (!is_done)
                 [[unroll]] for (uint j = 0u; j < BATCH; j++) {
@@ -646,7 +653,9 @@ void main()
             bins[copy * GROUP + t] = 0u;
     image_begin();
     uint stretch = args.steps * BATCH * GROUP;
-    tally mine = take_stretch(group * stretch, args.row_units * (IN_ONE_ROW ? 1u : args.height));
+    uint tiles = args.row_units * ((args.height + (GROUP / IMAGE_TILE - 1u)) / (GROUP / IMAGE_TILE));
+    uint units = IN_TILES ? tiles * GROUP : args.row_units * (IN_ONE_ROW ? 1u : args.height);
+    tally mine = take_stretch(group * stretch, units);
     if (WITH_HISTOGRAM) {
         barrier();
         add_bins();
