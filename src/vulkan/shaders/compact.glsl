@@ -56,14 +56,19 @@ uint keep_section(uint first, uint count, out uint v[ROWS])
     return keep_rows(v, first, count) & rows_before(first, count);
 }
 
-/* The count of a tile's elements before end, which is in or behind it, by one subgroup. */
+/* The count of a tile's elements before end, which is in or behind it, by one subgroup. Loads without branches:
+ * SwiftShader's compiler takes time that is exponential in those of a loop. */
 uint count_neighbour(uint tile, uint end)
 {
     uint sum = 0u;
     for (uint s = 0u; s < GROUP / SUBGROUP; s++) {
         uint first = tile * TILE_ITEMS + s * SECTION + gl_SubgroupInvocationID;
         uint v[ROWS];
-        sum += popcount32(keep_section(first, end, v));
+        if (KEEPS_BY_VALUE != 0) {
+            [[unroll]] for (uint r = 0u; r < ROWS; r++)
+                v[r] = LOAD_U32(args.in0, min(first + r * SUBGROUP, end - 1u));
+        }
+        sum += popcount32(keep_rows(v, first, end) & rows_before(first, end));
     }
     return subgroupAdd(sum);
 }

@@ -19,7 +19,7 @@ uint keep_rows(uint v[ROWS], uint first, uint count)
     if (lane == 0u && !is_first_of_all && first < count)
         last = LOAD_U32(address_add(address_of_word(args.in0, first), 0xfffffffcu, 0xffffffffu), 0u);
     [[unroll]] for (uint r = 0u; r < ROWS; r++) {
-        uint before = subgroupShuffle(v[r], lane == 0u ? 0u : lane - 1u);
+        uint before = subgroupShuffle(v[r], max(lane, 1u) - 1u);
         before = lane == 0u ? last : before;
         bits |= uint(v[r] != before) << r;
         last = subgroupShuffle(v[r], SUBGROUP - 1u);
