@@ -118,6 +118,7 @@ $ trommel collide a.obj b.obj --pose poses.txt --json
   },
   "poses_in_contact": 1,
   "node_pairs": 1,
+  "step_pairs": [1],
   "tested": 1,
   "unsure": 0,
   "pose_pairs": [
