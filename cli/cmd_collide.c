@@ -1,6 +1,7 @@
 /* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or many; and how far
  * two meshes are apart. */
 #include <inttypes.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "picture_buffer.h"
 #include "picture_options.h"
 #include "progress.h"
+#include "sparkline.h"
 #include "text.h"
 #include "text_file.h"
 #include "vectors.h"
@@ -765,6 +767,26 @@ static uint32_t poses_in_contact(const run *r)
     return count;
 }
 
+/* The pairs at each step, as bars; what a device's stream does not tell. */
+static void tell_steps(const run *r)
+{
+    const tml_collide_result *hits = &r->hits;
+    const tml_value_histogram steps = {.bins = (uint64_t *)(uintptr_t)hits->step_pairs,
+                                       .bin_count = hits->step_count}; /* only read */
+    char bars[4 * TML_COLLIDE_MAX_STEPS + 1], most[TEXT_SIZE];
+    uint64_t largest = 0;
+    if (!hits->step_count)
+        return;
+    for (uint32_t step = 0; step < hits->step_count; step++)
+        largest = hits->step_pairs[step] > largest ? hits->step_pairs[step] : largest;
+    if (fields_json())
+        json_counts(fields_json(), "step_pairs", hits->step_pairs, hits->step_count);
+    if (!fields_are_text() || hits->step_count < 2)
+        return;
+    histogram_sparkline(&steps, hits->step_count, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, bars);
+    field_line("steps", "|%s| pairs of boxes, at most %s", bars, text_count(most, largest));
+}
+
 static void tell_pairs(const run *r)
 {
     const char *mark = ": ";
@@ -785,8 +807,7 @@ static void tell_pairs(const run *r)
     field_count("poses_in_contact", "contact", has_poses ? "in %s" : NULL, poses_in_contact(r));
     field_count(NULL, NULL, has_poses ? " of %s poses" : NULL, r->hits.pose_count);
     field_count("node_pairs", NULL, NULL, r->hits.node_pairs);
-    if (fields_json() && r->hits.step_count)
-        json_counts(fields_json(), "step_pairs", r->hits.step_pairs, r->hits.step_count);
+    tell_steps(r);
     field_line("tested", "%s", "");
     if (r->hits.tested) /* which a device's stream does not count */
         field_count("tested", NULL, "%s pairs of triangles, ", r->hits.tested);
