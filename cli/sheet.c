@@ -6,12 +6,18 @@
 enum { MOST_PIXELS = 16384, GAP = 4, PIXEL = 4 };
 static const uint8_t between[PIXEL] = {70, 70, 70, 255};
 
-static void paint(const sheet_tile *tile, uint32_t times, uint8_t *at, uint64_t width)
+/* How often side fits into room. */
+static uint64_t times(uint64_t room, uint32_t side)
 {
-    for (uint64_t y = 0; y < (uint64_t)tile->height * times; y++)
-        for (uint64_t x = 0; x < (uint64_t)tile->width * times; x++)
+    return side ? room / side : 0;
+}
+
+static void paint(const sheet_tile *tile, uint32_t scale, uint8_t *at, uint64_t width)
+{
+    for (uint64_t y = 0; y < (uint64_t)tile->height * scale; y++)
+        for (uint64_t x = 0; x < (uint64_t)tile->width * scale; x++)
             memcpy(at + PIXEL * (y * width + x),
-                   tile->rgba + PIXEL * (y / times * tile->width + x / times), PIXEL);
+                   tile->rgba + PIXEL * (y / scale * tile->width + x / scale), PIXEL);
 }
 
 tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tiles, uint32_t count,
@@ -35,7 +41,7 @@ tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tile
         memcpy(rgba + PIXEL * i, between, PIXEL);
     for (uint32_t i = 0; i < count; i++) {
         const sheet_tile *tile = &tiles[i];
-        uint64_t across = room[0] / tile->width, down = room[1] / tile->height;
+        uint64_t across = times(room[0], tile->width), down = times(room[1], tile->height);
         uint64_t x = i % columns * (room[0] + GAP), y = i / columns * (room[1] + GAP);
         paint(tile, (uint32_t)(across < down ? across : down), rgba + PIXEL * (y * width + x),
               width);

@@ -12,7 +12,8 @@
 
 static tml_status no_memory(tml_context *tml)
 {
-    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a torus");
+    (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a torus");
+    return TML_ERROR_OUT_OF_MEMORY;
 }
 
 static tml_status upload(tml_context *tml, tml_type type, uint64_t count, const void *data,

@@ -25,7 +25,8 @@ static void chain_free(chain *c)
 
 static tml_status no_memory(tml_context *tml)
 {
-    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for mip levels");
+    (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for mip levels");
+    return TML_ERROR_OUT_OF_MEMORY;
 }
 
 /* A chain's sizes, and room for its texels. */
@@ -161,7 +162,7 @@ tml_status averages_draw_sheet(tml_context *tml, const char *path, const char *p
     tml_status status = load(tml, path, &chains[0]);
     if (!status)
         status = chain_make(tml, chains[0].width[0], chains[0].height[0], &chains[1]);
-    if (!status) {
+    if (!status && chains[1].texels[0]) {
         memcpy(chains[1].texels[0], chains[0].texels[0], texels_of(&chains[0], 0) * sizeof(float));
         status = fill_boxes(tml, &chains[0]);
     }
