@@ -11,6 +11,13 @@
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 
+/* Are the usual cases of a loop compiled for themselves, too? Not where that costs a page's visitor more. */
+#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
+enum { HAS_USUAL = 1 };
+#else
+enum { HAS_USUAL = 0 };
+#endif
+
 /* Packs 64 bytes, each 0 or 0xff, into 64 bits. */
 static inline uint64_t pack_bytes(const uint8_t bytes[64])
 {

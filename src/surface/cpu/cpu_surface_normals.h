@@ -71,7 +71,7 @@ ALWAYS_INLINE void normals_of(tml_normals kind, bool has_nan, bool has_border,
 static void normals_row(tml_normals kind, bool has_nan, const surface_around *taps,
                         const float rows[3][3], float *out)
 {
-    bool has_border = taps->has_border;
+    bool has_border = !HAS_USUAL || taps->has_border;
     switch (kind) {
     case TML_NORMALS_FORWARD:
         normals_of(TML_NORMALS_FORWARD, true, true, taps, rows, out);

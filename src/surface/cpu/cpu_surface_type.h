@@ -189,7 +189,7 @@ FN(gather_taps)(const surface_stencil *stencil, uint32_t taps, const uint32_t *c
 static void FN(gather)(const surface_stencil *stencil, const uint32_t *columns, uint64_t n,
                        float (*out)[NORMAL_LANES])
 {
-    if (stencil->count == 12) /* central differences */
+    if (HAS_USUAL && stencil->count == 12) /* central differences */
         FN(gather_taps)(stencil, 12, columns, n, out);
     else
         FN(gather_taps)(stencil, stencil->count, columns, n, out);
