@@ -583,8 +583,11 @@ export class Trommel {
      * mistake throws UNSUPPORTED with the compiler's words then. The CPU engine cannot compile it and
      * calls `js` for each element instead: it gets the parameters in order (a vector as an array, which
      * is reused; tml_index and tml_rank as numbers; tml_params as {f, u, m}) and returns the result (a
-     * vector as an array); without it UNSUPPORTED, and always with more than one thread. */
-    kernel(source: string, js?: (...args: any[]) => any): Kernel;
+     * vector as an array); without it UNSUPPORTED, and always with more than one thread. tml_words is a
+     * Uint32Array that begins with the buffer and does not end with it; its buffer and byteOffset serve a
+     * Float32Array. Up to six parameters, four arrays among them. library: functions that the source calls,
+     * one after another, in the subset too. */
+    kernel(source: string, js?: (...args: any[]) => any, library?: string): Kernel;
 
     /** Makes one call of those that `calls` makes: the context's state is saved and given back once. Nothing
      * else may use the context meanwhile. For a frame's calls in a row. Returns what `calls` returns. */

@@ -44,9 +44,10 @@ const ARRAYS = {
 
 const KERNEL_TYPES = {
     bool: 'u8', float: 'f32', int: 'i32', uint: 'u32', vec2: 'f32x2', vec3: 'f32x3', vec4: 'f32x4',
-    double: 'f64', uint64: 'u64', int64: 'i64',
+    uvec2: 'u32x2', uvec3: 'u32x3', uvec4: 'u32x4', double: 'f64', uint64: 'u64', int64: 'i64',
 };
-const KERNEL_EXTRAS = ['tml_index', 'tml_rank', 'tml_params'];
+const KERNEL_EXTRAS = ['tml_index', 'tml_rank', 'tml_params', 'tml_words'];
+const KERNEL_PARAMS = 6;
 
 /* An option's place in its list. */
 function choice(call, field, list, value) {
@@ -774,12 +775,12 @@ class Inside {
 
     /* ---- kernels ---- */
 
-    kernel(source, js) {
+    kernel(source, js, library = '') {
         this.check();
         const parts = /^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*(\{[\s\S]*\})\s*$/.exec(source);
         if (!parts)
             throw invalid(`kernel: the source is ${JSON.stringify(String(source).slice(0, 40))}, needs "result name(type name, ...) { body }"`);
-        const known = this.kernels.get(source);
+        const key = `${library}\0${source}`, known = this.kernels.get(key);
         if (known && known.js === js)
             return known.kernel;
         const [, result, name, list, body] = parts;
@@ -792,8 +793,8 @@ class Inside {
                     Object.keys(KERNEL_TYPES).concat(KERNEL_EXTRAS).filter(type => type !== 'bool').join(', ')}`);
             return words[1];
         });
-        if (params.length > 4)
-            throw invalid(`kernel ${name}: it has ${params.length} parameters, can have 4`);
+        if (params.length > KERNEL_PARAMS)
+            throw invalid(`kernel ${name}: it has ${params.length} parameters, can have ${KERNEL_PARAMS}`);
         let run = 0;
         if (js && !this.gl && this.threads === 1)
             run = this.m.addFunction(block => this.runKernel(js, params, result, block), 'vi');
@@ -801,6 +802,7 @@ class Inside {
             const fields = {
                 name: this.keepText(name), source: this.keepText(`${result} ${name}(${list.trim()}) ${body}`),
                 result: this.stackText(KERNEL_TYPES[result]), param_count: params.length, run,
+                library: library && this.keepText(library),
             };
             params.forEach((param, i) => {
                 fields[`param${i}`] = this.stackText(KERNEL_TYPES[param] ?? param);
@@ -808,47 +810,51 @@ class Inside {
             this.call('kernel', fields);
         });
         const kernel = Object.freeze({ name, source, result, [INTERNAL]: { at: this.reply('kernel'), run, inside: this } });
-        this.kernels.set(source, { js, kernel });
+        this.kernels.set(key, { js, kernel });
         return kernel;
     }
 
     /* A block of work for a kernel in JavaScript. */
     runKernel(js, params, result, block) {
-        const top = this.m.stackSave(), at = (this.m.stackAlloc(96) + 7) & ~7;
+        const top = this.m.stackSave(), at = (this.m.stackAlloc(104) + 7) & ~7;
         this.m._web_block(block, at);
-        const b = Array.from(this.m.HEAPF64.subarray(at >> 3, (at >> 3) + 10));
+        const [indices, ranks, numbers, outs, first, count, ...ins] = this.m.HEAPF64.slice(at >> 3, (at >> 3) + 12);
         this.m.stackRestore(top);
-        const [first, count] = [b[8], b[9]], buffer = this.m.HEAPU8.buffer;
+        const buffer = this.m.HEAPU8.buffer;
         const view = (type, address) =>
             new ARRAYS[scalarOf(type)](buffer, address, count * componentsOf(type));
         const getters = params.map((param, p) => {
             if (param === 'tml_index') {
-                const index = b[4] ? new BigUint64Array(buffer, b[4], count) : null;
+                const index = indices ? new BigUint64Array(buffer, indices, count) : null;
                 return i => (index ? Number(index[i]) : first + i);
             }
             if (param === 'tml_rank') {
-                const rank = new Uint32Array(buffer, b[5], count);
+                const rank = new Uint32Array(buffer, ranks, count);
                 return i => rank[i];
             }
             if (param === 'tml_params') {
                 const given = {
-                    f: Array.from(new Float32Array(buffer, b[6], 4)),
-                    u: Array.from(new Uint32Array(buffer, b[6] + 16, 4)),
-                    m: Array.from(new Float32Array(buffer, b[6] + 32, 16)),
+                    f: Array.from(new Float32Array(buffer, numbers, 4)),
+                    u: Array.from(new Uint32Array(buffer, numbers + 16, 4)),
+                    m: Array.from(new Float32Array(buffer, numbers + 32, 16)),
                 };
                 return () => given;
             }
-            const type = KERNEL_TYPES[param], array = view(type, b[p]), n = componentsOf(type);
+            if (param === 'tml_words') {
+                const words = new Uint32Array(buffer, ins[p]);
+                return () => words;
+            }
+            const type = KERNEL_TYPES[param], array = view(type, ins[p]), n = componentsOf(type);
             if (n === 1)
                 return i => array[i];
-            const vector = new Float32Array(n);
+            const vector = new ARRAYS[scalarOf(type)](n);
             return i => {
                 for (let c = 0; c < n; c++)
                     vector[c] = array[n * i + c];
                 return vector;
             };
         });
-        const type = KERNEL_TYPES[result], n = componentsOf(type), out = view(type, b[7]);
+        const type = KERNEL_TYPES[result], n = componentsOf(type), out = view(type, outs);
         const given = new Array(params.length);
         for (let i = 0; i < count; i++) {
             for (let p = 0; p < params.length; p++)
@@ -1272,8 +1278,8 @@ export class Trommel {
         return this[INTERNAL].create(what);
     }
 
-    kernel(source, js) {
-        return this[INTERNAL].kernel(source, js);
+    kernel(source, js, library) {
+        return this[INTERNAL].kernel(source, js, library);
     }
 
     /* ---- streams ---- */

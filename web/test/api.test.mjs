@@ -100,6 +100,34 @@ export default async function (t) {
         assert.equal(results.length, 6);
     });
 
+    await t.test('kernels read whole arrays and call libraries', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const t = await Trommel.create(document.createElement('canvas'), { engine: 'gl' });
+            const vectors = (type, count, numbers) => {
+                const made = t.buffer({ type, count });
+                made.write(new Uint32Array(numbers));
+                return made;
+            };
+            const corners = t.buffer(new Float32Array([0, 0, 3, 4, 6, 8])), length = t.buffer({ type: 'f32', count: 3 });
+            const ends = vectors('u32x2', 3, [0, 1, 1, 2, 0, 2]);
+            const measured = t.kernel(
+                'float measured(uvec2 ends, tml_words points, tml_index i, tml_params p, float least) { return max(least, '
+                + 'p.f[0] * apart(points, ends.x, ends.y) + F(i)); }', undefined,
+                'FUNCTION(float) apart(tml_words points, uint a, uint b) { return length2(sub2(tml_word_vec2(points, a), '
+                + 'tml_word_vec2(points, b))); }');
+            t.map({ kernel: measured, in: [ends, corners, t.buffer(new Float32Array([0, 11.5, 0]))], out: length, params: { f: [2] } });
+            const threes = t.buffer({ type: 'u32x3', count: 2 });
+            t.map({ kernel: t.kernel('uvec3 mixed(uvec4 v) { return UVEC3(v.w, v.x + v.y, v.z); }'), out: threes,
+                    in: [vectors('u32x4', 2, [1, 2, 3, 4, 5, 6, 7, 4e9])] });
+            const found = { length: [...length.read()], threes: [...threes.read()] };
+            t.close();
+            return found;
+        })()`);
+        assert.deepEqual(result, { length: [10, 11.5, 22], threes: [4, 3, 3, 4e9, 11, 7] });
+    });
+
     await t.test('a lent context keeps its state and its textures', async ({ open, assert }) => {
         const page = await open(blank);
         const result = await page.evaluate(`(async () => {

@@ -25,7 +25,7 @@
     X(buffer) X(type) X(count) X(data) X(size) X(first) X(host) X(label)                           \
     X(texture) X(width) X(height) X(name) X(source) X(run)                                         \
     X(colours) X(colours_format) X(tile_width) X(tile_height) X(slices)                            \
-    X(result) X(param_count) X(param0) X(param1) X(param2) X(param3)                               \
+    X(result) X(param_count) X(param0) X(param1) X(param2) X(param3) X(param4) X(param5) X(library) \
     X(kernel) X(emit) X(params) X(in0) X(in1) X(in2) X(in3) X(flags) X(mask)                       \
     X(payload_in0) X(payload_in1) X(payload_in2) X(payload_in3)                                    \
     X(payload_in4) X(payload_in5) X(payload_in6) X(payload_in7)                                    \
@@ -424,7 +424,8 @@ static tml_type param_of(double name)
         uint32_t kind;
     } special[] = {{"tml_index", TML_PARAM_INDEX},
                    {"tml_rank", TML_PARAM_RANK},
-                   {"tml_params", TML_PARAM_PARAMS}};
+                   {"tml_params", TML_PARAM_PARAMS},
+                   {"tml_words", TML_PARAM_WORDS}};
     for (size_t i = 0; name != 0.0 && i < sizeof special / sizeof *special; i++)
         if (strcmp(text(name), special[i].name) == 0)
             return special[i].kind;
@@ -438,7 +439,7 @@ static void run_nothing(const tml_kernel_block *block)
     abort();
 }
 
-/* Name and source must outlive it, and so must run, a function of the table or 0. Never freed: a
+/* Name, source and library must outlive it, and so must run, a function of the table or 0. Never freed: a
  * program of the engine's may remember it. */
 EMSCRIPTEN_KEEPALIVE int web_kernel(tml_context *tml)
 {
@@ -453,24 +454,25 @@ EMSCRIPTEN_KEEPALIVE int web_kernel(tml_context *tml)
         .result = type_of(r->result),
         .param_count = (uint32_t)r->param_count,
         .params = {param_of(r->param0), param_of(r->param1), param_of(r->param2),
-                   param_of(r->param3)},
+                   param_of(r->param3), param_of(r->param4), param_of(r->param5)},
+        .library = r->library != 0.0 ? text(r->library) : NULL,
         .run = r->run != 0.0 ? (void (*)(const tml_kernel_block *))(uintptr_t)r->run : run_nothing,
     };
     reply.kernel = address(kernel);
     return TML_OK;
 }
 
-/* A block for a kernel in JavaScript, as doubles: in[4], index, rank, params, out, first, count. */
-EMSCRIPTEN_KEEPALIVE void web_block(const tml_kernel_block *block, double out[10])
+/* A block for a kernel in JavaScript, as doubles: index, rank, params, out, first, count, in[6]. */
+EMSCRIPTEN_KEEPALIVE void web_block(const tml_kernel_block *block, double out[12])
 {
-    for (int i = 0; i < 4; i++)
-        out[i] = address(block->in[i]);
-    out[4] = address(block->index);
-    out[5] = address(block->rank);
-    out[6] = address(block->params);
-    out[7] = address(block->out);
-    out[8] = (double)block->first;
-    out[9] = (double)block->count;
+    out[0] = address(block->index);
+    out[1] = address(block->rank);
+    out[2] = address(block->params);
+    out[3] = address(block->out);
+    out[4] = (double)block->first;
+    out[5] = (double)block->count;
+    for (int i = 0; i < TML_MAX_PARAMS; i++)
+        out[6 + i] = address(block->in[i]);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */

@@ -226,6 +226,28 @@ export default async function (t) {
             (x, p) => p.m[1] * (x & 15) + p.m[5]), depths = library.buffer({ type: 'f32', count: 5000 });
         library.map({ kernel: seen, in: [input], out: depths, params: { m: [9, 3, 9, 9, 9, -8, 9, 9] } });
         assert.deepEqual(depths.read(), Float32Array.from(numbers, x => 3 * (x & 15) - 8));
+        const vectors = (type, count, numbers) => {
+            const made = library.buffer({ type, count });
+            made.write(new Uint32Array(numbers));
+            return made;
+        };
+        const corners = library.buffer(new Float32Array([0, 0, 3, 4, 6, 8])), length = library.buffer({ type: 'f32', count: 3 });
+        const ends = vectors('u32x2', 3, [0, 1, 1, 2, 0, 2]);
+        const measured = library.kernel(
+            'float measured(uvec2 ends, tml_words points, tml_index i, tml_params p, float least) { return max(least, p.f[0] * '
+            + 'apart(points, ends.x, ends.y) + F(U(i))); }',
+            (ends, words, i, p, least) => {
+                const at = new Float32Array(words.buffer, words.byteOffset, 6), [a, b] = ends;
+                return Math.max(least, p.f[0] * Math.hypot(at[2 * a] - at[2 * b], at[2 * a + 1] - at[2 * b + 1]) + i);
+            },
+            'FUNCTION(float) apart(tml_words points, uint a, uint b) { return length2(sub2(tml_word_vec2(points, a), tml_word_vec2(points, b))); }');
+        library.map({ kernel: measured, in: [ends, corners, library.buffer(new Float32Array([0, 11.5, 0]))], out: length,
+            params: { f: [2] } });
+        assert.deepEqual(length.read(), new Float32Array([10, 11.5, 22]));
+        const mixed = library.kernel('uvec3 mixed(uvec4 v) { return UVEC3(v.w, v.x + v.y, v.z); }', v => [v[3], v[0] + v[1], v[2]]);
+        const threes = library.buffer({ type: 'u32x3', count: 2 });
+        library.map({ kernel: mixed, in: [vectors('u32x4', 2, [1, 2, 3, 4, 5, 6, 7, 4e9])], out: threes });
+        assert.deepEqual(threes.read(), new Uint32Array([4, 3, 3, 4e9, 11, 7]));
         const places = library.buffer({ type: 'u32', count: 5000 }), moved = library.buffer({ type: 'u32', count: 5000 });
         for (const [descending, firstBit, bitCount] of [[false, 0, 0], [true, 0, 0], [false, 20, 0], [true, 3, 2]]) {
             const key = x => (x >>> firstBit) & (bitCount ? 2 ** bitCount - 1 : -1);
