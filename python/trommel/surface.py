@@ -298,7 +298,7 @@ class Field:
 
         >>> import numpy as np, trommel
         >>> field = trommel.field([[0, 0, 0], [1, 0, 0]], radius=1.0)
-        >>> field.mean([2.0, 4.0], [[0.5, 0, 0]]).tolist()
+        >>> field.mean([2.0, 4.0], [[0.5, 0, 0]]).round(3).tolist()
         [3.0]
         """
         context, points = context_of(context), self._points[0]
