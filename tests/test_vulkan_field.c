@@ -90,6 +90,37 @@ static void crowd_on(tml_context *tml)
     tml_buffer_destroy(tml, out);
 }
 
+/* Where the device has too little memory to bin points, of which most lie beyond the grid, the host does. */
+static void short_of_memory(tml_context *tml)
+{
+    enum { MANY = 1 << 20, SIDE = 9, LIMIT = 40 << 20 };
+    static float points[3 * MANY], samples[SIDE * SIDE * SIDE], expected[SIDE * SIDE * SIDE];
+    uint64_t state = 17;
+    for (int i = 0; i < 3 * MANY; i++)
+        points[i] = uniform(&state) * 50.0f;
+    tml_device_info device;
+    tml_context *limited = NULL;
+    tml_context_describe(tml, &device);
+    const tml_vulkan_desc vulkan = {.memory_limit = LIMIT};
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN,
+                                             .device = device.name,
+                                             .vulkan = &vulkan},
+                            &limited));
+    for (int turn = 0; turn < 2 && limited; turn++) {
+        tml_context *here = turn ? limited : tml;
+        tml_field_desc desc = {.radius = 2.0, .grid = {.dims = {SIDE, SIDE, SIDE}}};
+        desc.points = buffer_of(here, TML_VEC(TML_F32, 3), MANY, points);
+        tml_buffer out = buffer_of(here, TML_F32, SIDE * SIDE * SIDE, NULL);
+        CHECK(!turn || tml_field_scratch_size(here, &desc) + sizeof points > LIMIT);
+        CHECK_OK(here, tml_field(here, &desc, out));
+        CHECK_OK(here, tml_buffer_read(here, out, turn ? samples : expected));
+        tml_buffer_destroy(here, desc.points);
+        tml_buffer_destroy(here, out);
+    }
+    CHECK(expected[0] > 0 && memcmp(samples, expected, sizeof samples) == 0);
+    tml_close(limited);
+}
+
 /* Runs a check on every Vulkan device. */
 static void on_devices(void (*check)(tml_context *tml))
 {
@@ -120,6 +151,11 @@ static void slabs_of_both_kinds(tml_context *tml)
 TEST(slabs_are_the_whole_bit_for_bit)
 {
     on_devices(slabs_of_both_kinds);
+}
+
+TEST(devices_short_of_memory_have_the_host_bin)
+{
+    on_devices(short_of_memory);
 }
 
 TEST(crowds_of_points_are_added_up)

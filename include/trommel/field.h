@@ -91,7 +91,8 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
 /* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points,
  * radii and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
  * nothing and, when the arena was reserved (tml_reserve), allocates nothing; so it may stand between
- * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 80 bytes a point. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
+ * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point; where the device has less,
+ * the host bins them. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
  * by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);

@@ -289,7 +289,7 @@ typedef struct tml_surface_enqueue_desc {
 
 /* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
  * on OpenGL, whose textures come from a pool, unless there is a field. A field takes 4 bytes a sample and some
- * 80 a point more. A soup takes as much as its outputs and 12 bytes a
+ * 52 a point more. A soup takes as much as its outputs and 12 bytes a
  * triangle more, for the welded mesh that it is gathered from. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
                                                 const tml_surface_enqueue_desc *desc);

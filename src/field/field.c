@@ -565,10 +565,14 @@ static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buf
     tml_field_desc resolved;
     field_plan *plan;
     tml_status status = check_call(tml, desc, out, &resolved);
-    if (status == TML_OK && field_bins_on_device(tml, &resolved))
-        return field_run_after(tml, call, &resolved, out, NULL, op, NULL);
-    if (status == TML_OK)
-        status = field_plan_create(tml, &resolved, &plan);
+    if (status != TML_OK)
+        return status;
+    if (field_bins_on_device(tml, &resolved)) {
+        status = field_run_after(tml, call, &resolved, out, NULL, op, NULL);
+        if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
+            return status;
+    }
+    status = field_plan_create(tml, &resolved, &plan);
     if (status != TML_OK)
         return status;
     plan->out = out;

@@ -468,6 +468,14 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
     return status;
 }
 
+static void destroy_buffers(tml_context *tml, field_plan *plan)
+{
+    tml_buffer_destroy(tml, plan->device.points);
+    tml_buffer_destroy(tml, plan->device.starts);
+    tml_buffer_destroy(tml, plan->device.words);
+    tml_buffer_destroy(tml, plan->device.bricks);
+}
+
 static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, bool keeps_order,
                               field_plan **out)
 {
@@ -476,10 +484,12 @@ static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, 
     if (!plan)
         return no_memory(tml, sizeof *plan, "plan");
     field_plan_begin(resolved, plan);
-    tml_status status;
-    if (!keeps_order && field_bins_on_device(tml, resolved)) {
+    tml_status status = TML_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (!keeps_order && field_bins_on_device(tml, resolved))
         status = field_plan_bin(tml, resolved, plan);
-    } else {
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) { /* of which the host's way takes less */
+        destroy_buffers(tml, plan);
+        field_plan_begin(resolved, plan);
         status = plan_points(tml, resolved, plan, keeps_order);
         if (status == TML_OK && !tml->engine->is_host)
             status = copy_to_device(tml, plan);
@@ -507,10 +517,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
 {
     if (!plan)
         return;
-    tml_buffer_destroy(tml, plan->device.points);
-    tml_buffer_destroy(tml, plan->device.starts);
-    tml_buffer_destroy(tml, plan->device.words);
-    tml_buffer_destroy(tml, plan->device.bricks);
+    destroy_buffers(tml, plan);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
     tml_free(tml, plan->order, plan->point_count * sizeof *plan->order);
     tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
