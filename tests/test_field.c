@@ -425,6 +425,38 @@ TEST(lengths_on_the_device_count)
     tml_close(cpu);
 }
 
+/* Points after the last have no share in means either. */
+TEST(means_are_of_the_first_points)
+{
+    static point_cloud cloud;
+    tml_context *tml = open_cpu(1);
+    const uint32_t length[2] = {0, 123};
+    float means[2][MAX_POINTS] = {{0}};
+    tml_field_desc field;
+    desc_of_case(&cases[1], &field, &cloud);
+    const tml_buffer positions = buffer_of(tml, TML_VEC(TML_F32, 3), 100, cloud.points + 3 * 10);
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn == 0)
+            field.length =
+                (tml_length){.device = buffer_of(tml, TML_U32, 2, length), .device_index = 1};
+        else
+            field.length = (tml_length){0};
+        for (uint64_t i = length[1]; i < cloud.count && turn == 1; i++)
+            cloud.points[3 * i + 1] = NAN;
+        field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+        tml_field_mean_desc desc = {.field = &field, .positions = positions};
+        desc.attributes[0] = (tml_field_attribute){
+            buffer_of(tml, TML_F32, cloud.count, cloud.points), buffer_of(tml, TML_F32, 100, NULL)};
+        CHECK_OK(tml, tml_field_mean(tml, &desc));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[0].out, means[turn]));
+    }
+    int some = 0;
+    for (int i = 0; i < 100; i++)
+        some += means[0][i] != 0;
+    CHECK(some > 20 && memcmp(means[0], means[1], 100 * sizeof(float)) == 0);
+    tml_close(tml);
+}
+
 /* ---- enqueued surfaces ------------------------------------------------------------------------- */
 
 /* A whole mesh, whose volume comes from points that the host has binned: they have radii. */
@@ -1451,6 +1483,10 @@ TEST(bad_descs_are_refused)
     check_refused(tml, (desc = good, desc.resolution = 7, &desc), "resolution");
     check_refused(tml, (desc = good, desc.resolution = UINT32_MAX, &desc), "2^40");
     check_refused(tml, (desc = good, desc.grid.dims[0] = 8, &desc), "dims");
+    check_refused(tml, (desc = good, desc.length.reserved = 1, &desc), "length.reserved");
+    check_refused(tml, (desc = good, desc.length.count = 3, &desc), "points");
+    check_refused(tml, (desc = good, desc.length.device = good.points, &desc), "length.device");
+    check_refused(tml, (desc = good, desc.length = tml_length_of(0), &desc), "0 points");
     tml_grid grid = {.dims = {8, 8, 8}, .spacing = {1, 1, 1}};
     good.grid = grid;
     check_refused(tml, (desc = good, desc.grid.dims[1] = UINT64_MAX, &desc), "dims");
