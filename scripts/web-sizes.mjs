@@ -16,7 +16,7 @@ for (const [build, files] of [
         sum.gzip += gzipSync(bytes, { level: 9 }).length;
         sum.brotli += brotliCompressSync(bytes).length;
     }
-    const kb = bytes => `${(bytes / 1000).toFixed(0).padStart(5)} KB`;
+    const kb = bytes => `${(bytes / 1000).toFixed(1).padStart(7)} KB`;
     console.log(`${build.padEnd(13)} ${kb(sum.plain)} plain ${kb(sum.gzip)} gzip ${kb(sum.brotli)} brotli`);
     over ||= sum.brotli > limit;
 }
