@@ -1157,7 +1157,8 @@ static void check_array(tml_context *tml, const char *name, tml_type type, uint6
     if (CHECK_OK(tml, tml_array_load(tml, in_folder(name), &array))) {
         CHECK_EQ_U64(array.type, type);
         CHECK_EQ_U64(array.count, count);
-        CHECK(array.count == count && memcmp(array.data, wanted, count * tml_type_size(type)) == 0);
+        CHECK(array.count == count &&
+              (!count || memcmp(array.data, wanted, count * tml_type_size(type)) == 0));
     }
     tml_array_free(tml, &array);
 }

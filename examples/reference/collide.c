@@ -54,6 +54,7 @@ static void poses(tml_context *tml)
             .a = a, .b = b, .poses = matrices[0], .pose_count = 2, .want = TML_COLLIDE_WANT_FIRST},
         &hits));
     CHECK(hits.first[1] - hits.first[0] == 1 && hits.first[2] - hits.first[1] == 0);
+    CHECK(hits.step_count <= TML_COLLIDE_MAX_STEPS);
     tml_collide_free(tml, &hits);
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);

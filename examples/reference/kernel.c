@@ -24,6 +24,7 @@ TML_KERNEL(float, chance, (tml_index i), { return tml_random_float(U(i), 0u); })
 TML_KERNEL(uvec2, draws, (uint i), {
     return UVEC2(tml_random_uint(i, 1u), tml_random(i, 1u, 0u).x);
 })
+TML_KERNEL(uint, die, (uint i), { return 1u + tml_multiply_high(tml_random_uint(i, 0u), 6u); })
 
 TML_LIBRARY(heat,
     FUNCTION(float) heat_of(float x) { return x * x * (3.0f - 2.0f * x); }
@@ -215,6 +216,9 @@ static void random_numbers(tml_context *tml)
     MUST(tml_buffer_read(tml, result, &mean));
     call_kernel(tml, TML_USE(draws), &(uint32_t){7}, &drawn);
     CHECK(mean > 0.45 && mean < 0.55 && drawn.x == drawn.y);
+    uint32_t thrown;
+    call_kernel(tml, TML_USE(die), &(uint32_t){7}, &thrown);
+    CHECK(thrown >= 1 && thrown <= 6);
 }
 
 /* Functions that kernels share stand in a library; C calls them as any others. */

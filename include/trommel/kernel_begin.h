@@ -16,7 +16,7 @@
  * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
  *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
  * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x) and is_inf(x), of either
- * sign, which no compiler may drop
+ * sign, which no compiler may drop; tml_multiply_high(a, b): a product's upper word, not in ES 2
  *   random   tml_random_float(a, b): 0 <= x < 1 in steps of 2^-24, tml_random_uint(a, b): any uint;
  *            tml_random(a, b, key): a uvec2, of which tml_random_uint is .x with the key 0. They
  *            have no state: the same arguments give the same bits in every kernel, on every engine,

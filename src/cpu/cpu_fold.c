@@ -177,7 +177,7 @@ void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, uint32_
     const unsigned char *in_memory = slot->memory;
     *out = (cpu_fold){.kind = kind,
                       .type = type,
-                      .in = in_memory + component * tml_type_size(type),
+                      .in = in_memory ? in_memory + component * tml_type_size(type) : NULL,
                       .size = slot->element_size,
                       .find = row->find,
                       .block = levels[tml_simd_level()]};
