@@ -456,7 +456,7 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
     job.radii = input.radii;
     job.count = input.count;
     job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
-    if (job.radii) {
+    if (!tml_buffer_is_none(resolved->radii)) { /* which have no memory if there are none */
         double smallest = INFINITY, largest = 0.0;
         find_reaches(tml, &job, &smallest, &largest);
         plan_levels(plan, smallest, largest, input.bound);
