@@ -2017,7 +2017,7 @@ TEST(outputs_lie_apart)
     enqueue.draw = (tml_buffer){0, 0};
     CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
     free_scene(&s);
-    const tml_field_desc field = {.points = rows[0]};
+    const tml_field_desc field = {.points = rows[0], .length.count = 2};
     scene of_points = {.tml = tml, .desc = {.field = &field, .iso = 0.5, .vertices = rows[0]}};
     CHECK_OK(tml, tml_buffer_write(tml, rows[0], 0, 2, two_points));
     check_overlap(&of_points, NULL, "desc.vertices", "desc.field.points");
