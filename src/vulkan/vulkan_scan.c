@@ -236,19 +236,23 @@ size_t vk_scan_counts_scratch(uint32_t count)
     return count <= SHORT_TILES * kind.tile ? 0 : state_words(&kind, count) * sizeof(uint32_t);
 }
 
+static tml_status scan_counts(tml_context *tml, scan_args args, vk_address scratch)
+{
+    scan_kind kind = kind_of_counts();
+    args.out_at = args.in_at;
+    return scan_pass(tml, &kind, &args, vk_caps_of(tml)->forward_progress, scratch, 0);
+}
+
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total)
 {
-    scan_kind kind = kind_of_counts();
-    scan_args args = {
-        .in_at = values, .out_at = values, .base = base, .total = total, .bound = count};
-    return scan_pass(tml, &kind, &args, vk_caps_of(tml)->forward_progress, scratch, 0);
+    return scan_counts(
+        tml, (scan_args){.in_at = values, .base = base, .total = total, .bound = count}, scratch);
 }
 
 tml_status vk_scan_counts_of(tml_context *tml, vk_address values, uint32_t count, vk_address length,
                              vk_address scratch)
 {
-    scan_kind kind = kind_of_counts();
-    scan_args args = {.in_at = values, .out_at = values, .length_at = length, .bound = count};
-    return scan_pass(tml, &kind, &args, vk_caps_of(tml)->forward_progress, scratch, 0);
+    return scan_counts(tml, (scan_args){.in_at = values, .length_at = length, .bound = count},
+                       scratch);
 }
