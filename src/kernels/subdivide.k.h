@@ -365,17 +365,16 @@ loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values
                             tml_word_float(vertices, 4u * i + 2u));
 }
 
-/* Value i of the next level: vertex points, then edge points. */
+/* Value i of the next level: of the edge whose first half-edge is firsts[i - vertex_count] the edge point; else,
+ * below vertex_count or where that is LOOP_NONE, the vertex point. */
 FUNCTION(vec4)
 loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
 {
-    if (i < vertex_count)
-        return loop_vertex_point(i, halves, vertices, values, n, flags);
-    uint first = tml_word(firsts, i - vertex_count);
-    if (!loop_is_half(first)) /* an unused place of an adaptive level */
-        return VEC4(0.0f, 0.0f, 0.0f, 0.0f);
-    return loop_edge_point(first, halves, values, n, flags);
+    uint first = i < vertex_count ? LOOP_NONE : tml_word(firsts, i - vertex_count);
+    if (loop_is_half(first))
+        return loop_edge_point(first, halves, values, n, flags);
+    return loop_vertex_point(i, halves, vertices, values, n, flags);
 }
 
 /* ---- the limit ------------------------------------------------------------------------------- */
@@ -703,20 +702,9 @@ FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
 /* ---- adaptive -------------------------------------------------------------------------------- */
 
 /* An adaptive level refines some of its triangles. places: 1 word a triangle, its number among the refined
- * triangles, or LOOP_NONE. A vertex keeps its number in all levels; new vertices are numbered from
- * vertex_count on. Edges have no numbers: a half-edge's third word is the edge point's vertex, or LOOP_NONE.
- * Where the level's triangles end, twins are LOOP_OUTSIDE.
- *
- * A level's arrays may be longer than its triangles and vertices need, since its sizes may be unknown when
- * its kernels are enqueued. Lists are padded with LOOP_NONE. A padding vertex has no half-edge, lies at the
- * origin and is unused. A padding triangle has vertex 0 at all corners and LOOP_OUTSIDE as twins, and is
- * never wanted (subdivide_adaptive.c). */
-
-/* Is triangle t padding? Half-edge 3t + 1 of every other child is interior to its parent, and has a twin. */
-FUNCTION(bool) loop_is_place(uint t, tml_words halves)
-{
-    return loop_twin(halves, 3u * t + 1u) == LOOP_OUTSIDE;
-}
+ * triangles, or LOOP_NONE. A vertex keeps its number in all levels, and new vertices follow. firsts: 1 word a
+ * vertex of the next level, LOOP_NONE for those that this level has. Edges have no numbers: a half-edge's third
+ * word is the edge point's vertex, or LOOP_NONE. Where the level's triangles end, twins are LOOP_OUTSIDE. */
 
 /* Half-edge h, numbered among refined triangles; LOOP_OUTSIDE if its triangle is not refined. */
 FUNCTION(uint) loop_placed(uint h, tml_words places)
@@ -770,8 +758,6 @@ FUNCTION(uvec4) loop_placed_vertex(uvec4 vertex, tml_words places)
 
 FUNCTION(uvec4) loop_new_placed_vertex(uint h, tml_words halves, tml_words places, uint flags)
 {
-    if (!loop_is_half(h))
-        return UVEC4(LOOP_NONE, 0u, 0u, 0u);
     uvec4 vertex = loop_new_vertex(h, halves, flags);
     uint placed = loop_placed(h, places);
     vertex.x = loop_is_half(placed) ? loop_corner_child(loop_next(placed), 2u) : LOOP_NONE;
@@ -841,11 +827,12 @@ loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
     return loop_value(limits, n, i);
 }
 
-FUNCTION(vec4) loop_joined(uint i, tml_words head, tml_words tail, uint n, uint head_count)
+/* Value i of the next level, from this level's values and those of the new vertices. */
+FUNCTION(vec4) loop_joined(uint i, uint first, tml_words kept, tml_words fresh, uint n)
 {
-    if (i < head_count)
-        return loop_value(head, n, i);
-    return loop_value(tail, n, i - head_count);
+    if (loop_is_half(first))
+        return loop_value(fresh, n, i);
+    return loop_value(kept, n, i);
 }
 
 /* The angle between two vectors, from 0 to pi. */
@@ -908,8 +895,8 @@ FUNCTION(float) loop_height(vec3 a, vec3 b, vec3 m)
     return length3(sub3(from, scale3(along, dot3(from, along))));
 }
 
-/* Clip coordinates of a point, with z = 0. camera: a 4x4 matrix in rows, half the picture's width and height
- * in pixels, the least w, and whether geometry outside the picture counts too. */
+/* Clip coordinates of a point, with z = 0. camera: a 4x4 matrix in rows, the picture's width and height in
+ * pixels, the least w, and whether geometry outside the picture counts too. */
 FUNCTION(vec4) loop_project(vec3 p, tml_words camera)
 {
     vec4 clip;
@@ -929,8 +916,8 @@ FUNCTION(float) loop_pixels(vec4 a, vec4 b, tml_words camera)
     float least = tml_word_float(camera, 18u);
     float a_w = max(a.w, least);
     float b_w = max(b.w, least);
-    return length2(VEC2((b.x / b_w - a.x / a_w) * tml_word_float(camera, 16u),
-                        (b.y / b_w - a.y / a_w) * tml_word_float(camera, 17u)));
+    return 0.5f * length2(VEC2((b.x / b_w - a.x / a_w) * tml_word_float(camera, 16u),
+                               (b.y / b_w - a.y / a_w) * tml_word_float(camera, 17u)));
 }
 
 /* Do three projected points all lie outside one border of the picture, or all behind the camera? */

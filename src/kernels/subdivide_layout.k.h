@@ -11,4 +11,10 @@
 #define LOOP_PINNED  2u /* new boundary vertices are corners */
 #define LOOP_LINEAR  4u /* linear subdivision, without smoothing */
 
+/* Words of an adaptive level's sizes. */
+#define LEVEL_TRIANGLES 0u
+#define LEVEL_HALVES    1u
+#define LEVEL_SHORT     2u /* not 0: it, or a level before it, is empty for want of room */
+#define LEVEL_SIZES     3u
+
 #endif

@@ -18,9 +18,10 @@
  *
  * Each step is a map, a scan, a compaction or an expansion of streams, whose lengths are counts of
  * earlier steps. A first run reads back each count where it is needed. On engines where this waits
- * for the device, later runs expect the last run's counts plus a margin: unused entries are marked
- * as such (subdivide.k.h) and change no result, the whole run is enqueued, and all counts are read
- * at its end. If one exceeds what was expected, the run is repeated with exact sizes. */
+ * for the device, later runs leave the lengths on the device, expect the last run's counts plus a
+ * margin as their bounds, and read all counts at their end. If one exceeds what was expected, the
+ * run is repeated with exact sizes. An enqueued run has its bounds from the caller and reads
+ * nothing. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -56,34 +57,33 @@ enum { BUDGET_RUNS = 24, REPEATED_RUNS = 3 };
 enum {
     TALLY_SELECTED,
     TALLY_LEAVES,
-    TALLY_WORST, /* a float: the largest error of a leaf */
-    TALLY_FRESH, /* new vertices, by topology */
-    TALLY_LEVEL = TALLY_FRESH + SUBDIVIDE_TOPOLOGIES,
-    TALLY_VERTICES = TALLY_LEVEL * (TML_SUBDIVIDE_MAX_LEVELS + 1), /* by topology */
-    TALLY_WORDS = TALLY_VERTICES + SUBDIVIDE_TOPOLOGIES,
+    TALLY_WORST,    /* a float: the largest error of a leaf */
+    TALLY_VERTICES, /* by topology */
+    TALLY_LEVEL = TALLY_VERTICES + SUBDIVIDE_TOPOLOGIES,
+    TALLY_USED = TALLY_LEVEL * (TML_SUBDIVIDE_MAX_LEVELS + 1), /* vertices, by topology */
+    TALLY_WORDS = TALLY_USED + SUBDIVIDE_TOPOLOGIES,
 };
 
-/* The arrays of one level, kept for the next call. Topology [0] is the mesh. */
+/* The arrays of one level that the way up reads, kept for the next call. Topology [0] is the mesh. */
 typedef struct part_level {
-    subdivide_spare halves[SUBDIVIDE_TOPOLOGIES], owns[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare ranks[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare tree, errors, wearing, wants, touched, selects, select_ranks, want_ranks;
-    subdivide_spare places, list, origins, reds, there, codes;
+    subdivide_spare halves[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
+    subdivide_spare errors, wants, places, list, origins, reds, there, codes;
+    subdivide_spare sizes; /* LEVEL_..., from level 1 on */
 } part_level;
 
 /* Has members of type subdivide_spare alone: subdivide_adaptive_destroy reads it as one array. */
 typedef struct adaptive_spares {
     part_level levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
-    subdivide_spare vertices[SUBDIVIDE_TOPOLOGIES][2];
-    subdivide_spare points[SUBDIVIDE_VALUES][2]; /* level l at [l % 2] */
+    subdivide_spare tree, wearing, touched, selects, ranks, owns, numbers, want_ranks;
+    subdivide_spare vertices[SUBDIVIDE_TOPOLOGIES][2]; /* level l at [l % 2] */
+    subdivide_spare points[SUBDIVIDE_VALUES][2];
     subdivide_spare limits[SUBDIVIDE_VALUES][2], fresh_limits[SUBDIVIDE_VALUES];
     subdivide_spare worn_limits[SUBDIVIDE_VALUES];
     subdivide_spare normals[2], fresh_normals, worn_normals, vertex_normals;
-    subdivide_spare used[SUBDIVIDE_TOPOLOGIES][2], fresh_used, numbers[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare triples[SUBDIVIDE_TOPOLOGIES][2], leaf_triples, pairs[2], leaf_pairs;
+    subdivide_spare used[SUBDIVIDE_TOPOLOGIES], used_numbers[SUBDIVIDE_TOPOLOGIES];
     subdivide_spare kept, middles, low_ends, high_ends, edge_errors, leaf_errors, depths;
     subdivide_spare counts[TALLY_WORDS]; /* one element each */
-    subdivide_spare count, worst, camera, tally;
+    subdivide_spare count, worst, camera, tally, written;
 } adaptive_spares;
 
 struct subdivide_adaptive {
@@ -94,11 +94,11 @@ struct subdivide_adaptive {
     uint32_t known[TALLY_WORDS];
 };
 
-/* Of one level: its triangles, how many are selected, its vertices, and how many more its
- * refinement makes. In a run with expected sizes these are upper bounds. */
+/* Of one level: its triangles, how many are selected, its vertices. In a run with lengths on the
+ * device these are upper bounds. */
 typedef struct level_counts {
     uint64_t triangles, selected;
-    uint64_t vertices[SUBDIVIDE_TOPOLOGIES], fresh[SUBDIVIDE_TOPOLOGIES];
+    uint64_t vertices[SUBDIVIDE_TOPOLOGIES];
 } level_counts;
 
 typedef struct adaptive_run {
@@ -109,15 +109,17 @@ typedef struct adaptive_run {
     const tml_subdivide_adaptive_desc *desc;
     tml_status status; /* of the first step that failed: those after it do nothing */
     float threshold;   /* of this run */
+    tml_buffer camera; /* PIXELS */
     uint32_t max_depth;
     uint32_t depth;      /* the finest level, or with expected sizes an upper bound */
     uint64_t leaf_bound; /* the run stops beyond so many triangles; 0: never */
     bool is_beyond;
-    bool is_expected; /* sizes come from an earlier run */
+    bool is_expected; /* bounds of lengths come from an earlier run */
     double progress;  /* the largest reported; further runs do not report less */
     uint32_t tally[TALLY_WORDS];
     uint32_t places[TALLY_WORDS], place_count; /* entries of tally that are still to be read */
     level_counts levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
+    bool has_middles[SUBDIVIDE_TOPOLOGIES]; /* level 0: else its half-edges are the mesh's */
     /* What the run made. */
     uint64_t triangle_count, vertex_count[SUBDIVIDE_TOPOLOGIES];
     uint64_t level_leaves[TML_SUBDIVIDE_MAX_LEVELS + 1];
@@ -151,29 +153,28 @@ static void room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint6
 }
 
 static void map_into(adaptive_run *run, const tml_kernel *kernel, tml_params params,
-                     const tml_buffer in[TML_MAX_INPUTS], uint64_t count, tml_buffer out)
+                     const tml_buffer in[TML_MAX_INPUTS], tml_length length, tml_buffer out)
 {
-    if (count == 0)
+    if (length.count == 0)
         return;
-    tml_map_desc desc = {
-        .kernel = kernel, .params = params, .length = {.count = count}, .out = out};
+    tml_map_desc desc = {.kernel = kernel, .params = params, .length = length, .out = out};
     memcpy(desc.in, in, sizeof desc.in);
     STEP(run, tml_map(run->tml, &desc));
 }
 
 static void map_to(adaptive_run *run, const tml_kernel *kernel, tml_params params,
-                   const tml_buffer in[TML_MAX_INPUTS], uint64_t count, subdivide_spare *out)
+                   const tml_buffer in[TML_MAX_INPUTS], tml_length length, subdivide_spare *out)
 {
-    room(run, out, kernel->result, count);
-    map_into(run, kernel, params, in, count, out->buffer);
+    room(run, out, kernel->result, length.count);
+    map_into(run, kernel, params, in, length, out->buffer);
 }
 
-/* Maps count elements into a spare; the inputs come last. */
-#define MAP(run, kernel, params, count, out, ...)                                                  \
-    map_to(run, TML_USE(kernel), params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, count,   \
+/* Maps length elements into a spare; the inputs come last. */
+#define MAP(run, kernel, params, length, out, ...)                                                 \
+    map_to(run, TML_USE(kernel), params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, length,  \
            out)
-#define MAP_FORM(run, kernels, form, params, count, out, ...)                                      \
-    map_to(run, (kernels)[form], params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, count,   \
+#define MAP_FORM(run, kernels, form, params, length, out, ...)                                     \
+    map_to(run, (kernels)[form], params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, length,  \
            out)
 
 static const tml_params plain = {.f = {0}};
@@ -183,9 +184,9 @@ static tml_params with_flags(uint64_t count, uint32_t flags)
     return (tml_params){.u = {(uint32_t)count, 0, flags, 0}};
 }
 
-static void fill(adaptive_run *run, uint32_t word, uint64_t count, subdivide_spare *out)
+static void fill(adaptive_run *run, uint32_t word, tml_length length, subdivide_spare *out)
 {
-    MAP(run, subdiv_fill, with_flags(word, 0), count, out, {0, 0});
+    MAP(run, subdiv_fill, with_flags(word, 0), length, out, {0, 0});
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -243,57 +244,98 @@ static void read_tally(adaptive_run *run)
     STEP(run, tml_buffer_read(run->tml, tally, run->tally));
 }
 
-/* ranks: the exclusive prefix sum of marks, each 0 or 1. Returns their sum, or an upper bound
- * (count_of). */
-static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, uint64_t count,
-                           subdivide_spare *ranks, uint32_t place)
+/* Are the lengths on the device? */
+static bool is_counted(const adaptive_run *run)
 {
-    room(run, ranks, TML_U32, count);
-    tml_buffer counted = count_room(run, place, TML_U32);
-    if (count == 0)
-        return 0;
-    STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = marks,
-                                                  .length = {.count = count},
-                                                  .out = ranks->buffer,
-                                                  .total = counted}));
-    take_count(run, place);
-    return run->status == TML_OK ? TML_MIN_OF(count_of(run, place), count) : 0;
+    return run->is_expected;
 }
 
-/* list: the indices of the marks that are set. Where total is an upper bound, LOOP_NONE fills the
- * rest. */
-static void list_marks(adaptive_run *run, tml_buffer marks, uint64_t count, uint64_t total,
-                       subdivide_spare *list)
+/* The triangles of level l, or its half-edges. */
+static tml_length level_length(const adaptive_run *run, uint32_t l, uint32_t which)
 {
-    if (run->is_expected)
-        fill(run, LOOP_NONE, total, list);
-    else
-        room(run, list, TML_U32, total);
-    if (total)
+    uint64_t each = which == LEVEL_HALVES ? 3 : 1;
+    tml_length length = tml_length_of(each * run->levels[l].triangles);
+    if (l > 0 && is_counted(run)) {
+        length.device = run->spares->levels[l].sizes.buffer;
+        length.device_index = which;
+    }
+    return length;
+}
+
+static tml_length triangles_of(const adaptive_run *run, uint32_t l)
+{
+    return level_length(run, l, LEVEL_TRIANGLES);
+}
+
+static tml_length halves_of(const adaptive_run *run, uint32_t l)
+{
+    return level_length(run, l, LEVEL_HALVES);
+}
+
+/* The count on the device of level l's vertices. */
+static tml_buffer vertex_count(const adaptive_run *run, uint32_t l, uint32_t t)
+{
+    return run->spares->counts[tally_place(l, TALLY_VERTICES + t)].buffer;
+}
+
+static tml_length vertices_of(const adaptive_run *run, uint32_t l, uint32_t t)
+{
+    tml_length length = tml_length_of(run->levels[l].vertices[t]);
+    if (l > 0 && is_counted(run))
+        length.device = vertex_count(run, l, t);
+    return length;
+}
+
+/* out: the exclusive prefix sum of marks, each 0 or 1, from start on. Counts the end at place, and returns
+ * it, or an upper bound (count_of). */
+static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, tml_length length, tml_buffer start,
+                           subdivide_spare *out, uint32_t place)
+{
+    room(run, out, TML_U32, length.count);
+    tml_buffer counted = count_room(run, place, TML_U32);
+    if (length.count == 0)
+        return 0;
+    STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = marks,
+                                                  .length = length,
+                                                  .out = out->buffer,
+                                                  .start = start,
+                                                  .total = counted}));
+    take_count(run, place);
+    return run->status == TML_OK ? count_of(run, place) : 0;
+}
+
+/* Writes the indices of the marks that are set into list, from element first on. */
+static void list_marks(adaptive_run *run, tml_buffer marks, tml_length length, tml_buffer list,
+                       tml_buffer first)
+{
+    if (length.count)
         STEP(run,
              tml_compact(run->tml, &(tml_compact_desc){
                                        .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {marks}},
-                                       .length = {.count = count},
-                                       .indices = list->buffer}));
+                                       .length = length,
+                                       .out_first = first,
+                                       .indices = list}));
 }
 
-static void reduce_max(adaptive_run *run, tml_buffer in, uint64_t count, tml_buffer out)
+static void reduce_max(adaptive_run *run, tml_buffer in, tml_length length, tml_buffer out)
 {
     STEP(run,
-         tml_reduce(run->tml,
-                    &(tml_reduce_desc){
-                        .fold = TML_FOLD_MAX, .in = in, .length = {.count = count}, .out = out}));
+         tml_reduce(run->tml, &(tml_reduce_desc){
+                                  .fold = TML_FOLD_MAX, .in = in, .length = length, .out = out}));
 }
 
 static tml_buffer level_halves(const adaptive_run *run, uint32_t l, uint32_t t)
 {
+    if (l == 0 && !run->has_middles[t])
+        return run->subdivider->topologies[t].levels[0].halves;
     return run->spares->levels[l].halves[t].buffer;
 }
 
 /* Two levels' vertices and values are kept: those of level l at [l % 2]. */
 static tml_buffer level_vertices(const adaptive_run *run, uint32_t l, uint32_t t)
 {
-    return run->spares->vertices[t][l % 2].buffer;
+    return l == 0 ? run->subdivider->topologies[t].levels[0].vertices
+                  : run->spares->vertices[t][l % 2].buffer;
 }
 
 static tml_buffer level_points(const adaptive_run *run, uint32_t l, uint32_t v)
@@ -327,33 +369,28 @@ static void start_level(adaptive_run *run)
     level_counts *counts = &run->levels[0];
     counts->triangles = subdivider->info.triangle_count;
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
-        const subdivide_level *base = &subdivider->topologies[t].levels[0];
-        counts->vertices[t] = base->vertex_count;
-        /* Copies, since refinement writes to a level's half-edges and to the other level's
-         * vertices. */
-        MAP(run, subdiv_copy_record, plain, 3 * base->triangle_count, &level->halves[t],
-            base->halves);
-        MAP(run, subdiv_copy_record, plain, base->vertex_count, &spares->vertices[t][0],
-            base->vertices);
-        fill(run, 1, base->vertex_count, &spares->used[t][0]);
+        counts->vertices[t] = subdivider->topologies[t].levels[0].vertex_count;
+        run->has_middles[t] = false;
+        fill(run, (uint32_t)counts->vertices[t], tml_length_of(1),
+             &spares->counts[tally_place(0, TALLY_VERTICES + t)]);
     }
     for (uint32_t v = 0; v < subdivider->value_count; v++) {
         const subdivide_values *values = &subdivider->values[v];
-        const subdivide_level *base = &subdivider->topologies[values->topology].levels[0];
+        uint32_t t = values->topology;
         MAP_FORM(run, subdivide_settle_kernels, values->components - 1,
-                 with_flags(0, flags_of(run, v)), base->vertex_count, &spares->limits[v][0],
-                 base->halves, base->vertices, values->base);
+                 with_flags(0, flags_of(run, v)), vertices_of(run, 0, t), &spares->limits[v][0],
+                 level_halves(run, 0, t), level_vertices(run, 0, t), values->base);
     }
-    const subdivide_level *base = &subdivider->topologies[0].levels[0];
     if (run->desc->normals)
-        MAP_FORM(run, &subdivide_vertex_normal, 0, plain, base->vertex_count, &spares->normals[0],
-                 base->halves, base->vertices, subdivider->values[0].base, subdivider->turns);
-    fill(run, 1, counts->triangles, &level->tree);
+        MAP_FORM(run, &subdivide_vertex_normal, 0, plain, vertices_of(run, 0, 0),
+                 &spares->normals[0], level_halves(run, 0, 0), level_vertices(run, 0, 0),
+                 subdivider->values[0].base, subdivider->turns);
+    fill(run, 1, triangles_of(run, 0), &spares->tree);
     if (run->desc->origins && !tml_buffer_is_none(subdivider->triangle_origins))
-        MAP(run, subdiv_copy_mark, plain, counts->triangles, &level->origins,
+        MAP(run, subdiv_copy_mark, plain, triangles_of(run, 0), &level->origins,
             subdivider->triangle_origins);
     else if (run->desc->origins)
-        MAP(run, subdiv_position, plain, counts->triangles, &level->origins, {0, 0});
+        MAP(run, subdiv_position, plain, triangles_of(run, 0), &level->origins, {0, 0});
 }
 
 /* ---- down: what is wanted -------------------------------------------------------------------- */
@@ -365,22 +402,22 @@ static void find_middles(adaptive_run *run, uint32_t l)
     adaptive_spares *spares = run->spares;
     tml_buffer halves = level_halves(run, l, 0), points = level_points(run, l, 0);
     tml_params params = with_flags(0, flags_of(run, 0));
-    MAP(run, subdiv_kept, params, run->levels[l].vertices[0], &spares->kept, halves,
+    MAP(run, subdiv_kept, params, vertices_of(run, l, 0), &spares->kept, halves,
         level_vertices(run, l, 0), points);
-    MAP(run, subdiv_middle_ahead, params, 3 * run->levels[l].triangles, &spares->middles, halves,
-        points, spares->kept.buffer);
+    MAP(run, subdiv_middle_ahead, params, halves_of(run, l), &spares->middles, halves, points,
+        spares->kept.buffer);
 }
 
 static void measure_by_kernel(adaptive_run *run, uint32_t l)
 {
     adaptive_spares *spares = run->spares;
-    uint64_t count = 3 * run->levels[l].triangles;
+    tml_length count = halves_of(run, l);
     tml_buffer halves = level_halves(run, l, 0), limits = level_limits(run, l, 0);
     MAP(run, subdiv_low_end, plain, count, &spares->low_ends, halves, limits);
     MAP(run, subdiv_high_end, plain, count, &spares->high_ends, halves, limits);
     MAP_FORM(run, &run->desc->kernel, 0, run->desc->params, count, &spares->edge_errors,
              spares->low_ends.buffer, spares->high_ends.buffer, spares->middles.buffer);
-    MAP(run, subdiv_worst, plain, run->levels[l].triangles, &spares->levels[l].errors,
+    MAP(run, subdiv_worst, plain, triangles_of(run, l), &spares->levels[l].errors,
         spares->edge_errors.buffer);
 }
 
@@ -391,13 +428,13 @@ static void measure(adaptive_run *run, uint32_t l)
     subdivide_spare *errors = &spares->levels[l].errors;
     tml_subdivide_criterion criterion = run->desc->criterion;
     tml_buffer halves = level_halves(run, l, 0), limits = level_limits(run, l, 0);
-    uint64_t count = run->levels[l].triangles;
+    tml_length count = triangles_of(run, l);
     if (criterion >= TML_SPLIT_ANGLE)
         find_middles(run, l);
     if (criterion == TML_SPLIT_LENGTH)
         MAP(run, subdiv_length, plain, count, errors, halves, limits);
     else if (criterion == TML_SPLIT_PIXELS)
-        MAP(run, subdiv_pixels, plain, count, errors, halves, limits, spares->camera.buffer);
+        MAP(run, subdiv_pixels, plain, count, errors, halves, limits, run->camera);
     else if (criterion == TML_SPLIT_ANGLE)
         MAP(run, subdiv_angle, plain, count, errors, halves, limits, spares->middles.buffer);
     else if (criterion == TML_SPLIT_DISTANCE)
@@ -410,58 +447,68 @@ static void measure(adaptive_run *run, uint32_t l)
  * them. */
 static void select_triangles(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->spares->levels[l];
+    adaptive_spares *spares = run->spares;
+    part_level *level = &spares->levels[l];
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
     const tml_params threshold = {.f = {run->threshold}};
-    uint64_t count = run->levels[l].triangles;
+    tml_length length = triangles_of(run, l);
     if (is_wearing(run, l)) {
-        MAP(run, subdiv_wearing, plain, count, &level->wearing, halves, vertices);
-        MAP(run, subdiv_want_wearing, threshold, count, &level->wants, level->tree.buffer,
-            level->errors.buffer, level->wearing.buffer);
+        MAP(run, subdiv_wearing, plain, length, &spares->wearing, halves, vertices);
+        MAP(run, subdiv_want_wearing, threshold, length, &level->wants, spares->tree.buffer,
+            level->errors.buffer, spares->wearing.buffer);
     } else {
-        MAP(run, subdiv_want, threshold, count, &level->wants, level->tree.buffer,
+        MAP(run, subdiv_want, threshold, length, &level->wants, spares->tree.buffer,
             level->errors.buffer);
     }
-    MAP(run, subdiv_touch, plain, run->levels[l].vertices[0], &level->touched, halves, vertices,
+    MAP(run, subdiv_touch, plain, vertices_of(run, l, 0), &spares->touched, halves, vertices,
         level->wants.buffer);
-    MAP(run, subdiv_select, plain, count, &level->selects, halves, level->touched.buffer);
-    run->levels[l].selected = rank_marks(run, level->selects.buffer, count, &level->select_ranks,
-                                         tally_place(l, TALLY_SELECTED));
+    MAP(run, subdiv_select, plain, length, &spares->selects, halves, spares->touched.buffer);
+    uint64_t selected = rank_marks(run, spares->selects.buffer, length, (tml_buffer){0, 0},
+                                   &spares->ranks, tally_place(l, TALLY_SELECTED));
+    run->levels[l].selected = TML_MIN_OF(selected, length.count);
 }
 
 /* ---- down: the next level -------------------------------------------------------------------- */
+
+/* The sizes of level l + 1 on the device. */
+static void find_sizes(adaptive_run *run, uint32_t l)
+{
+    part_level *level = &run->spares->levels[l];
+    tml_buffer selected = run->spares->counts[tally_place(l, TALLY_SELECTED)].buffer;
+    MAP(run, subdiv_sizes, ((tml_params){.u = {(uint32_t)run->levels[l].selected, l == 0}}),
+        tml_length_of(LEVEL_SIZES), &level[1].sizes, selected,
+        l == 0 ? selected : level->sizes.buffer);
+}
 
 /* Numbers the vertices that split edges of the selected triangles, and writes the numbers into the
  * half-edges. */
 static void make_middles(adaptive_run *run, uint32_t l, uint32_t t)
 {
-    part_level *level = &run->spares->levels[l];
-    level_counts *counts = &run->levels[l];
-    uint64_t count = 3 * counts->triangles;
-    tml_buffer halves = level_halves(run, l, t);
-    MAP(run, subdiv_own, plain, count, &level->owns[t], halves, level_halves(run, l, 0),
+    adaptive_spares *spares = run->spares;
+    part_level *level = &spares->levels[l];
+    tml_length length = halves_of(run, l);
+    tml_buffer halves = level_halves(run, l, t), before = vertex_count(run, l, t);
+    MAP(run, subdiv_own, plain, length, &spares->owns, halves, level_halves(run, l, 0),
         level->places.buffer);
-    counts->fresh[t] = rank_marks(run, level->owns[t].buffer, count, &level->ranks[t],
-                                  tally_place(l, TALLY_FRESH + t));
-    list_marks(run, level->owns[t].buffer, count, counts->fresh[t], &level->firsts[t]);
-    map_into(
-        run, TML_USE(subdiv_middle),
-        (tml_params){.u = {(uint32_t)counts->vertices[t], (uint32_t)counts->fresh[t]}},
-        (const tml_buffer[TML_MAX_INPUTS]){halves, level->owns[t].buffer, level->ranks[t].buffer},
-        count, halves);
+    uint64_t end = rank_marks(run, spares->owns.buffer, length, before, &spares->numbers,
+                              tally_place(l + 1, TALLY_VERTICES + t));
+    run->levels[l + 1].vertices[t] = end;
+    room(run, &level->firsts[t], TML_U32, end);
+    fill(run, LOOP_NONE, vertices_of(run, l, t), &level->firsts[t]);
+    list_marks(run, spares->owns.buffer, length, level->firsts[t].buffer, before);
+    MAP(run, subdiv_middle, with_flags(end, 0), length, &level->halves[t], halves,
+        spares->owns.buffer, spares->numbers.buffer);
+    run->has_middles[t] = true;
 }
 
 static void make_part(adaptive_run *run, uint32_t l, uint32_t t)
 {
     part_level *level = &run->spares->levels[l], *next = &run->spares->levels[l + 1];
-    level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
-    after->vertices[t] = counts->vertices[t] + counts->fresh[t];
-    MAP(run, subdiv_part_half, plain, 3 * after->triangles, &next->halves[t],
+    MAP(run, subdiv_part_half, plain, halves_of(run, l + 1), &next->halves[t],
         level_halves(run, l, t), level->list.buffer, level->places.buffer);
-    MAP(run, subdiv_part_vertex,
-        with_flags(counts->vertices[t], run->subdivider->topologies[t].flags), after->vertices[t],
-        &run->spares->vertices[t][(l + 1) % 2], level_vertices(run, l, t), level_halves(run, l, t),
-        level->firsts[t].buffer, level->places.buffer);
+    MAP(run, subdiv_part_vertex, with_flags(0, run->subdivider->topologies[t].flags),
+        vertices_of(run, l + 1, t), &run->spares->vertices[t][(l + 1) % 2], level->firsts[t].buffer,
+        level_vertices(run, l, t), level_halves(run, l, t), level->places.buffer);
 }
 
 /* Values number v of level l + 1, and their limits. */
@@ -470,33 +517,34 @@ static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
     adaptive_spares *spares = run->spares;
     const subdivide_values *values = &run->subdivider->values[v];
     uint32_t t = values->topology, form = values->components - 1;
-    uint64_t kept = run->levels[l].vertices[t], fresh = run->levels[l].fresh[t];
+    tml_length length = vertices_of(run, l + 1, t);
     tml_buffer halves = level_halves(run, l, t), vertices = level_vertices(run, l, t);
     tml_buffer points = level_points(run, l, v), limits = level_limits(run, l, v);
-    tml_params params = with_flags(kept, flags_of(run, v));
-    const subdivide_spare *firsts = &spares->levels[l].firsts[t];
+    tml_buffer firsts = spares->levels[l].firsts[t].buffer;
+    tml_params params = with_flags(0, flags_of(run, v));
     subdivide_spare *next = &spares->points[v][(l + 1) % 2];
-    MAP_FORM(run, subdivide_child_kernels, form, params, kept + fresh, next, halves, vertices,
-             firsts->buffer, points);
-    MAP_FORM(run, new_limit_kernels, form, params, fresh, &spares->fresh_limits[v], firsts->buffer,
-             halves, points, next->buffer);
+    MAP_FORM(run, subdivide_child_kernels, form, params, length, next, halves, vertices, firsts,
+             points);
+    MAP_FORM(run, new_limit_kernels, form, params, length, &spares->fresh_limits[v], firsts, halves,
+             points, next->buffer);
     if (is_wearing(run, l)) {
-        MAP_FORM(run, worn_limit_kernels, form, params, kept, &spares->worn_limits[v], limits,
-                 halves, vertices, next->buffer);
+        MAP_FORM(run, worn_limit_kernels, form, params, vertices_of(run, l, t),
+                 &spares->worn_limits[v], limits, halves, vertices, next->buffer);
         limits = spares->worn_limits[v].buffer;
     }
-    MAP_FORM(run, join_kernels, form, params, kept + fresh, &spares->limits[v][(l + 1) % 2], limits,
-             spares->fresh_limits[v].buffer);
+    MAP_FORM(run, join_kernels, form, plain, length, &spares->limits[v][(l + 1) % 2], firsts,
+             limits, spares->fresh_limits[v].buffer);
 }
 
 static void make_normals(adaptive_run *run, uint32_t l)
 {
     adaptive_spares *spares = run->spares;
-    uint64_t kept = run->levels[l].vertices[0], fresh = run->levels[l].fresh[0];
+    tml_length kept = vertices_of(run, l, 0), length = vertices_of(run, l + 1, 0);
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
     tml_buffer next = spares->points[0][(l + 1) % 2].buffer, old = spares->normals[l % 2].buffer;
-    MAP(run, subdiv_new_normal, with_flags(0, flags_of(run, 0)), fresh, &spares->fresh_normals,
-        spares->levels[l].firsts[0].buffer, halves, level_points(run, l, 0), next);
+    tml_buffer firsts = spares->levels[l].firsts[0].buffer;
+    MAP(run, subdiv_new_normal, with_flags(0, flags_of(run, 0)), length, &spares->fresh_normals,
+        firsts, halves, level_points(run, l, 0), next);
     if (is_wearing(run, l)) {
         MAP(run, subdiv_wearing_normal, plain, kept, &spares->vertex_normals, halves, vertices,
             next, run->subdivider->turns);
@@ -504,13 +552,14 @@ static void make_normals(adaptive_run *run, uint32_t l)
             spares->vertex_normals.buffer, halves, vertices);
         old = spares->worn_normals.buffer;
     }
-    MAP_FORM(run, join_kernels, 2, with_flags(kept, 0), kept + fresh, &spares->normals[(l + 1) % 2],
-             old, spares->fresh_normals.buffer);
+    MAP_FORM(run, join_kernels, 2, plain, length, &spares->normals[(l + 1) % 2], firsts, old,
+             spares->fresh_normals.buffer);
 }
 
 static void refine(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->spares->levels[l], *next = &run->spares->levels[l + 1];
+    adaptive_spares *spares = run->spares;
+    part_level *level = &spares->levels[l], *next = &spares->levels[l + 1];
     level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
     after->triangles = 4 * counts->selected;
     if (after->triangles > max_triangles && run->is_expected) {
@@ -523,9 +572,12 @@ static void refine(adaptive_run *run, uint32_t l)
                             "threshold, or a smaller desc.max_depth or budget",
                             call, l + 1, (unsigned long long)after->triangles,
                             (unsigned long long)max_triangles));
-    MAP(run, subdiv_place, with_flags(counts->selected, 0), counts->triangles, &level->places,
-        level->selects.buffer, level->select_ranks.buffer);
-    list_marks(run, level->selects.buffer, counts->triangles, counts->selected, &level->list);
+    find_sizes(run, l);
+    tml_length length = triangles_of(run, l);
+    MAP(run, subdiv_place, plain, length, &level->places, spares->selects.buffer,
+        spares->ranks.buffer, next->sizes.buffer);
+    room(run, &level->list, TML_U32, counts->selected);
+    list_marks(run, spares->selects.buffer, length, level->list.buffer, (tml_buffer){0, 0});
     /* The mesh comes first; channels read its half-edges afterwards, but only twins, which
      * make_middles keeps. */
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
@@ -536,10 +588,10 @@ static void refine(adaptive_run *run, uint32_t l)
         make_normals(run, l);
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
         make_part(run, l, t);
-    MAP(run, subdiv_inherit, plain, after->triangles, &next->tree, level->list.buffer,
-        level->wants.buffer);
+    length = triangles_of(run, l + 1);
+    MAP(run, subdiv_inherit, plain, length, &spares->tree, level->list.buffer, level->wants.buffer);
     if (run->desc->origins)
-        MAP(run, subdiv_inherit, plain, after->triangles, &next->origins, level->list.buffer,
+        MAP(run, subdiv_inherit, plain, length, &next->origins, level->list.buffer,
             level->origins.buffer);
 }
 
@@ -549,11 +601,11 @@ static void count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
 {
     part_level *level = &run->spares->levels[l];
     uint64_t wanted = 0;
-    room(run, &level->want_ranks, TML_U32, run->levels[l].triangles);
+    room(run, &run->spares->want_ranks, TML_U32, run->levels[l].triangles);
     tml_buffer count = exact_room(run, &run->spares->count, TML_U32, 1);
     STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = level->wants.buffer,
                                                   .length = {.count = run->levels[l].triangles},
-                                                  .out = level->want_ranks.buffer,
+                                                  .out = run->spares->want_ranks.buffer,
                                                   .total = count}));
     STEP(run, tml_buffer_read_count(run->tml, count, &wanted));
     *leaves += 3 * wanted;
@@ -593,83 +645,46 @@ static void go_down(adaptive_run *run)
 static void redden(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->spares->levels[l];
-    uint64_t count = run->levels[l].triangles;
+    tml_length length = triangles_of(run, l);
     if (l == run->depth)
-        fill(run, 0, count, &level->reds);
+        fill(run, 0, length, &level->reds);
     else
-        MAP(run, subdiv_red, plain, count, &level->reds, level->wants.buffer, level->places.buffer,
+        MAP(run, subdiv_red, plain, length, &level->reds, level->wants.buffer, level->places.buffer,
             level[1].halves[0].buffer, level[1].reds.buffer);
 }
 
-/* codes: for each leaf of level l its loop_leaf_code, 0 for other triangles. Counts the leaves'
- * largest error. */
+/* codes: for each leaf of level l its loop_leaf_code, 0 for other triangles. */
 static void find_leaves(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->spares->levels[l];
-    uint64_t count = run->levels[l].triangles;
+    tml_length length = triangles_of(run, l);
     if (l == 0)
-        fill(run, 1, count, &level->there);
+        fill(run, 1, length, &level->there);
     else
-        MAP(run, subdiv_inherit, plain, count, &level->there, level[-1].list.buffer,
+        MAP(run, subdiv_inherit, plain, length, &level->there, level[-1].list.buffer,
             level[-1].reds.buffer);
-    MAP(run, subdiv_leaf, plain, count, &level->codes, level->there.buffer, level->reds.buffer,
+    MAP(run, subdiv_leaf, plain, length, &level->codes, level->there.buffer, level->reds.buffer,
         level_halves(run, l, 0), level->reds.buffer);
-    MAP(run, subdiv_leaf_error, plain, count, &run->spares->leaf_errors, level->codes.buffer,
-        level->errors.buffer);
-    if (count == 0)
-        return;
-    reduce_max(run, run->spares->leaf_errors.buffer, count,
-               count_room(run, tally_place(l, TALLY_WORST), TML_F32));
-    take_count(run, tally_place(l, TALLY_WORST));
 }
 
-/* used: marks of the vertices that the result has. Appends those that split an edge of level l:
- * they are used if a triangle at that edge is red. */
-static void find_used(adaptive_run *run, uint32_t l, uint32_t t)
-{
-    adaptive_spares *spares = run->spares;
-    const part_level *level = &spares->levels[l];
-    const level_counts *counts = &run->levels[l];
-    MAP(run, subdiv_used, plain, counts->fresh[t], &spares->fresh_used, level->firsts[t].buffer,
-        level_halves(run, l, 0), level->reds.buffer);
-    MAP(run, subdiv_join_marks, with_flags(counts->vertices[t], 0),
-        counts->vertices[t] + counts->fresh[t], &spares->used[t][(l + 1) % 2],
-        spares->used[t][l % 2].buffer, spares->fresh_used.buffer);
-}
-
-/* Expands the leaves of level l and writes them in front of the coarser elements that coarser
- * levels gave, from out[l % 2] into out[(l + 1) % 2]. */
-static void expand_leaves(adaptive_run *run, uint32_t l, const tml_kernel *emit,
-                          const tml_buffer in[TML_MAX_INPUTS], const tml_kernel *join,
-                          uint64_t coarser, subdivide_spare *leaves, subdivide_spare out[2])
-{
-    uint64_t count = run->level_leaves[l];
-    room(run, leaves, emit->result, count);
-    tml_expand_desc desc = {.count_kernel = TML_USE(subdiv_leaf_count),
-                            .emit_kernel = emit,
-                            .params = with_flags(l, 0),
-                            .length = {.count = run->levels[l].triangles},
-                            .out = leaves->buffer};
-    memcpy(desc.in, in, sizeof desc.in);
-    if (count)
-        STEP(run, tml_expand(run->tml, &desc));
-    map_to(run, join, with_flags(count, 0),
-           (const tml_buffer[TML_MAX_INPUTS]){leaves->buffer, out[l % 2].buffer}, count + coarser,
-           &out[(l + 1) % 2]);
-}
-
+/* The largest error of level l's leaves, and how many triangles they give. */
 static void count_leaves(adaptive_run *run, uint32_t l)
 {
-    uint32_t place = tally_place(l, TALLY_LEAVES);
-    uint64_t count = run->levels[l].triangles;
-    if (count == 0)
+    part_level *level = &run->spares->levels[l];
+    tml_length length = triangles_of(run, l);
+    MAP(run, subdiv_leaf_error, plain, length, &run->spares->leaf_errors, level->codes.buffer,
+        level->errors.buffer);
+    if (length.count == 0)
         return;
-    tml_buffer total = count_room(run, place, TML_U32);
+    reduce_max(run, run->spares->leaf_errors.buffer, length,
+               count_room(run, tally_place(l, TALLY_WORST), TML_F32));
+    take_count(run, tally_place(l, TALLY_WORST));
+    tml_buffer total = count_room(run, tally_place(l, TALLY_LEAVES), TML_U32);
     STEP(run, tml_expand(run->tml, &(tml_expand_desc){.count_kernel = TML_USE(subdiv_leaf_count),
-                                                      .in = {run->spares->levels[l].codes.buffer},
-                                                      .length = {.count = count},
+                                                      .in = {level->codes.buffer},
+                                                      .length = length,
                                                       .total = total}));
-    take_count(run, place);
+    take_count(run, tally_place(l, TALLY_LEAVES));
 }
 
 static void go_up(adaptive_run *run)
@@ -682,71 +697,75 @@ static void go_up(adaptive_run *run)
     }
 }
 
-/* numbers: the exclusive prefix sum of the used vertices, which is their number in the result. */
+/* used: marks of the vertices that the result has: those of level 0, and those that split an edge
+ * at which a triangle is red. used_numbers: their exclusive prefix sum, which is their number in
+ * the result. */
 static void number_vertices(adaptive_run *run)
 {
     adaptive_spares *spares = run->spares;
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
+        subdivide_spare *used = &spares->used[t];
+        tml_length length = vertices_of(run, run->depth, t);
+        room(run, used, TML_U32, length.count);
+        fill(run, 1, vertices_of(run, 0, t), used);
         for (uint32_t l = 0; l < run->depth; l++)
-            find_used(run, l, t);
-        run->vertex_count[t] = rank_marks(run, spares->used[t][run->depth % 2].buffer,
-                                          run->levels[run->depth].vertices[t], &spares->numbers[t],
-                                          TALLY_VERTICES + t);
+            MAP(run, subdiv_used, plain, vertices_of(run, l + 1, t), used,
+                spares->levels[l].firsts[t].buffer, used->buffer, level_halves(run, l, 0),
+                spares->levels[l].reds.buffer);
+        run->vertex_count[t] = rank_marks(run, used->buffer, length, (tml_buffer){0, 0},
+                                          &spares->used_numbers[t], TALLY_USED + t);
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Copies count elements by a join whose second array is empty. */
-static void copy_out(adaptive_run *run, const tml_kernel *join, const subdivide_spare *from,
-                     uint64_t count, tml_buffer out)
+/* Writes what emit makes of each leaf, the finest levels' first. */
+static void expand_leaves(adaptive_run *run, const tml_kernel *emit, uint32_t t, tml_buffer out)
 {
-    map_into(run, join, with_flags(count, 0),
-             (const tml_buffer[TML_MAX_INPUTS]){from->buffer, from->buffer}, count, out);
+    const part_level *levels = run->spares->levels;
+    bool is_origin = emit == TML_USE(subdiv_origin);
+    tml_buffer written = exact_room(run, &run->spares->written, TML_U32, 1), none = {0, 0};
+    bool is_first = true;
+    for (uint32_t l = run->depth + 1; l-- > 0;) {
+        tml_length length = triangles_of(run, l);
+        if (length.count == 0 || (!is_counted(run) && run->level_leaves[l] == 0))
+            continue;
+        STEP(run,
+             tml_expand(run->tml,
+                        &(tml_expand_desc){
+                            .count_kernel = TML_USE(subdiv_leaf_count),
+                            .emit_kernel = emit,
+                            .params = with_flags(l, 0),
+                            .in = {levels[l].codes.buffer,
+                                   is_origin ? levels[l].origins.buffer : level_halves(run, l, t),
+                                   is_origin ? none : run->spares->used_numbers[t].buffer},
+                            .length = length,
+                            .out = out,
+                            .out_first = is_first ? none : written,
+                            .total = written}));
+        is_first = false;
+    }
 }
 
 static void write_triangles(adaptive_run *run, const tml_subdivide_buffers *buffers)
 {
-    adaptive_spares *spares = run->spares;
-    const part_level *levels = spares->levels;
     const tml_kernel *emit = run->desc->slivers ? TML_USE(subdiv_sliver) : TML_USE(subdiv_green);
-    const tml_kernel *join = TML_USE(subdiv_join_triples);
-    for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
-        uint64_t coarser = 0;
-        room(run, &spares->triples[t][0], TML_VEC(TML_U32, 3), 1);
-        for (uint32_t l = 0; l <= run->depth; coarser += run->level_leaves[l++]) {
-            const tml_buffer in[TML_MAX_INPUTS] = {levels[l].codes.buffer, level_halves(run, l, t),
-                                                   spares->numbers[t].buffer};
-            expand_leaves(run, l, emit, in, join, coarser, &spares->leaf_triples,
-                          spares->triples[t]);
-        }
-        copy_out(run, join, &spares->triples[t][(run->depth + 1) % 2], coarser,
-                 subdivide_indices_of(run->subdivider, buffers, t));
-    }
-    if (!run->desc->origins)
-        return;
-    uint64_t coarser = 0;
-    join = TML_USE(subdiv_join_pairs);
-    room(run, &spares->pairs[0], TML_VEC(TML_U32, 2), 1);
-    for (uint32_t l = 0; l <= run->depth; coarser += run->level_leaves[l++]) {
-        const tml_buffer in[TML_MAX_INPUTS] = {levels[l].codes.buffer, levels[l].origins.buffer};
-        expand_leaves(run, l, TML_USE(subdiv_origin), in, join, coarser, &spares->leaf_pairs,
-                      spares->pairs);
-    }
-    copy_out(run, join, &spares->pairs[(run->depth + 1) % 2], coarser, buffers->origins);
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
+        expand_leaves(run, emit, t, subdivide_indices_of(run->subdivider, buffers, t));
+    if (run->desc->origins)
+        expand_leaves(run, TML_USE(subdiv_origin), 0, buffers->origins);
 }
 
 static void write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffers)
 {
     adaptive_spares *spares = run->spares;
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
-        uint64_t count = run->levels[run->depth].vertices[t];
-        const tml_compact_desc none = {.keep = {.kernel = TML_USE(subdiv_is_marked),
-                                                .in = {spares->used[t][run->depth % 2].buffer}},
-                                       .length = {.count = count}};
+        const tml_compact_desc none = {
+            .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {spares->used[t].buffer}},
+            .length = vertices_of(run, run->depth, t)};
         tml_compact_desc desc = none;
         uint32_t payloads = 0;
-        if (count == 0)
+        if (none.length.count == 0)
             continue;
         for (uint32_t v = 0; v < run->subdivider->value_count; v++) {
             if (run->subdivider->values[v].topology != t)
@@ -859,7 +878,7 @@ static tml_status check_desc(const tml_subdivider *subdivider,
 static void set_nearest(adaptive_run *run, tml_buffer camera)
 {
     adaptive_spares *spares = run->spares;
-    uint64_t count = run->subdivider->info.vertex_count;
+    tml_length count = vertices_of(run, 0, 0);
     tml_buffer worst = exact_room(run, &spares->worst, TML_F32, 1);
     MAP(run, subdiv_depth, plain, count, &spares->depths, level_points(run, 0, 0), camera);
     reduce_max(run, spares->depths.buffer, count, worst);
@@ -873,11 +892,12 @@ static void set_camera(adaptive_run *run)
     const tml_subdivide_camera *camera = &run->desc->camera;
     float words[20];
     memcpy(words, camera->matrix, sizeof camera->matrix);
-    words[16] = 0.5f * (float)camera->width;
-    words[17] = 0.5f * (float)camera->height;
+    words[16] = (float)camera->width;
+    words[17] = (float)camera->height;
     words[18] = camera->nearest;
     words[19] = camera->everywhere ? 1.0f : 0.0f;
     tml_buffer buffer = exact_room(run, &run->spares->camera, TML_F32, TML_ARRAY_SIZE(words));
+    run->camera = buffer;
     STEP(run, tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words));
     if (camera->nearest == 0.0f)
         set_nearest(run, buffer);
@@ -904,7 +924,7 @@ static void weigh(adaptive_run *run)
             run->finest = l;
     }
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
-        run->vertex_count[t] = run->tally[TALLY_VERTICES + t];
+        run->vertex_count[t] = run->tally[TALLY_USED + t];
 }
 
 /* One run, down and up. Expected sizes are checked only after it, so a run with them numbers the
@@ -927,11 +947,12 @@ static void run_once(adaptive_run *run)
 static bool is_as_expected(const adaptive_run *run)
 {
     for (uint32_t l = 0; l <= run->depth; l++) {
-        uint32_t selected = tally_place(l, TALLY_SELECTED);
+        uint32_t selected = tally_place(l, TALLY_SELECTED),
+                 vertices = tally_place(l, TALLY_VERTICES);
         if (run->tally[selected] > count_of(run, selected))
             return false;
         for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
-            if (run->tally[selected + TALLY_FRESH + t] > count_of(run, selected + TALLY_FRESH + t))
+            if (run->tally[vertices + t] > count_of(run, vertices + t))
                 return false;
     }
     return true;

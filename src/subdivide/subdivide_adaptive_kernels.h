@@ -104,11 +104,21 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, 
     uint corners = tml_word(touched, loop_origin(halves, h)) +
                    tml_word(touched, loop_origin(halves, h + 1u)) +
                    tml_word(touched, loop_origin(halves, h + 2u));
-    return corners > 0u && !loop_is_place(U(t), halves) ? 1u : 0u;
+    return corners > 0u ? 1u : 0u;
 })
-/* The number of a triangle among the selected ones. params.u[0]: room for those. */
-TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank, tml_params p), {
-    return is_selected != 0u && rank < p.u[0] ? rank : LOOP_NONE;
+/* LEVEL_... of the next level. params.u[0]: room for selected triangles, and where there are more the level is
+ * not refined; params.u[1]: 1 at level 0, which has no sizes before it. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_sizes,
+                (tml_index i, tml_words selected, tml_words sizes, tml_params p), {
+    uint count = tml_word(selected, 0u);
+    bool is_short = count > p.u[0];
+    if (U(i) == LEVEL_SHORT)
+        return is_short || (p.u[1] == 0u && tml_word(sizes, LEVEL_SHORT) != 0u) ? 1u : 0u;
+    return is_short ? 0u : (U(i) == LEVEL_HALVES ? 12u : 4u) * count;
+})
+/* The number of a triangle among those that are refined. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank, tml_words next_sizes), {
+    return is_selected != 0u && tml_word(next_sizes, LEVEL_TRIANGLES) != 0u ? rank : LOOP_NONE;
 })
 TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
     return mark != 0u;
@@ -116,43 +126,40 @@ TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
 
 /* ---- the next level -------------------------------------------------------------------------- */
 
-/* params.u: vertices that the level has, room for those that its refinement makes, flags. */
+/* params.u: room for vertices, unused, flags. */
 
 TML_KERNEL_WITH(subdivide, uint, subdiv_own,
                 (tml_index h, tml_words halves, tml_words mesh_halves, tml_words places), {
     return loop_owns_middle(U(h), halves, mesh_halves, places) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_middle,
-                (tml_index h, uvec4 half_edge, tml_words owns, tml_words ranks, tml_params p), {
+                (tml_index h, uvec4 half_edge, tml_words owns, tml_words numbers, tml_params p), {
     uint first = min(U(h), half_edge.y);
-    uint rank = tml_word(ranks, first);
-    uint vertex = rank < p.u[1] ? p.u[0] + rank : 0u; /* else the run is repeated */
+    uint number = tml_word(numbers, first);
+    uint vertex = number < p.u[0] ? number : 0u; /* else the run is repeated */
     uint middle = tml_word(owns, first) != 0u ? vertex : LOOP_NONE;
     return UVEC4(half_edge.x, half_edge.y, middle, half_edge.w);
 })
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_half,
                 (tml_index i, tml_words halves, tml_words list, tml_words places), {
     uint f = tml_word(list, U(i) / 12u);
-    if (f == LOOP_NONE)
-        return UVEC4(0u, LOOP_OUTSIDE, LOOP_NONE, 0u);
     uint twin = loop_placed(loop_twin(halves, loop_child_side(U(i), f)), places);
     uvec4 child = loop_child_half(U(i), f, twin, halves, 0u, 0u);
     return UVEC4(child.x, child.y, LOOP_NONE, child.w);
 })
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
-                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts,
-                 tml_words places, tml_params p), {
-    uint vertex = U(i);
-    if (vertex >= p.u[0])
-        return loop_new_placed_vertex(tml_word(firsts, vertex - p.u[0]), halves, places, p.u[2]);
-    return loop_placed_vertex(
-        UVEC4(tml_word(vertices, 4u * vertex), tml_word(vertices, 4u * vertex + 1u),
-              tml_word(vertices, 4u * vertex + 2u), tml_word(vertices, 4u * vertex + 3u)), places);
+                (tml_index i, uint first, tml_words vertices, tml_words halves, tml_words places,
+                 tml_params p), {
+    uint at = 4u * U(i);
+    if (loop_is_half(first))
+        return loop_new_placed_vertex(first, halves, places, p.u[2]);
+    return loop_placed_vertex(UVEC4(tml_word(vertices, at), tml_word(vertices, at + 1u),
+                                    tml_word(vertices, at + 2u), tml_word(vertices, at + 3u)),
+                              places);
 })
 /* A mark that a triangle of the next level has from its parent. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
-    uint parent = tml_word(list, U(i) / 4u);
-    return parent != LOOP_NONE ? tml_word(marks, parent) : 0u;
+    return tml_word(marks, tml_word(list, U(i) / 4u));
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_position, (tml_index i), {
     return U(i);
@@ -170,9 +177,6 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_fill, (tml_params p), {
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_copy_mark, (uint mark), {
     return mark;
-})
-TML_KERNEL_WITH(subdivide, uvec4, subdiv_copy_record, (uvec4 words), {
-    return words;
 })
 /* The next level's positions of the vertices that this level has. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_kept,
@@ -224,44 +228,24 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_worn_limit_4,
                  tml_words next_values, tml_params p), {
     return loop_worn_limit(U(i), limits, halves, vertices, next_values, 4u, p.u[2]);
 })
-/* The first params.u[0] elements of one array, then another. */
+/* Values of the next level: kept, those of this level, and fresh, those of new vertices. */
 TML_KERNEL_WITH(subdivide, float, subdiv_join_1,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    return loop_joined(U(i), head, tail, 1u, p.u[0]).x;
+                (tml_index i, uint first, tml_words kept, tml_words fresh), {
+    return loop_joined(U(i), first, kept, fresh, 1u).x;
 })
 TML_KERNEL_WITH(subdivide, vec2, subdiv_join_2,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    vec4 v = loop_joined(U(i), head, tail, 2u, p.u[0]);
+                (tml_index i, uint first, tml_words kept, tml_words fresh), {
+    vec4 v = loop_joined(U(i), first, kept, fresh, 2u);
     return VEC2(v.x, v.y);
 })
 TML_KERNEL_WITH(subdivide, vec3, subdiv_join_3,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    vec4 v = loop_joined(U(i), head, tail, 3u, p.u[0]);
+                (tml_index i, uint first, tml_words kept, tml_words fresh), {
+    vec4 v = loop_joined(U(i), first, kept, fresh, 3u);
     return VEC3(v.x, v.y, v.z);
 })
 TML_KERNEL_WITH(subdivide, vec4, subdiv_join_4,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    return loop_joined(U(i), head, tail, 4u, p.u[0]);
-})
-TML_KERNEL_WITH(subdivide, uint, subdiv_join_marks,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    return U(i) < p.u[0] ? tml_word(head, U(i)) : tml_word(tail, U(i) - p.u[0]);
-})
-TML_KERNEL_WITH(subdivide, uvec2, subdiv_join_pairs,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    uint at = 2u * U(i);
-    if (U(i) < p.u[0])
-        return UVEC2(tml_word(head, at), tml_word(head, at + 1u));
-    at = at - 2u * p.u[0];
-    return UVEC2(tml_word(tail, at), tml_word(tail, at + 1u));
-})
-TML_KERNEL_WITH(subdivide, uvec3, subdiv_join_triples,
-                (tml_index i, tml_words head, tml_words tail, tml_params p), {
-    uint at = 3u * U(i);
-    if (U(i) < p.u[0])
-        return UVEC3(tml_word(head, at), tml_word(head, at + 1u), tml_word(head, at + 2u));
-    at = at - 3u * p.u[0];
-    return UVEC3(tml_word(tail, at), tml_word(tail, at + 1u), tml_word(tail, at + 2u));
+                (tml_index i, uint first, tml_words kept, tml_words fresh), {
+    return loop_joined(U(i), first, kept, fresh, 4u);
 })
 TML_KERNEL_WITH(subdivide, vec3, subdiv_new_normal,
                 (uint first, tml_words halves, tml_words positions, tml_words next_positions,
@@ -289,10 +273,10 @@ TML_KERNEL_WITH(subdivide, vec3, subdiv_worn_normal,
 
 TML_KERNEL_WITH(subdivide, uint, subdiv_red,
                 (uint want, uint place, tml_words next_halves, tml_words next_reds), {
+    if (place == LOOP_NONE) /* also what is wanted, at a level that is not refined */
+        return 0u;
     if (want != 0u)
         return 1u;
-    if (place == LOOP_NONE)
-        return 0u;
     for (uint h = 12u * place; h < 12u * place + 12u; h++) {
         uint twin = loop_twin(next_halves, h);
         if (loop_is_half(twin) && tml_word(next_reds, twin / 3u) != 0u)
@@ -310,8 +294,11 @@ TML_KERNEL_WITH(subdivide, float, subdiv_leaf_error, (uint code, float error), {
 TML_KERNEL_WITH(subdivide, uint, subdiv_leaf_count, (uint code), {
     return code == 0u ? 0u : 1u + popcount32(code & 7u);
 })
-TML_KERNEL_WITH(subdivide, uint, subdiv_used, (uint first, tml_words mesh_halves, tml_words reds), {
-    return loop_is_half(first) && loop_edge_touches(first, mesh_halves, reds) ? 1u : 0u;
+TML_KERNEL_WITH(subdivide, uint, subdiv_used,
+                (uint first, uint used, tml_words mesh_halves, tml_words reds), {
+    if (!loop_is_half(first))
+        return used;
+    return loop_edge_touches(first, mesh_halves, reds) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uvec3, subdiv_green,
                 (uint code, tml_index t, tml_rank k, tml_words halves, tml_words numbers), {
