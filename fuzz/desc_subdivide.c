@@ -114,6 +114,21 @@ static void uniform(tml_subdivider *subdivider)
     }
 }
 
+static void enqueued(tml_subdivider *subdivider, tml_subdivide_adaptive_desc adaptive)
+{
+    tml_subdivide_adaptive_enqueue_desc desc = {.adaptive = seldom() ? NULL : &adaptive,
+                                                .level_triangles = mostly(take_bool() ? 3000 : 0),
+                                                .camera = maybe_out(TML_F32, 20),
+                                                .counts = maybe_out(TML_U32, 3),
+                                                .draw = maybe_out(TML_U32, 5)};
+    if (desc.level_triangles > 1 << 16) /* what it says is allocated */
+        desc.level_triangles = 0;
+    if (!adaptive.max_depth || adaptive.max_depth > 4)
+        adaptive.max_depth = 4;
+    (void)tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &desc);
+    (void)CALL(tml_subdivide_adaptive_enqueue, subdivider, &desc);
+}
+
 static void adaptive(tml_subdivider *subdivider, const tml_subdivider_info *info)
 {
     static const float matrix[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 2};
@@ -137,6 +152,8 @@ static void adaptive(tml_subdivider *subdivider, const tml_subdivider_info *info
         desc.budget = info->triangle_count + 200;
     }
     desc.buffers = take_buffers();
+    if (take_bool())
+        enqueued(subdivider, desc);
     tml_subdivide_result result;
     if (!CALL(tml_subdivide_adaptive, subdivider, &desc, &result))
         return;

@@ -529,7 +529,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_subdivide_uniform, (subdivider, &uniform, NULL), "out")                                  \
     X(tml_subdivide_adaptive, (NULL, &adaptive, &subdivided), "subdivider")                        \
     X(tml_subdivide_adaptive, (subdivider, NULL, &subdivided), "desc")                             \
-    X(tml_subdivide_adaptive, (subdivider, &adaptive, NULL), "out")
+    X(tml_subdivide_adaptive, (subdivider, &adaptive, NULL), "out")                                \
+    X(tml_subdivide_adaptive_enqueue, (NULL, &frame), "subdivider")                                \
+    X(tml_subdivide_adaptive_enqueue, (subdivider, NULL), "desc")
 
 #ifdef TML_GL
 #    define REFUSED_GL_CALLS(X)                                                                    \
@@ -668,6 +670,7 @@ TEST(null_is_refused_by_every_call)
     CHECK_OK(tml, tml_subdivider_create(tml, &subdivider_desc, &subdivider));
     const tml_subdivide_uniform_desc uniform = {.levels = 1};
     const tml_subdivide_adaptive_desc adaptive = {.max_depth = 1};
+    const tml_subdivide_adaptive_enqueue_desc frame = {.adaptive = &adaptive};
     tml_subdivide_result subdivided;
     double seconds = 0; /* of the GPU engines' clocks */
     (void)seconds;
@@ -733,6 +736,8 @@ TEST(null_is_refused_by_every_call)
     tml_collide_free(tml, NULL);
     tml_subdivide_free(NULL, &subdivided);
     tml_subdivide_free(tml, NULL);
+    CHECK_EQ_U64(tml_subdivide_adaptive_enqueue_scratch_size(NULL, &frame), 0);
+    CHECK_EQ_U64(tml_subdivide_adaptive_enqueue_scratch_size(subdivider, NULL), 0);
     tml_tree_destroy(tml, NULL);
     tml_tree_destroy(NULL, tree);
     tml_tree_describe(NULL, &(tml_tree_info){0});
@@ -765,9 +770,10 @@ static void check_header(const char *header)
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
         "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
         "tml_last_error", "tml_surface_free", "tml_collide_free", "tml_subdivide_free",
-        "tml_tree_destroy", "tml_tree_describe", "tml_tree_save_size", "tml_subdivider_destroy",
-        "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
-        "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
+        "tml_tree_save_size", "tml_subdivider_destroy", "tml_subdivider_describe",
+        "tml_meter_weights", "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl",
+        "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_tone_name",
         "tml_mip_levels", "tml_collide_class_name", "tml_status_name", "tml_status_text",

@@ -1108,6 +1108,25 @@ static void run_uniform(fault_run *r)
     tml_subdivider_destroy(subdivider);
 }
 
+static void run_adaptive_enqueue(fault_run *r)
+{
+    tml_subdivider *subdivider = subdivider_of(r, false);
+    tml_subdivide_adaptive_desc what = {.threshold = 0.9f, .max_depth = 2};
+    tml_subdivide_adaptive_enqueue_desc desc = {.adaptive = &what};
+    what.buffers.positions = fault_buffer(r, vec3_type, 3000, NULL);
+    what.buffers.indices = fault_buffer(r, triangle_type, 3000, NULL);
+    desc.counts = fault_buffer(r, TML_U32, 3, NULL);
+    desc.draw = fault_buffer(r, TML_U32, 5, NULL);
+    FAULT_DO(r, tml_subdivide_adaptive_enqueue(subdivider, &desc));
+    uint32_t counts[3] = {0, 0, 0};
+    FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
+    fault_hash(r, counts, sizeof counts);
+    fault_take(r, desc.draw, 5);
+    fault_take(r, what.buffers.positions, counts[0]);
+    fault_take(r, what.buffers.indices, counts[1]);
+    tml_subdivider_destroy(subdivider);
+}
+
 /* The second call expects what the first one counted, the third one more than that. */
 static void run_adaptive(fault_run *r)
 {
@@ -1393,6 +1412,7 @@ static const fault_scenario scenarios[] = {
     {"distance", run_distance, ON_ALL, false},
     {"subdivide_uniform", run_uniform, ON_ALL, false},
     {"subdivide_adaptive", run_adaptive, ON_ALL, false},
+    {"subdivide_adaptive_enqueue", run_adaptive_enqueue, ON_ALL, false},
 #ifdef TML_VULKAN
     {"vulkan", run_vulkan, ON_VULKAN, false},
     {"recording", run_recording, ON_VULKAN, false},

@@ -556,6 +556,56 @@ static tml_buffer points_of_ball(tml_context *tml, int side)
     return out;
 }
 
+/* A frame's adaptive subdivision, by a camera that moves. */
+static void subdivide_without_a_wait(tml_context *tml)
+{
+    enum { ROOM = 4000 };
+    static const float corners[4][3] = {{1, 1, 1}, {-1, -1, 1}, {-1, 1, -1}, {1, -1, -1}};
+    static const uint32_t faces[4][3] = {{0, 1, 3}, {0, 2, 1}, {0, 3, 2}, {1, 2, 3}};
+    float camera[TML_SUBDIVIDE_CAMERA_FLOATS] = {1, 0, 0, 0, 0,  1, 0,   0,   0, 0,
+                                                 1, 0, 0, 0, -1, 5, 640, 640, 1, 0};
+    const tml_type vec3_type = TML_VEC(TML_F32, 3), triangle_type = TML_VEC(TML_U32, 3);
+    tml_subdivide_adaptive_desc what = {
+        .criterion = TML_SPLIT_PIXELS, .threshold = 12, .max_depth = 4, .normals = true};
+    tml_subdivide_adaptive_enqueue_desc frame = {.adaptive = &what};
+    tml_subdivider_desc mesh = {.boundary = TML_BOUNDARY_EDGE_ONLY};
+    struct {
+        tml_buffer *buffer;
+        tml_buffer_desc desc;
+    } all[] = {
+        {&mesh.positions, {.type = vec3_type, .count = 4, .data = corners}},
+        {&mesh.indices, {.type = triangle_type, .count = 4, .data = faces}},
+        {&what.buffers.positions, {.type = vec3_type, .count = ROOM}},
+        {&what.buffers.normals, {.type = vec3_type, .count = ROOM}},
+        {&what.buffers.indices, {.type = triangle_type, .count = ROOM}},
+        {&frame.camera, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}},
+        {&frame.counts, {.type = TML_U32, .count = 3}},
+        {&frame.draw, {.type = TML_U32, .count = 5}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        CHECK_OK(tml, tml_buffer_create(tml, &all[i].desc, all[i].buffer));
+    tml_subdivider *subdivider = NULL;
+    if (!CHECK_OK(tml, tml_subdivider_create(tml, &mesh, &subdivider)))
+        return;
+    uint32_t before = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        camera[15] = 5.0f - 0.5f * (float)turn;
+        CHECK_OK(tml, tml_buffer_write(tml, frame.camera, 0, TML_SUBDIVIDE_CAMERA_FLOATS, camera));
+        driver.waits = driver.allocations = 0;
+        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &frame));
+        if (turn > 1) { /* programs and the pool's textures are there */
+            CHECK_EQ_U64(driver.waits, 0);
+            CHECK_EQ_U64(driver.allocations, 0);
+        }
+        uint32_t made[3];
+        CHECK_OK(tml, tml_buffer_read(tml, frame.counts, made));
+        CHECK(made[1] >= before && made[1] > 100 && made[1] < ROOM && made[2] == 0);
+        CHECK_EQ_U64(made[1], 2 * made[0] - 4);
+        before = made[1];
+    }
+    tml_subdivider_destroy(subdivider);
+}
+
 TEST(no_count_is_waited_for)
 {
     own_context own;
@@ -626,6 +676,7 @@ TEST(no_count_is_waited_for)
         CHECK_EQ_U64(driver.allocations, 0);
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK(made[0] > 500 && made[0] < ROOM && made[1] > made[0]);
+        subdivide_without_a_wait(tml);
         tml_close(tml);
     }
     own_close(&own);

@@ -70,6 +70,38 @@ static void for_a_camera(tml_context *tml)
     tml_subdivider_destroy(subdivider);
 }
 
+/* The same in a frame: the camera, the counts and the draw command stay on the device. */
+static void in_a_frame(tml_context *tml)
+{
+    enum { ROOM = 4000 };
+    tml_subdivider *subdivider = prepared(tml);
+    /* looks along -z from (0, 0, 5): matrix, width, height, nearest, not everywhere */
+    const float camera[TML_SUBDIVIDE_CAMERA_FLOATS] = {1, 0, 0, 0, 0,  1, 0,   0,   0, 0,
+                                                       1, 0, 0, 0, -1, 5, 640, 640, 1, 0};
+    const tml_subdivide_adaptive_desc what = {
+        .criterion = TML_SPLIT_PIXELS,
+        .threshold = 20,
+        .max_depth = 5,
+        .buffers = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                    .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)}};
+    const tml_subdivide_adaptive_enqueue_desc desc = {
+        .adaptive = &what,
+        .camera = buffer_of(tml, TML_F32, TML_SUBDIVIDE_CAMERA_FLOATS, camera),
+        .counts = buffer_of(tml, TML_U32, 3, NULL),
+        .draw = buffer_of(tml, TML_U32, 5, NULL)};
+    MUST(tml_reserve(tml,
+                     tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &desc))); /* once */
+    MUST(tml_subdivide_adaptive_enqueue(subdivider, &desc)); /* each frame */
+    uint32_t counts[3], draw[5];
+    MUST(tml_buffer_read(tml, desc.counts, counts));
+    MUST(tml_buffer_read(tml, desc.draw, draw));
+    CHECK(counts[1] > 4 && draw[0] == 3 * counts[1]);
+    const uint32_t is_short =
+        TML_SUBDIVIDE_SHORT_VERTICES | TML_SUBDIVIDE_SHORT_TRIANGLES | TML_SUBDIVIDE_SHORT_LEVELS;
+    CHECK((counts[2] & is_short) == 0);
+    tml_subdivider_destroy(subdivider);
+}
+
 /* By a kernel of yours, which sees both ends of an edge and the surface between them. */
 static void by_a_kernel(tml_context *tml)
 {
@@ -153,7 +185,7 @@ static void move(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){uniform, adaptive, for_a_camera, by_a_kernel,
+                        (example *const[]){uniform, adaptive, for_a_camera, in_a_frame, by_a_kernel,
                                            creases_and_boundary, attributes_and_channels, move,
                                            NULL});
 }

@@ -273,6 +273,54 @@ TML_API TML_MUST_CHECK tml_status tml_subdivide_adaptive(tml_subdivider *subdivi
                                                          const tml_subdivide_adaptive_desc *desc,
                                                          tml_subdivide_result *out);
 
+/* ---- adaptive, in a frame ------------------------------------------------------------------- */
+
+/* Floats of a camera on the device: its matrix; width and height; nearest, positive; everywhere, 0 or 1. */
+enum { TML_SUBDIVIDE_CAMERA_FLOATS = 20 };
+
+/* What had no room: bits of counts[2]. */
+enum {
+    TML_SUBDIVIDE_SHORT_VERTICES = 1,  /* of the outputs, channel values included */
+    TML_SUBDIVIDE_SHORT_TRIANGLES = 2, /* of the outputs */
+    TML_SUBDIVIDE_SHORT_LEVELS = 4,    /* level_triangles */
+};
+
+/* Adaptive subdivision for a frame: what is needed is written where the frame's next commands look
+ * for it, and nothing comes back to the host. */
+typedef struct tml_subdivide_adaptive_enqueue_desc {
+    /* As for tml_subdivide_adaptive, with all output buffers given; their sizes are the capacities.
+     * No budget. Give max_depth: each level takes its time, also where it is empty. */
+    const tml_subdivide_adaptive_desc *adaptive;
+    tml_buffer camera; /* PIXELS: f32, TML_SUBDIVIDE_CAMERA_FLOATS; stands for adaptive->camera */
+    /* triangles that a level may have, with those that only masks need; 0: as many as indices has
+     * room for */
+    uint64_t level_triangles;
+    tml_buffer counts; /* optional: u32, 3: vertices and triangles that the mesh has, which may be
+                        * more than there is room for, and TML_SUBDIVIDE_SHORT_... bits, 0 where all
+                        * had room */
+    tml_buffer draw;   /* optional: u32, 5: a VkDrawIndexedIndirectCommand of the triangles that
+                        * are in indices, one instance */
+} tml_subdivide_adaptive_enqueue_desc;
+
+/* Makes the arrays of such calls, and returns the bytes of scratch that they take from the arena; 0 for a desc
+ * that tml_subdivide_adaptive_enqueue refuses, where memory lacks, and on OpenGL, whose textures come from a
+ * pool. */
+TML_API size_t tml_subdivide_adaptive_enqueue_scratch_size(
+    tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);
+/* Enqueues an adaptive subdivision: the mesh that tml_subdivide_adaptive makes, bit for bit, where
+ * the criterion is met at once (it tries no smaller threshold) and there is room. Reads nothing
+ * back, waits for nothing, and, once tml_subdivide_adaptive_enqueue_scratch_size was asked and the arena
+ * reserved (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
+ * tml_vulkan_record_end. Where a level would have more triangles than level_triangles, the level before it is
+ * the finest: the mesh is that of a smaller max_depth, whole and closed. Of outputs that are too
+ * small the first vertices and triangles are written, and nothing past a capacity; triangles may
+ * then name vertices that were not. Arrays for the levels are kept with the subdivider, for each level_triangles and
+ * max_depth apart, until it is destroyed, since recordings name them: some 110 bytes for each
+ * triangle of a level, and 75 for each of its vertices. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * UNSUPPORTED, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, SCRATCH_TOO_SMALL. */
+TML_API TML_MUST_CHECK tml_status tml_subdivide_adaptive_enqueue(
+    tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);
+
 #ifdef __cplusplus
 }
 #endif

@@ -148,6 +148,10 @@ TML_SPLIT_PIXELS = 1
 TML_SPLIT_ANGLE = 2
 TML_SPLIT_DISTANCE = 3
 TML_SPLIT_KERNEL = 4
+TML_SUBDIVIDE_CAMERA_FLOATS = 20
+TML_SUBDIVIDE_SHORT_VERTICES = 1
+TML_SUBDIVIDE_SHORT_TRIANGLES = 2
+TML_SUBDIVIDE_SHORT_LEVELS = 4
 TML_NORMALS_NONE = 0
 TML_NORMALS_FORWARD = 1
 TML_NORMALS_CENTRAL = 2
@@ -876,6 +880,16 @@ class tml_subdivide_adaptive_desc(Structure):
     ]
 
 
+class tml_subdivide_adaptive_enqueue_desc(Structure):
+    _fields_ = [
+        ('adaptive', POINTER(tml_subdivide_adaptive_desc)),
+        ('camera', tml_buffer),
+        ('level_triangles', c_uint64),
+        ('counts', tml_buffer),
+        ('draw', tml_buffer),
+    ]
+
+
 class tml_region(Structure):
     _fields_ = [
         ('first', c_uint64 * 3),
@@ -1365,6 +1379,8 @@ FUNCTIONS = {
     'tml_status_name': (c_char_p, [c_int]),
     'tml_status_text': (c_char_p, [c_int]),
     'tml_subdivide_adaptive': (c_int, [c_void_p, POINTER(tml_subdivide_adaptive_desc), POINTER(tml_subdivide_result)]),
+    'tml_subdivide_adaptive_enqueue': (c_int, [c_void_p, POINTER(tml_subdivide_adaptive_enqueue_desc)]),
+    'tml_subdivide_adaptive_enqueue_scratch_size': (c_size_t, [c_void_p, POINTER(tml_subdivide_adaptive_enqueue_desc)]),
     'tml_subdivide_free': (None, [c_void_p, POINTER(tml_subdivide_result)]),
     'tml_subdivide_uniform': (c_int, [c_void_p, POINTER(tml_subdivide_uniform_desc), POINTER(tml_subdivide_result)]),
     'tml_subdivide_uniform_counts': (c_int, [c_void_p, c_uint32, POINTER(tml_subdivide_result)]),

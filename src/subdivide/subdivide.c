@@ -470,6 +470,7 @@ TML_API void tml_subdivider_destroy(tml_subdivider *subdivider)
         return;
     tml_context *tml = subdivider->tml;
     subdivide_adaptive_destroy(tml, subdivider->adaptive);
+    subdivide_adaptive_destroy(tml, subdivider->enqueued);
     for (uint32_t t = 0; t < subdivider->topology_count; t++)
         for (uint32_t l = 0; l < subdivider->topologies[t].level_count; l++)
             subdivide_level_destroy(tml, &subdivider->topologies[t].levels[l]);
@@ -570,13 +571,22 @@ static const char *handle_name(size_t i, char text[48])
     return text;
 }
 
-static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all)
+/* enqueue: of an enqueued call, else NULL. */
+static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all,
+                              const tml_subdivide_adaptive_enqueue_desc *enqueue)
 {
     char names[HANDLES][48];
-    stream_field written[HANDLES];
+    stream_field written[HANDLES + 2];
+    stream_input read = {"desc.camera", {0, 0}, 0};
     for (size_t i = 0; i < HANDLES; i++)
         written[i] = (stream_field){handle_name(i, names[i]), handle_at(all, i)};
-    return stream_check_memory(tml, call, written, HANDLES, NULL, 0);
+    if (!enqueue)
+        return stream_check_memory(tml, call, written, HANDLES, NULL, 0);
+    written[HANDLES] = (stream_field){"desc.counts", enqueue->counts};
+    written[HANDLES + 1] = (stream_field){"desc.draw", enqueue->draw};
+    if (enqueue->adaptive->criterion == TML_SPLIT_PIXELS)
+        read.buffer = enqueue->camera;
+    return stream_check_memory(tml, call, written, HANDLES + 2, &read, 1);
 }
 
 /* *out: the buffer that the caller gave, after checks, or else a new one, which *created then is,
@@ -643,12 +653,32 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
                             counts->triangles, &to->channel_indices[c], &made->channel_indices[c]);
     }
     if (status == TML_OK)
-        status = check_apart(tml, call, to);
+        status = check_apart(tml, call, to, NULL);
     if (status != TML_OK) {
         subdivide_buffers_destroy(tml, &out->created);
         *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
     }
     return status;
+}
+
+tml_status subdivide_outputs_given(tml_subdivider *subdivider, const char *call,
+                                   const tml_subdivide_buffers *given, bool normals, bool origins,
+                                   const tml_subdivide_adaptive_enqueue_desc *desc,
+                                   tml_subdivide_buffers *out)
+{
+    tml_context *tml = subdivider->tml;
+    subdivide_outputs outputs;
+    char name[48];
+    tml_status status = subdivide_outputs_create(subdivider, call, given, normals, origins,
+                                                 &(subdivide_counts){.vertices = 0}, &outputs);
+    for (size_t i = 0; i < HANDLES && status == TML_OK; i++)
+        if (!tml_buffer_is_none(handle_at(&outputs.created, i)))
+            status =
+                tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                          "%s: %s is no buffer; it makes none itself", call, handle_name(i, name));
+    subdivide_buffers_destroy(tml, &outputs.created);
+    *out = outputs.buffers;
+    return status ? status : check_apart(tml, call, out, desc);
 }
 
 tml_buffer subdivide_output_of(const tml_subdivider *subdivider,

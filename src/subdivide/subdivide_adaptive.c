@@ -45,6 +45,7 @@ static const tml_kernel *const worn_limit_kernels[4] = FORMS(subdiv_worn_limit);
 static const tml_kernel *const join_kernels[4] = FORMS(subdiv_join);
 
 static const char call[] = "tml_subdivide_adaptive";
+static const char enqueue_call[] = "tml_subdivide_adaptive_enqueue";
 
 static const uint64_t max_triangles = 0xffffffffu / 12;
 
@@ -88,6 +89,10 @@ typedef struct adaptive_spares {
 
 struct subdivide_adaptive {
     adaptive_spares spares;
+    /* Of an enqueued run, whose arrays never grow, since a recording may name them. */
+    struct subdivide_adaptive *next;
+    uint64_t level_room;
+    uint32_t max_depth;
     /* The tally of an earlier run with known_threshold, which is 0 before the first run. */
     float known_threshold;
     uint32_t known_depth;
@@ -114,8 +119,12 @@ typedef struct adaptive_run {
     uint32_t depth;      /* the finest level, or with expected sizes an upper bound */
     uint64_t leaf_bound; /* the run stops beyond so many triangles; 0: never */
     bool is_beyond;
-    bool is_expected; /* bounds of lengths come from an earlier run */
-    double progress;  /* the largest reported; further runs do not report less */
+    bool is_counted; /* lengths are on the device, with these bounds */
+    uint32_t bounds[TALLY_WORDS];
+    uint64_t level_room; /* enqueued: triangles of a level at most; else 0 */
+    bool is_dry;         /* finds the arena's scratch and makes the arrays, and does nothing else */
+    size_t scratch_size;
+    double progress; /* the largest reported; further runs do not report less */
     uint32_t tally[TALLY_WORDS];
     uint32_t places[TALLY_WORDS], place_count; /* entries of tally that are still to be read */
     level_counts levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
@@ -134,6 +143,16 @@ typedef struct adaptive_run {
             (run)->status = (step);                                                                \
     } while (0)
 
+/* Takes the step of a stream operation. */
+#define STREAM(run, op, ...)                                                                       \
+    do {                                                                                           \
+        if ((run)->is_dry && (run)->status == TML_OK)                                              \
+            (run)->scratch_size =                                                                  \
+                TML_MAX_OF((run)->scratch_size, op##_scratch_size((run)->tml, __VA_ARGS__));       \
+        else                                                                                       \
+            STEP(run, op((run)->tml, __VA_ARGS__));                                                \
+    } while (0)
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 /* A buffer for count elements; where the spare must grow, for no more. */
@@ -149,7 +168,8 @@ static tml_buffer exact_room(adaptive_run *run, subdivide_spare *spare, tml_type
 static void room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint64_t count)
 {
     bool grows = tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count;
-    (void)exact_room(run, spare, type, grows ? count + count / 4 + 64 : spare->count);
+    uint64_t margin = run->level_room ? 0 : count / 4 + 64;
+    (void)exact_room(run, spare, type, grows ? count + margin : spare->count);
 }
 
 static void map_into(adaptive_run *run, const tml_kernel *kernel, tml_params params,
@@ -159,7 +179,7 @@ static void map_into(adaptive_run *run, const tml_kernel *kernel, tml_params par
         return;
     tml_map_desc desc = {.kernel = kernel, .params = params, .length = length, .out = out};
     memcpy(desc.in, in, sizeof desc.in);
-    STEP(run, tml_map(run->tml, &desc));
+    STREAM(run, tml_map, &desc);
 }
 
 static void map_to(adaptive_run *run, const tml_kernel *kernel, tml_params params,
@@ -208,21 +228,16 @@ static void take_count(adaptive_run *run, uint32_t place)
 {
     if (run->status != TML_OK)
         return;
-    if (run->is_expected)
+    if (run->is_counted)
         run->places[run->place_count++] = place;
     else
         STEP(run, tml_buffer_read(run->tml, run->spares->counts[place].buffer, &run->tally[place]));
 }
 
-/* Entry place of the tally: exact, or with expected sizes an upper bound that the end of the run
- * checks. */
+/* Entry place of the tally: exact, or with lengths on the device an upper bound. */
 static uint64_t count_of(const adaptive_run *run, uint32_t place)
 {
-    if (!run->is_expected)
-        return run->tally[place];
-    /* 0 most likely stays 0: a margin here would add a level to every run. */
-    uint64_t known = run->memory->known[place];
-    return known ? known + known / 8 + 64 : 0;
+    return run->is_counted ? run->bounds[place] : run->tally[place];
 }
 
 /* Reads the counts that take_count left, all by one transfer: they are collected on the device
@@ -244,18 +259,12 @@ static void read_tally(adaptive_run *run)
     STEP(run, tml_buffer_read(run->tml, tally, run->tally));
 }
 
-/* Are the lengths on the device? */
-static bool is_counted(const adaptive_run *run)
-{
-    return run->is_expected;
-}
-
 /* The triangles of level l, or its half-edges. */
 static tml_length level_length(const adaptive_run *run, uint32_t l, uint32_t which)
 {
     uint64_t each = which == LEVEL_HALVES ? 3 : 1;
     tml_length length = tml_length_of(each * run->levels[l].triangles);
-    if (l > 0 && is_counted(run)) {
+    if (l > 0 && run->is_counted) {
         length.device = run->spares->levels[l].sizes.buffer;
         length.device_index = which;
     }
@@ -281,7 +290,7 @@ static tml_buffer vertex_count(const adaptive_run *run, uint32_t l, uint32_t t)
 static tml_length vertices_of(const adaptive_run *run, uint32_t l, uint32_t t)
 {
     tml_length length = tml_length_of(run->levels[l].vertices[t]);
-    if (l > 0 && is_counted(run))
+    if (l > 0 && run->is_counted)
         length.device = vertex_count(run, l, t);
     return length;
 }
@@ -293,13 +302,14 @@ static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, tml_length lengt
 {
     room(run, out, TML_U32, length.count);
     tml_buffer counted = count_room(run, place, TML_U32);
-    if (length.count == 0)
+    if (length.count == 0) {
+        fill(run, 0, tml_length_of(1), &run->spares->counts[place]);
         return 0;
-    STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = marks,
-                                                  .length = length,
-                                                  .out = out->buffer,
-                                                  .start = start,
-                                                  .total = counted}));
+    }
+    STREAM(
+        run, tml_scan,
+        &(tml_scan_desc){
+            .in = marks, .length = length, .out = out->buffer, .start = start, .total = counted});
     take_count(run, place);
     return run->status == TML_OK ? count_of(run, place) : 0;
 }
@@ -309,19 +319,17 @@ static void list_marks(adaptive_run *run, tml_buffer marks, tml_length length, t
                        tml_buffer first)
 {
     if (length.count)
-        STEP(run,
-             tml_compact(run->tml, &(tml_compact_desc){
-                                       .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {marks}},
-                                       .length = length,
-                                       .out_first = first,
-                                       .indices = list}));
+        STREAM(run, tml_compact,
+               &(tml_compact_desc){.keep = {.kernel = TML_USE(subdiv_is_marked), .in = {marks}},
+                                   .length = length,
+                                   .out_first = first,
+                                   .indices = list});
 }
 
 static void reduce_max(adaptive_run *run, tml_buffer in, tml_length length, tml_buffer out)
 {
-    STEP(run,
-         tml_reduce(run->tml, &(tml_reduce_desc){
-                                  .fold = TML_FOLD_MAX, .in = in, .length = length, .out = out}));
+    STREAM(run, tml_reduce,
+           &(tml_reduce_desc){.fold = TML_FOLD_MAX, .in = in, .length = length, .out = out});
 }
 
 static tml_buffer level_halves(const adaptive_run *run, uint32_t l, uint32_t t)
@@ -562,7 +570,7 @@ static void refine(adaptive_run *run, uint32_t l)
     part_level *level = &spares->levels[l], *next = &spares->levels[l + 1];
     level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
     after->triangles = 4 * counts->selected;
-    if (after->triangles > max_triangles && run->is_expected) {
+    if (after->triangles > max_triangles && run->is_counted) {
         run->is_beyond = true; /* the upper bound is; exact sizes may not be */
         return;
     }
@@ -621,7 +629,7 @@ static void go_down(adaptive_run *run)
     for (run->depth = 0; run->status == TML_OK; run->depth++) {
         uint32_t l = run->depth;
         run->progress = TML_MAX_OF(run->progress, (double)l / (double)(run->max_depth + 1));
-        if (!tml_progress(run->tml, "refine", run->progress))
+        if (!run->level_room && !tml_progress(run->tml, "refine", run->progress))
             run->status = tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
         run->levels[l].selected = 0;
         measure(run, l);
@@ -630,7 +638,7 @@ static void go_down(adaptive_run *run)
         select_triangles(run, l);
         if (run->levels[l].selected == 0)
             break;
-        if (run->leaf_bound && !run->is_expected)
+        if (run->leaf_bound && !run->is_counted)
             count_wanted(run, l, &leaves);
         if (!run->is_beyond)
             refine(run, l);
@@ -680,10 +688,11 @@ static void count_leaves(adaptive_run *run, uint32_t l)
                count_room(run, tally_place(l, TALLY_WORST), TML_F32));
     take_count(run, tally_place(l, TALLY_WORST));
     tml_buffer total = count_room(run, tally_place(l, TALLY_LEAVES), TML_U32);
-    STEP(run, tml_expand(run->tml, &(tml_expand_desc){.count_kernel = TML_USE(subdiv_leaf_count),
-                                                      .in = {level->codes.buffer},
-                                                      .length = length,
-                                                      .total = total}));
+    STREAM(run, tml_expand,
+           &(tml_expand_desc){.count_kernel = TML_USE(subdiv_leaf_count),
+                              .in = {level->codes.buffer},
+                              .length = length,
+                              .total = total});
     take_count(run, tally_place(l, TALLY_LEAVES));
 }
 
@@ -693,7 +702,8 @@ static void go_up(adaptive_run *run)
         redden(run, l);
     for (uint32_t l = 0; l <= run->depth; l++) {
         find_leaves(run, l);
-        count_leaves(run, l);
+        if (!run->level_room)
+            count_leaves(run, l);
     }
 }
 
@@ -728,23 +738,24 @@ static void expand_leaves(adaptive_run *run, const tml_kernel *emit, uint32_t t,
     bool is_first = true;
     for (uint32_t l = run->depth + 1; l-- > 0;) {
         tml_length length = triangles_of(run, l);
-        if (length.count == 0 || (!is_counted(run) && run->level_leaves[l] == 0))
+        if (length.count == 0 || (!run->is_counted && run->level_leaves[l] == 0))
             continue;
-        STEP(run,
-             tml_expand(run->tml,
-                        &(tml_expand_desc){
-                            .count_kernel = TML_USE(subdiv_leaf_count),
-                            .emit_kernel = emit,
-                            .params = with_flags(l, 0),
-                            .in = {levels[l].codes.buffer,
-                                   is_origin ? levels[l].origins.buffer : level_halves(run, l, t),
-                                   is_origin ? none : run->spares->used_numbers[t].buffer},
-                            .length = length,
-                            .out = out,
-                            .out_first = is_first ? none : written,
-                            .total = written}));
+        tml_expand_desc desc = {.count_kernel = TML_USE(subdiv_leaf_count),
+                                .emit_kernel = emit,
+                                .params = with_flags(l, 0),
+                                .in = {levels[l].codes.buffer},
+                                .length = length,
+                                .out = out,
+                                .out_first = is_first ? none : written,
+                                .total = written};
+        desc.in[1] = is_origin ? levels[l].origins.buffer : level_halves(run, l, t);
+        if (!is_origin)
+            desc.in[2] = run->spares->used_numbers[t].buffer;
+        STREAM(run, tml_expand, &desc);
         is_first = false;
     }
+    if (is_first)
+        fill(run, 0, tml_length_of(1), &run->spares->written);
 }
 
 static void write_triangles(adaptive_run *run, const tml_subdivide_buffers *buffers)
@@ -773,7 +784,7 @@ static void write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffe
             desc.payloads[payloads++] = (tml_payload){
                 level_limits(run, run->depth, v), subdivide_output_of(run->subdivider, buffers, v)};
             if (payloads == TML_MAX_PAYLOADS) {
-                STEP(run, tml_compact(run->tml, &desc));
+                STREAM(run, tml_compact, &desc);
                 desc = none;
                 payloads = 0;
             }
@@ -782,32 +793,47 @@ static void write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffe
             desc.payloads[payloads++] =
                 (tml_payload){spares->normals[run->depth % 2].buffer, buffers->normals};
         if (payloads)
-            STEP(run, tml_compact(run->tml, &desc));
+            STREAM(run, tml_compact, &desc);
     }
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *adaptive)
+static void destroy_one(tml_context *tml, struct subdivide_adaptive *adaptive)
 {
-    if (!adaptive)
-        return;
     subdivide_spare *spares = (subdivide_spare *)&adaptive->spares;
     for (size_t i = 0; i < sizeof adaptive->spares / sizeof *spares; i++)
         tml_buffer_destroy(tml, spares[i].buffer);
     tml_free(tml, adaptive, sizeof *adaptive);
 }
 
-static tml_status make_memory(tml_subdivider *subdivider)
+void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *adaptive)
 {
-    if (subdivider->adaptive)
-        return TML_OK;
-    const size_t size = sizeof *subdivider->adaptive;
-    subdivider->adaptive = tml_alloc(subdivider->tml, size);
-    if (!subdivider->adaptive)
-        return tml_error(subdivider->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes",
-                         call, size);
-    memset(subdivider->adaptive, 0, size);
+    while (adaptive) {
+        struct subdivide_adaptive *next = adaptive->next;
+        destroy_one(tml, adaptive);
+        adaptive = next;
+    }
+}
+
+/* *out: the arrays of a call; of an enqueued one those of its level_room and max_depth. */
+static tml_status find_memory(tml_subdivider *subdivider, const char *name, uint64_t level_room,
+                              uint32_t max_depth, struct subdivide_adaptive **out)
+{
+    struct subdivide_adaptive **at = level_room ? &subdivider->enqueued : &subdivider->adaptive;
+    while (*at && ((*at)->level_room != level_room || (*at)->max_depth != max_depth))
+        at = &(*at)->next;
+    if (!*at) {
+        const size_t size = sizeof **at;
+        *at = tml_alloc(subdivider->tml, size);
+        if (!*at)
+            return tml_error(subdivider->tml, TML_ERROR_OUT_OF_MEMORY,
+                             "%s: no memory for %zu bytes", name, size);
+        memset(*at, 0, size);
+        (*at)->level_room = level_room;
+        (*at)->max_depth = max_depth;
+    }
+    *out = *at;
     return TML_OK;
 }
 
@@ -830,31 +856,28 @@ static tml_status check_camera(tml_context *tml, const tml_subdivide_camera *cam
     return TML_OK;
 }
 
-static tml_status check_desc(const tml_subdivider *subdivider,
+static tml_status check_desc(const tml_subdivider *subdivider, const char *name,
                              const tml_subdivide_adaptive_desc *desc)
 {
     tml_context *tml = subdivider->tml;
-    tml_status status = tml_refuse_recording(tml, call, NULL);
-    if (status != TML_OK)
-        return status;
     if ((unsigned)desc->criterion > TML_SPLIT_KERNEL)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.criterion is %d, needs 0 to 4",
-                         call, (int)desc->criterion);
+                         name, (int)desc->criterion);
     bool is_default = desc->criterion == TML_SPLIT_KERNEL && desc->threshold == 0.0f;
     if (!is_default && (!(desc->threshold > 0.0f) || !isfinite(desc->threshold)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.threshold is %g, needs a positive number", call,
+                         "%s: desc.threshold is %g, needs a positive number", name,
                          (double)desc->threshold);
     if (desc->max_depth > TML_SUBDIVIDE_MAX_LEVELS)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.max_depth is %u, needs at most %d", call, desc->max_depth,
+                         "%s: desc.max_depth is %u, needs at most %d", name, desc->max_depth,
                          TML_SUBDIVIDE_MAX_LEVELS);
     if (desc->budget && desc->budget < subdivider->info.triangle_count)
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.budget is %llu, needs at least the mesh's own %llu triangles, or 0 for "
             "none",
-            call, (unsigned long long)desc->budget,
+            name, (unsigned long long)desc->budget,
             (unsigned long long)subdivider->info.triangle_count);
     const tml_kernel *kernel = desc->kernel;
     if (desc->criterion == TML_SPLIT_KERNEL) {
@@ -868,9 +891,9 @@ static tml_status check_desc(const tml_subdivider *subdivider,
                 tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: desc.kernel %s, needs float f(vec3 a, vec3 b, vec3 m) or with tml_params "
                 "behind",
-                call, kernel ? "has other parameters or another result" : "is NULL");
+                name, kernel ? "has other parameters or another result" : "is NULL");
     }
-    return desc->criterion == TML_SPLIT_PIXELS ? check_camera(tml, &desc->camera) : TML_OK;
+    return TML_OK;
 }
 
 /* Sets the smallest w that counts, in the camera on the device, from the largest w of the mesh's
@@ -938,7 +961,7 @@ static void run_once(adaptive_run *run)
     if (run->is_beyond)
         return;
     go_up(run);
-    if (run->is_expected)
+    if (run->is_counted)
         number_vertices(run);
     read_tally(run);
 }
@@ -967,7 +990,7 @@ static void learn(adaptive_run *run)
     uint64_t known = 0;
     for (uint32_t l = 0; l <= memory->known_depth; l++)
         known += memory->known[tally_place(l, TALLY_LEAVES)];
-    if (run->is_expected && run->threshold > memory->known_threshold &&
+    if (run->is_counted && run->threshold > memory->known_threshold &&
         run->triangle_count >= known / 2)
         return;
     memory->known_threshold = run->threshold;
@@ -975,14 +998,25 @@ static void learn(adaptive_run *run)
     memcpy(memory->known, run->tally, sizeof memory->known);
 }
 
+/* What an earlier run counted and a margin as bounds. */
+static void expect(adaptive_run *run)
+{
+    for (uint32_t place = 0; place < TALLY_WORDS; place++) {
+        /* 0 most likely stays 0: a margin here would add a level to every run. */
+        uint64_t known = run->memory->known[place], most = known ? known + known / 8 + 64 : 0;
+        run->bounds[place] = (uint32_t)TML_MIN_OF(most, (uint64_t)UINT32_MAX);
+    }
+}
+
 static void try_threshold(adaptive_run *run, float threshold)
 {
     float known = run->memory->known_threshold;
     run->threshold = threshold;
-    run->is_expected = !run->tml->engine->is_host && known > 0.0f && threshold >= 0.9f * known;
+    run->is_counted = !run->tml->engine->is_host && known > 0.0f && threshold >= 0.9f * known;
+    expect(run);
     run_once(run);
-    if (run->is_expected && run->status == TML_OK && (run->is_beyond || !is_as_expected(run))) {
-        run->is_expected = false;
+    if (run->is_counted && run->status == TML_OK && (run->is_beyond || !is_as_expected(run))) {
+        run->is_counted = false;
         run_once(run);
     }
     if (run->status != TML_OK || run->is_beyond)
@@ -1058,15 +1092,21 @@ static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget
 static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive_desc *desc,
                         tml_subdivide_result *out)
 {
-    tml_status status = check_desc(subdivider, desc);
+    struct subdivide_adaptive *memory = NULL;
+    tml_status status =
+        tml_refuse_recording(subdivider->tml, call, "record tml_subdivide_adaptive_enqueue");
     if (status == TML_OK)
-        status = make_memory(subdivider);
+        status = check_desc(subdivider, call, desc);
+    if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS)
+        status = check_camera(subdivider->tml, &desc->camera);
+    if (status == TML_OK)
+        status = find_memory(subdivider, call, 0, 0, &memory);
     if (status != TML_OK)
         return status;
     adaptive_run run = {.subdivider = subdivider,
                         .tml = subdivider->tml,
-                        .memory = subdivider->adaptive,
-                        .spares = &subdivider->adaptive->spares,
+                        .memory = memory,
+                        .spares = &memory->spares,
                         .desc = desc,
                         .max_depth = desc->max_depth ? desc->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
     float threshold = desc->threshold > 0.0f ? desc->threshold : 1.0f;
@@ -1074,7 +1114,7 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
     if (desc->criterion == TML_SPLIT_PIXELS)
         set_camera(&run);
     find_mesh(&run, threshold, &is_within_budget);
-    if (!run.is_expected)
+    if (!run.is_counted)
         number_vertices(&run);
     if (run.status != TML_OK)
         return run.status;
@@ -1112,4 +1152,209 @@ tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
         *out = (tml_subdivide_result){.vertex_count = 0};
     tml_status status = TML_ENTER_BY(subdivider, desc, out);
     return status ? status : tml_leave(subdivider->tml, adapt(subdivider, desc, out));
+}
+
+/* ---- enqueued -------------------------------------------------------------------------------- */
+
+/* The bounds of a run whose levels have at most level_room triangles. An edge of a refined triangle gives a
+ * vertex; in a channel, both sides of a seam do. */
+static tml_status set_bounds(adaptive_run *run)
+{
+    const tml_subdivider *subdivider = run->subdivider;
+    uint64_t triangles = subdivider->info.triangle_count, split = 0;
+    uint64_t vertices[SUBDIVIDE_TOPOLOGIES];
+    for (uint32_t t = 0; t < subdivider->topology_count; t++)
+        vertices[t] = subdivider->topologies[t].levels[0].vertex_count;
+    for (uint32_t l = 0; l < run->max_depth; l++, triangles = 4 * split) {
+        split = TML_MIN_OF(triangles, run->level_room / 4);
+        run->bounds[tally_place(l, TALLY_SELECTED)] = (uint32_t)split;
+        for (uint32_t t = 0; t < subdivider->topology_count; t++) {
+            vertices[t] += (t ? 6 : 3) * split;
+            if (vertices[t] > UINT32_MAX)
+                return tml_error(run->tml, TML_ERROR_UNSUPPORTED,
+                                 "%s: %llu triangles in each of %u levels may have 2^32 vertices "
+                                 "and more; give a smaller desc.level_triangles or max_depth",
+                                 enqueue_call, (unsigned long long)run->level_room, run->max_depth);
+            run->bounds[tally_place(l + 1, TALLY_VERTICES + t)] = (uint32_t)vertices[t];
+        }
+    }
+    return TML_OK;
+}
+
+static uint64_t room_of(const adaptive_run *run, tml_buffer buffer, uint64_t most)
+{
+    const tml_slot *slot = tml_slot_of(run->tml, buffer);
+    return slot ? TML_MIN_OF(slot->count, most) : most;
+}
+
+/* How many of the mesh's vertices, or triangles, have room in all of the outputs. */
+static uint64_t vertex_room(const adaptive_run *run, const tml_subdivide_buffers *to)
+{
+    uint64_t most = room_of(run, to->positions, UINT32_MAX);
+    most = room_of(run, to->normals, most);
+    for (uint32_t a = 0; a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
+        most = room_of(run, to->attributes[a], most);
+    return most;
+}
+
+static uint64_t triangle_room(const adaptive_run *run, const tml_subdivide_buffers *to)
+{
+    uint64_t most = room_of(run, to->origins, room_of(run, to->indices, UINT32_MAX));
+    for (uint32_t c = 0; c < TML_SUBDIVIDE_MAX_CHANNELS; c++)
+        most = room_of(run, to->channel_indices[c], most);
+    return most;
+}
+
+/* The bit of counts[2] for channel values that have no room is that of the vertices. */
+static void report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
+                   const tml_subdivide_buffers *to)
+{
+    adaptive_spares *spares = run->spares;
+    tml_buffer triangles = spares->written.buffer, used = spares->counts[TALLY_USED].buffer;
+    tml_buffer sizes = run->depth ? spares->levels[run->depth].sizes.buffer : triangles;
+    tml_params rooms = {
+        .u = {(uint32_t)vertex_room(run, to), (uint32_t)triangle_room(run, to), run->depth > 0}};
+    if (!tml_buffer_is_none(desc->counts)) {
+        map_into(run, TML_USE(subdiv_counts), rooms,
+                 (const tml_buffer[TML_MAX_INPUTS]){used, triangles, sizes}, tml_length_of(3),
+                 desc->counts);
+        for (uint32_t t = 1; t < run->subdivider->topology_count; t++) {
+            uint32_t c = run->subdivider->channel_slots[t - 1];
+            rooms.u[0] = (uint32_t)room_of(run, to->channel_values[c], UINT32_MAX);
+            map_into(run, TML_USE(subdiv_count_channel), rooms,
+                     (const tml_buffer[TML_MAX_INPUTS]){desc->counts,
+                                                        spares->counts[TALLY_USED + t].buffer},
+                     tml_length_of(3), desc->counts);
+        }
+    }
+    if (!tml_buffer_is_none(desc->draw))
+        map_into(run, TML_USE(subdiv_draw), rooms, (const tml_buffer[TML_MAX_INPUTS]){triangles},
+                 tml_length_of(5), desc->draw);
+}
+
+/* Checks the buffers of an enqueued call that the waiting one lacks. */
+static tml_status check_enqueued(tml_subdivider *subdivider,
+                                 const tml_subdivide_adaptive_enqueue_desc *desc)
+{
+    static const tml_type words[] = {TML_U32, TML_TYPE_NONE}, floats[] = {TML_F32, TML_TYPE_NONE};
+    tml_context *tml = subdivider->tml;
+    const bool has_camera = desc->adaptive->criterion == TML_SPLIT_PIXELS;
+    const struct {
+        const char *field;
+        tml_buffer buffer;
+        const tml_type *types;
+        uint64_t count;
+        bool is_needed;
+    } buffers[] = {{"desc.camera", desc->camera, floats, TML_SUBDIVIDE_CAMERA_FLOATS, has_camera},
+                   {"desc.counts", desc->counts, words, 3, false},
+                   {"desc.draw", desc->draw, words, 5, false}};
+    if (desc->adaptive->budget)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.adaptive has a budget, which tml_subdivide_adaptive keeps by "
+                         "trying; enqueued it is 0",
+                         enqueue_call);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++) {
+        if (!buffers[i].is_needed && tml_buffer_is_none(buffers[i].buffer))
+            continue;
+        tml_status status = tml_check_buffer(tml, enqueue_call, buffers[i].field, buffers[i].buffer,
+                                             buffers[i].types, buffers[i].count);
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
+/* Resolves a desc into a run with its bounds and its arrays. */
+static tml_status enqueue_resolve(tml_subdivider *subdivider,
+                                  const tml_subdivide_adaptive_enqueue_desc *desc,
+                                  adaptive_run *run, tml_subdivide_buffers *to)
+{
+    tml_context *tml = subdivider->tml;
+    const tml_subdivide_adaptive_desc *adaptive = desc->adaptive;
+    if (!adaptive)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.adaptive is NULL, needs what tml_subdivide_adaptive takes",
+                         enqueue_call);
+    tml_status status = check_desc(subdivider, enqueue_call, adaptive);
+    if (status == TML_OK)
+        status = check_enqueued(subdivider, desc);
+    if (status == TML_OK)
+        status = subdivide_outputs_given(subdivider, enqueue_call, &adaptive->buffers,
+                                         adaptive->normals, adaptive->origins, desc, to);
+    if (status != TML_OK)
+        return status;
+    *run = (adaptive_run){.subdivider = subdivider,
+                          .tml = tml,
+                          .desc = adaptive,
+                          .threshold = adaptive->threshold > 0.0f ? adaptive->threshold : 1.0f,
+                          .camera = desc->camera,
+                          .is_counted = true,
+                          .max_depth =
+                              adaptive->max_depth ? adaptive->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
+    run->level_room = desc->level_triangles ? desc->level_triangles : triangle_room(run, to);
+    if (run->level_room < 4 || run->level_room > max_triangles)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.level_triangles, or the room for triangles that stands for it, "
+                         "is %llu, needs 4 to %llu",
+                         enqueue_call, (unsigned long long)run->level_room,
+                         (unsigned long long)max_triangles);
+    status = set_bounds(run);
+    if (status == TML_OK)
+        status =
+            find_memory(subdivider, enqueue_call, run->level_room, run->max_depth, &run->memory);
+    if (status == TML_OK)
+        run->spares = &run->memory->spares;
+    return status;
+}
+
+static void enqueue_run(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
+                        const tml_subdivide_buffers *to)
+{
+    go_down(run);
+    go_up(run);
+    number_vertices(run);
+    write_triangles(run, to);
+    write_vertices(run, to);
+    report(run, desc, to);
+}
+
+static size_t enqueue_scratch_size(tml_subdivider *subdivider,
+                                   const tml_subdivide_adaptive_enqueue_desc *desc)
+{
+    adaptive_run run;
+    tml_subdivide_buffers to;
+    if (enqueue_resolve(subdivider, desc, &run, &to) != TML_OK)
+        return 0;
+    run.is_dry = true;
+    enqueue_run(&run, desc, &to);
+    return run.status == TML_OK ? run.scratch_size : 0;
+}
+
+size_t tml_subdivide_adaptive_enqueue_scratch_size(tml_subdivider *subdivider,
+                                                   const tml_subdivide_adaptive_enqueue_desc *desc)
+{
+    if (TML_ENTER_BY(subdivider, desc) != TML_OK)
+        return 0;
+    size_t size = enqueue_scratch_size(subdivider, desc);
+    (void)tml_leave(subdivider->tml, TML_OK);
+    return size;
+}
+
+static tml_status enqueue(tml_subdivider *subdivider,
+                          const tml_subdivide_adaptive_enqueue_desc *desc)
+{
+    adaptive_run run;
+    tml_subdivide_buffers to;
+    tml_status status = enqueue_resolve(subdivider, desc, &run, &to);
+    if (status != TML_OK)
+        return status;
+    enqueue_run(&run, desc, &to);
+    return run.status;
+}
+
+tml_status tml_subdivide_adaptive_enqueue(tml_subdivider *subdivider,
+                                          const tml_subdivide_adaptive_enqueue_desc *desc)
+{
+    tml_status status = TML_ENTER_BY(subdivider, desc);
+    return status ? status : tml_leave(subdivider->tml, enqueue(subdivider, desc));
 }

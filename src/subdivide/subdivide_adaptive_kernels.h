@@ -312,6 +312,24 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_sliver,
     return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
                  tml_word(numbers, corners.z));
 })
+/* What an enqueued call tells: vertices, triangles, and TML_SUBDIVIDE_SHORT_... bits. params.u: room for
+ * vertices and for triangles, and whether a level was refined, whose next one has sizes. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_counts,
+                (tml_index i, tml_words vertices, tml_words triangles, tml_words sizes, tml_params p), {
+    if (U(i) < 2u)
+        return U(i) == 0u ? tml_word(vertices, 0u) : tml_word(triangles, 0u);
+    uint is_short = p.u[2] != 0u && tml_word(sizes, LEVEL_SHORT) != 0u ? 4u : 0u;
+    return (tml_word(vertices, 0u) > p.u[0] ? 1u : 0u) +
+           (tml_word(triangles, 0u) > p.u[1] ? 2u : 0u) + is_short;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_count_channel,
+                (tml_index i, uint word, tml_words values, tml_params p), {
+    return U(i) == 2u && tml_word(values, 0u) > p.u[0] ? word | 1u : word;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_draw, (tml_index i, tml_words triangles, tml_params p), {
+    uint count = min(tml_word(triangles, 0u), p.u[1]);
+    return U(i) == 0u ? 3u * count : U(i) == 1u ? 1u : 0u;
+})
 TML_KERNEL_WITH(subdivide, uvec2, subdiv_origin, (uint code, uint origin, tml_params p), {
     return UVEC2(origin, p.u[0] + 0u * code);
 })

@@ -107,10 +107,11 @@ struct tml_subdivider {
      * topology 1 + c. */
     uint32_t attribute_slots[TML_SUBDIVIDE_MAX_ATTRIBUTES];
     uint32_t channel_slots[TML_SUBDIVIDE_MAX_CHANNELS];
-    tml_buffer turns;                    /* f32x2, [n]: cosine and sine of 2 pi / n */
-    tml_buffer triangle_origins;         /* u32, 1 a triangle: the input's; absent: the same */
-    subdivide_spare values_spare[4][3];  /* [components - 1]: level l at [l % 2]; normals */
-    struct subdivide_adaptive *adaptive; /* of subdivide_adaptive.c; NULL before its first call */
+    tml_buffer turns;                   /* f32x2, [n]: cosine and sine of 2 pi / n */
+    tml_buffer triangle_origins;        /* u32, 1 a triangle: the input's; absent: the same */
+    subdivide_spare values_spare[4][3]; /* [components - 1]: level l at [l % 2]; normals */
+    /* Of subdivide_adaptive.c; NULL before its first call. */
+    struct subdivide_adaptive *adaptive, *enqueued;
 };
 
 /* *out: the spare's buffer with room for count elements of a type, contents undefined. The spare
@@ -133,6 +134,11 @@ typedef struct subdivide_counts {
 tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call,
                                     const tml_subdivide_buffers *given, bool normals, bool origins,
                                     const subdivide_counts *counts, subdivide_outputs *out);
+/* The buffers that an enqueued call is to write, all of them given; their sizes are the capacities. */
+tml_status subdivide_outputs_given(tml_subdivider *subdivider, const char *call,
+                                   const tml_subdivide_buffers *given, bool normals, bool origins,
+                                   const tml_subdivide_adaptive_enqueue_desc *desc,
+                                   tml_subdivide_buffers *out);
 void subdivide_buffers_destroy(tml_context *tml, const tml_subdivide_buffers *buffers);
 /* Stores the buffers in a result, which then owns those that were created. */
 void subdivide_outputs_deliver(const subdivide_outputs *outputs, tml_subdivide_result *out);
