@@ -27,6 +27,8 @@ typedef struct subdivide_case {
     tml_subdivide_uniform_desc uniform;
     tml_subdivide_adaptive_desc adaptive;
     tml_subdivide_result result; /* whose buffers the next run fills */
+    tml_subdivide_adaptive_enqueue_desc frame;
+    uint32_t frames; /* looked at so far */
     const bench_pace *pace;
     void (*take)(void *user, const bench_subdivide_row *row);
     void *take_user;
@@ -58,6 +60,60 @@ static bool run_adaptive(void *user)
     tml_status status = tml_subdivide_adaptive(job->subdivider, &job->adaptive, &job->result);
     job->result.owned |= owned;
     return status == TML_OK;
+}
+
+/* Above the torus and to its side, which fills most of the picture. */
+static tml_subdivide_camera make_camera(double angle)
+{
+    const double distance = 3.4, focal = 2.2; /* focal length over half the height */
+    double c = cos(angle), s = sin(angle), near = 0.1, far = 10;
+    double depth_scale = (far + near) / (far - near), depth_shift = 2 * far * near / (far - near);
+    double x_scale = focal * HEIGHT / WIDTH;
+    tml_subdivide_camera camera = {.width = WIDTH, .height = HEIGHT, .nearest = 0.01f};
+    const double rows[16] = {x_scale,
+                             0,
+                             0,
+                             0,
+                             0,
+                             focal * c,
+                             focal * s,
+                             0,
+                             0,
+                             depth_scale * s,
+                             -depth_scale * c,
+                             depth_scale * distance - depth_shift,
+                             0,
+                             s,
+                             -c,
+                             distance};
+    for (int i = 0; i < 16; i++)
+        camera.matrix[i] = (float)rows[i];
+    return camera;
+}
+
+/* Each run sees the torus from another side, up and down again. */
+static void move_camera(subdivide_case *job)
+{
+    uint32_t step = job->frames++ % 16;
+    job->adaptive.camera = make_camera(0.8 + 0.01 * (step < 8 ? step : 16 - step));
+}
+
+static bool run_moved(void *user)
+{
+    move_camera(user);
+    return run_adaptive(user);
+}
+
+static bool run_frame(void *user)
+{
+    subdivide_case *job = user;
+    float camera[TML_SUBDIVIDE_CAMERA_FLOATS] = {0};
+    move_camera(job);
+    memcpy(camera, job->adaptive.camera.matrix, sizeof job->adaptive.camera.matrix);
+    camera[16] = WIDTH, camera[17] = HEIGHT, camera[18] = job->adaptive.camera.nearest;
+    return tml_buffer_write(job->tml, job->frame.camera, 0, TML_SUBDIVIDE_CAMERA_FLOATS, camera) ==
+               TML_OK &&
+           tml_subdivide_adaptive_enqueue(job->subdivider, &job->frame) == TML_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -187,33 +243,66 @@ static tml_status time_uniform(subdivide_case job)
     return status;
 }
 
-/* Above the torus and to its side, which fills most of the picture. */
-static tml_subdivide_camera make_camera(void)
+/* The buffers of a frame: room for a quarter more than the mesh so far, and as many levels. */
+static tml_status make_frame(subdivide_case *job)
 {
-    const double angle = 0.8, distance = 3.4, focal = 2.2; /* focal length over half the height */
-    double c = cos(angle), s = sin(angle), near = 0.1, far = 10;
-    double depth_scale = (far + near) / (far - near), depth_shift = 2 * far * near / (far - near);
-    double x_scale = focal * HEIGHT / WIDTH;
-    tml_subdivide_camera camera = {.width = WIDTH, .height = HEIGHT};
-    const double rows[16] = {x_scale,
-                             0,
-                             0,
-                             0,
-                             0,
-                             focal * c,
-                             focal * s,
-                             0,
-                             0,
-                             depth_scale * s,
-                             -depth_scale * c,
-                             depth_scale * distance - depth_shift,
-                             0,
-                             s,
-                             -c,
-                             distance};
-    for (int i = 0; i < 16; i++)
-        camera.matrix[i] = (float)rows[i];
-    return camera;
+    tml_context *tml = job->tml;
+    tml_subdivide_buffers *to = &job->adaptive.buffers;
+    const uint64_t vertices = job->result.vertex_count + job->result.vertex_count / 4;
+    const uint64_t triangles = job->result.triangle_count + job->result.triangle_count / 4;
+    const struct {
+        tml_buffer *buffer;
+        tml_buffer_desc desc;
+    } all[] = {{&to->positions, {.type = TML_VEC(TML_F32, 3), .count = vertices}},
+               {&to->indices, {.type = TML_VEC(TML_U32, 3), .count = triangles}},
+               {&job->frame.camera, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}},
+               {&job->frame.counts, {.type = TML_U32, .count = 3}},
+               {&job->frame.draw, {.type = TML_U32, .count = 5}}};
+    tml_status status = TML_OK;
+    tml_subdivide_free(tml, &job->result);
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == TML_OK; i++)
+        status = tml_buffer_create(tml, &all[i].desc, all[i].buffer);
+    job->frame.adaptive = &job->adaptive;
+    return status;
+}
+
+/* One frame, whose mesh is then the result. */
+static tml_status check_frame(subdivide_case *job)
+{
+    uint32_t counts[3];
+    if (!run_frame(job))
+        return TML_ERROR_INTERNAL;
+    tml_status status = tml_buffer_read(job->tml, job->frame.counts, counts);
+    if (status != TML_OK)
+        return status;
+    job->result = (tml_subdivide_result){
+        .buffers = job->adaptive.buffers, .vertex_count = counts[0], .triangle_count = counts[1]};
+    return counts[2]
+               ? tml_error(job->tml, TML_ERROR_CAPACITY, "enqueued: too little room, %u", counts[2])
+               : check(job, "enqueued", false);
+}
+
+static void time_frame(subdivide_case *job, tml_status *status)
+{
+    const uint32_t depth = job->result.depth;
+    if (*status == TML_OK)
+        *status = make_frame(job);
+    job->adaptive.max_depth = depth;
+    if (*status == TML_OK)
+        *status = check_frame(job);
+    time_case((bench_job){.user = job,
+                          .name = "the same, enqueued in a frame",
+                          .run = run_frame,
+                          .device = job->tml},
+              "frame", status);
+    if (*status == TML_OK)
+        *status = check_frame(job);
+    tml_buffer_destroy(job->tml, job->adaptive.buffers.positions);
+    tml_buffer_destroy(job->tml, job->adaptive.buffers.indices);
+    tml_buffer_destroy(job->tml, job->frame.camera);
+    tml_buffer_destroy(job->tml, job->frame.counts);
+    tml_buffer_destroy(job->tml, job->frame.draw);
+    job->result = (tml_subdivide_result){.owned = 0};
 }
 
 static tml_status time_adaptive(subdivide_case job)
@@ -228,6 +317,9 @@ static tml_status time_adaptive(subdivide_case job)
         status = check(&job, "adaptive", false);
     time_case((bench_job){.user = &job, .name = "adaptive, edges of 8 pixels", .run = run_adaptive},
               "adaptive", &status);
+    time_case((bench_job){.user = &job, .name = "the same, the camera moved", .run = run_moved},
+              "moved", &status);
+    time_frame(&job, &status);
     end_case(&job);
     return status;
 }
@@ -239,7 +331,7 @@ tml_status bench_subdivide(tml_context *tml, uint32_t levels, const bench_pace *
                           .uniform.levels = levels,
                           .adaptive = {.criterion = TML_SPLIT_PIXELS,
                                        .threshold = longest_pixels,
-                                       .camera = make_camera()},
+                                       .camera = make_camera(0.8)},
                           .pace = pace,
                           .take = take,
                           .take_user = user};

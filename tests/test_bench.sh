@@ -50,7 +50,7 @@ else
     echo "no Vulkan device: images of one are skipped"
 fi
 expect 0 7 collide --triangles 500 --repeats 1 --backend cpu
-expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu
+expect 0 6 subdivide --levels 1 --repeats 1 --backend cpu
 expect 0 12 files --side 24 --repeats 1 --backend cpu
 expect 2 0 paths --backend cpu
 expect 2 0 paths --count 17M
@@ -106,7 +106,7 @@ grep -q '^scan .* 5\.5 ' out || fail "a peer's time"
 printf 'histogram 10000 16 5.5\nhistogram 10000 -16 7.5\n' >bins.txt
 expect 0 2 streams histogram --bins 16 --count 10000 --repeats 1 --backend cpu --peers bins.txt
 grep -q '^histogram, 16 bins .* 5\.5 ' out && grep -q '^histogram, one of 16 bins .* 7\.5 ' out || fail "a peer's times of bins"
-expect 0 4 subdivide --levels 1 --repeats 1 --backend cpu --peers peers.txt
+expect 0 6 subdivide --levels 1 --repeats 1 --backend cpu --peers peers.txt
 grep -q '^topology and positions .* 2  ' out || fail "a peer's time"
 
 # The command says where it went.
