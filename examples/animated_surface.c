@@ -39,16 +39,6 @@ TML_KERNEL(float, field, (tml_index i, tml_params p), {
 /* Made by trommel_add_kernels(animated_surface). */
 extern const tml_vulkan_kernel animated_surface_kernels[];
 
-/* The part of the picture that is not background, as its first pixel is. */
-static double covered(const renderer *r)
-{
-    const size_t count = (size_t)r->size.width * r->size.height;
-    size_t other = 0;
-    for (size_t i = 0; i < count; i++)
-        other += memcmp(r->pixels + 4 * i, r->pixels, 4) != 0;
-    return (double)other / (double)count;
-}
-
 int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : ".";

@@ -1,7 +1,9 @@
-/* The part of animated_surface.c and fluid_surface.c that any Vulkan program has: a render pass into an image that the host
+/* The part of animated_surface.c, fluid_surface.c and adaptive_flight.c that any Vulkan program has: a render pass into an image that the host
  * can read, a pipeline and a command buffer. */
 #ifndef ANIMATED_SURFACE_DRAW_H
 #define ANIMATED_SURFACE_DRAW_H
+
+#include <string.h>
 
 #include "own_device.h"
 
@@ -242,6 +244,65 @@ static void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
                                      .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     vkCmdPipelineBarrier(r->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
                          1, &to_host, 0, NULL, 0, NULL);
+}
+
+/* ---- several frames in flight ---------------------------------------------------------------- */
+
+enum { IN_FLIGHT = 3 };
+
+typedef struct in_flight {
+    VkCommandBuffer commands[IN_FLIGHT];
+    VkFence done[IN_FLIGHT];
+} in_flight;
+
+static inline void make_in_flight(const renderer *r, in_flight *f)
+{
+    const VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = r->pool,
+        .commandBufferCount = IN_FLIGHT};
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                     .flags = VK_FENCE_CREATE_SIGNALED_BIT};
+    MUST(vkAllocateCommandBuffers(r->vulkan.device, &commands, f->commands));
+    for (int i = 0; i < IN_FLIGHT; i++)
+        MUST(vkCreateFence(r->vulkan.device, &fence, NULL, &f->done[i]));
+}
+
+static inline void destroy_in_flight(const renderer *r, const in_flight *f)
+{
+    for (int i = 0; i < IN_FLIGHT; i++)
+        vkDestroyFence(r->vulkan.device, f->done[i], NULL);
+}
+
+/* Begins a frame's command buffer; waits only for it to come free. */
+static inline void begin_frame(renderer *r, const in_flight *f, uint32_t frame)
+{
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    const VkFence done = f->done[frame % IN_FLIGHT];
+    r->commands = f->commands[frame % IN_FLIGHT];
+    MUST(vkWaitForFences(r->vulkan.device, 1, &done, VK_TRUE, UINT64_MAX));
+    MUST(vkResetFences(r->vulkan.device, 1, &done));
+    MUST(vkBeginCommandBuffer(r->commands, &begin));
+}
+
+static inline void end_frame(const renderer *r, const in_flight *f, uint32_t frame)
+{
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &r->commands};
+    MUST(vkEndCommandBuffer(r->commands));
+    MUST(vkQueueSubmit(r->vulkan.queue, 1, &submit, f->done[frame % IN_FLIGHT]));
+}
+
+/* The part of the picture that is not background, as its first pixel is. */
+static inline double covered(const renderer *r)
+{
+    const size_t count = (size_t)r->size.width * r->size.height;
+    size_t other = 0;
+    for (size_t i = 0; i < count; i++)
+        other += memcmp(r->pixels + 4 * i, r->pixels, 4) != 0;
+    return (double)other / (double)count;
 }
 
 static void destroy_renderer(renderer *r)

@@ -20,7 +20,7 @@
 #define SURFACE_FRAGMENT "fluid_surface.frag.inc"
 #include "animated_surface_draw.h"
 
-enum { NOZZLES = 13, IN_FLIGHT = 3 };
+enum { NOZZLES = 13 };
 
 /* Seconds between frames, and those from birth to the floor, about. */
 static const float step = 1.0f / 60, life = 1.9f;
@@ -246,60 +246,21 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-typedef struct in_flight {
-    VkCommandBuffer commands[IN_FLIGHT];
-    VkFence done[IN_FLIGHT];
-} in_flight;
-
-static void make_in_flight(const renderer *r, in_flight *f)
-{
-    const VkCommandBufferAllocateInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = r->pool,
-        .commandBufferCount = IN_FLIGHT};
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                     .flags = VK_FENCE_CREATE_SIGNALED_BIT};
-    MUST(vkAllocateCommandBuffers(r->vulkan.device, &commands, f->commands));
-    for (int i = 0; i < IN_FLIGHT; i++)
-        MUST(vkCreateFence(r->vulkan.device, &fence, NULL, &f->done[i]));
-}
-
-/* Records and submits frames, and waits only for a command buffer to come free. */
 static void draw_frames(tml_context *tml, renderer *r, in_flight *f, water *w, uint32_t frames)
 {
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     for (uint32_t i = 0; i < frames; i++) {
-        const VkFence done = f->done[i % IN_FLIGHT];
         const view seen = {0.6f + 0.01f * (float)i, (float)r->size.width / (float)r->size.height};
-        r->commands = f->commands[i % IN_FLIGHT];
-        MUST(vkWaitForFences(r->vulkan.device, 1, &done, VK_TRUE, UINT64_MAX));
-        MUST(vkResetFences(r->vulkan.device, 1, &done));
+        begin_frame(r, f, i);
         MUST(tml_vulkan_check(tml));
-        MUST(vkBeginCommandBuffer(r->commands, &begin));
         MUST(tml_vulkan_record(tml, r->commands));
         flow(tml, w);
         make_surface(tml, w);
         MUST(tml_vulkan_record_end(tml));
         draw(r, seen, w->at);
-        MUST(vkEndCommandBuffer(r->commands));
-        const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                     .commandBufferCount = 1,
-                                     .pCommandBuffers = &r->commands};
-        MUST(vkQueueSubmit(r->vulkan.queue, 1, &submit, done));
+        end_frame(r, f, i);
     }
     MUST(vkQueueWaitIdle(r->vulkan.queue));
     MUST(tml_vulkan_check(tml));
-}
-
-/* The part of the picture that is not background, as its first pixel is. */
-static double covered(const renderer *r)
-{
-    const size_t count = (size_t)r->size.width * r->size.height;
-    size_t other = 0;
-    for (size_t i = 0; i < count; i++)
-        other += memcmp(r->pixels + 4 * i, r->pixels, 4) != 0;
-    return (double)other / (double)count;
 }
 
 int main(int argc, char **argv)
@@ -337,8 +298,7 @@ int main(int argc, char **argv)
         MUST(tml_png_save(tml, o.output, r.pixels, r.size.width, r.size.height));
     const bool right = share > 0.02 && share < 0.9 && (!o.check || is_right(tml, &w));
     tml_close(tml); /* what was lent is still here */
-    for (int i = 0; i < IN_FLIGHT; i++)
-        vkDestroyFence(r.vulkan.device, f.done[i], NULL);
+    destroy_in_flight(&r, &f);
     destroy_renderer(&r);
     return right ? 0 : 1;
 }
