@@ -463,7 +463,9 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
     compact_job job;
     vk_arena arena = vk_arena_of(scratch);
     lay_out(tml, desc, partition, &arena, &job);
-    tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
+    tml_status status = tml_buffer_is_none(desc->count) /* which may be in the length's buffer */
+                            ? vk_passes_lend(tml, &desc->length, &job.passes)
+                            : vk_passes_begin(tml, &desc->length, &job.passes);
     if (status == TML_OK && job.has_first)
         status = vk_first_read(tml, desc->out_first, job.totals);
     if (status == TML_OK)

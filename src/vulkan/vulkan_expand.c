@@ -319,7 +319,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
         return vk_locate_expand(tml, d, scratch);
     vk_arena arena = vk_arena_of(scratch);
     expand_layout l = lay_out(tml, d, &arena);
-    tml_status status = vk_passes_begin(tml, &d->length, &l.passes);
+    tml_status status = vk_passes_lend(tml, &d->length, &l.passes);
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, d->out_first, l.outputs.first);
     if (status == TML_OK)

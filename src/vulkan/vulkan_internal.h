@@ -50,6 +50,7 @@ typedef struct vk_passes {
     uint64_t items;
     vk_address lengths; /* a u32 per pass, then the grids; 0: the length is the bound */
     vk_address total;   /* u64: the stream's length; 0 if lengths is 0 */
+    bool is_lent;       /* lengths is the caller's u32, clamped by each who reads it; no grids, no total */
 } vk_passes;
 
 /* Bytes of the length and the grids of a pass. */
@@ -60,6 +61,9 @@ vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *a
 vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena);
 /* Records lengths.comp, if the length is on the device. Called once, before the first pass. */
 tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes);
+/* The same for an operation that needs no total and does not write the length's buffer: where dispatching over the
+ * bound takes no longer than lengths.comp does, shaders read the caller's u32. */
+tml_status vk_passes_lend(tml_context *tml, const tml_length *length, vk_passes *passes);
 /* The same for a u32, or a u64 if wide, at an address. */
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);

@@ -194,7 +194,7 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
     scan_job job;
     lay_out(tml, desc, &arena, &job);
     const tml_slot *in = tml_slot_of(tml, desc->in), *out = tml_slot_of(tml, desc->out);
-    tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
+    tml_status status = vk_passes_lend(tml, &desc->length, &job.passes);
     for (uint64_t p = 0; p < job.passes.count && !status; p++) {
         vk_pass pass = vk_pass_at(&job.passes, p);
         bool is_last = p + 1 == job.passes.count;

@@ -100,6 +100,18 @@ tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_
                           slot->type == TML_U64, passes);
 }
 
+tml_status vk_passes_lend(tml_context *tml, const tml_length *length, vk_passes *passes)
+{
+    /* Bounds up to which empty workgroups cost less than a dispatch and its barrier. */
+    const uint64_t most = vk_caps_of(tml)->is_software ? UINT64_C(1) << 16 : UINT64_C(1) << 22;
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    if (!passes->lengths || passes->count > 1 || passes->bound > most || slot->type != TML_U32)
+        return vk_passes_begin(tml, length, passes);
+    passes->lengths = vk_slot_address(slot) + length->device_index * slot->element_size;
+    passes->is_lent = true;
+    return TML_OK;
+}
+
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
 {
     uint64_t first = number * passes->items;
@@ -107,7 +119,7 @@ vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
                     .bound = (uint32_t)TML_MIN_OF(passes->bound - first, passes->items)};
     if (passes->lengths)
         pass.length = passes->lengths + sizeof(uint32_t) * number;
-    if (passes->lengths)
+    if (passes->lengths && !passes->is_lent)
         pass.grids = grids_of(passes) + 3 * sizeof(uint32_t) * LENGTHS_GRIDS * number;
     return pass;
 }
