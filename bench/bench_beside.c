@@ -42,7 +42,7 @@ tml_status bench_beside_copy(const bench_session *session, bench_job job, const 
     tml_status status = create_copy(session->tml, bytes, &copy, &jobs[1]);
     uint32_t count = 2;
     jobs[0].device = jobs[1].device;
-    if (peer && copy.is_host)
+    if (peer && copy.is_host == !peer->device)
         jobs[count++] = *peer;
     if (!status && !bench_run(jobs, count, &session->pace))
         status = bench_stopped(session);

@@ -37,7 +37,35 @@ static uint64_t elements_of(const bench_image *image)
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* Hashed bytes, or numbers from 2^-8 to 2^8 whose logarithms are spread evenly. */
+static bool measures(bench_image_kind kind)
+{
+    return kind <= BENCH_IMAGE_ALL || kind == BENCH_IMAGE_TEXTURE;
+}
+static bool maps_tones(bench_image_kind kind)
+{
+    return kind == BENCH_IMAGE_TONEMAP || kind == BENCH_IMAGE_AGX;
+}
+static bool makes_mips(bench_image_kind kind)
+{
+    return kind == BENCH_IMAGE_MIPS || kind == BENCH_IMAGE_KAISER;
+}
+
+/* A lamp of 2^13, or white, off the middle: where averages that do not see all pixels go wrong. */
+static void add_lamp(bench_image *image)
+{
+    uint32_t width = image->desc.width, height = image->desc.height;
+    for (uint32_t y = height / 4; y <= height / 4 + height / 24; y++)
+        for (uint32_t x = width / 4; x <= width / 4 + width / 24; x++)
+            for (uint64_t c = 0; c < CHANNELS; c++) {
+                uint64_t i = ((uint64_t)y * width + x) * CHANNELS + c;
+                if (image->desc.type == TML_F16)
+                    ((uint16_t *)image->data)[i] = (13 + 15) << 10;
+                else
+                    ((uint8_t *)image->data)[i] = 255;
+            }
+}
+
+/* Hashed bytes, or numbers from 2^-8 to 2^8 whose logarithms are spread evenly; of chains with a lamp. */
 static tml_status fill(bench_image *image)
 {
     uint64_t count = elements_of(image), words = (count + 1) & ~(uint64_t)1;
@@ -57,6 +85,8 @@ static tml_status fill(bench_image *image)
         else
             ((uint8_t *)image->data)[i] = (uint8_t)(hash >> 24);
     }
+    if (image->desc.kind == BENCH_IMAGE_MIPS)
+        add_lamp(image);
     return TML_OK;
 }
 
@@ -82,26 +112,36 @@ static tml_image picture_of(const bench_image *image, tml_buffer buffer)
                        .channels = CHANNELS};
 }
 
-static bool measures(bench_image_kind kind)
-{
-    return kind <= BENCH_IMAGE_ALL || kind == BENCH_IMAGE_TEXTURE;
-}
-static bool maps_tones(bench_image_kind kind)
-{
-    return kind == BENCH_IMAGE_TONEMAP || kind == BENCH_IMAGE_AGX;
-}
-static bool makes_mips(bench_image_kind kind)
-{
-    return kind == BENCH_IMAGE_MIPS || kind == BENCH_IMAGE_KAISER;
-}
-
 /* ---- create and run -------------------------------------------------------------------------- */
 
-static bool is_cpu(const tml_context *tml)
+static tml_engine_kind engine_of(const tml_context *tml)
 {
     tml_device_info device;
     tml_context_describe(tml, &device);
-    return device.engine == TML_ENGINE_CPU;
+    return device.engine;
+}
+static bool is_cpu(const tml_context *tml)
+{
+    return engine_of(tml) == TML_ENGINE_CPU;
+}
+
+bool bench_image_has_driver(const bench_image *image)
+{
+    return image->desc.kind == BENCH_IMAGE_MIPS && !is_cpu(image->tml);
+}
+
+/* The set's picture as the device's own kind of texture, where the image needs one. */
+static tml_status create_texture(bench_image *image, uint32_t set)
+{
+    const bench_image_desc *desc = &image->desc;
+    bool has_driver = bench_image_has_driver(image);
+    if (desc->kind != BENCH_IMAGE_TEXTURE && !has_driver)
+        return TML_OK;
+    uint32_t levels = has_driver ? tml_mip_levels(desc->width, desc->height) : 1;
+    return engine_of(image->tml) == TML_ENGINE_GL
+               ? bench_drawn_create(image->tml, image->data, desc, &image->sets[set].drawn)
+               : bench_texture_create(image->tml, image->sets[set].in, desc, levels,
+                                      &image->sets[set].texture);
 }
 
 static tml_status create_set(bench_image *image)
@@ -116,9 +156,8 @@ static tml_status create_set(bench_image *image)
         in.host = image->data, in.data = NULL;
     uint32_t set = image->set_count++;
     tml_status status = tml_buffer_create(tml, &in, &image->sets[set].in);
-    if (!status && image->desc.kind == BENCH_IMAGE_TEXTURE)
-        status = bench_texture_create(tml, image->sets[set].in, image->desc.type, image->desc.width,
-                                      image->desc.height, &image->sets[set].texture);
+    if (!status)
+        status = create_texture(image, set);
     if (status || measures(image->desc.kind))
         return status;
     tml_buffer_desc out = {.type = TML_U8, .count = count};
@@ -134,7 +173,7 @@ static tml_status create_set(bench_image *image)
 
 tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out)
 {
-    *out = (bench_image){.tml = tml, .desc = *desc};
+    *out = (bench_image){.tml = tml, .desc = *desc, .stops_off = NAN, .driver_stops_off = NAN};
     uint64_t in = (uint64_t)desc->width * desc->height * CHANNELS * tml_type_size(desc->type);
     tml_status status = fill(out);
     out->sums = calloc(BENCH_IMAGE_SHARES, sizeof *out->sums);
@@ -169,7 +208,7 @@ static tml_status enqueue(bench_image *image, uint32_t set)
     tml_context *tml = image->tml;
     tml_image in = picture_of(image, image->sets[set].in);
     tml_buffer out = image->sets[set].out;
-    if (image->sets[set].texture) {
+    if (image->desc.kind == BENCH_IMAGE_TEXTURE) {
         in.buffer = (tml_buffer){0};
         in.vulkan = bench_texture_lent(image->sets[set].texture);
     }
@@ -194,6 +233,18 @@ bool bench_image_run(void *user)
 {
     bench_image *image = user;
     return enqueue(image, image->runs++ % image->set_count) == TML_OK;
+}
+
+static tml_status enqueue_driver(bench_image *image, uint32_t set)
+{
+    return image->sets[set].drawn ? bench_drawn_mips(image->sets[set].drawn)
+                                  : bench_texture_mips(image->sets[set].texture);
+}
+
+bool bench_image_run_driver(void *user)
+{
+    bench_image *image = user;
+    return enqueue_driver(image, image->driver_runs++ % image->set_count) == TML_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -265,20 +316,60 @@ static bool tonemap_is_right(const bench_image *image, const uint8_t *out)
     return is_right;
 }
 
-/* The last level, at an element of out, is the mean of all, but for the levels' roundings. */
-static bool mips_are_right(const bench_image *image, const void *out, uint64_t last)
+static void exact_mean(const bench_image *image, double mean[CHANNELS])
 {
     uint64_t count = elements_of(image);
-    double sums[CHANNELS] = {0.0};
-    bool is_right = true;
+    for (uint32_t k = 0; k < CHANNELS; k++)
+        mean[k] = 0.0;
     for (uint64_t i = 0; i < count; i++)
-        sums[i % CHANNELS] += (double)element(image, i);
+        mean[i % CHANNELS] += (double)element(image, i) * CHANNELS / (double)count;
+}
+
+/* How far a last level's luminance, at an element of out, is from the mean's. */
+static double stops_off(const bench_image *image, const void *out, uint64_t at,
+                        const double mean[CHANNELS])
+{
+    double last[CHANNELS];
+    for (uint32_t k = 0; k < CHANNELS; k++)
+        last[k] = (double)element_of(image->desc.type, out, at + k);
+    return log2(luminance_of(last) / luminance_of(mean));
+}
+
+/* The last level, at an element of out, is the mean of all, but for the levels' roundings. */
+static bool mips_are_right(bench_image *image, const void *out, uint64_t last)
+{
+    bool is_right = true;
+    double mean[CHANNELS];
+    exact_mean(image, mean);
     for (uint32_t k = 0; k < CHANNELS; k++) {
-        double mean = sums[k] * CHANNELS / (double)count;
-        double most = image->desc.type == TML_U8 ? 1.0 / 255 : mean * 0.01;
-        is_right &= fabs(mean - (double)element_of(image->desc.type, out, last + k)) <= most;
+        double most = image->desc.type == TML_U8 ? 1.0 / 255 : mean[k] * 0.01;
+        is_right &= fabs(mean[k] - (double)element_of(image->desc.type, out, last + k)) <= most;
     }
+    image->stops_off = stops_off(image, out, last, mean);
     return is_right;
+}
+
+/* What the driver's chain ends with. It is nobody's duty to be right. */
+static tml_status look_at_driver(bench_image *image)
+{
+    double mean[CHANNELS];
+    uint16_t texel[CHANNELS];
+    tml_buffer out;
+    tml_status status = tml_buffer_create(
+        image->tml, &(tml_buffer_desc){.type = image->desc.type, .count = CHANNELS}, &out);
+    if (status)
+        return status;
+    status = enqueue_driver(image, 0);
+    if (!status)
+        status = image->sets[0].drawn ? bench_drawn_last(image->sets[0].drawn, out)
+                                      : bench_texture_last(image->sets[0].texture, out);
+    if (!status)
+        status = tml_buffer_read(image->tml, out, texel);
+    exact_mean(image, mean);
+    if (!status)
+        image->driver_stops_off = stops_off(image, texel, 0, mean);
+    tml_buffer_destroy(image->tml, out);
+    return status;
 }
 
 /* Some texels of the first level are the weighted means that they should be (u8). */
@@ -343,13 +434,14 @@ tml_status bench_image_check(bench_image *image)
         status =
             tml_error(image->tml, TML_ERROR_INTERNAL, "%s: the result differs from a plain loop's",
                       bench_image_name(image->desc.kind));
-    return status;
+    return !status && bench_image_has_driver(image) ? look_at_driver(image) : status;
 }
 
 void bench_image_destroy(bench_image *image)
 {
     for (uint32_t i = 0; i < image->set_count; i++) {
         bench_texture_destroy(image->sets[i].texture);
+        bench_drawn_destroy(image->sets[i].drawn);
         tml_buffer_destroy(image->tml, image->sets[i].in);
         tml_buffer_destroy(image->tml, image->sets[i].out);
     }

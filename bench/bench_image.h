@@ -36,6 +36,7 @@ typedef struct bench_image_desc {
 enum { BENCH_IMAGE_SETS = 32, BENCH_IMAGE_SHARES = 1 << 15 };
 
 typedef struct bench_texture bench_texture;
+typedef struct bench_drawn bench_drawn;
 
 typedef struct bench_image {
     tml_context *tml;
@@ -46,11 +47,15 @@ typedef struct bench_image {
     size_t size;
     struct {
         tml_buffer in, out;
-        bench_texture *texture;
+        bench_texture *texture; /* Vulkan */
+        bench_drawn *drawn;     /* OpenGL ES */
     } sets[BENCH_IMAGE_SETS];
-    uint32_t set_count, runs;
+    uint32_t set_count, runs, driver_runs;
     tml_buffer stats;
     double *sums, plain; /* the plain loop's: BENCH_IMAGE_SHARES, and the mean that it found */
+    /* Chains, once checked: log2 of the last level's luminance over that of the exact mean, the library's and the
+     * driver's; NAN: there is none. */
+    double stops_off, driver_stops_off;
 } bench_image;
 
 tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out);
@@ -60,14 +65,28 @@ tml_status bench_image_check(bench_image *image);
  * floats, LOG and MEAN. Its result is checked by bench_image_check. */
 bool bench_image_has_plain(const bench_image_desc *desc);
 bool bench_image_run_plain(void *image);
+/* The driver's own mip chain of the same picture, to be timed beside: MIPS on GPUs. */
+bool bench_image_has_driver(const bench_image *image);
+bool bench_image_run_driver(void *image);
 void bench_image_destroy(bench_image *image);
 
-/* The pixels of a buffer, four channels of f16 or f32, as an image of the Vulkan context's device. On failure *out is
- * what there is to destroy, or NULL. */
-tml_status bench_texture_create(tml_context *tml, tml_buffer pixels, tml_type type, uint32_t width,
-                                uint32_t height, bench_texture **out);
+/* The pixels of a buffer, four channels, as an image of the Vulkan context's device with so many levels. On failure
+ * *out is what there is to destroy, or NULL. */
+tml_status bench_texture_create(tml_context *tml, tml_buffer pixels, const bench_image_desc *desc,
+                                uint32_t levels, bench_texture **out);
 const struct tml_vulkan_texture *bench_texture_lent(const bench_texture *t);
+/* Enqueues a chain of vkCmdBlitImage with a linear filter. */
+tml_status bench_texture_mips(bench_texture *t);
+/* The last level's texel to four elements of a buffer. */
+tml_status bench_texture_last(bench_texture *t, tml_buffer out);
 void bench_texture_destroy(bench_texture *t);
+
+/* The same on OpenGL ES, of pixels on the host and with all levels: glGenerateMipmap. */
+tml_status bench_drawn_create(tml_context *tml, const void *pixels, const bench_image_desc *desc,
+                              bench_drawn **out);
+tml_status bench_drawn_mips(bench_drawn *d);
+tml_status bench_drawn_last(bench_drawn *d, tml_buffer out);
+void bench_drawn_destroy(bench_drawn *d);
 
 #ifdef __cplusplus
 }

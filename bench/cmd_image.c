@@ -44,6 +44,9 @@ static const opt image_options[] = {
 static const bench_column columns[] = {
     BENCH_COPY_COLUMNS,
     BENCH_COLUMN("plain_s", "loop ms", 1e3),
+    BENCH_COLUMN("driver_s", "driver ms", 1e3),
+    BENCH_COLUMN("stops_off", "stops off", 1),
+    BENCH_COLUMN("driver_stops_off", "driver's", 1),
     {0},
 };
 
@@ -61,12 +64,21 @@ static void measure(bench_session *session, const bench_image_desc *desc)
     if (!status)
         status = bench_image_check(&image);
     const bench_job own = {.name = name, .run = bench_image_run, .user = &image};
+    bool has_driver = !status && bench_image_has_driver(&image);
     const bench_job plain = {.name = "plain loop", .run = bench_image_run_plain, .user = &image};
+    const bench_job driver = {.name = "the driver's chain",
+                              .run = bench_image_run_driver,
+                              .user = &image,
+                              .device = session->tml};
+    const bench_job *peer = has_driver ? &driver : bench_image_has_plain(desc) ? &plain : NULL;
     if (!status)
-        status = bench_beside_copy(session, own, bench_image_has_plain(desc) ? &plain : NULL,
-                                   image.bytes, &times);
+        status = bench_beside_copy(session, own, peer, image.bytes, &times);
     bench_copy_values(&times, image.bytes, values);
-    values[BENCH_COPY_COLUMN_COUNT] = times.peer_s > 0 ? times.peer_s : NAN;
+    double *more = values + BENCH_COPY_COLUMN_COUNT;
+    more[0] = times.peer_s > 0 && !has_driver ? times.peer_s : NAN;
+    more[1] = times.peer_s > 0 && has_driver ? times.peer_s : NAN;
+    more[2] = image.stops_off;
+    more[3] = image.driver_stops_off;
     bench_row(session, name, status, values);
     bench_image_destroy(&image);
 }
@@ -131,7 +143,9 @@ const cli_command bench_cmd_image = {
     {"image", "", "Measures what is done to pictures as shares of a copy's speed",
      "Means, histograms, tone curves and mip chains; on Vulkan means of images, too. A picture's "
      "means have a peer on the CPU: what the compiler makes of a plain loop with -ffast-math (gcc: "
-     "with glibc's vector log2f).",
+     "with glibc's vector log2f). Mip chains have one on GPUs: the driver's own, glGenerateMipmap "
+     "or "
+     "blits; beside stands how many stops the last level of each is off the exact mean.",
      "trommel-bench image --backend vulkan\n"
      "  what a frame that meters itself costs on a GPU\n",
      image_options, .without = OPT_MEMORY},

@@ -27,6 +27,10 @@ expect() {
     [ "$count" = "$rows" ] || fail "trommel-bench $*: $count rows, needs $rows"
     checks=$((checks + 1))
 }
+# Beside the library's chain the driver's, and how far both are off.
+has_chains() {
+    grep -qE '^mip chain, 33 x 17 f16 .* [0-9.e-]+ +-?[0-9.e-]+ +-?[0-9.e-]+$' out || fail "the driver's mip chain"
+}
 expect 0 36 streams --count 10007 --repeats 1 --backend cpu
 expect 0 4 streams scan reduce --keep 3 --count 10000 --repeats 1 --backend cpu partition unique
 expect 0 1 streams histogram --type u8 --count 10000 --repeats 1 --backend cpu
@@ -46,6 +50,8 @@ if "$folder/trommel" devices | grep -q ' vulkan '; then
     expect 0 20 image --size 33x17 --repeats 1 --backend vulkan
     expect 0 8 image --size 1x1 --repeats 1 --backend vulkan --type f16
     grep -q 'log mean of an image' out || fail "images have no row"
+    expect 0 9 image --size 33x17 --repeats 1 --backend vulkan --type f16
+    has_chains
 else
     echo "no Vulkan device: images of one are skipped"
 fi
@@ -55,6 +61,8 @@ expect 0 12 files --side 24 --repeats 1 --backend cpu
 expect 2 0 paths --backend cpu
 expect 2 0 paths --count 17M
 if "$folder/trommel" devices | grep -q 'OpenGL ES'; then
+    expect 0 8 image --size 33x17 --repeats 1 --backend gl --type f16
+    has_chains
     expect 0 5 paths --count 1000 --side 9 --repeats 1
     [ "$(grep -c ' -$\| - ' out)" = 0 ] || fail "paths: a path was not measured"
     expect 0 5 paths --count 1000 --side 9 --repeats 1 --gl-path packed
