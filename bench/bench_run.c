@@ -47,6 +47,16 @@ static tml_engine_kind engine_of(tml_context *tml)
     return info.engine;
 }
 
+/* Does the job's device lower its clock rate when it has nothing to do? */
+static bool rests(const bench_job *job)
+{
+    tml_device_info info;
+    if (!job->device)
+        return false;
+    tml_context_describe(job->device, &info);
+    return info.engine != TML_ENGINE_CPU && !info.is_software;
+}
+
 /* Starts the device's clock; false where it has none. */
 static bool device_begin(tml_context *tml)
 {
@@ -106,14 +116,15 @@ static bool time_job(bench_job *job, double *seconds)
 static bool warm_up(bench_job *job)
 {
     double start = bench_now(), seconds;
-    bool passed;
+    bool passed, is_short;
     job->batch = 1;
     do {
         passed = time_job(job, &seconds);
-        if (job->device && !job->before && seconds * job->batch < batch_seconds &&
-            job->batch < MAX_BATCH)
+        is_short = job->device && !job->before && seconds * job->batch < batch_seconds &&
+                   job->batch < MAX_BATCH;
+        if (is_short)
             job->batch *= 2;
-    } while (passed && job->device && bench_now() - start < warm_seconds);
+    } while (passed && (is_short || (rests(job) && bench_now() - start < warm_seconds)));
     return passed;
 }
 
@@ -132,7 +143,8 @@ static bool is_enough(const bench_pace *pace, uint32_t runs, double fastest, dou
         (pace->deadline > 0 && now >= pace->deadline))
         return true;
     return !pace->repeats && runs >= MIN_RUNS &&
-           (fastest >= job_seconds || now - start >= row_seconds);
+           (fastest >= (pace->seconds > 0 ? pace->seconds : job_seconds) ||
+            now - start >= row_seconds);
 }
 
 bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace)

@@ -29,7 +29,8 @@ typedef struct bench_job {
 
 /* How long rows may take, and who hears of them. Zeroes: each row as long as it takes. */
 typedef struct bench_pace {
-    uint32_t repeats; /* rounds of a row; 0: as many as give every job a second, at least five */
+    uint32_t repeats; /* rounds of a row; 0: as many as give every job its seconds, at least five */
+    double seconds;   /* 0: one */
     double deadline;  /* by bench_now: the row that runs then ends with its round; 0: none */
     /* Optional: is the row to run? Asked by bench_begins, before its input is made. */
     bool (*begins)(void *user, const char *row);

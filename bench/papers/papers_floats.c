@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "cpu/cpu_simd.h"
+
 #include "kernels/kernel.h"
 #include "kernels/pack.k.h"
 /* The vocabulary's short names are not used below. */
@@ -34,17 +36,36 @@ typedef struct range {
     _Atomic uint64_t packed_wrong, unpacked_wrong;
 } range;
 
+/* How many of fewer than 2^32 patterns the library packs or unpacks wrongly. */
+CPU_INLINE uint32_t packed_wrong(uint32_t bits, uint32_t step, uint32_t count)
+{
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < count; i++)
+        wrong += library_pack(tml_bits_float(bits + i * step)) != bits + i * step;
+    return wrong;
+}
+CPU_INLINE uint32_t unpacked_wrong(uint32_t bits, uint32_t step, uint32_t count)
+{
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < count; i++)
+        wrong += tml_float_bits(library_unpack(bits + i * step)) != bits + i * step;
+    return wrong;
+}
+CPU_INSTANTIATE(uint32_t, packed_wrong, (uint32_t bits, uint32_t step, uint32_t count),
+                return packed_wrong(bits, step, count))
+CPU_INSTANTIATE(uint32_t, unpacked_wrong, (uint32_t bits, uint32_t step, uint32_t count),
+                return unpacked_wrong(bits, step, count))
+typedef uint32_t (*wrong_fn)(uint32_t bits, uint32_t step, uint32_t count);
+static const wrong_fn packed_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(packed_wrong);
+static const wrong_fn unpacked_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(unpacked_wrong);
+
 static void check_task(void *argument, uint32_t task)
 {
     range *r = argument;
-    uint64_t packed_wrong = 0, unpacked_wrong = 0;
-    for (uint64_t i = r->count * task / TASKS; i < r->count * (task + 1) / TASKS; i++) {
-        uint32_t bits = r->first + (uint32_t)i * r->step;
-        packed_wrong += library_pack(tml_bits_float(bits)) != bits;
-        unpacked_wrong += tml_float_bits(library_unpack(bits)) != bits;
-    }
-    r->packed_wrong += packed_wrong;
-    r->unpacked_wrong += unpacked_wrong;
+    uint64_t begin = r->count * task / TASKS, end = r->count * (task + 1) / TASKS;
+    uint32_t bits = r->first + (uint32_t)begin * r->step, count = (uint32_t)(end - begin);
+    r->packed_wrong += packed_for[tml_simd_level()](bits, r->step, count);
+    r->unpacked_wrong += unpacked_for[tml_simd_level()](bits, r->step, count);
 }
 
 static tml_status print_range(tml_context *tml, const char *name, uint32_t first, uint64_t length,

@@ -15,6 +15,7 @@ static const uint64_t software_most = 1 << 20;
 /* A row ends before the length of which a run would take longer than this many seconds, by the time of the
  * length before: on hardware, and on a software driver. */
 static const double run_seconds[] = {5.0, 1.5};
+static const double row_seconds = 0.25;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
@@ -161,7 +162,7 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
         return TML_OK;
     if (!status)
         status = check(job);
-    if (!status && !bench_run(&timed, 1, &(bench_pace){.repeats = repeats}))
+    if (!status && !bench_run(&timed, 1, &(bench_pace){.repeats = repeats, .seconds = row_seconds}))
         status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
     if (!status)
         *seconds = timed.time.median_s;
