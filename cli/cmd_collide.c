@@ -767,7 +767,7 @@ static uint32_t poses_in_contact(const run *r)
     return count;
 }
 
-/* The pairs at each step, as bars; what a device's stream does not tell. */
+/* The pairs at each step, as bars. */
 static void tell_steps(const run *r)
 {
     const tml_collide_result *hits = &r->hits;

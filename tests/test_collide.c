@@ -177,7 +177,7 @@ typedef struct pair_list {
     uint64_t count, capacity;
     /* Of the first calls that found them; unsure: depth first, breadth first. */
     uint32_t calls;
-    uint64_t node_pairs, tested, unsure[2];
+    uint64_t node_pairs, tested, unsure[2], step_pairs[TML_COLLIDE_MAX_STEPS];
 } pair_list;
 
 static void pair_add(pair_list *list, uint32_t a, uint32_t b, uint32_t pose, tml_collide_class kind)
@@ -270,15 +270,18 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
         if (list->calls++ == 0) {
             list->node_pairs = result.node_pairs;
             list->tested = result.tested;
+            memcpy(list->step_pairs, result.step_pairs, sizeof result.step_pairs);
         }
         if (list->calls <= 2)
             *unsure = result.unsure;
         CHECK_EQ_U64(result.node_pairs, list->node_pairs);
         uint64_t steps = 0;
-        for (uint32_t step = 0; step < result.step_count; step++)
-            steps += result.step_pairs[step];
-        CHECK(result.step_count == 0 || steps == result.node_pairs);
-        CHECK(result.step_count == 0 || result.step_pairs[0] <= desc.pose_count + 1);
+        for (uint32_t step = 0; step < TML_COLLIDE_MAX_STEPS; step++) {
+            steps += step < result.step_count ? result.step_pairs[step] : 0;
+            CHECK_EQ_U64(result.step_pairs[step], list->step_pairs[step]);
+        }
+        CHECK_EQ_U64(steps, result.node_pairs);
+        CHECK(result.step_pairs[0] <= desc.pose_count + 1);
         CHECK_EQ_U64(result.tested, i ? 0 : list->tested);
         CHECK_EQ_U64(result.unsure, *unsure);
         CHECK(list->count == 0 || result.node_pairs > 0);

@@ -197,7 +197,7 @@ typedef struct tml_collide_result {
      * method, number of threads and memory_limit, but for FIRST. */
     uint64_t node_pairs;
     /* Of these, how many came to each step of the descent, from the roots (1 a pose, at most) to the leaves; a
-     * step splits the nodes of one side. BREADTH_FIRST tells no steps: step_count is then 0. */
+     * step splits the nodes of one side. step_count is 0 where a mesh has no triangles. */
     uint64_t step_pairs[TML_COLLIDE_MAX_STEPS];
     uint32_t step_count;
     uint64_t tested; /* pairs of triangles that came to the float test; BREADTH_FIRST counts none */

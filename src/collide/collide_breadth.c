@@ -121,16 +121,9 @@ TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k
                         : UVEC3(COLLIDE_WIDTH * pair.x + lane, pair.y, pose);
 })
 
-/* The report of a run of steps. x: 1 + the first step that lacked room, or 0; y: pairs that this
- * step makes; z: pairs of nodes so far, saturated; w: pairs that the latest step made. u[0]: the
- * step; u[1]: room in pairs; u[2]: whether the step makes pairs of nodes. */
-TML_KERNEL(uvec4, collide_report, (uvec4 report, tml_words total, tml_params p), {
-    uint count = tml_word(total, 0u);
-    bool is_first = report.x == 0u && count > p.u[1];
-    uint most = 0xffffffffu - report.z;
-    return UVEC4(is_first ? p.u[0] + 1u : report.x, is_first ? count : report.y,
-                 report.z + (p.u[2] != 0u ? min(count, most) : 0u), count);
-})
+/* Pairs that each step makes, with those of step u[0], whose total it is. */
+TML_KERNEL(uint, collide_made, (uint made, tml_words total, tml_index i, tml_params p),
+           { return U(i) == p.u[0] ? tml_word(total, 0u) : made; })
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -149,7 +142,8 @@ struct collide_stream {
     uint64_t room;
     tml_buffer poses;
     uint64_t pose_room;
-    tml_buffer totals[2], report; /* how many pairs there are in pairs[i] */
+    tml_buffer totals[2]; /* how many pairs there are in pairs[i] */
+    tml_buffer made;      /* by each step */
 };
 
 static void room_destroy(tml_context *tml, struct collide_stream *stream)
@@ -172,7 +166,7 @@ void collide_stream_destroy(tml_context *tml, tml_tree *tree)
     tml_buffer_destroy(tml, stream->poses);
     tml_buffer_destroy(tml, stream->totals[0]);
     tml_buffer_destroy(tml, stream->totals[1]);
-    tml_buffer_destroy(tml, stream->report);
+    tml_buffer_destroy(tml, stream->made);
     tml_free(tml, stream, sizeof *stream);
     tree->stream = NULL;
 }
@@ -210,7 +204,8 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
     for (int i = 0; i < 2 && status == TML_OK; i++)
         status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
     if (status == TML_OK)
-        status = buffer_make(tml, TML_VEC(TML_U32, 4), 1, NULL, "pair report", &stream->report);
+        status =
+            buffer_make(tml, TML_U32, COLLIDE_STEPS_MAX, NULL, "pairs of each step", &stream->made);
     if (status != TML_OK)
         collide_stream_destroy(tml, tree);
     return status;
@@ -295,29 +290,47 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
     status = tml_expand(job->tml, &expand);
     if (status != TML_OK)
         return status;
-    uint32_t makes_nodes = number + 2 < run->step_count; /* the last two make triangles */
-    return tml_map(job->tml,
-                   &(tml_map_desc){.kernel = TML_USE(collide_report),
-                                   .params = {.u = {number, (uint32_t)stream->room, makes_nodes}},
-                                   .in = {stream->report, stream->totals[!from]},
-                                   .length = {.count = 1},
-                                   .out = stream->report});
+    return tml_map(job->tml, &(tml_map_desc){.kernel = TML_USE(collide_made),
+                                             .params = {.u = {number}},
+                                             .in = {stream->made, stream->totals[!from]},
+                                             .length = {.count = COLLIDE_STEPS_MAX},
+                                             .out = stream->made});
 }
 
-/* Runs steps [first, end) over count pairs and reads the report. *last: which of stream->pairs has
- * the results. */
+/* What a run of steps came to. */
+typedef struct breadth_report {
+    uint32_t step;  /* the first that lacked room; without one, the end */
+    uint64_t count; /* pairs that it makes, or that the last one made */
+    int last;       /* which of stream->pairs has the results */
+} breadth_report;
+
+/* Runs steps [first, end) over count pairs. If all have room, adds the pairs of nodes to the job's. */
 static tml_status steps_run(const breadth_run *run, uint32_t first, uint32_t end,
-                            const tml_uvec3 *pairs, uint64_t count, tml_uvec4 *report, int *last)
+                            const tml_uvec3 *pairs, uint64_t count, breadth_report *report)
 {
-    tml_context *tml = run->job->tml;
-    static const tml_uvec4 nothing;
-    tml_status status = tml_buffer_write(tml, run->stream->report, 0, 1, &nothing);
-    if (status == TML_OK)
-        status = tml_buffer_write(tml, run->stream->pairs[0], 0, count, pairs);
-    *last = 0;
-    for (uint32_t step = first; step < end && status == TML_OK; step++, *last = !*last)
-        status = step_enqueue(run, step, step == first ? count : 0, *last);
-    return status == TML_OK ? tml_buffer_read(tml, run->stream->report, report) : status;
+    collide_job *job = run->job;
+    uint32_t made[COLLIDE_STEPS_MAX];
+    *report = (breadth_report){.step = first, .count = count};
+    tml_status status = tml_buffer_write(job->tml, run->stream->pairs[0], 0, count, pairs);
+    for (uint32_t step = first; step < end && status == TML_OK; step++) {
+        status = step_enqueue(run, step, step == first ? count : 0, report->last);
+        report->last = !report->last;
+    }
+    if (status == TML_OK && first < end)
+        status = tml_buffer_read(job->tml, run->stream->made, made);
+    if (status != TML_OK)
+        return status;
+    for (; report->step < end; report->step++) {
+        report->count = made[report->step];
+        if (report->count > run->stream->room)
+            return TML_OK;
+    }
+    for (uint32_t step = first; step < end && step + 2 < run->step_count;
+         step++) { /* the last two make triangles */
+        job->step_pairs[step + 1] += made[step];
+        job->node_pairs += made[step];
+    }
+    return TML_OK;
 }
 
 /* ---- what is found --------------------------------------------------------------------------- */
@@ -421,25 +434,18 @@ static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, con
                             uint64_t count, breadth_part *out)
 {
     tml_context *tml = run->job->tml;
-    tml_uvec4 report = {.w = (uint32_t)count};
-    int last = 0;
-    tml_status status = TML_OK;
+    breadth_report report;
     *out = (breadth_part){.step = step};
-    if (step > first)
-        status = steps_run(run, first, step, pairs, count, &report, &last);
+    tml_status status = steps_run(run, first, step, pairs, count, &report);
     if (status != TML_OK)
         return status;
-    run->job->node_pairs += report.z;
-    out->count = report.w;
+    out->count = report.count;
     out->slice = run->stream->room / COLLIDE_WIDTH;
     out->pairs = tml_alloc_array(tml, out->count, sizeof *out->pairs);
     if (!out->pairs)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_collide: no memory for %" PRIu64 " pairs of nodes", out->count);
-    if (step > first)
-        return tml_buffer_read_range(tml, run->stream->pairs[last], 0, out->count, out->pairs);
-    memcpy(out->pairs, pairs, (size_t)count * sizeof *pairs);
-    return TML_OK;
+    return tml_buffer_read_range(tml, run->stream->pairs[report.last], 0, out->count, out->pairs);
 }
 
 /* Enlarges the stream's buffers. False where the limit or the device does not allow it;
@@ -481,21 +487,19 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
         }
         const tml_uvec3 *pairs = part->pairs + part->done;
         uint64_t count = TML_MIN_OF(part->slice, part->count - part->done);
-        tml_uvec4 report;
-        int last;
-        status = steps_run(run, part->step, run->step_count, pairs, count, &report, &last);
+        breadth_report report;
+        status = steps_run(run, part->step, run->step_count, pairs, count, &report);
         if (status != TML_OK)
             continue;
-        if (report.x == 0) {
-            job->node_pairs += report.z;
+        if (report.step == run->step_count) {
             job->parts++;
-            status = found_read(run, report.w, last);
+            status = found_read(run, report.count, report.last);
             part->done += count;
-        } else if (!room_grow(run, report.y)) {
+        } else if (!room_grow(run, report.count)) {
             if (run->stream->room == 0) /* room_grow has freed the old buffers */
                 status = room_make(job->tml, run->stream, run->most_room);
             if (status == TML_OK) {
-                status = part_make(run, part->step, report.x - 1, pairs, count, &parts[depth]);
+                status = part_make(run, part->step, report.step, pairs, count, &parts[depth]);
                 depth++;
                 part->done += count;
             }
@@ -555,6 +559,7 @@ tml_status collide_breadth_first(collide_job *job)
     run.step_count = collide_schedule(job->a, job->b, run.steps);
     if (run.step_count == 0) /* a mesh without triangles */
         return TML_OK;
+    job->step_count = run.step_count - 1; /* the last one tests triangles */
     if (job->pose_count > POSES_MOST)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_collide: BREADTH_FIRST takes at most 2^27 poses");
@@ -567,7 +572,7 @@ tml_status collide_breadth_first(collide_job *job)
                                job->pose_count);
     }
     if (status == TML_OK) {
-        job->node_pairs = roots.count = collide_roots(job, roots.pairs);
+        job->node_pairs = job->step_pairs[0] = roots.count = collide_roots(job, roots.pairs);
         status = parts_run(&run, roots);
         job->parts = TML_MAX_OF(job->parts, 1u); /* no roots meet */
     }
