@@ -98,6 +98,22 @@ static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc
     return status;
 }
 
+/* A torus of a 64th of the triangles. */
+static tml_status coarse_tree(tml_context *tml, uint32_t across, tml_tree **out)
+{
+    bench_mesh mesh;
+    tml_tree_desc desc = {.skip_broken = false};
+    if (!bench_torus(0.3, across * 5 / 2, across, &mesh))
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a coarse torus");
+    tml_status status = upload(tml, &mesh, &desc);
+    if (status == TML_OK)
+        status = tml_tree_create(tml, &desc, out);
+    tml_buffer_destroy(tml, desc.vertices);
+    tml_buffer_destroy(tml, desc.indices);
+    bench_mesh_free(&mesh);
+    return status;
+}
+
 tml_status bench_collide(tml_context *tml, uint64_t triangles, const bench_pace *pace,
                          void (*take)(void *user, const bench_collide_row *row), void *user)
 {
@@ -117,7 +133,7 @@ tml_status bench_collide(tml_context *tml, uint64_t triangles, const bench_pace 
     collide_case job = {.tml = tml, .pace = pace, .take = take, .take_user = user};
     tml_status status = upload(tml, &mesh, &job.mesh);
     time_case(&job, "build a tree", 0, &status);
-    tml_tree *a = NULL, *b = NULL;
+    tml_tree *a = NULL, *b = NULL, *coarse = NULL;
     if (status == TML_OK)
         status = tml_tree_create(tml, &job.mesh, &a);
     if (status == TML_OK)
@@ -133,6 +149,12 @@ tml_status bench_collide(tml_context *tml, uint64_t triangles, const bench_pace 
     time_case(&job, "linked tori, 100 poses", BENCH_COLLIDE_POSES, &status);
     job.desc = (tml_collide_desc){.a = a};
     time_case(&job, "one torus and itself", 1, &status);
+    if (status == TML_OK)
+        status = coarse_tree(tml, across / 8 + 2, &coarse);
+    bench_small_pose(one[0]);
+    job.desc = (tml_collide_desc){.a = coarse, .b = b, .poses = one[0], .pose_count = 1};
+    time_case(&job, "small and fine on large", 1, &status);
+    tml_tree_destroy(tml, coarse);
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);
     tml_buffer_destroy(tml, job.mesh.vertices);

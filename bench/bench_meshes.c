@@ -70,3 +70,10 @@ void bench_scene_pose(bench_scene scene, float pose[12])
         bench_pose(pose, (double[]){1, 0.03, 0.02}, PI / 2,
                    (double[]){scene == BENCH_LINKED ? 0.45 : 1, 0.01, 0.02});
 }
+
+void bench_small_pose(float pose[12])
+{
+    bench_pose(pose, (double[]){1, 2, 3}, 0.5, (double[]){1.3, 0.01, 0.02});
+    for (int i = 0; i < 12; i++)
+        pose[i] *= i % 4 < 3 ? 0.1f : 1.0f;
+}

@@ -34,6 +34,8 @@ typedef enum bench_scene {
 const char *bench_scene_name(bench_scene scene);
 /* The matrix that takes the second one to its place, as tml_collide wants it. */
 void bench_scene_pose(bench_scene scene, float pose[12]);
+/* Makes the second one a tenth as large and puts it on the first one's outer rim. */
+void bench_small_pose(float pose[12]);
 
 #ifdef __cplusplus
 }

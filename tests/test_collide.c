@@ -736,6 +736,59 @@ TEST(a_slope_close_above_a_slope)
     tml_close(tml);
 }
 
+/* Collides; where sizes are not to count, in the order of steps by levels alone. */
+static void collide_by(tml_context *tml, tml_tree *trees[2], const float *pose, bool has_sizes,
+                       tml_collide_result *out)
+{
+    double sizes[2][COLLIDE_LEVELS_MAX + 1];
+    for (int i = 0; i < 2; i++) {
+        memcpy(sizes[i], trees[i]->level_size, sizeof sizes[i]);
+        for (int k = 0; k <= COLLIDE_LEVELS_MAX && !has_sizes; k++)
+            trees[i]->level_size[k] = 0;
+    }
+    CHECK_OK(tml,
+             tml_collide(tml,
+                         &(tml_collide_desc){
+                             .a = trees[0], .b = trees[1], .poses = pose, .pose_count = 1},
+                         out));
+    for (int i = 0; i < 2; i++)
+        memcpy(trees[i]->level_size, sizes[i], sizeof sizes[i]);
+}
+
+/* A fine mesh, which a pose makes small, on a coarse one: the coarse one is split first, with fewer
+ * than half of the pairs of boxes. Two alike are split in turn, as ever. */
+TEST(the_coarser_side_is_split)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    mesh coarse = torus(60, 40, 2, 0), fine = torus(240, 160, 2, 0);
+    const float small[12] = {0.1f, 0, 0, 1.4f, 0, 0.1f, 0, 0, 0, 0, 0.1f, 0};
+    const float large[12] = {10, 0, 0, -14, 0, 10, 0, 0, 0, 0, 10, 0}; /* seen from the fine one */
+    const float moved[12] = {1, 0, 0, 0.01f, 0, 1, 0, 0, 0, 0, 1, 0};
+    const struct {
+        const mesh *a, *b;
+        const float *pose;
+    } cases[] = {{&coarse, &fine, small}, {&fine, &coarse, large}, {&fine, &fine, moved}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tml_tree *trees[2] = {tree_of(tml, cases[i].a), tree_of(tml, cases[i].b)};
+        tml_collide_result by_size = {.count = 0}, by_level = {.count = 0};
+        collide_by(tml, trees, cases[i].pose, true, &by_size);
+        collide_by(tml, trees, cases[i].pose, false, &by_level);
+        CHECK(by_size.count > 100 && by_size.count == by_level.count);
+        CHECK(memcmp(by_size.pairs, by_level.pairs, by_size.count * sizeof *by_size.pairs) == 0);
+        if (i < 2) /* by levels a fine a comes off better, since b goes first */
+            CHECK((i ? 1.2 : 2) * (double)by_size.node_pairs < (double)by_level.node_pairs);
+        else
+            CHECK_EQ_U64(by_size.node_pairs, by_level.node_pairs);
+        tml_collide_free(tml, &by_size);
+        tml_collide_free(tml, &by_level);
+        tml_tree_destroy(tml, trees[0]);
+        tml_tree_destroy(tml, trees[1]);
+    }
+    mesh_free(&coarse);
+    mesh_free(&fine);
+    tml_close(tml);
+}
+
 /* ---- what the call offers -------------------------------------------------------------------- */
 
 TEST(capacity_classes_and_segments)

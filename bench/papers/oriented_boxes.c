@@ -215,7 +215,7 @@ tml_status papers_volume_collide(tml_context *tml, const papers_volume_desc *des
                        .classes = (1u << TML_COLLIDE_CLASS_COUNT) - 2};
     depth_call call = {.job = &job};
     const depth_loops *loops = loops_for_processor();
-    call.step_count = collide_schedule(job.a, job.b, call.steps);
+    call.step_count = collide_schedule(job.a, job.b, 1, call.steps);
     *out = (papers_volume_result){.pairs = 0};
     for (uint32_t p = 0; p < desc->pose_count && call.step_count > 0; p++) {
         collide_pose pose;

@@ -206,7 +206,9 @@ typedef struct tml_collide_result {
     uint32_t owned;  /* bit 0: pairs, bit 1: segments (core.h, what programs make) */
 } tml_collide_result;
 
-/* Finds the pairs. Synchronous on every engine: they are on the host on return. The descent
+/* Finds the pairs: both trees are followed down, at each step the side whose boxes are on average
+ * more than twice as large, else the one with more levels to go; so a fine small mesh against a
+ * coarse large one costs no more than it should. Synchronous on every engine: they are on the host on return. The descent
  * allocates (by the context's allocator) what it finds; on GPUs buffers for the stream stay with a
  * until it is destroyed. On failure the result is zeroed, except count after CAPACITY. Reports
  * progress and can be cancelled. Engines: CPU, Vulkan, OpenGL ES 3 / WebGL 2; DEPTH_FIRST works on

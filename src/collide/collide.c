@@ -26,7 +26,11 @@ const char *tml_collide_class_name(tml_collide_class kind)
     return (unsigned)kind < TML_COLLIDE_CLASS_COUNT ? names[kind] : "unknown";
 }
 
-uint32_t collide_schedule(const tml_tree *a, const tml_tree *b,
+/* A side whose boxes are more than this many times as large is split, however many levels it has. A
+ * box against boxes half its size is split as soon as they are; meshes alike keep their order. */
+static const double coarser = 2;
+
+uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
                           collide_step steps[COLLIDE_STEPS_MAX])
 {
     uint32_t a_level = a->levels, b_level = b->levels, count = 0;
@@ -34,6 +38,13 @@ uint32_t collide_schedule(const tml_tree *a, const tml_tree *b,
         return 0;
     while (a_level + b_level > 0) {
         bool splits_b = b_level >= a_level;
+        if (a_level > 1 && b_level > 1) { /* the last two steps are always the same */
+            double a_size = a->level_size[a_level], b_size = b_scale * b->level_size[b_level];
+            if (b_size > coarser * a_size && b_scale > 0)
+                splits_b = true;
+            else if (a_size > coarser * b_size && b_scale > 0)
+                splits_b = false;
+        }
         steps[count++] = (collide_step){splits_b, a_level, b_level};
         if (splits_b)
             b_level--;
@@ -50,6 +61,18 @@ static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 static vec4 row_of(const float matrix[12], int r)
 {
     return VEC4(matrix[4 * r], matrix[4 * r + 1], matrix[4 * r + 2], matrix[4 * r + 3]);
+}
+
+double collide_scale_of(const collide_pose *poses, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        double squares = 0;
+        for (int i = 0; i < 12; i++)
+            squares += i % 4 < 3 ? (double)poses[p].matrix[i] * (double)poses[p].matrix[i] : 0;
+        sum += sqrt(squares / 3);
+    }
+    return sum / count;
 }
 
 void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_t slot,

@@ -556,7 +556,8 @@ tml_status collide_breadth_first(collide_job *job)
 {
     tml_context *tml = job->tml;
     breadth_run run = {.job = job};
-    run.step_count = collide_schedule(job->a, job->b, run.steps);
+    run.step_count =
+        collide_schedule(job->a, job->b, collide_scale_of(job->poses, job->pose_count), run.steps);
     if (run.step_count == 0) /* a mesh without triangles */
         return TML_OK;
     job->step_count = run.step_count - 1; /* the last one tests triangles */

@@ -329,7 +329,8 @@ tml_status collide_depth_first(collide_job *job)
 {
     tml_context *tml = job->tml;
     depth_round round = {.call = {.job = job}, .loops = loops_for_processor()};
-    round.call.step_count = collide_schedule(job->a, job->b, round.call.steps);
+    round.call.step_count = collide_schedule(
+        job->a, job->b, collide_scale_of(job->poses, job->pose_count), round.call.steps);
     if (round.call.step_count == 0) /* a mesh without triangles */
         return TML_OK;
     job->step_count = round.call.step_count -

@@ -176,7 +176,7 @@ static void near_task(void *argument, uint32_t task)
                     .b = job->b,
                     .pose = &job->poses[pose],
                     .best = {.distance = INFINITY}};
-    run.step_count = collide_schedule(job->a, job->b, run.steps);
+    run.step_count = collide_schedule(job->a, job->b, 0, run.steps);
     if (run.step_count > 0) {
         near_box a = box_of(job->a, job->a->levels, 0);
         near_box b = posed_box(run.pose, box_of(job->b, job->b->levels, 0));

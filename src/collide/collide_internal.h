@@ -29,6 +29,8 @@ struct tml_tree {
     uint32_t level_group[COLLIDE_LEVELS_MAX + 1];        /* its first group in boxes; [0] unused */
     uint32_t group_count;
     float lower[3], upper[3];
+    double
+        level_size[COLLIDE_LEVELS_MAX + 1]; /* a level's boxes' mean diagonal, about; [0] unused */
 
     uint32_t *ids;     /* a slot's triangle, or COLLIDE_NO_TRIANGLE */
     uint32_t *corners; /* a slot's three vertices */
@@ -90,17 +92,20 @@ tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree 
 void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_t slot,
                             float out[9]);
 
-/* One step of a descent from roots to triangles: which side it splits. That is the one with more
- * levels to go, b if both have as many. So the last two steps split a leaf of b, then a leaf of
- * a. */
+/* One step of a descent from roots to triangles: which side it splits. */
 typedef struct collide_step {
     bool splits_b;
     uint32_t a_level, b_level; /* of the pairs that go in */
 } collide_step;
 enum { COLLIDE_STEPS_MAX = 2 * COLLIDE_LEVELS_MAX };
 _Static_assert((int)COLLIDE_STEPS_MAX == (int)TML_COLLIDE_MAX_STEPS, "as results have them");
-uint32_t collide_schedule(const tml_tree *a, const tml_tree *b,
+/* The steps of a descent. Each splits the side whose boxes are on average more than twice as large;
+ * else the one with more levels to go, b if both have as many. The last two split a leaf of b, then
+ * a leaf of a. b_scale: how much larger the poses make b's boxes; 0: sizes do not count. */
+uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
                           collide_step steps[COLLIDE_STEPS_MAX]);
+/* The mean of the factors by which poses scale lengths; 0 where all are singular to a point. */
+double collide_scale_of(const collide_pose *poses, uint32_t count);
 
 /* One call, resolved. */
 typedef struct collide_job {

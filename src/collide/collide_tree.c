@@ -214,6 +214,23 @@ static void fit_task(void *argument, uint32_t task)
             fit_node(job, i);
 }
 
+/* The mean diagonal of a level's boxes, of at most 1024 of them, evenly spread. */
+static double mean_diagonal(tml_tree *tree, uint32_t level)
+{
+    uint32_t count = tree->level_count[level], taken = TML_MIN_OF(count, 1024u);
+    double sum = 0;
+    for (uint32_t i = 0; i < taken; i++) {
+        const float *box = box_lane(tree, level, (uint32_t)((uint64_t)count * i / taken));
+        double squares = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+            double side = (double)box[COLLIDE_WIDTH * (3 + k)] - (double)box[COLLIDE_WIDTH * k];
+            squares += side * side;
+        }
+        sum += sqrt(squares);
+    }
+    return sum / taken;
+}
+
 /* Computes all boxes and slabs. vertices: as in fit_job. */
 static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
 {
@@ -224,6 +241,7 @@ static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
         for (uint32_t lane = count % COLLIDE_WIDTH; lane % COLLIDE_WIDTH > 0; lane++)
             empty_lane(last, lane);
         tml_parallel_for(tml, TML_CEIL_DIV(count, LEAVES_A_TASK), fit_task, &job);
+        tree->level_size[job.level] = mean_diagonal(tree, job.level);
     }
     for (uint32_t k = 0; k < 3 && tree->levels; k++) {
         const float *root = collide_group(tree, tree->levels, 0);
