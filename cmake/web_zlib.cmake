@@ -9,4 +9,5 @@ list(TRANSFORM zlib_sources PREPEND ${TML_ZLIB_SOURCE}/)
 list(TRANSFORM zlib_sources APPEND .c)
 add_library(web-zlib STATIC ${zlib_sources})
 target_include_directories(web-zlib SYSTEM PUBLIC ${TML_ZLIB_SOURCE})
-target_compile_options(web-zlib PRIVATE -w)
+# Tables of CRCs, which no compression makes smaller, are made when first asked for.
+target_compile_options(web-zlib PRIVATE -w -DDYNAMIC_CRC_TABLE)
