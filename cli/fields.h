@@ -37,8 +37,8 @@ void field_triple(const char *key, const char *label, const char *text, const do
 
 /* For people: a heading, which is a line; a line that begins, or NULL goes on, with what the
  * format says. */
-void field_heading(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void field_line(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void field_heading(const char *format, ...) TML_FORMAT(1, 2);
+void field_line(const char *label, const char *format, ...) TML_FORMAT(2, 3);
 /* In JSON: an object '{' or an array '['. */
 void field_open(const char *key, char bracket);
 void field_close(char bracket);

@@ -92,7 +92,7 @@ bool case_again(case_run *c);
 /* Records the outcome of the call: true when it succeeded. UNSUPPORTED skips the case. */
 bool case_call(case_run *c, tml_status status);
 /* Records a failure; only the first one of a case is kept. Always false. */
-bool case_fail(case_run *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool case_fail(case_run *c, const char *format, ...) TML_FORMAT(2, 3);
 /* Checks that elements of an output are as expected, and the rest of it untouched. */
 bool case_check(case_run *c, const char *what, case_array *array, const void *expected,
                 size_t expected_size);

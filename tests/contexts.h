@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "core/platform.h"
+
 /* threads 0: as many as there are processors. */
 static inline tml_context *open_cpu(uint32_t threads)
 {
@@ -25,15 +27,14 @@ static inline tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t cou
 /* An allocator that counts what it is asked for in user, a uint64_t. */
 static inline void *counted_alloc(void *user, size_t size, size_t alignment)
 {
-    void *memory = NULL;
     ++*(uint64_t *)user;
-    return posix_memalign(&memory, alignment, size) ? NULL : memory;
+    return tml_platform_alloc(size, alignment);
 }
 static inline void counted_free(void *user, void *memory, size_t size)
 {
     (void)user;
     (void)size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 /* A buffer's first elements on the heap. */

@@ -95,8 +95,8 @@ static bool fault_event(fault_kind kind, const char *what)
 static void *fault_alloc(void *user, size_t size, size_t alignment)
 {
     (void)user;
-    void *memory = NULL;
-    if (fault_event(FAULT_MEMORY, "alloc") || posix_memalign(&memory, alignment, size) != 0)
+    void *memory = fault_event(FAULT_MEMORY, "alloc") ? NULL : tml_platform_alloc(size, alignment);
+    if (!memory)
         return NULL;
     faults.live_bytes += (int64_t)size;
     return memory;
@@ -106,7 +106,7 @@ static void fault_free(void *user, void *memory, size_t size)
 {
     (void)user;
     faults.live_bytes -= (int64_t)size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 static bool fault_progress(void *user, const char *stage, double fraction)

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "core/platform.h"
+
 typedef struct memory_watch {
     size_t largest;   /* request so far */
     size_t live;      /* bytes not given back */
@@ -16,10 +18,10 @@ typedef struct memory_watch {
 static void *watched_alloc(void *user, size_t size, size_t alignment)
 {
     memory_watch *watch = user;
-    void *memory = NULL;
     watch->count++;
     watch->largest = size > watch->largest ? size : watch->largest;
-    if (watch->count == watch->fail_at || posix_memalign(&memory, alignment, size) != 0)
+    void *memory = watch->count == watch->fail_at ? NULL : tml_platform_alloc(size, alignment);
+    if (!memory)
         return NULL;
     watch->live += size;
     watch->peak = watch->live > watch->peak ? watch->live : watch->peak;
@@ -30,7 +32,7 @@ static void watched_free(void *user, void *memory, size_t size)
 {
     memory_watch *watch = user;
     watch->live -= size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 static tml_context *open_watched(memory_watch *watch)

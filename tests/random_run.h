@@ -68,7 +68,7 @@ typedef struct random_run {
     size_t message_size;
 } random_run;
 
-__attribute__((format(printf, 2, 3))) static void fail(random_run *r, const char *format, ...)
+TML_FORMAT(2, 3) static void fail(random_run *r, const char *format, ...)
 {
     if (r->failed)
         return;

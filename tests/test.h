@@ -51,8 +51,7 @@ enum { TEST_PRINTED_FAILURES = 12, TEST_EXIT_SKIPPED = 77 };
     static void test_##name(void)
 
 /* Records a failure and prints where and what. Always false. */
-__attribute__((format(printf, 3, 4))) static inline bool test_fail(const char *file, int line,
-                                                                   const char *format, ...)
+TML_FORMAT(3, 4) static inline bool test_fail(const char *file, int line, const char *format, ...)
 {
     if (atomic_fetch_add(&test_failures, 1) < TEST_PRINTED_FAILURES) {
         va_list arguments;

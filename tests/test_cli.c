@@ -68,7 +68,7 @@ static int finish(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-__attribute__((format(printf, 1, 2))) static int run(const char *format, ...)
+TML_FORMAT(1, 2) static int run(const char *format, ...)
 {
     char line[4096];
     va_list values;

@@ -316,10 +316,10 @@ typedef struct meter {
 static void *meter_alloc(void *user, size_t size, size_t alignment)
 {
     meter *m = user;
-    void *memory = NULL;
     m->calls++;
     m->misaligned += alignment < 16 || (alignment & (alignment - 1)) != 0 || size == 0;
-    if (posix_memalign(&memory, alignment, size) != 0)
+    void *memory = tml_platform_alloc(size, alignment);
+    if (!memory)
         return NULL;
     m->live += (int64_t)size;
     return memory;
@@ -328,7 +328,7 @@ static void *meter_alloc(void *user, size_t size, size_t alignment)
 static void meter_free(void *user, void *memory, size_t size)
 {
     ((meter *)user)->live -= (int64_t)size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 static tml_context *open_metered(meter *m)

@@ -1545,8 +1545,8 @@ typedef struct alloc_limit {
 static void *failing_alloc(void *user, size_t size, size_t alignment)
 {
     alloc_limit *limit = user;
-    void *memory = NULL;
-    if (limit->left-- <= 0 || posix_memalign(&memory, alignment, size) != 0)
+    void *memory = limit->left-- <= 0 ? NULL : tml_platform_alloc(size, alignment);
+    if (!memory)
         return NULL;
     limit->live++;
     return memory;
@@ -1556,7 +1556,7 @@ static void failing_free(void *user, void *memory, size_t size)
 {
     (void)size;
     ((alloc_limit *)user)->live--;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 TEST(every_failed_allocation_is_reported)

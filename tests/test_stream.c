@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "core/platform.h"
 #include "cpu/cpu_simd.h"
 
 #include "kernels/kernel.h"
@@ -3187,8 +3188,8 @@ typedef struct meter {
 static void *meter_alloc(void *user, size_t size, size_t alignment)
 {
     meter *m = user;
-    void *memory = NULL;
-    if (m->calls++ == m->fail_at || posix_memalign(&memory, alignment, size) != 0)
+    void *memory = m->calls++ == m->fail_at ? NULL : tml_platform_alloc(size, alignment);
+    if (!memory)
         return NULL;
     m->live += (int64_t)size;
     return memory;
@@ -3197,7 +3198,7 @@ static void *meter_alloc(void *user, size_t size, size_t alignment)
 static void meter_free(void *user, void *memory, size_t size)
 {
     ((meter *)user)->live -= (int64_t)size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 static tml_status open_metered(meter *m, tml_context **tml)

@@ -2634,8 +2634,8 @@ static void *failing_alloc(void *user, size_t size, size_t alignment)
     failing_memory *memory = user;
     if (memory->left-- <= 0)
         return NULL;
-    void *block = NULL;
-    if (posix_memalign(&block, alignment, size) != 0)
+    void *block = tml_platform_alloc(size, alignment);
+    if (!block)
         return NULL;
     memory->live += (int64_t)size;
     return block;
@@ -2645,7 +2645,7 @@ static void failing_free(void *user, void *block, size_t size)
 {
     failing_memory *memory = user;
     memory->live -= (int64_t)size;
-    free(block);
+    tml_platform_free(block);
 }
 
 static const double two_isovalues[] = {0, 0.5};

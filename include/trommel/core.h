@@ -63,8 +63,12 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#    define TML_MUST_CHECK       __attribute__((warn_unused_result))
-#    define TML_FORMAT(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#    define TML_MUST_CHECK __attribute__((warn_unused_result))
+#    if defined(__MINGW32__) && !defined(__clang__) /* whose printf is of Microsoft's C library */
+#        define TML_FORMAT(fmt, arg) __attribute__((format(gnu_printf, fmt, arg)))
+#    else
+#        define TML_FORMAT(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#    endif
 #else
 #    define TML_MUST_CHECK
 #    define TML_FORMAT(fmt, arg)

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* This thread's last message that no context could hold: one of tml_open (tml NULL), or of a call that the
  * gate of tml refused. The variable's address identifies the thread in tml_context.owner. */
@@ -75,7 +74,7 @@ static tml_status take(tml_context *tml, const char *call)
         tml->depth++;
         return TML_OK;
     }
-    if (getpid() != tml->process)
+    if (tml_process() != tml->process)
         return tml_reject(
             tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: this process was forked off the one that opened the context, and has "

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/call.h"
 #include "core/pool.h"
@@ -29,28 +27,17 @@ const tml_engine *tml_engine_of(tml_part part)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Blocks of HUGE_FROM bytes and more ask for huge pages. The page fault on first touch of 4 KiB takes about
- * 2 us, in a 2 MiB page a seventh of that: on outputs of hundreds of MB, most of the run time. */
-enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
-
 static void *default_alloc(void *user, size_t size, size_t alignment)
 {
     (void)user;
-    void *memory = NULL;
-    if (size < HUGE_FROM)
-        return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
-    size_t rounded = TML_ALIGN_UP(size, (size_t)HUGE_PAGE);
-    if (rounded < size || posix_memalign(&memory, HUGE_PAGE, rounded) != 0)
-        return NULL;
-    (void)madvise(memory, rounded, MADV_HUGEPAGE); /* a hint: its failure only costs time */
-    return memory;
+    return tml_platform_alloc(size, alignment);
 }
 
 static void default_free(void *user, void *memory, size_t size)
 {
     (void)user;
     (void)size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 void *tml_alloc(tml_context *tml, size_t size)
@@ -292,7 +279,7 @@ static tml_status context_create(const tml_open_desc *desc, const tml_testing *t
     tml->log_user = desc->log_user;
     tml->progress = desc->progress;
     tml->progress_user = desc->progress_user;
-    tml->process = getpid();
+    tml->process = tml_process();
 
     tml_status status = TML_ERROR_OUT_OF_MEMORY;
     tml->parallel = desc->parallel;

@@ -4,11 +4,10 @@
 
 #include <assert.h>
 #include <stdatomic.h>
-#include <sys/types.h>
-#include <time.h>
 #include <trommel/testing.h>
 
 #include "core/engine.h"
+#include "core/platform.h"
 
 #define TML_ARRAY_SIZE(a)             (sizeof(a) / sizeof((a)[0]))
 #define TML_MIN_OF(a, b)              ((a) < (b) ? (a) : (b))
@@ -72,7 +71,7 @@ struct tml_context {
     atomic_bool cancelled; /* set by tml_cancel, cleared by tml_cancel_clear */
     atomic_bool stopped; /* set when the progress hook returns false, cleared when the call ends */
     /* The gate of public calls (call.h). */
-    pid_t process;              /* the process that opened the context */
+    uint64_t process;           /* the process that opened the context */
     _Atomic uintptr_t owner;    /* identifies the thread inside a call; 0: none */
     _Atomic(const char *) call; /* the public call of that thread */
     uint32_t depth, hooks;      /* open public calls, nested ones included; running user hooks */
@@ -143,14 +142,6 @@ void tml_scratch_release(tml_context *tml);
 /* Refuses with INVALID_ARGUMENT a call that cannot be recorded into a caller's command buffer, while one is
  * recorded. call: NULL for the public call in progress; instead: the remedy, NULL for the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
-
-/* The monotonic clock, in seconds. */
-static inline double tml_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* *out = a * b; false on overflow. */
 static inline bool tml_mul(uint64_t a, uint64_t b, uint64_t *out)

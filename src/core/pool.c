@@ -7,12 +7,10 @@
  * loops. */
 #include "core/pool.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "core/platform.h"
 
 /* About what it costs to put a thread to sleep and to wake it. */
 #define SPIN_SECONDS 30e-6
@@ -24,9 +22,9 @@
 #define LOOP    ((uint64_t)1 << 32)
 
 struct tml_pool {
-    pthread_mutex_t mutex; /* of the sleepers */
-    pthread_cond_t work;
-    pthread_cond_t done;
+    tml_mutex mutex; /* of the sleepers */
+    tml_condition work;
+    tml_condition done;
     uint32_t sleepers;  /* workers that wait for work */
     bool caller_sleeps; /* it waits for done */
     bool spins;         /* there is a processor for each thread */
@@ -39,19 +37,8 @@ struct tml_pool {
     _Alignas(64) _Atomic uint64_t state;
     uint32_t worker_count;
     size_t size;
-    pthread_t workers[];
+    tml_thread workers[];
 };
-
-uint32_t tml_processors(void)
-{
-#ifndef __EMSCRIPTEN__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set) > 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-#endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (uint32_t)online : 1;
-}
 
 static void drain(tml_pool *pool)
 {
@@ -61,13 +48,6 @@ static void drain(tml_pool *pool)
             return;
         pool->task(pool->argument, i);
     }
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static uint64_t state_of(tml_pool *pool)
@@ -92,17 +72,17 @@ static bool has_work(tml_pool *pool, uint64_t last)
 
 static void await_work(tml_pool *pool, uint64_t last)
 {
-    double end = pool->spins ? seconds() + SPIN_SECONDS : 0;
-    while (pool->spins && !has_work(pool, last) && seconds() < end)
+    double end = pool->spins ? tml_seconds() + SPIN_SECONDS : 0;
+    while (pool->spins && !has_work(pool, last) && tml_seconds() < end)
         pause_briefly();
     if (has_work(pool, last))
         return;
-    pthread_mutex_lock(&pool->mutex);
+    tml_mutex_lock(&pool->mutex);
     pool->sleepers++;
     while (!has_work(pool, last))
-        pthread_cond_wait(&pool->work, &pool->mutex);
+        tml_condition_wait(&pool->work, &pool->mutex);
     pool->sleepers--;
-    pthread_mutex_unlock(&pool->mutex);
+    tml_mutex_unlock(&pool->mutex);
 }
 
 /* Joins the open loop, unless it was joined before or is over. */
@@ -123,13 +103,13 @@ static void leave(tml_pool *pool)
     uint64_t state = atomic_fetch_sub_explicit(&pool->state, JOINED, memory_order_acq_rel) - JOINED;
     if (state % LOOP != 0) /* it is open, or somebody is in it */
         return;
-    pthread_mutex_lock(&pool->mutex);
+    tml_mutex_lock(&pool->mutex);
     if (pool->caller_sleeps)
-        pthread_cond_signal(&pool->done);
-    pthread_mutex_unlock(&pool->mutex);
+        tml_condition_wake_one(&pool->done);
+    tml_mutex_unlock(&pool->mutex);
 }
 
-static void *worker_main(void *argument)
+static void worker_main(void *argument)
 {
     tml_pool *pool = argument;
     uint64_t last = 0;
@@ -140,24 +120,26 @@ static void *worker_main(void *argument)
             leave(pool);
         }
     }
-    return NULL;
 }
 
 tml_pool *tml_pool_create(const tml_allocator *allocator, uint32_t threads)
 {
-    size_t size = sizeof(tml_pool) + threads * sizeof(pthread_t);
+    size_t size = sizeof(tml_pool) + threads * sizeof(tml_thread);
     tml_pool *pool = allocator->alloc(allocator->user, size, 64);
     if (!pool)
         return NULL;
     memset(pool, 0, size);
     pool->size = size;
     pool->spins = threads <= tml_processors();
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->work, NULL);
-    pthread_cond_init(&pool->done, NULL);
-    while (pool->worker_count + 1 < threads &&
-           pthread_create(&pool->workers[pool->worker_count], NULL, worker_main, pool) == 0)
+    tml_mutex_init(&pool->mutex);
+    tml_condition_init(&pool->work);
+    tml_condition_init(&pool->done);
+    while (pool->worker_count + 1 < threads) {
+        pool->workers[pool->worker_count] = (tml_thread){.run = worker_main, .argument = pool};
+        if (!tml_thread_start(&pool->workers[pool->worker_count]))
+            break;
         pool->worker_count++;
+    }
     return pool; /* too few workers cost time, not correctness */
 }
 
@@ -165,44 +147,44 @@ void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool)
 {
     if (!pool)
         return;
-    pthread_mutex_lock(&pool->mutex);
+    tml_mutex_lock(&pool->mutex);
     atomic_store_explicit(&pool->stop, true, memory_order_relaxed);
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->mutex);
+    tml_condition_wake_all(&pool->work);
+    tml_mutex_unlock(&pool->mutex);
     for (uint32_t i = 0; i < pool->worker_count; i++)
-        pthread_join(pool->workers[i], NULL);
-    pthread_cond_destroy(&pool->done);
-    pthread_cond_destroy(&pool->work);
-    pthread_mutex_destroy(&pool->mutex);
+        tml_thread_join(&pool->workers[i]);
+    tml_condition_destroy(&pool->done);
+    tml_condition_destroy(&pool->work);
+    tml_mutex_destroy(&pool->mutex);
     allocator->free(allocator->user, pool, pool->size);
 }
 
 /* Wakes as many sleepers as there is work for. */
 static void wake(tml_pool *pool, uint32_t most)
 {
-    pthread_mutex_lock(&pool->mutex);
+    tml_mutex_lock(&pool->mutex);
     if (most >= pool->sleepers)
-        pthread_cond_broadcast(&pool->work);
+        tml_condition_wake_all(&pool->work);
     else
         for (uint32_t i = 0; i < most; i++)
-            pthread_cond_signal(&pool->work);
-    pthread_mutex_unlock(&pool->mutex);
+            tml_condition_wake_one(&pool->work);
+    tml_mutex_unlock(&pool->mutex);
 }
 
 /* Waits until all workers have left the loop, which is closed. */
 static void await_workers(tml_pool *pool)
 {
-    double end = pool->spins ? seconds() + SPIN_SECONDS : 0;
-    while (pool->spins && state_of(pool) % LOOP != 0 && seconds() < end)
+    double end = pool->spins ? tml_seconds() + SPIN_SECONDS : 0;
+    while (pool->spins && state_of(pool) % LOOP != 0 && tml_seconds() < end)
         pause_briefly();
     if (state_of(pool) % LOOP == 0)
         return;
-    pthread_mutex_lock(&pool->mutex);
+    tml_mutex_lock(&pool->mutex);
     pool->caller_sleeps = true;
     while (state_of(pool) % LOOP != 0)
-        pthread_cond_wait(&pool->done, &pool->mutex);
+        tml_condition_wait(&pool->done, &pool->mutex);
     pool->caller_sleeps = false;
-    pthread_mutex_unlock(&pool->mutex);
+    tml_mutex_unlock(&pool->mutex);
 }
 
 void tml_pool_run(void *user, uint32_t count, tml_task_fn task, void *argument)

@@ -6,8 +6,6 @@
 
 typedef struct tml_pool tml_pool;
 
-/* Processors that this process may run on; at least 1. */
-uint32_t tml_processors(void);
 /* threads includes the caller's: starts up to threads - 1 workers. NULL when memory is short. */
 tml_pool *tml_pool_create(const tml_allocator *allocator, uint32_t threads);
 void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool);

@@ -4,7 +4,6 @@
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "kernels/kernel.h"
@@ -113,7 +112,7 @@ static uint32_t await(cpu_link *link, uint32_t state)
         if (seen >= state)
             return seen;
         if (spins >= SPINS_BEFORE_YIELD)
-            sched_yield();
+            tml_thread_yield();
 #if CPU_X86
         else
             _mm_pause();

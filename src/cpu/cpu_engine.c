@@ -1,29 +1,28 @@
 /* The CPU engine: buffers in host memory; every operation finishes before its call returns. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#if defined(__x86_64__)
+#    include <cpuid.h>
+#endif
 
 #include "core/core_internal.h"
 #include "core/pool.h"
 #include "cpu/cpu_internal.h"
 
-/* The processor's model name from /proc/cpuinfo, or "CPU". */
+/* The processor's own name, or "CPU". */
 static void processor_name(char *out, size_t size)
 {
-    snprintf(out, size, "CPU");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file)
-        return;
-    char line[256];
-    while (fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon && colon[1] == ' ') {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(out, size, "%s", colon + 2);
-            break;
-        }
-    }
-    fclose(file);
+    char name[49] = "";
+#if defined(__x86_64__)
+    uint32_t words[12] = {0};
+    if (__get_cpuid_max(0x80000000u, NULL) >= 0x80000004u)
+        for (uint32_t i = 0; i < 3; i++)
+            __get_cpuid(0x80000002u + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                        &words[4 * i + 3]);
+    memcpy(name, words, sizeof words);
+#endif
+    const char *start = name + strspn(name, " ");
+    snprintf(out, size, "%s", *start ? start : "CPU");
 }
 
 static uint32_t cpu_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity)
@@ -38,8 +37,7 @@ static uint32_t cpu_devices(const tml_open_desc *desc, tml_device_info *out, uin
     snprintf(out->name, sizeof out->name, "%s, %u thread%s", name, threads,
              threads == 1 ? "" : "s");
     snprintf(out->features, sizeof out->features, "%s", tml_simd_name());
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    out->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    out->memory = tml_platform_memory();
     return 1;
 }
 

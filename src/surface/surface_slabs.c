@@ -6,7 +6,6 @@
  * the counts of the slabs before it. Its halo is in surface_space.h. */
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -401,13 +400,13 @@ static void places_free(stream *s)
 typedef struct loading {
     const stream *s;
     slab to, before; /* before.held_end is 0 for the first slab */
-    pthread_t thread;
+    tml_thread thread;
     bool is_threaded;
     const void *mapped[SOURCES];
     tml_status status;
 } loading;
 
-static void *load(void *argument)
+static void load(void *argument)
 {
     loading *job = argument;
     const stream *s = job->s;
@@ -436,15 +435,15 @@ static void *load(void *argument)
             job->status = s->desc->read(s->desc->user, (tml_surface_source)i, from,
                                         job->to.held_end - from, to + common * source->layer);
     }
-    return NULL;
 }
 
 static void load_begin(loading *job, const stream *s, const slab *to, const slab *before)
 {
-    *job = (loading){.s = s, .to = *to, .before = *before};
+    *job =
+        (loading){.s = s, .to = *to, .before = *before, .thread = {.run = load, .argument = job}};
     if (!s->reads || s->field)
         return;
-    job->is_threaded = pthread_create(&job->thread, NULL, load, job) == 0;
+    job->is_threaded = tml_thread_start(&job->thread);
     if (!job->is_threaded)
         load(job);
 }
@@ -464,7 +463,7 @@ static tml_status load_end(stream *s, loading *job)
 {
     double start = tml_seconds();
     if (job->is_threaded)
-        pthread_join(job->thread, NULL);
+        tml_thread_join(&job->thread);
     job->is_threaded = false;
     if (s->field)
         load(job);
@@ -844,7 +843,7 @@ static tml_status stream_slabs(stream *s)
             break;
         if (status != TML_OK) { /* the thread must end before its buffers are freed */
             if (next.is_threaded)
-                pthread_join(next.thread, NULL);
+                tml_thread_join(&next.thread);
             break;
         }
         status = load_end(s, &next);

@@ -1,7 +1,6 @@
 /* Users' kernels on Vulkan. Kernels built with the program come as SPIR-V
  * (tml_vulkan_desc.kernels). Others are compiled at run time by libshaderc, which is opened on
  * first use. Modules live until the context closes, since pipelines are cached by their addresses. */
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,24 +65,18 @@ static void close_shaderc(shaderc_library *s)
     if (s->compiler)
         s->compiler_release(s->compiler);
     if (s->library)
-        dlclose(s->library);
+        tml_library_close(s->library);
     *s = (shaderc_library){0};
 }
 
 /* Opens libshaderc and loads its functions. On failure, why gets the reason. */
 static bool open_shaderc(shaderc_library *s, char *why, size_t why_size)
 {
-    static const char *const names[] = {"libshaderc_shared.so.1", "libshaderc_shared.dylib",
-                                        "libshaderc.so.1"};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(names) && !s->library; i++)
-        s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!s->library) {
-        const char *error = dlerror();
-        snprintf(why, why_size, "%s", error ? error : names[0]);
+    s->library = tml_library_open(TML_LIBRARY_SHADERC, why, why_size);
+    if (!s->library)
         return false;
-    }
 #define SHADERC_LOAD(T, name, params)                                                              \
-    *(void **)&s->name = dlsym(s->library, "shaderc_" #name);                                      \
+    *(void **)&s->name = tml_library_symbol(s->library, "shaderc_" #name);                         \
     bool has_##name = s->name != NULL;
     SHADERC_LIST(SHADERC_LOAD)
 #undef SHADERC_LOAD

@@ -1,9 +1,10 @@
 /* Loads Vulkan at run time, so that one program runs with and without a driver. */
 #include "vulkan/vulkan_load.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "core/platform.h"
 
 #define LOAD(name)                                                                                 \
     fn->name = (PFN_vk##name)get(owner, "vk" #name);                                               \
@@ -34,13 +35,13 @@ const char *vk_load_device(vk_functions *fn, VkDevice owner)
 
 PFN_vkGetInstanceProcAddr vk_library_open(void **library)
 {
-    *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    *library = tml_library_open(TML_LIBRARY_VULKAN, NULL, 0);
     if (!*library)
         return NULL;
     /* NVIDIA's driver also implements EGL. The Vulkan loader unloads it with the last VkInstance, and
      * then the process's OpenGL ES contexts are lost (driver 580). So this handle is never closed. */
-    (void)dlopen("libGLX_nvidia.so.0", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-    void *symbol = dlsym(*library, "vkGetInstanceProcAddr");
+    (void)tml_library_open(TML_LIBRARY_NVIDIA, NULL, 0);
+    void *symbol = tml_library_symbol(*library, "vkGetInstanceProcAddr");
     PFN_vkGetInstanceProcAddr get = NULL;
     memcpy(&get, &symbol, sizeof get); /* ISO C has no cast from a data to a function pointer */
     return get;
@@ -49,7 +50,7 @@ PFN_vkGetInstanceProcAddr vk_library_open(void **library)
 void vk_library_close(void *library)
 {
     if (library)
-        dlclose(library);
+        tml_library_close(library);
 }
 
 const char *vk_result_name(VkResult result)

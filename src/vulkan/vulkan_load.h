@@ -85,7 +85,7 @@ const char *vk_load_global(vk_functions *fn, PFN_vkGetInstanceProcAddr get);
 const char *vk_load_instance(vk_functions *fn, VkInstance instance);
 const char *vk_load_device(vk_functions *fn, VkDevice device);
 
-/* Opens libvulkan.so.1; *library is for vk_library_close. NULL when there is none. */
+/* Opens the Vulkan loader; *library is for vk_library_close. NULL when there is none. */
 PFN_vkGetInstanceProcAddr vk_library_open(void **library);
 void vk_library_close(void *library);
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/platform.h"
+
 #ifdef __EMSCRIPTEN__
 /* Linked, not looked up by name: the page then has only the functions that are called here. */
 #    define GL_LINKED(name) (tml_gl_function) gl##name
@@ -74,17 +76,15 @@ void gl_load_reset_status(gl_functions *fn, tml_gl_function (*get)(void *user, c
 }
 
 #ifndef __EMSCRIPTEN__
-#    include <dlfcn.h>
-
 bool egl_load(egl_functions *egl)
 {
     *egl = (egl_functions){0};
-    egl->library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+    egl->library = tml_library_open(TML_LIBRARY_EGL, NULL, 0);
     if (!egl->library)
         return false;
     bool is_whole = true;
 #    define EGL_FIND(name)                                                                         \
-        *(void **)&egl->name = dlsym(egl->library, "egl" #name);                                   \
+        *(void **)&egl->name = tml_library_symbol(egl->library, "egl" #name);                      \
         is_whole = is_whole && egl->name != NULL;
     EGL_FUNCTIONS(EGL_FIND)
 #    undef EGL_FIND
