@@ -20,6 +20,9 @@ installs_setup := --build
 installs_demo := --build
 installs_test := --build --test
 installs_test-all := --build --test
+installs_test-windows := --build --windows
+installs_test-arm64 := --build --arm64
+installs_test-s390x := --build --s390x
 installs_fuzz := --build --test
 installs_web := --build --web
 installs_web-serve := --build --web
@@ -41,7 +44,8 @@ build/%/build.ninja: CMakePresets.json | needs
 	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
 	@sed -n 's/^-- Trommel: /  /p' build/$*.log
 
-build/asan-ubsan/build.ninja build/tsan/build.ninja: | build-release
+build/asan-ubsan/build.ninja build/tsan/build.ninja build/windows/build.ninja build/arm64/build.ninja \
+build/s390x/build.ninja: | build-release
 
 build-%: build/%/build.ninja
 	@echo "Building $*"
@@ -60,6 +64,15 @@ test: build-release $(TESTED:%=build/%/build.ninja) ## every test, also under sa
 # What the tests' programs call --all.
 test-all: build-release ## what "make test" takes samples of, whole: every fault, float and case on drivers (hours)
 	@ctest --test-dir build/release --output-on-failure -C exhaustive -L exhaustive -j $$(nproc)
+
+# The CPU engine, cross-compiled; Wine or qemu runs it.
+test-windows: export WINEPREFIX := $(CURDIR)/build/windows/wine
+test-windows: export WINEDEBUG := -all
+test-windows: ## the CPU engine's tests as programs of Windows, under Wine
+test-arm64: ## the same for ARM64, under qemu
+test-s390x: ## the same for a big-endian machine, under qemu
+test-windows test-arm64 test-s390x: test-%: build-release build-%
+	@ctest --test-dir build/$* --output-on-failure -j $$(nproc)
 
 fuzz: build-release build-asan-ubsan ## every fuzz target for 60 s
 	@cmake -D TML_FUZZ_SECONDS=60 build/asan-ubsan >/dev/null
@@ -106,4 +119,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup needs build demo test test-all fuzz web web-serve test-web bench bench-peers papers format lint docs install clean
+.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x fuzz web web-serve test-web bench bench-peers papers format lint docs install clean
