@@ -706,6 +706,12 @@ FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
  * vertex of the next level, LOOP_NONE for those that this level has. Edges have no numbers: a half-edge's third
  * word is the edge point's vertex, or LOOP_NONE. Where the level's triangles end, twins are LOOP_OUTSIDE. */
 
+/* Is triangle t of a level the mesh's, or is its parent, list[t / 4], marked? */
+FUNCTION(bool) loop_inherits(uint t, uint level, tml_words list, tml_words marks)
+{
+    return level == 0u || tml_word(marks, tml_word(list, t / 4u)) != 0u;
+}
+
 /* Half-edge h, numbered among refined triangles; LOOP_OUTSIDE if its triangle is not refined. */
 FUNCTION(uint) loop_placed(uint h, tml_words places)
 {

@@ -68,14 +68,14 @@ enum {
 /* The arrays of one level that the way up reads, kept for the next call. Topology [0] is the mesh. */
 typedef struct part_level {
     subdivide_spare halves[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare errors, wants, places, list, origins, reds, there, codes;
+    subdivide_spare errors, wants, places, list, origins, reds, codes;
     subdivide_spare sizes; /* LEVEL_..., from level 1 on */
 } part_level;
 
 /* Has members of type subdivide_spare alone: subdivide_adaptive_destroy reads it as one array. */
 typedef struct adaptive_spares {
     part_level levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
-    subdivide_spare tree, wearing, touched, selects, ranks, owns, numbers, want_ranks;
+    subdivide_spare wearing, touched, selects, ranks, owns, numbers, want_ranks;
     subdivide_spare vertices[SUBDIVIDE_TOPOLOGIES][2]; /* level l at [l % 2] */
     subdivide_spare points[SUBDIVIDE_VALUES][2];
     subdivide_spare limits[SUBDIVIDE_VALUES][2], fresh_limits[SUBDIVIDE_VALUES];
@@ -393,7 +393,6 @@ static void start_level(adaptive_run *run)
         MAP_FORM(run, &subdivide_vertex_normal, 0, plain, vertices_of(run, 0, 0),
                  &spares->normals[0], level_halves(run, 0, 0), level_vertices(run, 0, 0),
                  subdivider->values[0].base, subdivider->turns);
-    fill(run, 1, triangles_of(run, 0), &spares->tree);
     if (run->desc->origins && !tml_buffer_is_none(subdivider->triangle_origins))
         MAP(run, subdiv_copy_mark, plain, triangles_of(run, 0), &level->origins,
             subdivider->triangle_origins);
@@ -458,15 +457,17 @@ static void select_triangles(adaptive_run *run, uint32_t l)
     adaptive_spares *spares = run->spares;
     part_level *level = &spares->levels[l];
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
-    const tml_params threshold = {.f = {run->threshold}};
+    const tml_params params = {.f = {run->threshold}, .u = {l}};
+    const part_level *before = l == 0 ? NULL : level - 1;
+    tml_buffer list = before ? before->list.buffer : halves; /* unread at level 0 */
+    tml_buffer wants = before ? before->wants.buffer : halves;
     tml_length length = triangles_of(run, l);
     if (is_wearing(run, l)) {
         MAP(run, subdiv_wearing, plain, length, &spares->wearing, halves, vertices);
-        MAP(run, subdiv_want_wearing, threshold, length, &level->wants, spares->tree.buffer,
-            level->errors.buffer, spares->wearing.buffer);
+        MAP(run, subdiv_want_wearing, params, length, &level->wants, level->errors.buffer,
+            spares->wearing.buffer, list, wants);
     } else {
-        MAP(run, subdiv_want, threshold, length, &level->wants, spares->tree.buffer,
-            level->errors.buffer);
+        MAP(run, subdiv_want, params, length, &level->wants, level->errors.buffer, list, wants);
     }
     MAP(run, subdiv_touch, plain, vertices_of(run, l, 0), &spares->touched, halves, vertices,
         level->wants.buffer);
@@ -597,7 +598,6 @@ static void refine(adaptive_run *run, uint32_t l)
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
         make_part(run, l, t);
     length = triangles_of(run, l + 1);
-    MAP(run, subdiv_inherit, plain, length, &spares->tree, level->list.buffer, level->wants.buffer);
     if (run->desc->origins)
         MAP(run, subdiv_inherit, plain, length, &next->origins, level->list.buffer,
             level->origins.buffer);
@@ -665,14 +665,10 @@ static void redden(adaptive_run *run, uint32_t l)
 static void find_leaves(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->spares->levels[l];
-    tml_length length = triangles_of(run, l);
-    if (l == 0)
-        fill(run, 1, length, &level->there);
-    else
-        MAP(run, subdiv_inherit, plain, length, &level->there, level[-1].list.buffer,
-            level[-1].reds.buffer);
-    MAP(run, subdiv_leaf, plain, length, &level->codes, level->there.buffer, level->reds.buffer,
-        level_halves(run, l, 0), level->reds.buffer);
+    tml_buffer halves = level_halves(run, l, 0); /* stands for what level 0 does not read */
+    MAP(run, subdiv_leaf, ((tml_params){.u = {l}}), triangles_of(run, l), &level->codes,
+        l == 0 ? halves : level[-1].list.buffer, l == 0 ? halves : level[-1].reds.buffer, halves,
+        level->reds.buffer);
 }
 
 /* The largest error of level l's leaves, and how many triangles they give. */

@@ -87,13 +87,15 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_wearing, (tml_index t, tml_words halves,
             return 1u;
     return 0u;
 })
-/* Marks of wanted triangles. params.f[0]: the threshold. */
-TML_KERNEL_WITH(subdivide, uint, subdiv_want, (uint in_tree, float error, tml_params p), {
-    return in_tree != 0u && error > p.f[0] ? 1u : 0u;
+/* Marks of wanted triangles. list, wants: of the level before; params.f[0]: the threshold; params.u[0]: the
+ * level. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_want,
+                (tml_index t, float error, tml_words list, tml_words wants, tml_params p), {
+    return error > p.f[0] && loop_inherits(U(t), p.u[0], list, wants) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_want_wearing,
-                (uint in_tree, float error, uint wearing, tml_params p), {
-    return in_tree != 0u && (error > p.f[0] || wearing != 0u) ? 1u : 0u;
+                (tml_index t, float error, uint wearing, tml_words list, tml_words wants, tml_params p), {
+    return (error > p.f[0] || wearing != 0u) && loop_inherits(U(t), p.u[0], list, wants) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_touch,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words wants), {
@@ -157,7 +159,7 @@ TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
                                     tml_word(vertices, at + 2u), tml_word(vertices, at + 3u)),
                               places);
 })
-/* A mark that a triangle of the next level has from its parent. */
+/* What a triangle of the next level has from its parent. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
     return tml_word(marks, tml_word(list, U(i) / 4u));
 })
@@ -284,9 +286,12 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_red,
     }
     return 0u;
 })
-TML_KERNEL_WITH(subdivide, uint, subdiv_leaf, (uint is_there, uint red, tml_index t, tml_words halves,
-                                              tml_words reds), {
-    return is_there != 0u && red == 0u ? loop_leaf_code(U(t), halves, reds) : 0u;
+/* list, red_parents: of the level before; params.u[0]: the level. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_leaf,
+                (tml_index t, tml_words list, tml_words red_parents, tml_words halves, tml_words reds,
+                 tml_params p), {
+    bool is_there = tml_word(reds, U(t)) == 0u && loop_inherits(U(t), p.u[0], list, red_parents);
+    return is_there ? loop_leaf_code(U(t), halves, reds) : 0u;
 })
 TML_KERNEL_WITH(subdivide, float, subdiv_leaf_error, (uint code, float error), {
     return code != 0u ? error : 0.0f;
