@@ -520,6 +520,22 @@ static void make_part(adaptive_run *run, uint32_t l, uint32_t t)
         level_vertices(run, l, t), level_halves(run, l, t), level->places.buffer);
 }
 
+/* Limits and normals of level l + 1's new vertices. next: its positions. */
+static void make_points(adaptive_run *run, uint32_t l, tml_buffer firsts, tml_buffer next)
+{
+    adaptive_spares *spares = run->spares;
+    tml_map_desc desc = {.kernel = TML_USE(subdiv_new_point),
+                         .params = with_flags(0, flags_of(run, 0)),
+                         .in = {firsts, level_halves(run, l, 0), level_points(run, l, 0), next},
+                         .length = vertices_of(run, l + 1, 0)};
+    room(run, &spares->fresh_limits[0], TML_VEC(TML_F32, 3), desc.length.count);
+    room(run, &spares->fresh_normals, TML_VEC(TML_F32, 3), desc.length.count);
+    desc.out = spares->fresh_limits[0].buffer;
+    desc.also[0] = spares->fresh_normals.buffer;
+    if (desc.length.count)
+        STREAM(run, tml_map, &desc);
+}
+
 /* Values number v of level l + 1, and their limits. */
 static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
 {
@@ -534,8 +550,11 @@ static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
     subdivide_spare *next = &spares->points[v][(l + 1) % 2];
     MAP_FORM(run, subdivide_child_kernels, form, params, length, next, halves, vertices, firsts,
              points);
-    MAP_FORM(run, new_limit_kernels, form, params, length, &spares->fresh_limits[v], firsts, halves,
-             points, next->buffer);
+    if (v == 0 && run->desc->normals)
+        make_points(run, l, firsts, next->buffer);
+    else
+        MAP_FORM(run, new_limit_kernels, form, params, length, &spares->fresh_limits[v], firsts,
+                 halves, points, next->buffer);
     if (is_wearing(run, l)) {
         MAP_FORM(run, worn_limit_kernels, form, params, vertices_of(run, l, t),
                  &spares->worn_limits[v], limits, halves, vertices, next->buffer);
@@ -552,8 +571,6 @@ static void make_normals(adaptive_run *run, uint32_t l)
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
     tml_buffer next = spares->points[0][(l + 1) % 2].buffer, old = spares->normals[l % 2].buffer;
     tml_buffer firsts = spares->levels[l].firsts[0].buffer;
-    MAP(run, subdiv_new_normal, with_flags(0, flags_of(run, 0)), length, &spares->fresh_normals,
-        firsts, halves, level_points(run, l, 0), next);
     if (is_wearing(run, l)) {
         MAP(run, subdiv_wearing_normal, plain, kept, &spares->vertex_normals, halves, vertices,
             next, run->subdivider->turns);
@@ -632,6 +649,8 @@ static void go_down(adaptive_run *run)
         if (!run->level_room && !tml_progress(run->tml, "refine", run->progress))
             run->status = tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
         run->levels[l].selected = 0;
+        if (l == run->max_depth && run->level_room)
+            break;
         measure(run, l);
         if (l == run->max_depth)
             break;

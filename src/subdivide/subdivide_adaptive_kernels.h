@@ -249,13 +249,19 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_join_4,
                 (tml_index i, uint first, tml_words kept, tml_words fresh), {
     return loop_joined(U(i), first, kept, fresh, 4u);
 })
-TML_KERNEL_WITH(subdivide, vec3, subdiv_new_normal,
-                (uint first, tml_words halves, tml_words positions, tml_words next_positions,
-                 tml_params p), {
-    if (!loop_is_half(first))
-        return VEC3(0.0f, 0.0f, 0.0f);
-    return loop_centre_normal(
-        loop_centre_ahead(first, halves, positions, next_positions, 3u, p.u[2]), p.u[2]);
+/* subdiv_new_limit_3 of positions, and the normal there. */
+TML_KERNEL_OUTS_WITH(subdivide, (vec3 limit, vec3 normal), subdiv_new_point,
+                     (uint first, tml_words halves, tml_words positions, tml_words next_positions,
+                      tml_params p), {
+    subdiv_new_point_out o;
+    o.limit = VEC3(0.0f, 0.0f, 0.0f);
+    o.normal = o.limit;
+    if (loop_is_half(first)) {
+        loop_centre c = loop_centre_ahead(first, halves, positions, next_positions, 3u, p.u[2]);
+        o.limit = loop_xyz(loop_centre_limit(c, p.u[2]));
+        o.normal = loop_centre_normal(c, p.u[2]);
+    }
+    return o;
 })
 TML_KERNEL_WITH(subdivide, vec3, subdiv_wearing_normal,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words next_positions,
