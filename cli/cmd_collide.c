@@ -9,6 +9,8 @@
 #include "cli.h"
 #include "fields.h"
 #include "files.h"
+#include "input.h"
+#include "inside.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "picture_options.h"
@@ -31,13 +33,20 @@ typedef struct collide_args {
     double scale;
     bool self, skip_broken;
     uint32_t find; /* what_to_find */
+    uint32_t rule; /* tml_tree_rule */
     class_set classes;
     uint32_t fit;     /* of the picture */
     uint32_t fail_if; /* fail_condition */
     picture_options picture;
 } collide_args;
 
-typedef enum what_to_find { FIND_PAIRS, FIND_FIRST, FIND_COUNT, FIND_DISTANCE } what_to_find;
+typedef enum what_to_find {
+    FIND_PAIRS,
+    FIND_FIRST,
+    FIND_COUNT,
+    FIND_DISTANCE,
+    FIND_INSIDE
+} what_to_find;
 typedef enum fail_condition { FAIL_NEVER, FAIL_CONTACT, FAIL_NONE } fail_condition;
 
 static const char *parse_classes(const char *text, void *member)
@@ -72,24 +81,29 @@ static const opt collide_options[] = {
      .help = "before that, rotate it about x, then y, then z, in degrees"},
     {OPT_NUMBER, "scale", .argument = "S", .least = 1e-30, .most = 1e30, .fallback = "1",
      .offset = offsetof(collide_args, scale), .help = "before that, scale it by this factor"},
-    {OPT_INPUT, "pose", .excludes = "translate|rotate|scale",
+    {OPT_INPUT, "pose", .excludes = "translate|rotate|scale|find=inside",
      .brief = "many poses of B, a matrix each", .argument = "FILE",
      .offset = offsetof(collide_args, pose), .endings = ".txt .csv .npy",
      .help = "many poses instead: a matrix of 12 or 16 numbers a line, row by row, "
              "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
 
     {OPT_SECTION, .help = "What to find"},
-    {OPT_CHOICE, "find", .brief = "what of pairs, or the distance",
-     .choices = "pairs|first|count|distance", .fallback = "pairs",
+    {OPT_CHOICE, "find", .brief = "what of pairs, the distance, or what is inside",
+     .choices = "pairs|first|count|distance|inside", .fallback = "pairs",
      .offset = offsetof(collide_args, find),
      .help = "pairs: which triangles meet; first: one pair for each pose, whether they meet at "
              "all; count: how many pairs, and not which; distance: the smallest distance of A "
-             "and B instead, and where it is"},
-    {OPT_FLAG, "self", .excludes = "find=distance|pose|translate|rotate|scale", .brief = "",
-     .offset = offsetof(collide_args, self),
+             "and B instead, and where it is; inside: which of B's vertices, or of points, lie in "
+             "A"},
+    {OPT_CHOICE, "inside", .needs = "find=inside", .choices = "even-odd|winding",
+     .fallback = "even-odd", .offset = offsetof(collide_args, rule),
+     .help = "where a ray crosses A an odd number of times; or where A winds about the point, as "
+             "it does in each of several parts that overlap"},
+    {OPT_FLAG, "self", .excludes = "find=distance|find=inside|pose|translate|rotate|scale",
+     .brief = "", .offset = offsetof(collide_args, self),
      .help =
          "which triangles of A meet each other; neighbours only where they meet elsewhere, too"},
-    {OPT_CUSTOM, "classes", .excludes = "find=distance", .argument = "NAME[,NAME...]",
+    {OPT_CUSTOM, "classes", .excludes = "find=distance|find=inside", .argument = "NAME[,NAME...]",
      .parse = parse_classes, .offset = offsetof(collide_args, classes),
      .help = "only pairs that are crossing, touching, coplanar or degenerate (default: all)"},
     {OPT_CHOICE, "fail-if", .brief = "exit with 3 if they meet, or do not",
@@ -105,13 +119,14 @@ static const opt collide_options[] = {
     {OPT_OUTPUT, "output", 'o', .brief = "the pairs: .csv .json .npy", .argument = "FILE",
      .offset = offsetof(collide_args, output), .endings = ".csv .json .npy",
      .help =
-         "the pairs, or of --find count and distance what there is for each pose: .csv .json, and "
-         "of all but distance .npy"},
-    {OPT_OUTPUT, "segments", .excludes = "find=count|find=distance", .argument = "FILE",
+         "the pairs, or of --find count and distance what there is for each pose, of inside for "
+         "each point: .csv .json, and of all but distance .npy"},
+    {OPT_OUTPUT, "segments", .excludes = "find=count|find=distance|find=inside", .argument = "FILE",
      .offset = offsetof(collide_args, segments), .endings = ".obj",
      .help = "the lines along which triangles cross: .obj"},
-    {OPT_OUTPUT, "png", .excludes = "find=count", .brief = "a picture of the triangles that meet",
-     .argument = "FILE", .offset = offsetof(collide_args, png), .endings = ".png",
+    {OPT_OUTPUT, "png", .excludes = "find=count|find=inside",
+     .brief = "a picture of the triangles that meet", .argument = "FILE",
+     .offset = offsetof(collide_args, png), .endings = ".png",
      .help = "a picture of both, in the first pose with a pair, the triangles that meet lit"},
 
     PICTURE_OPTIONS(collide_args),
@@ -159,6 +174,8 @@ typedef struct run {
     tml_collide_result hits;
     tml_collide_distance_result *distances;
     size_t distances_size;
+    tml_points points; /* in place of B, with --find inside */
+    inside inside;
     report times;
 } run;
 
@@ -349,7 +366,7 @@ static int build_trees(run *r)
         .vertices = r->b.positions, .indices = r->b.indices, .skip_broken = r->args->skip_broken};
     const char *path = r->a.path;
     tml_status status = tml_tree_create(r->tml, &a, &r->tree_a);
-    if (status == TML_OK && !r->args->self) {
+    if (status == TML_OK && !r->args->self && r->args->find != FIND_INSIDE) {
         path = r->b.path;
         status = tml_tree_create(r->tml, &b, &r->tree_b);
     }
@@ -389,6 +406,30 @@ static int find_distances(run *r)
         tml_collide_distance(r->tml, r->tree_a, r->tree_b, r->poses, r->pose_count, r->distances);
     report_add_stage(&r->times, "distance", cli_now() - start);
     return cli_fail(r->tml, status);
+}
+
+/* B of --find inside may be points. */
+static int load_b(run *r, const char *path)
+{
+    if (r->args->find != FIND_INSIDE ||
+        input_kind_of(r->tml, path, &(input_options){0}) != INPUT_POINTS)
+        return mesh_input_load(r->tml, path, TML_WELD_AUTO, &r->args->common, &r->times, &r->b);
+    double start = cli_now();
+    tml_status status = tml_points_load(r->tml, path, &r->points);
+    r->b.path = path;
+    memcpy(r->b.file.mesh.origin, r->points.origin, sizeof r->points.origin);
+    report_add_stage(&r->times, "load", cli_now() - start);
+    return cli_fail(r->tml, status);
+}
+
+static int find_inside(run *r)
+{
+    const tml_mesh *b = &r->b.file.mesh;
+    bool is_points = r->points.positions != NULL;
+    return inside_find(r->tml, r->tree_a, r->a.path, (tml_tree_rule)r->args->rule,
+                       is_points ? r->points.positions : b->positions,
+                       is_points ? r->points.count : b->vertex_count, r->poses, &r->times,
+                       &r->inside);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -552,7 +593,9 @@ static int save_table(run *r)
     if (!r->args->output)
         return CLI_OK;
     double start = cli_now();
-    int code = path_ends_with(r->args->output, ".npy") ? save_npy(r) : save_text(r);
+    int code = r->args->find == FIND_INSIDE ? inside_save(r->tml, r->args->output, &r->inside)
+               : path_ends_with(r->args->output, ".npy") ? save_npy(r)
+                                                         : save_text(r);
     report_add_stage(&r->times, "save", cli_now() - start);
     report_add_output(&r->times, r->args->output);
     return code;
@@ -845,10 +888,20 @@ static void tell(const run *r)
     else
         field_heading("%s and %s", a, text_file_name(r->b.path));
     mesh_input_tell("a", "A", &r->a);
-    if (!r->args->self)
+    if (r->points.positions) {
+        field_open("b", '{');
+        field_text("file", NULL, NULL, r->b.path);
+        field_text("kind", NULL, NULL, "points");
+        field_count("points", "B", "%s points", r->points.count);
+        field_text("format", NULL, ", %s", r->points.format);
+        field_close('{');
+    } else if (!r->args->self) {
         mesh_input_tell("b", "B", &r->b);
+    }
     field_count("poses", NULL, NULL, shown_poses(r));
-    if (r->args->find == FIND_DISTANCE)
+    if (r->args->find == FIND_INSIDE)
+        inside_tell(&r->inside);
+    else if (r->args->find == FIND_DISTANCE)
         tell_distances(r);
     else
         tell_pairs(r);
@@ -860,7 +913,8 @@ static void tell(const run *r)
 /* The exit status of a run that went well. */
 static int verdict(const run *r)
 {
-    bool is_contact = r->hits.count > 0;
+    const uint64_t *sides = r->inside.side_counts;
+    bool is_contact = r->hits.count > 0 || sides[TML_TREE_INSIDE] > 0 || sides[TML_TREE_ON] > 0;
     for (uint32_t p = 0; p < shown_poses(r) && r->args->find == FIND_DISTANCE; p++)
         is_contact |= r->distances[p].distance == 0;
     bool is_bad = r->args->fail_if == FAIL_CONTACT ? is_contact
@@ -874,13 +928,15 @@ static int collide_run(tml_context *tml, const void *args, char **operands)
     run r = {.args = a, .tml = tml};
     int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
     if (code == CLI_OK && !a->self)
-        code = mesh_input_load(r.tml, operands[1], TML_WELD_AUTO, &a->common, &r.times, &r.b);
+        code = load_b(&r, operands[1]);
     if (code == CLI_OK)
         code = make_poses(&r);
     if (code == CLI_OK)
         code = build_trees(&r);
     if (code == CLI_OK)
-        code = a->find == FIND_DISTANCE ? find_distances(&r) : find_pairs(&r);
+        code = a->find == FIND_INSIDE     ? find_inside(&r)
+               : a->find == FIND_DISTANCE ? find_distances(&r)
+                                          : find_pairs(&r);
     if (code == CLI_OK)
         code = save_table(&r);
     if (code == CLI_OK)
@@ -899,6 +955,8 @@ static int collide_run(tml_context *tml, const void *args, char **operands)
     tml_tree_destroy(r.tml, r.tree_b);
     mesh_input_free(r.tml, &r.a);
     mesh_input_free(r.tml, &r.b);
+    tml_points_free(r.tml, &r.points);
+    inside_free(r.tml, &r.inside);
     return code;
 }
 
@@ -916,12 +974,14 @@ const cli_command cmd_collide = {
              "exact for the vertices as the pose leaves them, in 32-bit floats: no tolerance, no "
              "pair missed or made up.\n\n"
              "Triangles count from 0. A mesh inside of the other one, touching it nowhere, meets "
-             "it nowhere.",
+             "it nowhere; --find inside tells which of its vertices are in there, or which points "
+             "where B is points (XYZ, PCD, LAS, VTK, PLY without faces). A must then be closed.",
          .examples = "  trommel collide robot.obj room.obj --translate 0,0,1.5 --png "
                      "contact.png\n"
                      "  trommel collide part.stl --self -o pairs.csv --segments lines.obj\n"
                      "  trommel collide a.ply b.ply --pose poses.npy --find count -o counts.csv\n"
                      "  trommel collide a.ply b.ply --find distance\n"
+                     "  trommel collide part.stl scan.xyz --find inside -o sides.npy\n"
                      "  trommel collide part.stl housing.stl --find first --fail-if contact -q\n",
          .options = collide_options},
     .args_size = sizeof(collide_args),

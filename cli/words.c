@@ -87,6 +87,8 @@ const word words_table[] = {
     {"desc.poses", "--pose"},
     {"desc.pose_count", "the number of poses"},
     {"desc.classes", "--classes"},
+    {"desc.rule", "--inside"},
+    {"desc.tree", "the mesh"},
     {"desc.segments", "--segments"},
     /* Pictures and streams. */
     {"desc.in", "the input"},
@@ -132,7 +134,7 @@ const char words_never[] =
     "desc.fold desc.gl desc.histogram_low desc.host desc.iso_index "
     "desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths desc.level_triangles "
     "desc.offsets desc.out_first desc.pairs desc.parts desc.payloads desc.rank desc.scale "
-    "desc.scratch desc.segments_out desc.slices desc.sorted desc.source desc.start desc.starts desc.state desc.stats "
+    "desc.scratch desc.segments_out desc.sides desc.slices desc.sorted desc.source desc.start desc.starts desc.state desc.stats "
     "desc.surface desc.total desc.triangle_count desc.upper desc.values desc.vertex_count "
     "desc.vertex_normals desc.vertex_values desc.vulkan desc.want desc.what";
 /* clang-format on */

@@ -114,6 +114,24 @@ static void collide_once(tml_tree *a, tml_tree *b)
     tml_collide_free(tml, &result);
 }
 
+/* Points about a tree, which is mostly open. */
+static void nearest_once(tml_tree *tree)
+{
+    uint64_t count = below(20);
+    uint8_t sides[32];
+    tml_tree_nearest_desc desc = {
+        .tree = tree,
+        .points = make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
+        .rule = (tml_tree_rule)mostly(below(2)),
+        .sides = make(TML_U8, mostly(count), CONTENTS_ANY, 0)};
+    desc.length.count = seldom() ? wild() : 0;
+    if (!CALL(tml_tree_nearest, tml, &desc) || count == 0)
+        return;
+    if (CALL(tml_buffer_read_range, tml, desc.sides, 0, count, sides))
+        for (uint64_t i = 0; i < (desc.length.count ? desc.length.count : count); i++)
+            DEMAND(sides[i] <= TML_TREE_ON);
+}
+
 /* A tree that was saved and loaded is the same tree. */
 static void save_and_load(const tml_tree *tree)
 {
@@ -138,6 +156,7 @@ void desc_collide(void)
     tml_tree *a = take_tree(&vertices), *b = a && take_bool() ? take_tree(&others) : NULL;
     for (int calls = 0; a && calls < 2; calls++) {
         collide_once(a, b);
+        nearest_once(a);
         if (take() >= 192)
             (void)CALL(tml_tree_refit, tml, a,
                        make(TML_VEC(TML_F32, 3), vertices,

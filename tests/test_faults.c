@@ -995,6 +995,29 @@ static void run_collide_parts(fault_run *r)
     tml_tree_destroy(r->tml, b);
 }
 
+/* Points about a sheet, which its other side closes. */
+static void run_nearest(fault_run *r)
+{
+    static sheet s;
+    static uint32_t both[2 * SHEET_TRIANGLES][3];
+    sheet_make(&s, false);
+    for (uint32_t i = 0; i < 2 * SHEET_TRIANGLES; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            both[i][k] = s.triangles[i / 2][i % 2 ? 2 - k : k];
+    tml_tree *tree = NULL;
+    const tml_tree_desc desc = {.vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
+                                .indices =
+                                    fault_buffer(r, triangle_type, 2 * SHEET_TRIANGLES, both)};
+    FAULT_DO(r, tml_tree_create(r->tml, &desc, &tree));
+    uint8_t sides[SHEET_VERTICES] = {0};
+    tml_buffer out = fault_buffer(r, TML_U8, SHEET_VERTICES, sides);
+    FAULT_DO(r, tml_tree_nearest(r->tml, &(tml_tree_nearest_desc){
+                                             .tree = tree, .points = desc.vertices, .sides = out}));
+    FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
+    fault_hash(r, sides, sizeof sides);
+    tml_tree_destroy(r->tml, tree);
+}
+
 static void run_distance(fault_run *r)
 {
     tml_tree *a = tree_of(r, false), *b = tree_of(r, true);
@@ -1410,6 +1433,7 @@ static const fault_scenario scenarios[] = {
     {"collide_breadth", run_collide_breadth, ON_ALL, false},
     {"collide_parts", run_collide_parts, ON_ALL, false},
     {"distance", run_distance, ON_ALL, false},
+    {"nearest", run_nearest, ON_ALL, false},
     {"subdivide_uniform", run_uniform, ON_ALL, false},
     {"subdivide_adaptive", run_adaptive, ON_ALL, false},
     {"subdivide_adaptive_enqueue", run_adaptive_enqueue, ON_ALL, false},

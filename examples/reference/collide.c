@@ -93,6 +93,31 @@ static void distance(tml_context *tml)
     tml_tree_destroy(tml, b);
 }
 
+/* Which points lie inside a closed mesh: here a tetrahedron of four triangles. */
+static void inside(tml_context *tml)
+{
+    static const tml_vec3 corners[] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {0, 0, 4}};
+    static const uint32_t faces[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    static const tml_vec3 points[] = {{1, 1, 1}, {3, 3, 3}, {1, 1, 2}};
+    const uint8_t expected[] = {TML_TREE_INSIDE, TML_TREE_OUTSIDE, TML_TREE_ON};
+    uint8_t sides[3];
+    tml_buffer out = buffer_of(tml, TML_U8, 3, NULL);
+    tml_tree *tree;
+    MUST(tml_tree_create(
+        tml,
+        &(tml_tree_desc){.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
+                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, faces)},
+        &tree));
+    MUST(tml_tree_nearest(
+        tml, &(tml_tree_nearest_desc){.tree = tree,
+                                      .points = buffer_of(tml, TML_VEC(TML_F32, 3), 3, points),
+                                      .rule = TML_TREE_RULE_EVEN_ODD,
+                                      .sides = out}));
+    MUST(tml_buffer_read(tml, out, sides));
+    CHECK(!memcmp(sides, expected, sizeof expected));
+    tml_tree_destroy(tml, tree);
+}
+
 /* A mesh that moves: new vertices in the same tree. */
 static void refit(tml_context *tml)
 {
@@ -122,7 +147,7 @@ static void save_and_load(tml_context *tml)
 
 int main(void)
 {
-    return run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){collide, poses, count_classes, distance, refit, save_and_load, NULL});
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){collide, poses, count_classes, distance, inside, refit,
+                                           save_and_load, NULL});
 }

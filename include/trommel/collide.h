@@ -34,7 +34,7 @@
 #ifndef TROMMEL_COLLIDE_H
 #define TROMMEL_COLLIDE_H
 
-#include <trommel/core.h>
+#include <trommel/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -239,6 +239,44 @@ typedef struct tml_collide_distance_result {
 TML_API TML_MUST_CHECK tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b,
                                                        const float *poses, uint32_t pose_count,
                                                        tml_collide_distance_result *out);
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+/* Where a point lies. */
+typedef enum tml_tree_side {
+    TML_TREE_OUTSIDE,
+    TML_TREE_INSIDE,
+    TML_TREE_ON, /* on a triangle, its edges and corners included */
+} tml_tree_side;
+
+/* What inside means. Both want a closed mesh: vertices in one place are one, whatever their indices, and -0 is 0. */
+typedef enum tml_tree_rule {
+    /* A ray from the point crosses the mesh an odd number of times. Each edge belongs to an even number of
+     * triangles, whichever way these are turned. */
+    TML_TREE_RULE_EVEN_ODD,
+    /* The mesh winds about the point, once or more: so is a point in two solids that overlap. Each edge goes as
+     * often the one way as the other: the triangles' orientations agree. */
+    TML_TREE_RULE_WINDING,
+} tml_tree_rule;
+
+typedef struct tml_tree_nearest_desc {
+    tml_tree *tree;
+    tml_buffer points; /* f32x3 */
+    tml_length length; /* how many of them count; a length on the device is read (waits) */
+    tml_tree_rule rule;
+    tml_buffer sides; /* u8: a tml_tree_side for each point; as flags of tml_compact, 0 is outside */
+} tml_tree_nearest_desc;
+
+/* Where each point of a stream lies with respect to a mesh.
+ * sides   exact for every finite point, as large as floats get, also where rays pass through edges and vertices. A point
+ *         that is not finite is outside; so is every point of a tree without triangles.
+ * On the host, by threads and SIMD, whatever the engine: waits, and so does not stand between tml_vulkan_record and its
+ * end. Points near each other in the stream are faster. Allocates nothing on the CPU engine. Reports progress and can be
+ * cancelled; sides are then undefined. Errors: INVALID_ARGUMENT (a mesh that is not closed as the rule wants it: the
+ * message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE, OUT_OF_MEMORY,
+ * CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990. */
+TML_API TML_MUST_CHECK tml_status tml_tree_nearest(tml_context *tml,
+                                                   const tml_tree_nearest_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -40,19 +40,6 @@ TML_LOG_INFO = 2
 TML_LOG_DEBUG = 3
 TML_MAX_THREADS = 1024
 TML_MAX_READS = 16
-TML_COLLIDE_CLASS_NONE = 0
-TML_COLLIDE_CLASS_CROSSING = 1
-TML_COLLIDE_CLASS_TOUCHING = 2
-TML_COLLIDE_CLASS_COPLANAR = 3
-TML_COLLIDE_CLASS_DEGENERATE = 4
-TML_COLLIDE_CLASS_COUNT = 5
-TML_COLLIDE_WANT_ALL = 0
-TML_COLLIDE_WANT_COUNT = 1
-TML_COLLIDE_WANT_FIRST = 2
-TML_COLLIDE_METHOD_AUTO = 0
-TML_COLLIDE_METHOD_DEPTH_FIRST = 1
-TML_COLLIDE_METHOD_BREADTH_FIRST = 2
-TML_COLLIDE_MAX_STEPS = 24
 TML_MAX_PARAMS = 6
 TML_MAX_INPUTS = 4
 TML_MAX_OUTS = 4
@@ -72,6 +59,24 @@ TML_FOLD_ARGMIN = 3
 TML_FOLD_ARGMAX = 4
 TML_FOLD_MEAN = 5
 TML_MAX_FOLDS = 8
+TML_COLLIDE_CLASS_NONE = 0
+TML_COLLIDE_CLASS_CROSSING = 1
+TML_COLLIDE_CLASS_TOUCHING = 2
+TML_COLLIDE_CLASS_COPLANAR = 3
+TML_COLLIDE_CLASS_DEGENERATE = 4
+TML_COLLIDE_CLASS_COUNT = 5
+TML_COLLIDE_WANT_ALL = 0
+TML_COLLIDE_WANT_COUNT = 1
+TML_COLLIDE_WANT_FIRST = 2
+TML_COLLIDE_METHOD_AUTO = 0
+TML_COLLIDE_METHOD_DEPTH_FIRST = 1
+TML_COLLIDE_METHOD_BREADTH_FIRST = 2
+TML_COLLIDE_MAX_STEPS = 24
+TML_TREE_OUTSIDE = 0
+TML_TREE_INSIDE = 1
+TML_TREE_ON = 2
+TML_TREE_RULE_EVEN_ODD = 0
+TML_TREE_RULE_WINDING = 1
 TML_FIELD_KERNEL_SUM = 0
 TML_FIELD_DISTANCE = 1
 TML_FIELD_WENDLAND_C2 = 0
@@ -248,86 +253,6 @@ class tml_grid(Structure):
         ('spacing', c_double * 3),
         ('origin', c_double * 3),
         ('direction', c_double * 9),
-    ]
-
-
-class tml_tree_desc(Structure):
-    _fields_ = [
-        ('vertices', tml_buffer),
-        ('indices', tml_buffer),
-        ('skip_broken', c_bool),
-    ]
-
-
-class tml_tree_info(Structure):
-    _fields_ = [
-        ('vertex_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('broken_count', c_uint64),
-        ('depth', c_uint32),
-        ('lower', c_float * 3),
-        ('upper', c_float * 3),
-        ('memory', c_size_t),
-    ]
-
-
-class tml_collide_pair(Structure):
-    _fields_ = [
-        ('a', c_uint32),
-        ('b', c_uint32),
-        ('pose', c_uint32),
-        ('kind', c_uint32),
-    ]
-
-
-class tml_collide_segment(Structure):
-    _fields_ = [
-        ('ends', c_float * 6),
-    ]
-
-
-class tml_collide_desc(Structure):
-    _fields_ = [
-        ('a', c_void_p),
-        ('b', c_void_p),
-        ('poses', POINTER(c_float)),
-        ('pose_count', c_uint32),
-        ('want', c_int),
-        ('classes', c_uint32),
-        ('segments', c_bool),
-        ('method', c_int),
-        ('pairs', POINTER(tml_collide_pair)),
-        ('segments_out', POINTER(tml_collide_segment)),
-        ('capacity', c_uint64),
-        ('memory_limit', c_size_t),
-    ]
-
-
-class tml_collide_result(Structure):
-    _fields_ = [
-        ('pairs', POINTER(tml_collide_pair)),
-        ('segments', POINTER(tml_collide_segment)),
-        ('first', POINTER(c_uint64)),
-        ('pose_count', c_uint32),
-        ('count', c_uint64),
-        ('class_counts', c_uint64 * 5),
-        ('node_pairs', c_uint64),
-        ('step_pairs', c_uint64 * 24),
-        ('step_count', c_uint32),
-        ('tested', c_uint64),
-        ('unsure', c_uint64),
-        ('parts', c_uint32),
-        ('owned', c_uint32),
-    ]
-
-
-class tml_collide_distance_result(Structure):
-    _fields_ = [
-        ('distance', c_double),
-        ('point_a', c_float * 3),
-        ('point_b', c_float * 3),
-        ('a', c_uint32),
-        ('b', c_uint32),
     ]
 
 
@@ -634,6 +559,96 @@ class tml_scan_segments_desc(Structure):
         ('inclusive', c_bool),
         ('out', tml_buffer),
         ('scratch', tml_buffer),
+    ]
+
+
+class tml_tree_desc(Structure):
+    _fields_ = [
+        ('vertices', tml_buffer),
+        ('indices', tml_buffer),
+        ('skip_broken', c_bool),
+    ]
+
+
+class tml_tree_info(Structure):
+    _fields_ = [
+        ('vertex_count', c_uint64),
+        ('triangle_count', c_uint64),
+        ('broken_count', c_uint64),
+        ('depth', c_uint32),
+        ('lower', c_float * 3),
+        ('upper', c_float * 3),
+        ('memory', c_size_t),
+    ]
+
+
+class tml_collide_pair(Structure):
+    _fields_ = [
+        ('a', c_uint32),
+        ('b', c_uint32),
+        ('pose', c_uint32),
+        ('kind', c_uint32),
+    ]
+
+
+class tml_collide_segment(Structure):
+    _fields_ = [
+        ('ends', c_float * 6),
+    ]
+
+
+class tml_collide_desc(Structure):
+    _fields_ = [
+        ('a', c_void_p),
+        ('b', c_void_p),
+        ('poses', POINTER(c_float)),
+        ('pose_count', c_uint32),
+        ('want', c_int),
+        ('classes', c_uint32),
+        ('segments', c_bool),
+        ('method', c_int),
+        ('pairs', POINTER(tml_collide_pair)),
+        ('segments_out', POINTER(tml_collide_segment)),
+        ('capacity', c_uint64),
+        ('memory_limit', c_size_t),
+    ]
+
+
+class tml_collide_result(Structure):
+    _fields_ = [
+        ('pairs', POINTER(tml_collide_pair)),
+        ('segments', POINTER(tml_collide_segment)),
+        ('first', POINTER(c_uint64)),
+        ('pose_count', c_uint32),
+        ('count', c_uint64),
+        ('class_counts', c_uint64 * 5),
+        ('node_pairs', c_uint64),
+        ('step_pairs', c_uint64 * 24),
+        ('step_count', c_uint32),
+        ('tested', c_uint64),
+        ('unsure', c_uint64),
+        ('parts', c_uint32),
+        ('owned', c_uint32),
+    ]
+
+
+class tml_collide_distance_result(Structure):
+    _fields_ = [
+        ('distance', c_double),
+        ('point_a', c_float * 3),
+        ('point_b', c_float * 3),
+        ('a', c_uint32),
+        ('b', c_uint32),
+    ]
+
+
+class tml_tree_nearest_desc(Structure):
+    _fields_ = [
+        ('tree', c_void_p),
+        ('points', tml_buffer),
+        ('length', tml_length),
+        ('rule', c_int),
+        ('sides', tml_buffer),
     ]
 
 
@@ -1404,6 +1419,7 @@ FUNCTIONS = {
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),
     'tml_tree_load': (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
+    'tml_tree_nearest': (c_int, [c_void_p, POINTER(tml_tree_nearest_desc)]),
     'tml_tree_refit': (c_int, [c_void_p, c_void_p, tml_buffer]),
     'tml_tree_save': (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
     'tml_tree_save_size': (c_size_t, [c_void_p]),

@@ -37,6 +37,11 @@ struct tml_tree {
     float *triangles;  /* COLLIDE_TRIANGLE_WORDS a leaf */
     float *boxes;      /* COLLIDE_BOX_WORDS a group, then COLLIDE_SLAB_WORDS a leaf */
 
+    /* Sums over all triangles' edges of hashes of their ends, which are 0 where each edge belongs to an even number of
+     * triangles, and where it goes as often the one way as the other. */
+    bool has_edges; /* the sums are known */
+    uint64_t edges_mod_2, edges_by_way;
+
     struct collide_stream *stream; /* BREADTH_FIRST's buffers on the device, or NULL */
 };
 

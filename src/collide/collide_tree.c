@@ -738,6 +738,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
         status = broken_leaf(tml, tree, &mesh, leaf);
     } else if (leaves) {
         collide_stream_destroy(tml, tree);
+        tree->has_edges = false;
         fit(tml, tree, memory);
     }
     tml_buffer_unmap(tml, vertices);

@@ -251,3 +251,67 @@ $ trommel collide a.obj b.obj --fail-if contact --classes coplanar -q
 $ trommel collide a.obj nowhere.obj --fail-if contact
 trommel: collide: nowhere.obj: cannot be opened: No such file or directory
 [1]
+$ printf 'v 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n' > solid.obj; printf '1 1 1\n3 3 3\n1 1 2\n' > points.xyz
+$ trommel collide solid.obj points.xyz --find inside -o sides.csv; cat sides.csv
+solid.obj and points.xyz
+  A          4 vertices, 4 triangles, OBJ
+  B          3 points, XYZ
+  points     1 inside, 1 on the surface, 1 outside
+  time       # s: ...
+  memory     peak #
+  output     sides.csv, 35 bytes
+point,side
+0,inside
+1,outside
+2,on
+$ trommel collide solid.obj solid.obj --scale 0.5 --find inside --inside winding --json
+{
+  "trommel": "0.1.0",
+  "command": "collide",
+  "a": {
+    "file": "solid.obj",
+    "file_bytes": 64,
+    "kind": "mesh",
+    "vertices": 4,
+    "triangles": 4,
+    "format": "OBJ",
+    "faces": 4,
+    "polygons": 0,
+    "welded_vertices": 0
+  },
+  "b": {
+    "file": "solid.obj",
+    "file_bytes": 64,
+    "kind": "mesh",
+    "vertices": 4,
+    "triangles": 4,
+    "format": "OBJ",
+    "faces": 4,
+    "polygons": 0,
+    "welded_vertices": 0
+  },
+  "poses": 1,
+  "inside": 0,
+  "on": 4,
+  "outside": 0,
+  "stages": [
+    {
+      "name": "load",
+      "seconds": #
+    },
+    {
+      "name": "trees",
+      "seconds": #
+    },
+    {
+      "name": "inside",
+      "seconds": #
+    }
+  ],
+  "peak_memory_bytes": #,
+  "outputs": []
+}
+$ trommel collide solid.obj solid.obj --translate 9,0,0 --find inside --fail-if contact -q
+$ trommel collide a.obj points.xyz --find inside
+trommel: collide: a.obj: the mesh is not closed: triangle 0 has an edge, from (4, 0, 0) to (0, 4, 0), that belongs to an odd number of triangles; close the mesh
+[1]

@@ -344,7 +344,7 @@ Finds which triangles of two meshes meet, exactly.
       --translate X,Y,Z     move B
       --rotate X,Y,Z        before that, rotate B about x, y, z, in degrees
       --pose FILE           many poses of B, a matrix each
-      --find pairs|first|count|distance  what of pairs, or the distance
+      --find pairs|first|count|distance|inside  what of pairs, the distance, or what is inside
       --self                which triangles of A meet each other
       --fail-if never|contact|none  exit with 3 if they meet, or do not
   -o, --output FILE         the pairs: .csv .json .npy
@@ -363,7 +363,8 @@ exact for the vertices as the pose leaves them, in 32-bit floats: no tolerance, 
 pair missed or made up.
 
 Triangles count from 0. A mesh inside of the other one, touching it nowhere, meets
-it nowhere.
+it nowhere; --find inside tells which of its vertices are in there, or which points
+where B is points (XYZ, PCD, LAS, VTK, PLY without faces). A must then be closed.
 
 Where B is:
       --translate X,Y,Z     translate B, in the meshes' units (not with --pose,
@@ -374,21 +375,29 @@ Where B is:
                             --self; 1e-30 to 1e+30; default: 1)
       --pose FILE           many poses instead: a matrix of 12 or 16 numbers a line,
                             row by row, that takes B to A; or NPY of (n,3,4) or
-                            (n,4,4) (not with --translate, --rotate, --scale,
-                            --self)
+                            (n,4,4) (not with --translate, --rotate, --scale, --find
+                            inside, --self)
 
 What to find:
-      --find pairs|first|count|distance
+      --find pairs|first|count|distance|inside
                             pairs: which triangles meet; first: one pair for each
                             pose, whether they meet at all; count: how many pairs,
                             and not which; distance: the smallest distance of A and
-                            B instead, and where it is (default: pairs)
+                            B instead, and where it is; inside: which of B's
+                            vertices, or of points, lie in A (default: pairs)
+      --inside even-odd|winding
+                            where a ray crosses A an odd number of times; or where A
+                            winds about the point, as it does in each of several
+                            parts that overlap (needs --find inside; default:
+                            even-odd)
       --self                which triangles of A meet each other; neighbours only
                             where they meet elsewhere, too (not with --find
-                            distance, --pose, --translate, --rotate, --scale)
+                            distance, --find inside, --pose, --translate, --rotate,
+                            --scale)
       --classes NAME[,NAME...]
                             only pairs that are crossing, touching, coplanar or
-                            degenerate (default: all; not with --find distance)
+                            degenerate (default: all; not with --find distance,
+                            --find inside)
       --fail-if never|contact|none
                             exit with 3, outputs written, where there is contact in
                             some pose, or none in any; --classes chooses what
@@ -398,11 +407,13 @@ What to find:
 
 Output:
   -o, --output FILE         the pairs, or of --find count and distance what there is
-                            for each pose: .csv .json, and of all but distance .npy
+                            for each pose, of inside for each point: .csv .json, and
+                            of all but distance .npy
       --segments FILE       the lines along which triangles cross: .obj (not with
-                            --find count, --find distance)
+                            --find count, --find distance, --find inside)
       --png FILE            a picture of both, in the first pose with a pair, the
-                            triangles that meet lit (not with --find count)
+                            triangles that meet lit (not with --find count, --find
+                            inside)
 
 Picture (needs --png):
       --size WxH            in pixels (default: 1200x900)
@@ -450,6 +461,7 @@ Examples:
   trommel collide part.stl --self -o pairs.csv --segments lines.obj
   trommel collide a.ply b.ply --pose poses.npy --find count -o counts.csv
   trommel collide a.ply b.ply --find distance
+  trommel collide part.stl scan.xyz --find inside -o sides.npy
   trommel collide part.stl housing.stl --find first --fail-if contact -q
 $ trommel subdivide -h
 Usage: trommel subdivide [OPTION...] IN
@@ -1282,6 +1294,7 @@ Examples:
   trommel reduce in.npy --sum
 ## No line is longer than 84 characters.
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel $command --help; trommel $command -h; done | awk 'length > 84'
+      --find pairs|first|count|distance|inside  what of pairs, the distance, or what is inside
       --sheet FILE.png      a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged
 ## A manual of macros, without empty lines, for roff.
 $ trommel --man | head -20

@@ -1,0 +1,316 @@
+/* Points against a tree: checks, closed meshes, and what the loops are unsure of.
+ *
+ * After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990 (rays through edges and vertices). */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "collide/collide_points.h"
+#include "collide/exact.h"
+#include "collide/exact_signs.h"
+#include "core/simd.h"
+#include "stream/stream_internal.h"
+
+static const char call[] = "tml_tree_nearest";
+
+/* Points of a task, and tasks between two reports of progress. */
+enum { POINTS_A_TASK = 1024, TASKS_A_ROUND = 1024 };
+
+static const points_loops *loops_for_processor(void)
+{
+#if defined(__x86_64__)
+    if (tml_simd_level() >= TML_SIMD_AVX2)
+        return &points_loops_avx2;
+#endif
+    return &points_loops_plain;
+}
+
+/* ---- closed meshes --------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t hash_of(const float vertex[3])
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (int k = 0; k < 3; k++) {
+        float at = vertex[k] + 0.0f; /* -0 is 0 */
+        uint32_t bits;
+        memcpy(&bits, &at, sizeof bits);
+        hash = mix(hash + bits);
+    }
+    return hash;
+}
+
+/* A triangle's edges: hashes of both ends together, 0 for one without length; and by_way, the same, negated where the
+ * edge goes down. */
+static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uint64_t by_way[3])
+{
+    float at[9];
+    uint64_t ends[3];
+    collide_triangle(tree, slot, at);
+    for (int i = 0; i < 3; i++)
+        ends[i] = hash_of(at + 3 * i);
+    for (int i = 0; i < 3; i++) {
+        uint64_t from = ends[i], to = ends[(i + 1) % 3];
+        edges[i] = from == to ? 0 : mix(from + to);
+        by_way[i] = from < to ? edges[i] : 0 - edges[i];
+    }
+}
+
+/* The sums of the edges of a tree whose hash begins with the bits digits of prefix; or of all, bits 0. An edge that does
+ * not pair leaves a sum other than 0, but for one chance in 2^64. */
+typedef struct edge_sums {
+    uint64_t mod_2[16], by_way[16]; /* by the next four bits */
+} edge_sums;
+
+static edge_sums sum_edges(const tml_tree *tree, uint64_t prefix, uint32_t bits)
+{
+    edge_sums sums = {{0}, {0}};
+    uint32_t slots = tree->levels ? tree->level_count[0] : 0;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint64_t edges[3], by_way[3];
+        if (tree->ids[slot] == COLLIDE_NO_TRIANGLE)
+            continue;
+        edges_of(tree, slot, edges, by_way);
+        for (int i = 0; i < 3; i++)
+            if (bits == 0 || edges[i] >> (64 - bits) == prefix) {
+                uint32_t digit = edges[i] >> (60 - bits) & 15;
+                sums.mod_2[digit] ^= edges[i];
+                sums.by_way[digit] += by_way[i];
+            }
+    }
+    return sums;
+}
+
+/* The triangle, and its corner, at which an edge begins that does not pair: found by the digits of its hash. */
+static uint32_t open_triangle(const tml_tree *tree, tml_tree_rule rule, int *corner)
+{
+    uint64_t hash = 0;
+    for (uint32_t bits = 0; bits < 64; bits += 4) {
+        edge_sums sums = sum_edges(tree, hash, bits);
+        const uint64_t *by = rule == TML_TREE_RULE_WINDING ? sums.by_way : sums.mod_2;
+        uint32_t digit = 0;
+        while (digit < 15 && by[digit] == 0)
+            digit++;
+        hash = hash << 4 | digit;
+    }
+    for (uint32_t slot = 0; slot < tree->level_count[0]; slot++) {
+        uint64_t edges[3], by_way[3];
+        edges_of(tree, slot, edges, by_way);
+        for (*corner = 0; *corner < 3; ++*corner)
+            if (tree->ids[slot] != COLLIDE_NO_TRIANGLE && edges[*corner] == hash)
+                return slot;
+    }
+    *corner = 0;
+    return 0;
+}
+
+static tml_status check_closed(tml_context *tml, tml_tree *tree, tml_tree_rule rule)
+{
+    if (!tree->has_edges) {
+        edge_sums sums = sum_edges(tree, 0, 0);
+        tree->edges_mod_2 = tree->edges_by_way = 0;
+        for (int i = 0; i < 16; i++) {
+            tree->edges_mod_2 |= sums.mod_2[i];
+            tree->edges_by_way |= sums.by_way[i];
+        }
+        tree->has_edges = true;
+    }
+    bool by_way = rule == TML_TREE_RULE_WINDING;
+    if (!(by_way ? tree->edges_by_way : tree->edges_mod_2))
+        return TML_OK;
+    int corner;
+    float at[9];
+    uint32_t slot = open_triangle(tree, rule, &corner);
+    collide_triangle(tree, slot, at);
+    const float *from = at + 3 * corner, *to = at + 3 * ((corner + 1) % 3);
+    return tml_error(
+        tml, TML_ERROR_INVALID_ARGUMENT,
+        "%s: desc.tree is not closed: triangle %" PRIu32
+        " has an edge, from (%g, %g, %g) to (%g, %g, %g), that %s; close the mesh%s",
+        call, tree->ids[slot], (double)from[0], (double)from[1], (double)from[2], (double)to[0],
+        (double)to[1], (double)to[2],
+        by_way ? "does not go as often the one way as the other"
+               : "belongs to an odd number of triangles",
+        by_way && !tree->edges_mod_2 ? ", orient its triangles alike, or ask by EVEN_ODD" : "");
+}
+
+/* ---- what is unsure -------------------------------------------------------------------------- */
+
+/* As edge_code of the loops, exactly: whether the edge from i to the next corner passes above the point. */
+static bool passes_above(exact_points *points, const points_ray *ray, int i, bool *is_down)
+{
+    int axis = (int)ray->axis, y = (axis + 1) % 3, next = (i + 1) % 3;
+    *is_down = points->at[i][y] > points->at[3][y];
+    if (*is_down == (points->at[next][y] > points->at[3][y]))
+        return false;
+    return exact_turn(points, axis, i, next, 3) == (*is_down ? 1 : -1);
+}
+
+void points_settle(points_ray *ray, uint32_t slot)
+{
+    float triangle[9], at[9];
+    exact_points points;
+    bool is_met = false, is_along = false;
+    collide_triangle(ray->tree, slot, triangle);
+    for (int k = 0; k < 9; k++)
+        at[k] = ray->point[k % 3];
+    ray->is_on = collide_exact(triangle, at, NULL) != TML_COLLIDE_CLASS_NONE;
+    if (ray->is_on)
+        return;
+    exact_points_load(&points, triangle, at);
+    for (int i = 0; i < 3; i++) {
+        bool is_down;
+        if (passes_above(&points, ray, i, &is_down)) {
+            is_met = !is_met;
+            is_along |= is_down;
+        }
+    }
+    /* The determinant of corners, seen from the point, has the opposite sign. */
+    int side = -exact_side(&points, 0, 1, 2, 3);
+    if (!is_met || ((side > 0) == is_along) == ray->is_back)
+        return;
+    ray->count++;
+    ray->turns += is_along ? 1 : -1;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+typedef struct points_job {
+    const tml_tree_nearest_desc *desc;
+    const points_loops *loops;
+    const float *points;
+    uint8_t *sides;
+    uint64_t count, first_task;
+} points_job;
+
+/* The way out of the tree's box that is nearest: crosses the least, mostly. False: the point is not in the box. */
+static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
+{
+    float nearest = INFINITY;
+    *ray = (points_ray){.tree = tree, .point = point};
+    for (uint32_t k = 0; k < 3; k++) {
+        float below = point[k] - tree->lower[k], above = tree->upper[k] - point[k];
+        if (!(point[k] >= tree->lower[k] && point[k] <= tree->upper[k]))
+            return false; /* NaN, too */
+        if (fminf(below, above) < nearest) {
+            nearest = fminf(below, above);
+            ray->axis = k;
+            ray->is_back = below < above;
+        }
+    }
+    return tree->levels > 0;
+}
+
+static void sides_task(void *argument, uint32_t task)
+{
+    const points_job *job = argument;
+    uint64_t first = (job->first_task + task) * POINTS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count);
+    for (uint64_t i = first; i < end; i++) {
+        points_ray ray;
+        job->sides[i] = TML_TREE_OUTSIDE;
+        if (!ray_begin(job->desc->tree, job->points + 3 * i, &ray))
+            continue;
+        job->loops->cross(&ray);
+        bool is_inside =
+            job->desc->rule == TML_TREE_RULE_WINDING ? ray.turns != 0 : (ray.count & 1) != 0;
+        job->sides[i] = ray.is_on ? TML_TREE_ON : is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
+    }
+}
+
+static tml_status run_tasks(tml_context *tml, points_job *job)
+{
+    uint64_t tasks = TML_CEIL_DIV(job->count, POINTS_A_TASK);
+    for (; job->first_task < tasks; job->first_task += TASKS_A_ROUND) {
+        if (!tml_progress(tml, "points", (double)job->first_task / (double)tasks))
+            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
+        tml_parallel_for(tml,
+                         (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND),
+                         sides_task, job);
+    }
+    return TML_OK;
+}
+
+/* How many points count: reads a length that is on the device. */
+static tml_status read_length(tml_context *tml, const tml_length *length, uint64_t *out)
+{
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+    tml_type type;
+    *out = length->count;
+    if (tml_buffer_is_none(length->device))
+        return TML_OK;
+    tml_buffer_describe(tml, length->device, &type, NULL);
+    tml_status status = tml_buffer_read_range(tml, length->device, length->device_index, 1,
+                                              type == TML_U64 ? (void *)&wide : (void *)&narrow);
+    wide = type == TML_U64 ? wide : narrow;
+    *out = TML_MIN_OF(wide, length->count);
+    return status;
+}
+
+static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
+{
+    static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+    if (!desc->tree)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
+                         call);
+    if ((unsigned)desc->rule > TML_TREE_RULE_WINDING)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.rule is neither TML_TREE_RULE_EVEN_ODD nor _WINDING", call);
+    tml_status status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types, 0);
+    if (status == TML_OK)
+        status = stream_check_length(tml, call, stream_count_of(tml, desc->points), &desc->length);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types,
+                                  desc->length.count);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "desc.sides", desc->sides, stream_flag_types,
+                                  desc->length.count);
+    if (status != TML_OK)
+        return status;
+    const stream_field outputs[] = {{"desc.sides", desc->sides}};
+    const stream_input inputs[] = {{"desc.points", desc->points, 0},
+                                   {"desc.length.device", desc->length.device, 0}};
+    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                               TML_ARRAY_SIZE(inputs));
+}
+
+static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
+{
+    tml_tree_nearest_desc desc = *given;
+    points_job job = {.desc = &desc, .loops = loops_for_processor()};
+    void *points = NULL, *sides = NULL;
+    tml_status status = check_desc(tml, &desc);
+    if (status == TML_OK)
+        status = tml_refuse_recording(tml, call, NULL);
+    if (status == TML_OK)
+        status = check_closed(tml, desc.tree, desc.rule);
+    if (status == TML_OK)
+        status = read_length(tml, &desc.length, &job.count);
+    if (status != TML_OK || job.count == 0)
+        return status;
+    status = tml_buffer_map(tml, desc.points, &points);
+    if (status != TML_OK)
+        return status;
+    status = tml_buffer_map(tml, desc.sides, &sides);
+    if (status == TML_OK) {
+        job.points = points;
+        job.sides = sides;
+        status = run_tasks(tml, &job);
+        tml_buffer_unmap(tml, desc.sides);
+    }
+    tml_buffer_unmap(tml, desc.points);
+    return status;
+}
+
+tml_status tml_tree_nearest(tml_context *tml, const tml_tree_nearest_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, nearest(tml, desc));
+}

@@ -1,0 +1,526 @@
+/* Points against trees, against a loop over all triangles in exact arithmetic that shares nothing with the library's:
+ * coordinates are small integers times a power of two, rays go to a random integer point, and another one is taken
+ * where a ray meets an edge, a corner or a plane. */
+#include <trommel/trommel.h>
+
+#include "core/simd.h"
+#include "test.h"
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 wide;
+#else
+typedef int64_t wide; /* the coordinates here are small enough but for far_points */
+#endif
+
+static uint64_t random_state = 1;
+static int64_t random_below(int64_t count)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((random_state >> 33) % (uint64_t)count);
+}
+
+/* ---- meshes: three corners a triangle, of integers ------------------------------------------- */
+
+typedef struct point {
+    int64_t at[3];
+} point;
+
+typedef struct mesh {
+    point *corners;
+    uint32_t count; /* of triangles */
+} mesh;
+
+static void add_triangle(mesh *m, point a, point b, point c)
+{
+    m->corners = realloc(m->corners, 3 * (m->count + 1) * sizeof *m->corners);
+    point *to = m->corners + 3 * m->count++;
+    to[0] = a, to[1] = b, to[2] = c;
+}
+
+static void add_tetrahedron(mesh *m, const point p[4])
+{
+    add_triangle(m, p[0], p[1], p[2]);
+    add_triangle(m, p[0], p[3], p[1]);
+    add_triangle(m, p[1], p[3], p[2]);
+    add_triangle(m, p[2], p[3], p[0]);
+}
+
+static void add_quad(mesh *m, point a, point b, point c, point d)
+{
+    add_triangle(m, a, b, c);
+    add_triangle(m, a, c, d);
+}
+
+/* From low to high on each axis, divided into n cells: faces outward, or inward if low is above high. */
+static void add_box(mesh *m, int64_t low, int64_t high, int64_t n)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t u = 0; u < n; u++)
+            for (int64_t v = 0; v < n; v++)
+                for (int end = 0; end < 2; end++) {
+                    point p[4];
+                    for (int i = 0; i < 4; i++) {
+                        int64_t s = u + (i == 1 || i == 2), t = v + (i >= 2);
+                        p[i].at[axis] = end ? high : low;
+                        p[i].at[(axis + 1) % 3] = low + (high - low) / n * s;
+                        p[i].at[(axis + 2) % 3] = low + (high - low) / n * t;
+                    }
+                    if (end)
+                        add_quad(m, p[0], p[1], p[2], p[3]);
+                    else
+                        add_quad(m, p[0], p[3], p[2], p[1]);
+                }
+}
+
+/* A torus about z, rounded to integers, so that some triangles have no area. */
+static void add_torus(mesh *m, int64_t size, uint32_t u, uint32_t v)
+{
+    for (uint32_t i = 0; i < u; i++)
+        for (uint32_t j = 0; j < v; j++) {
+            point p[4];
+            for (uint32_t k = 0; k < 4; k++) {
+                double a = 6.283185307179586 * ((i + (k == 1 || k == 2)) % u) / u;
+                double b = 6.283185307179586 * ((j + (k >= 2)) % v) / v;
+                double r = (double)size * (2 + cos(b)) / 3;
+                p[k] = (point){
+                    {llround(r * cos(a)), llround(r * sin(a)), llround((double)size * sin(b) / 3)}};
+            }
+            add_quad(m, p[0], p[1], p[2], p[3]);
+        }
+}
+
+static void add_random(mesh *m, uint32_t count, int64_t range)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        point p[4];
+        for (int k = 0; k < 12; k++)
+            p[k / 3].at[k % 3] = 2 * random_below(range);
+        add_tetrahedron(m, p);
+    }
+}
+
+/* ---- the reference --------------------------------------------------------------------------- */
+
+static int orientation(const point *a, const point *b, const point *c, const point *d)
+{
+    wide e[3][3];
+    for (int k = 0; k < 3; k++) {
+        e[0][k] = b->at[k] - a->at[k];
+        e[1][k] = c->at[k] - a->at[k];
+        e[2][k] = d->at[k] - a->at[k];
+    }
+    wide det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+               e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+               e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+    return (det > 0) - (det < 0);
+}
+
+/* Twice a projected triangle's area along an axis. */
+static wide area(const point *a, const point *b, const point *c, int axis)
+{
+    int x = (axis + 1) % 3, y = (axis + 2) % 3;
+    return (wide)(b->at[x] - a->at[x]) * (c->at[y] - a->at[y]) -
+           (wide)(b->at[y] - a->at[y]) * (c->at[x] - a->at[x]);
+}
+
+static bool is_between(const point *a, const point *b, const point *p)
+{
+    for (int k = 0; k < 3; k++)
+        if (area(a, b, p, k) != 0 || (a->at[k] < p->at[k] && b->at[k] < p->at[k]) ||
+            (a->at[k] > p->at[k] && b->at[k] > p->at[k]))
+            return false;
+    return true;
+}
+
+static bool is_on(const point t[3], const point *p)
+{
+    for (int i = 0; i < 3; i++)
+        if (is_between(&t[i], &t[(i + 1) % 3], p))
+            return true;
+    if (orientation(&t[0], &t[1], &t[2], p) != 0)
+        return false;
+    for (int axis = 0; axis < 3; axis++) {
+        wide whole = area(&t[0], &t[1], &t[2], axis);
+        bool is_within = whole != 0;
+        for (int i = 0; i < 3 && is_within; i++)
+            is_within = (whole > 0) == (area(&t[i], &t[(i + 1) % 3], p, axis) > 0) &&
+                        area(&t[i], &t[(i + 1) % 3], p, axis) != 0;
+        if (whole != 0)
+            return is_within;
+    }
+    return false;
+}
+
+/* False: the ray meets something that it must not, or does not leave. */
+static bool cast(const mesh *m, const point *p, const point *to, uint32_t *count, int *turns)
+{
+    *count = 0;
+    *turns = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const point *t = m->corners + 3 * i;
+        int from = orientation(&t[0], &t[1], &t[2], p), end = orientation(&t[0], &t[1], &t[2], to);
+        int side[3], sum = 0;
+        bool is_flat = area(&t[0], &t[1], &t[2], 0) == 0 && area(&t[0], &t[1], &t[2], 1) == 0 &&
+                       area(&t[0], &t[1], &t[2], 2) == 0;
+        if (is_flat)
+            continue;
+        if (end == 0)
+            return false;
+        if (from == 0 || from == end)
+            continue; /* in the plane, but not on the triangle: the ray leaves the plane */
+        for (int k = 0; k < 3; k++)
+            sum += side[k] = orientation(p, to, &t[k], &t[(k + 1) % 3]);
+        if ((side[0] >= 0 && side[1] >= 0 && side[2] >= 0) ||
+            (side[0] <= 0 && side[1] <= 0 && side[2] <= 0)) {
+            if (side[0] == 0 || side[1] == 0 || side[2] == 0)
+                return false;
+            ++*count;
+            *turns += end;
+        }
+    }
+    return true;
+}
+
+static tml_tree_side reference(const mesh *m, const point *p, tml_tree_rule rule)
+{
+    uint32_t count;
+    int turns;
+    point to;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (is_on(m->corners + 3 * i, p))
+            return TML_TREE_ON;
+    do {
+        for (int k = 0; k < 3; k++)
+            to.at[k] = (random_below(2) ? 1 : -1) * (((int64_t)1 << 22) + random_below(1 << 22));
+    } while (!cast(m, p, &to, &count, &turns));
+    bool is_inside = rule == TML_TREE_RULE_WINDING ? turns != 0 : count % 2 == 1;
+    return is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static tml_buffer buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer out = {0, 0};
+    CHECK_OK(tml, tml_buffer_create(
+                      tml, &(tml_buffer_desc){.type = type, .count = count, .data = data}, &out));
+    return out;
+}
+
+static const tml_type vec3_type = TML_VEC(TML_F32, 3);
+
+static float *floats_of(const point *points, uint32_t count, int exponent)
+{
+    float *out = malloc(((size_t)3 * count + 1) * sizeof *out);
+    for (uint32_t i = 0; i < 3 * count; i++)
+        out[i] = ldexpf((float)points[i / 3].at[i % 3], exponent);
+    return out;
+}
+
+static tml_tree *tree_of(tml_context *tml, const mesh *m, int exponent)
+{
+    float *corners = floats_of(m->corners, 3 * m->count, exponent);
+    tml_buffer vertices = buffer(tml, vec3_type, (uint64_t)3 * m->count, corners);
+    tml_tree *tree = NULL;
+    CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree));
+    tml_buffer_destroy(tml, vertices);
+    free(corners);
+    return tree;
+}
+
+static void check_sides(tml_context *tml, const mesh *m, const point *points, uint32_t count,
+                        tml_tree_rule rule, int exponent, const uint8_t *expected)
+{
+    float *at = floats_of(points, count, exponent);
+    uint8_t *sides = malloc((size_t)count + 1);
+    tml_tree *tree = tree_of(tml, m, exponent);
+    tml_buffer in = buffer(tml, vec3_type, count, at), out = buffer(tml, TML_U8, count, NULL);
+    uint32_t wrong = 0;
+    CHECK_OK(tml,
+             tml_tree_nearest(tml, &(tml_tree_nearest_desc){
+                                       .tree = tree, .points = in, .rule = rule, .sides = out}));
+    CHECK_OK(tml, tml_buffer_read(tml, out, sides));
+    for (uint32_t i = 0; i < count; i++)
+        if (sides[i] != expected[i] && wrong++ == 0)
+            printf("    point (%lld, %lld, %lld), exponent %d: side %u, expected %u\n",
+                   (long long)points[i].at[0], (long long)points[i].at[1],
+                   (long long)points[i].at[2], exponent, sides[i], expected[i]);
+    CHECK_EQ_U64(wrong, 0);
+    tml_buffer_destroy(tml, in);
+    tml_buffer_destroy(tml, out);
+    tml_tree_destroy(tml, tree);
+    free(sides);
+    free(at);
+}
+
+static tml_context *open_cpu(uint32_t threads)
+{
+    tml_context *tml = NULL;
+    CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml) == TML_OK);
+    return tml;
+}
+
+/* On one thread and three, with each level of SIMD, and as large and as small as floats go. */
+static void check_points(const mesh *m, const point *points, uint32_t count, tml_tree_rule rule)
+{
+    static const int exponents[] = {-3, 0, 70, -60, -149, 40};
+    uint8_t *expected = malloc((size_t)count + 1);
+    uint32_t on = 0, inside = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        expected[i] = (uint8_t)reference(m, &points[i], rule);
+        on += expected[i] == TML_TREE_ON;
+        inside += expected[i] == TML_TREE_INSIDE;
+    }
+    CHECK(inside > 0 && inside + on < count);
+    for (int i = 0; i < 6; i++) {
+        tml_context *tml = open_cpu(i % 2 ? 3 : 1);
+        tml_simd_force(i < 3 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
+        check_sides(tml, m, points, count, rule, exponents[i], expected);
+        tml_simd_force(TML_SIMD_LEVELS);
+        tml_close(tml);
+    }
+    free(expected);
+}
+
+/* Every point of a grid about the mesh. */
+static void check_grid(const mesh *m, int64_t low, int64_t high, tml_tree_rule rule)
+{
+    uint32_t n = (uint32_t)(high - low + 1), count = n * n * n;
+    point *points = malloc(count * sizeof *points);
+    for (uint32_t i = 0; i < count; i++)
+        points[i] = (point){{low + i % n, low + i / n % n, low + i / n / n}};
+    check_points(m, points, count, rule);
+    free(points);
+}
+
+static void check_random(const mesh *m, uint32_t count, int64_t low, int64_t high,
+                         tml_tree_rule rule)
+{
+    point *points = malloc(count * sizeof *points);
+    for (uint32_t i = 0; i < 3 * count; i++)
+        points[i / 3].at[i % 3] = low + random_below(high - low + 1);
+    check_points(m, points, count, rule);
+    free(points);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* Most rays along axes go through edges and corners here. */
+TEST(grid_points_about_a_box)
+{
+    mesh m = {0};
+    add_box(&m, -8, 8, 4);
+    check_grid(&m, -10, 10, TML_TREE_RULE_EVEN_ODD);
+    check_grid(&m, -10, 10, TML_TREE_RULE_WINDING);
+    free(m.corners);
+}
+
+TEST(grid_points_about_boxes_in_boxes)
+{
+    mesh m = {0};
+    add_box(&m, -8, 8, 2);
+    add_box(&m, -4, 4, 1);
+    add_box(&m, 2, 10, 4);
+    check_grid(&m, -10, 11, TML_TREE_RULE_EVEN_ODD);
+    check_grid(&m, -10, 11, TML_TREE_RULE_WINDING);
+    add_box(&m, 6, -6, 3); /* inward */
+    check_grid(&m, -9, 11, TML_TREE_RULE_WINDING);
+    free(m.corners);
+}
+
+TEST(grid_points_about_random_tetrahedra)
+{
+    for (int round = 0; round < 4; round++) {
+        mesh m = {0};
+        add_random(&m, 3u << (2 * round), 8);
+        check_grid(&m, -1, 15, round % 2 ? TML_TREE_RULE_WINDING : TML_TREE_RULE_EVEN_ODD);
+        free(m.corners);
+    }
+}
+
+TEST(points_about_a_torus)
+{
+    mesh m = {0};
+    add_torus(&m, 40, 60, 40);
+    check_random(&m, 12000, -44, 44, TML_TREE_RULE_EVEN_ODD);
+    free(m.corners);
+    m = (mesh){0};
+    add_torus(&m, 1 << 20, 40, 20);
+    check_random(&m, 12000, -(1 << 20), 1 << 20, TML_TREE_RULE_WINDING);
+    free(m.corners);
+}
+
+/* Points on the mesh's corners and on the middles of edges and of faces. */
+TEST(points_on_the_mesh)
+{
+    mesh m = {0};
+    add_torus(&m, 1 << 16, 24, 12);
+    for (uint32_t i = 0; i < 9 * m.count; i++)
+        m.corners[i / 3].at[i % 3] *= 4;
+    point *points = malloc((size_t)10 * m.count * sizeof *points);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m.count; i++) {
+        const point *t = m.corners + 3 * i;
+        for (int k = 0; k < 3; k++) {
+            point middle, inner;
+            for (int c = 0; c < 3; c++) {
+                int64_t next = t[(k + 1) % 3].at[c], last = t[(k + 2) % 3].at[c];
+                middle.at[c] = (t[k].at[c] + next) / 2;
+                inner.at[c] = (2 * t[k].at[c] + next + last) / 4;
+            }
+            points[count++] = t[k];
+            points[count++] = middle;
+            points[count++] = inner;
+        }
+        points[count++] = (point){{t[0].at[0] / 2, t[0].at[1] / 2, random_below(3) - 1}};
+    }
+    points[0] = (point){{0, 0, 0}};
+    points[1] = (point){{8 << 16 >> 2, 0, 1}};
+    for (uint32_t i = 2; i < 40; i++)
+        points[i] = (point){{(4 << 16) * 2 / 3, (int64_t)i * 3, (int64_t)i}};
+    check_points(&m, points, count, TML_TREE_RULE_EVEN_ODD);
+    free(points);
+    free(m.corners);
+}
+
+/* Counts at the seams of tasks, a length on the device, and what lies after it. */
+TEST(lengths)
+{
+    tml_context *tml = open_cpu(2);
+    mesh m = {0};
+    add_box(&m, -2, 2, 1);
+    tml_tree *tree = tree_of(tml, &m, 0);
+    static float at[3 * 2050];
+    static uint8_t sides[2050];
+    for (uint32_t i = 0; i < 2050; i++)
+        at[3 * i] = i % 3 ? 9 : 1;
+    tml_buffer points = buffer(tml, vec3_type, 2050, at);
+    static const uint64_t lengths[] = {0, 1, 1023, 1024, 1025, 2048, 2049, 2050, 9999};
+    for (int i = 0; i < 9; i++) {
+        memset(sides, 7, sizeof sides);
+        tml_buffer out = buffer(tml, TML_U8, 2050, sides);
+        uint32_t narrow = (uint32_t)lengths[i];
+        tml_buffer length =
+            i % 2 ? buffer(tml, TML_U32, 1, &narrow) : buffer(tml, TML_U64, 1, &lengths[i]);
+        CHECK_OK(tml, tml_tree_nearest(tml, &(tml_tree_nearest_desc){.tree = tree,
+                                                                     .points = points,
+                                                                     .length.device = length,
+                                                                     .sides = out}));
+        CHECK_OK(tml, tml_buffer_read(tml, out, sides));
+        uint64_t wrong = 0, end = lengths[i] < 2050 ? lengths[i] : 2050;
+        for (uint64_t k = 0; k < 2050; k++)
+            wrong += sides[k] != (k >= end ? 7 : k % 3 ? TML_TREE_OUTSIDE : TML_TREE_INSIDE);
+        CHECK_EQ_U64(wrong, 0);
+        tml_buffer_destroy(tml, length);
+        tml_buffer_destroy(tml, out);
+    }
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
+    free(m.corners);
+}
+
+/* Points that are not finite, or as large as floats get; a tree of one triangle, and of none. */
+TEST(points_that_are_not_finite_and_small_trees)
+{
+    static const float at[] = {NAN,     0,        0, 0, NAN,       0,     0,        0,
+                               NAN,     INFINITY, 0, 0, -INFINITY, 0,     INFINITY, 3.4e38f,
+                               3.4e38f, 3.4e38f,  0, 0, -3.4e38f,  0.25f, 0.25f,    0};
+    enum { COUNT = 8 };
+    tml_context *tml = open_cpu(1);
+    tml_buffer points = buffer(tml, vec3_type, COUNT, at), out = buffer(tml, TML_U8, COUNT, NULL);
+    uint8_t sides[COUNT];
+    for (int kind = 0; kind < 3; kind++) {
+        mesh m = {0};
+        point p[] = {{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}};
+        if (kind == 1) { /* one triangle that is a point, which is closed */
+            add_triangle(&m, p[0], p[0], p[0]);
+        } else if (kind == 2) { /* a sheet of two, which is closed, too */
+            add_triangle(&m, p[0], p[1], p[2]);
+            add_triangle(&m, p[0], p[2], p[1]);
+        }
+        tml_tree *tree = tree_of(tml, &m, 0);
+        CHECK_OK(tml, tml_tree_nearest(tml, &(tml_tree_nearest_desc){
+                                                .tree = tree, .points = points, .sides = out}));
+        CHECK_OK(tml, tml_buffer_read(tml, out, sides));
+        for (int i = 0; i < COUNT; i++)
+            CHECK_EQ_U64(sides[i], kind == 2 && i == COUNT - 1 ? TML_TREE_ON : TML_TREE_OUTSIDE);
+        tml_tree_destroy(tml, tree);
+        free(m.corners);
+    }
+    tml_close(tml);
+}
+
+/* A mesh with a hole, and one whose triangles are turned differently. */
+TEST(open_meshes_are_refused)
+{
+    tml_context *tml = open_cpu(1);
+    mesh m = {0};
+    add_box(&m, -8, 8, 4);
+    float *whole = floats_of(m.corners, 3 * m.count, 0);
+    tml_buffer vertices = buffer(tml, vec3_type, (uint64_t)3 * m.count, whole);
+    point turned = m.corners[3 * 17];
+    m.corners[3 * 17] = m.corners[3 * 17 + 1];
+    m.corners[3 * 17 + 1] = turned;
+    float at[3] = {1, 1, 1};
+    tml_buffer points = buffer(tml, vec3_type, 1, at), out = buffer(tml, TML_U8, 1, NULL);
+    tml_tree *tree = tree_of(tml, &m, 0);
+    tml_tree_nearest_desc desc = {.tree = tree, .points = points, .sides = out};
+    CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+    desc.rule = TML_TREE_RULE_WINDING;
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "EVEN_ODD") != NULL);
+    CHECK_OK(tml, tml_tree_refit(tml, tree, vertices));
+    CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+    tml_tree_destroy(tml, tree);
+    m.count--;
+    tree = desc.tree = tree_of(tml, &m, 0);
+    for (int rule = 0; rule < 2; rule++) {
+        desc.rule = (tml_tree_rule)rule;
+        CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), "has an edge, from (") != NULL);
+    }
+    desc.rule = (tml_tree_rule)2;
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    desc = (tml_tree_nearest_desc){.tree = tree, .points = points};
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_HANDLE);
+    desc = (tml_tree_nearest_desc){.points = points, .sides = out};
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
+    free(whole);
+    free(m.corners);
+}
+
+static void check_engine(tml_engine_kind engine)
+{
+    tml_context *tml = NULL;
+    if (tml_open(&(tml_open_desc){.engine = engine}, &tml) != TML_OK)
+        SKIP("no such device here");
+    mesh m = {0};
+    add_random(&m, 20, 8);
+    enum { COUNT = 2000 };
+    point points[COUNT];
+    uint8_t expected[COUNT];
+    for (uint32_t i = 0; i < 3 * COUNT; i++)
+        points[i / 3].at[i % 3] = random_below(17) - 1;
+    for (uint32_t i = 0; i < COUNT; i++)
+        expected[i] = (uint8_t)reference(&m, &points[i], TML_TREE_RULE_EVEN_ODD);
+    check_sides(tml, &m, points, COUNT, TML_TREE_RULE_EVEN_ODD, -4, expected);
+    free(m.corners);
+    tml_close(tml);
+}
+
+TEST(vulkan)
+{
+    check_engine(TML_ENGINE_VULKAN);
+}
+
+TEST(opengl)
+{
+    check_engine(TML_ENGINE_GL);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
