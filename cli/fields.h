@@ -14,6 +14,8 @@
 #ifndef CLI_FIELDS_H
 #define CLI_FIELDS_H
 
+#include <trommel/core.h>
+
 #include "json.h"
 
 typedef enum fields_mode { FIELDS_NONE, FIELDS_TEXT, FIELDS_JSON } fields_mode;
