@@ -459,6 +459,8 @@ export interface LoadedPicture {
 /* ---- collide --------------------------------------------------------------------------------- */
 
 /** A mesh with a tree of boxes over its triangles: Trommel.tree(). Destroy it when done. */
+export type Luminance = 'rec709' | 'rec2020' | 'acescg' | 'max-rgb' | 'custom';
+
 export interface TrommelTree {
     readonly triangleCount: number;
     /** Triangles left out by skipBroken. */
@@ -697,10 +699,37 @@ export class Trommel {
     imageSizes(): { stats: number; state: number };
     /** Measures a picture's luminance into stats, a u32 buffer. Waits for nothing. */
     imageMeasure(options: {
-        image: Picture | TexturePicture; luminance?: 'rec709' | 'rec2020' | 'acescg' | 'max-rgb';
+        image: Picture | TexturePicture; luminance?: Luminance;
+        /** Of 'custom': red's, green's and blue's share, scaled to a sum of 1. */
+        weights?: [number, number, number];
+        /** Default: the whole picture; without width or height: to its end. */
+        region?: { x: number; y: number; width?: number; height?: number };
         /** Default: all. */
         what?: ('log' | 'mean' | 'histogram')[];
-        floor?: number; stats: TrommelBuffer;
+        floor?: number;
+        /** Bins of 2^-binLog2 stops, the first at log2 luminance histogramLow. Default: 1/8 of a stop from -16 to 16. */
+        histogramLow?: number; binLog2?: number;
+        /** u8: maskWidth x maskHeight weights laid over the region, such as meterWeights gives. */
+        mask?: TrommelBuffer; maskWidth?: number; maskHeight?: number;
+        stats: TrommelBuffer;
+    }): void;
+    /** A metering pattern for pictures of width x height, as maskWidth x maskHeight weights: 5 x 5 for 'matrix', at most
+     * 128 x 128 otherwise; neither side longer than the picture's. */
+    meterWeights(
+        meter: 'average' | 'centre' | 'spot' | 'matrix',
+        sizes: { width: number; height: number; maskWidth: number; maskHeight: number }
+    ): Uint8Array;
+    /** Sizes of a picture's mip chain and each level's first pixel in a chain, which holds levels 1, 2, ... one after
+     * the other; level 0, the picture, is not in it. */
+    mipLevels(width: number, height: number): { width: number; height: number; first: number }[];
+    /** The mip chain, or with lastAlone its last level alone, into out: u8, u16, f16 or f32 with the picture's
+     * channels. Averages are of linear light. logLuminance: of log2 luminance, one channel of f16 or f32. Waits for
+     * nothing. */
+    imageMips(options: {
+        in: Picture | TexturePicture; out: TrommelBuffer; filter?: 'area' | 'kaiser';
+        /** How many, the picture counted. Default: all. */
+        levels?: number; lastAlone?: boolean; logLuminance?: boolean;
+        luminance?: Luminance; weights?: [number, number, number]; floor?: number;
     }): void;
     /** Reads what was measured. Waits. */
     imageStats(stats: TrommelBuffer): PictureStats;

@@ -28,7 +28,9 @@ const PATHS = ['integer', 'float', 'float-packed', 'packed'];
 const LEVELS = ['error', 'warning', 'info', 'debug'];
 const EXPOSE_BY = ['mean', 'median', 'percentile', 'manual'];
 const TONES = ['srgb', 'reinhard', 'reinhard-extended', 'hable', 'aces-fit', 'agx', 'neutral'];
-const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb'];
+const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb', 'custom'];
+const METERS = ['average', 'centre', 'spot', 'matrix'];
+const MIP_FILTERS = ['area', 'kaiser'];
 const MEASURES = { log: 1, mean: 2, histogram: 4 };
 const HISTOGRAM_BINS = 256;
 const COLLIDE_CLASSES = ['none', 'crossing', 'touching', 'coplanar', 'degenerate'];
@@ -62,6 +64,13 @@ function choice(call, field, list, value) {
 
 function invalid(message) {
     return new TrommelError('INVALID_ARGUMENT', message);
+}
+
+function luminanceFields(call, { luminance, weights = [], floor }) {
+    return {
+        luminance: choice(call, 'luminance', LUMINANCES, luminance), floor,
+        weight0: weights[0], weight1: weights[1], weight2: weights[2],
+    };
 }
 
 function typeOf(array) {
@@ -1555,10 +1564,44 @@ export class Trommel {
         const i = this[INTERNAL];
         i.check();
         i.call('image_measure', {
-            ...i.imageFields('imageMeasure', o.image),
-            luminance: choice('imageMeasure', 'luminance', LUMINANCES, o.luminance),
-            what: (o.what ?? []).reduce((bits, one) => bits | MEASURES[one], 0), floor: o.floor,
+            ...i.imageFields('imageMeasure', o.image), ...luminanceFields('imageMeasure', o),
+            region0: o.region?.x, region1: o.region?.y, region2: o.region?.width, region3: o.region?.height,
+            what: (o.what ?? []).reduce((bits, one) => bits | MEASURES[one], 0),
+            histogram_low: o.histogramLow, bin_log2: o.binLog2,
+            mask: i.handle('imageMeasure', 'mask', o.mask), mask_width: o.maskWidth, mask_height: o.maskHeight,
             stats: i.handle('imageMeasure', 'stats', o.stats),
+        });
+    }
+    meterWeights(meter, { width, height, maskWidth, maskHeight }) {
+        const i = this[INTERNAL];
+        i.check();
+        const size = maskWidth * maskHeight, data = i.allocate('meterWeights', size);
+        try {
+            i.call('meter_weights', {
+                meter: choice('meterWeights', 'meter', METERS, meter), width, height,
+                mask_width: maskWidth, mask_height: maskHeight, data,
+            });
+            return i.copyOut(data, 'u8', size);
+        } finally {
+            i.m._free(data);
+        }
+    }
+    mipLevels(width, height) {
+        const i = this[INTERNAL], levels = [];
+        i.check();
+        do {
+            i.call('mip_level', { width, height, level: levels.length });
+            levels.push({ width: i.reply('width'), height: i.reply('height'), first: i.reply('first') });
+        } while (levels.length < i.reply('count'));
+        return levels;
+    }
+    imageMips(o) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('image_mips', {
+            ...i.imageFields('imageMips', o.in), ...luminanceFields('imageMips', o),
+            filter: choice('imageMips', 'filter', MIP_FILTERS, o.filter), levels: o.levels, last_alone: o.lastAlone,
+            log_luminance: o.logLuminance, out: i.handle('imageMips', 'out', o.out),
         });
     }
     imageStats(stats) {

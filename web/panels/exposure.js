@@ -26,6 +26,10 @@ const MARKUP = `
     <input type="file" accept=".hdr,.pic,.pfm" hidden aria-label="Picture file"></div>
   <div class="row"><label for="exposure-tone">Tone curve</label>
     <select class="select wide tone" id="exposure-tone"></select></div>
+  <div class="row"><label for="exposure-meter">Metering</label>
+    <select class="select wide meter" id="exposure-meter"><option value="average">The whole picture</option>
+      <option value="centre">Centre-weighted</option><option value="spot">Spot</option>
+      <option value="matrix">Matrix of 5 × 5</option></select></div>
   <fieldset class="segmented"><legend class="unseen">Exposed for</legend>
     <label><input type="radio" name="exposure-by" value="mean" checked><span>Mean</span></label>
     <label><input type="radio" name="exposure-by" value="median"><span>Median</span></label>
@@ -214,6 +218,8 @@ class ExposurePanel {
     change() {
         this.showControls();
         if (!this.picture) return;
+        const meter = this.find(".meter").value;
+        if (meter !== this.picture.meter) this.picture.measure(meter);
         this.picture.expose({ ...this.wanted(), reset: true });
         this.adaptSeconds = 0;
         this.app.requestFrame();

@@ -138,8 +138,28 @@ export class ExposurePicture {
         this.statsBuffer = make({ type: "u32", count: sizes.stats });
         this.state = make({ type: "f32", count: sizes.state });
         this.screen = trommel.engine === "gl" ? new TextureScreen(gl) : new PixelScreen(canvasOf());
-        trommel.imageMeasure({ image: this.in, stats: this.statsBuffer });
+        this.masks = new Map(); // of meters
+        this.measure("average");
+    }
+
+    // Takes the picture's figures anew, its pixels weighted as that meter does.
+    measure(meter) {
+        const { trommel, in: image } = this;
+        this.meter = meter;
+        trommel.imageMeasure({ image, stats: this.statsBuffer, ...(meter === "average" ? {} : this.maskOf(meter)) });
         this.stats = trommel.imageStats(this.statsBuffer);
+    }
+
+    maskOf(meter) {
+        if (!this.masks.has(meter)) {
+            const { width, height } = this.in, most = meter === "matrix" ? 5 : 128;
+            const sizes = { maskWidth: Math.min(width, most), maskHeight: Math.min(height, most) };
+            const data = this.trommel.meterWeights(meter, { width, height, ...sizes });
+            const mask = this.trommel.buffer({ type: "u8", count: data.length, data });
+            this.buffers.push(mask);
+            this.masks.set(meter, { mask, ...sizes });
+        }
+        return this.masks.get(meter);
     }
 
     // log2 luminance below which a percentage of the pixels lies.

@@ -48,6 +48,22 @@ export default async function (t) {
         assert.match(await page.getAttribute(".histogram", "aria-label"), /exposed for -?[\d.]+, white at/);
     });
 
+    await t.test("meters weigh the picture", async ({ open, assert }) => {
+        const page = await openPanel(open);
+        // A bright spot in the middle of the dark.
+        const side = 61, values = Array.from({ length: side * side }, (_, i) =>
+            Math.hypot(i % side - 30, Math.floor(i / side) - 30) < 8 ? 8 : 0.125);
+        await give(page, "spot.pfm", pfm(side, side, values));
+        await waitForFigure(page, "Pixels", "3,721");
+        const average = Number(await figure(page, "Geometric mean"));
+        await page.selectOption(".meter", "spot");
+        await waitForFigure(page, "Geometric mean", "8");
+        await page.selectOption(".meter", "centre");
+        await page.waitForFunction(() => !/^8$/.test(document.querySelectorAll(".figures dd")[4].textContent));
+        const centre = Number(await figure(page, "Geometric mean"));
+        assert.ok(centre > 1.2 * average && centre < 8, `${average}, ${centre}`);
+    });
+
     await t.test("the exposure follows out of the dark", async ({ open, assert }) => {
         const page = await openPanel(open);
         const settled = await figure(page, "Exposure");

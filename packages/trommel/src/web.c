@@ -46,6 +46,8 @@
     X(vertex_normals) X(vertex_values) X(wants_cells) X(triangle_cells) X(components_only) X(room) \
     X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit)               \
     X(channels) X(srgb) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
+    X(weight0) X(weight1) X(weight2) X(histogram_low) X(bin_log2) X(mask_width) X(mask_height)        \
+    X(meter) X(filter) X(level) X(last_alone) X(log_luminance)                                     \
     X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
     X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
     X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
@@ -832,12 +834,60 @@ EMSCRIPTEN_KEEPALIVE int web_image_sizes(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE int web_image_measure(tml_context *tml)
 {
     const web_request *r = &request;
-    tml_image_measure_desc desc = {.image = image_of(r),
-                                   .luminance = (tml_luminance)r->luminance,
-                                   .what = (uint32_t)r->what,
-                                   .floor = (float)r->floor,
-                                   .stats = buffer_of(r->stats)};
+    tml_image_measure_desc desc = {
+        .image = image_of(r),
+        .region = {(uint32_t)r->region0, (uint32_t)r->region1, (uint32_t)r->region2,
+                   (uint32_t)r->region3},
+        .luminance = (tml_luminance)r->luminance,
+        .weights = {(float)r->weight0, (float)r->weight1, (float)r->weight2},
+        .what = (uint32_t)r->what,
+        .floor = (float)r->floor,
+        .histogram_low = (int32_t)r->histogram_low,
+        .bin_log2 = (uint32_t)r->bin_log2,
+        .mask = buffer_of(r->mask),
+        .mask_width = (uint32_t)r->mask_width,
+        .mask_height = (uint32_t)r->mask_height,
+        .stats = buffer_of(r->stats)};
     return tml_image_measure(tml, &desc);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_meter_weights(tml_context *tml)
+{
+    const web_request *r = &request;
+    (void)tml;
+    return tml_meter_weights((tml_meter)r->meter, (uint32_t)r->width, (uint32_t)r->height,
+                             (uint32_t)r->mask_width, (uint32_t)r->mask_height, pointer(r->data));
+}
+
+EMSCRIPTEN_KEEPALIVE int web_mip_level(tml_context *tml)
+{
+    const web_request *r = &request;
+    uint32_t width, height;
+    uint64_t first;
+    (void)tml;
+    tml_mip_level((uint32_t)r->width, (uint32_t)r->height, (uint32_t)r->level, &width, &height,
+                  &first);
+    reply.count = tml_mip_levels((uint32_t)r->width, (uint32_t)r->height);
+    reply.width = width;
+    reply.height = height;
+    reply.first = (double)first;
+    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_image_mips(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_image_mips_desc desc = {
+        .in = image_of(r),
+        .filter = (tml_mip_filter)r->filter,
+        .levels = (uint32_t)r->levels,
+        .last_alone = r->last_alone != 0.0,
+        .log_luminance = r->log_luminance != 0.0,
+        .luminance = (tml_luminance)r->luminance,
+        .weights = {(float)r->weight0, (float)r->weight1, (float)r->weight2},
+        .floor = (float)r->floor,
+        .out = buffer_of(r->out)};
+    return tml_image_mips(tml, &desc);
 }
 
 /* Percentiles are of the latest that were read. */
