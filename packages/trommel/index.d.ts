@@ -526,6 +526,8 @@ export interface AdaptiveMesh extends SubdividedMesh {
     /** What the criterion says of the worst edge that was left, as a multiple of the threshold. */
     error: number;
     isWithinBudget: boolean;
+    /** False: some edges ask for more than maxDepth levels. */
+    isWithinDepth: boolean;
 }
 /** A mesh prepared for Loop subdivision: Trommel.subdivider(). Destroy it when done. Its calls wait. */
 export interface TrommelSubdivider {
@@ -533,14 +535,22 @@ export interface TrommelSubdivider {
     readonly edgeCount: number;
     readonly triangleCount: number;
     readonly boundaryEdgeCount: number;
+    /** Creases without the boundary. */
+    readonly sharpEdgeCount: number;
     /** Each triangle in 4^levels. limit: move the vertices to where infinitely many levels would. */
     uniform(options: { levels: number; limit?: boolean; normals?: boolean }): SubdividedMesh;
-    /** Splits edges that exceed the threshold: by length, by angle (radians) or distance to the surface. Without
-     * cracks; on the limit surface. */
+    /** Splits edges that exceed the threshold: by length, by pixels on the camera's picture, by angle (radians) or
+     * distance to the surface. Without cracks; on the limit surface. */
     adaptive(options: {
-        criterion?: 'length' | 'angle' | 'distance'; threshold: number; maxDepth?: number;
+        criterion?: 'length' | 'pixels' | 'angle' | 'distance'; threshold: number; maxDepth?: number;
         /** Triangles at most. */
-        budget?: number; normals?: boolean; origins?: boolean;
+        budget?: number;
+        /** Close T-junctions by thin triangles. Default: by green ones. */
+        slivers?: boolean;
+        normals?: boolean; origins?: boolean;
+        /** Of 'pixels'. matrix: world to clip space, row by row (three.js and WebGL have columns). nearest: what is
+         * closer (smaller w) counts as so far away. everywhere: edges outside the picture count, too. */
+        camera?: { matrix: ArrayLike<number>; width: number; height: number; nearest?: number; everywhere?: boolean };
     }): AdaptiveMesh;
     destroy(): void;
 }
@@ -770,7 +780,14 @@ export class Trommel {
     collide(a: TrommelTree, b?: TrommelTree | null, options?: CollideOptions): Collision;
 
     /** Prepares a mesh to be subdivided; it is copied. fix: mend what is no manifold, instead of refusing it. */
-    subdivider(mesh: { positions: Float32Array; indices: Uint32Array }, options?: { fix?: boolean }): TrommelSubdivider;
+    subdivider(mesh: { positions: Float32Array; indices: Uint32Array }, options?: {
+        fix?: boolean;
+        /** Pairs of vertices, each an edge; and how sharp each is (levels; from 10 on, and by default, for ever). */
+        creases?: Uint32Array; creaseSharpness?: Float32Array;
+        /** Vertices that stay sharp. */
+        corners?: Uint32Array; cornerSharpness?: Float32Array;
+        boundary?: 'edge-only' | 'edge-and-corner' | 'pinned'; weights?: 'loop' | 'warren';
+    }): TrommelSubdivider;
 
     /** Mesh files to be read: OBJ, PLY, STL, OFF, glTF and GLB. */
     loadMesh(file: ArrayBuffer | Uint8Array, name?: string, options?: { memoryLimit?: number }): LoadedMesh;

@@ -36,6 +36,8 @@ const HISTOGRAM_BINS = 256;
 const COLLIDE_CLASSES = ['none', 'crossing', 'touching', 'coplanar', 'degenerate'];
 const COLLIDE_WANTS = ['all', 'count', 'first'];
 const COLLIDE_METHODS = ['auto', 'depth-first', 'breadth-first'];
+const BOUNDARIES = ['edge-only', 'edge-and-corner', 'pinned'];
+const SUBDIVIDE_WEIGHTS = ['loop', 'warren'];
 const SPLIT_CRITERIA = ['length', 'pixels', 'angle', 'distance'];
 const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
 
@@ -307,6 +309,7 @@ class TrommelSubdivider {
     get edgeCount() { return this[INTERNAL].edgeCount; }
     get triangleCount() { return this[INTERNAL].triangleCount; }
     get boundaryEdgeCount() { return this[INTERNAL].boundaryEdgeCount; }
+    get sharpEdgeCount() { return this[INTERNAL].sharpEdgeCount; }
     uniform(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
     adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
     destroy() { this[INTERNAL].t[INTERNAL].destroySubdivider(this); }
@@ -416,6 +419,11 @@ class Inside {
             return 0;
         const size = this.m.lengthBytesUTF8(text) + 1, at = this.m.stackAlloc(size);
         this.m.stringToUTF8(text, at, size);
+        return at;
+    }
+    stackFloats(numbers) {
+        const at = this.m.stackAlloc(4 * numbers.length);
+        this.m.HEAPF32.set(numbers, at / 4);
         return at;
     }
     keepText(text) {
@@ -630,6 +638,7 @@ class Inside {
         const told = {
             vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
             depth: this.reply('depth'), error: this.reply('error'), isWithinBudget: this.reply('is_within_budget') !== 0,
+            isWithinDepth: this.reply('is_within_depth') !== 0,
         };
         const buffers = handles.map(handle => handle && this.wrap(handle));
         try {
@@ -643,18 +652,21 @@ class Inside {
     }
 
     subdivideUniform(subdivider, o = {}) {
-        const { origins, depth, error, isWithinBudget, ...mesh } =
+        const { origins, depth, error, isWithinBudget, isWithinDepth, ...mesh } =
             this.subdivide('subdivide_uniform', subdivider, { levels: o.levels, limit: o.limit, normals: o.normals });
         return mesh;
     }
 
     subdivideAdaptive(subdivider, o = {}) {
         const criterion = choice('adaptive', 'criterion', SPLIT_CRITERIA, o.criterion);
-        if (o.criterion === 'pixels')
-            throw new TrommelError('UNSUPPORTED', 'adaptive: pixels need a camera, which the package does not take yet');
-        return this.subdivide('subdivide_adaptive', subdivider, {
-            criterion, threshold: o.threshold, depth: o.maxDepth, budget: o.budget, normals: o.normals, origins: o.origins,
-        });
+        const { matrix, width, height, nearest, everywhere } = o.camera ?? {};
+        if (o.criterion === 'pixels' && matrix?.length !== 16)
+            throw invalid('adaptive: camera.matrix has no 16 numbers, which pixels need: world to clip space, row by row');
+        return this.scope(() => this.subdivide('subdivide_adaptive', subdivider, {
+            criterion, threshold: o.threshold, depth: o.maxDepth, budget: o.budget, slivers: o.slivers,
+            normals: o.normals, origins: o.origins,
+            camera: matrix && this.stackFloats(matrix), width, height, nearest, everywhere,
+        }));
     }
 
     /* ---- waiting without blocking ---- */
@@ -1712,21 +1724,30 @@ export class Trommel {
 
     /* ---- subdivide ---- */
 
-    subdivider(mesh, { fix } = {}) {
+    subdivider(mesh, o = {}) {
         const i = this[INTERNAL], lent = [];
         i.check();
         const place = (field, array, type) => {
-            const buffer = i.create({ type, count: array.length / 3, data: array, label: field });
+            if (!array)
+                return undefined;
+            const buffer = i.create({ type, count: array.length / componentsOf(type), data: array, label: field });
             lent.push(buffer);
             return buffer[INTERNAL].handle;
         };
         try {
             i.call('subdivider_create', {
-                vertices: place('positions', mesh.positions, 'f32x3'), indices: place('indices', mesh.indices, 'u32x3'), fix,
+                vertices: place('positions', mesh.positions, 'f32x3'), indices: place('indices', mesh.indices, 'u32x3'),
+                creases: place('creases', o.creases, 'u32x2'),
+                crease_sharpness: place('creaseSharpness', o.creaseSharpness, 'f32'),
+                corners: place('corners', o.corners, 'u32'),
+                corner_sharpness: place('cornerSharpness', o.cornerSharpness, 'f32'),
+                boundary: choice('subdivider', 'boundary', BOUNDARIES, o.boundary),
+                weighting: choice('subdivider', 'weights', SUBDIVIDE_WEIGHTS, o.weights), fix: o.fix,
             });
             const subdivider = new TrommelSubdivider({
                 t: this, at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
                 triangleCount: i.reply('triangle_count'), boundaryEdgeCount: i.reply('boundary_edge_count'),
+                sharpEdgeCount: i.reply('sharp_edge_count'),
             });
             i.subdividers.add(subdivider);
             return subdivider;

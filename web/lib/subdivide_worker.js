@@ -29,10 +29,10 @@ answerCalls({
         const mesh = subdivider.uniform({ levels, limit, normals: true });
         return drawn(mesh, (performance.now() - start) / 1000);
     },
-    async adaptive({ criterion, threshold, maxDepth, budget }) {
+    async adaptive({ criterion, threshold, camera, maxDepth, budget }) {
         await trommel;
         const start = performance.now();
-        const mesh = subdivider.adaptive({ criterion, threshold, maxDepth, budget, normals: true, origins: true });
+        const mesh = subdivider.adaptive({ criterion, threshold, camera, maxDepth, budget, normals: true, origins: true });
         return drawn(mesh, (performance.now() - start) / 1000);
     },
 });

@@ -45,11 +45,13 @@ class SubdivisionPanel extends MeshPanel {
         const changed = () => this.change();
         this.shape = segmented({ name: "Mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
                                  onInput: (value) => this.setShape(value) });
-        const how = segmented({ name: "Split", choices: [["adaptive", "Where it bends"], ["uniform", "Everywhere"]], value: this.how,
+        const how = segmented({ name: "Split", choices: [["adaptive", "Where it bends"], ["pixels", "As seen"], ["uniform", "Everywhere"]], value: this.how,
                                 onInput: (value) => { this.how = value; this.showRows(); changed(); } });
         // The angle falls by half for each two steps of the slider.
         this.fine = slider({ name: "Adaptivity", min: 0, max: 12, step: 1, value: 6, onInput: changed,
                              text: (value) => `edges turn ${this.angleOf(value).toFixed(1)}° at most` });
+        this.pixels = slider({ name: "Edges", min: 2, max: 40, step: 1, value: 10, onInput: changed,
+                               text: (value) => `${value} pixels at most` });
         this.levels = slider({ name: "Levels", min: 0, max: LEVELS_MOST, step: 1, value: 3, onInput: changed });
         const limit = toggle({ name: "Limit surface", value: this.limit, onInput: (value) => { this.limit = value; changed(); } });
         this.limitRow = limit.element;
@@ -61,7 +63,7 @@ class SubdivisionPanel extends MeshPanel {
         const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB. Files stay in this page.");
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Subdivision" }), this.shape.element, file.button, file.input, make("hr"),
-            how.element, this.fine.element, this.levels.element, make("hr"),
+            how.element, this.fine.element, this.pixels.element, this.levels.element, make("hr"),
             make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element));
         this.controls.ariaLabel = "Subdivision";
         this.host.append(this.stage, this.controls);
@@ -70,6 +72,7 @@ class SubdivisionPanel extends MeshPanel {
 
     showRows() {
         this.fine.element.hidden = this.how !== "adaptive";
+        this.pixels.element.hidden = this.how !== "pixels";
         // Adaptive vertices always lie on the limit surface.
         this.levels.element.hidden = this.limitRow.hidden = this.how !== "uniform";
     }
@@ -136,10 +139,10 @@ class SubdivisionPanel extends MeshPanel {
     async ask() {
         this.isBusy = true;
         this.isStale = false;
-        const { cage } = this, isAdaptive = this.how === "adaptive";
+        const { cage } = this, isAdaptive = this.how !== "uniform";
         try {
             const made = isAdaptive
-                ? await this.worker.ask("adaptive", { criterion: "angle", threshold: (this.angleOf(this.fine.value) * Math.PI) / 180, maxDepth: DEPTH_MOST, budget: BUDGET })
+                ? await this.worker.ask("adaptive", { ...this.criterion(), maxDepth: DEPTH_MOST, budget: BUDGET })
                 : await this.worker.ask("uniform", { levels: this.levels.value, limit: this.limit });
             if (cage === this.cage) {
                 const deepest = Math.max(1, made.depth ?? 0);
@@ -154,6 +157,17 @@ class SubdivisionPanel extends MeshPanel {
         this.app.requestFrame();
     }
 
+    // By which edges are split.
+    criterion() {
+        this.asked = null;
+        if (this.how === "adaptive")
+            return { criterion: "angle", threshold: (this.angleOf(this.fine.value) * Math.PI) / 180 };
+        const { width, height } = this.canvas, { matrix } = this.camera.view(width / height);
+        this.asked = String([...matrix, width, height]);
+        const rows = Array.from(matrix, (_, i) => matrix[4 * (i % 4) + (i >> 2)]);
+        return { criterion: "pixels", threshold: this.pixels.value, camera: { matrix: rows, width, height } };
+    }
+
     tell(made, levels) {
         this.figures["triangles made"].textContent = numberText(made.triangleCount);
         this.figures.levels.textContent = String(levels);
@@ -166,13 +180,16 @@ class SubdivisionPanel extends MeshPanel {
         this.last = seconds;
         if (!this.app.gl)
             return;
-        if (this.isReady && this.isStale && !this.isBusy)
-            this.ask();
         const turns = this.camera.update(passed);
+        const { width, height } = this.canvas;
+        const view = this.camera.view(width / height);
+        if (this.how === "pixels" && !this.isBusy && this.asked !== String([...view.matrix, width, height]))
+            this.isStale = true;
         this.turnSwitch.checked = this.camera.turns;
         this.renderer ??= new ArrayRenderer(this.app.gl);
-        const { width, height } = this.canvas, { renderer } = this;
-        const view = this.camera.view(width / height);
+        if (this.isReady && this.isStale && !this.isBusy)
+            this.ask();
+        const { renderer } = this;
         renderer.clear(width, height);
         if (this.mesh)
             renderer.drawMesh("surface", this.mesh, IDENTITY, view, { ...this.look, wire: this.wire ? 0.6 : 0 });

@@ -29,6 +29,17 @@ export default async function (t) {
         await page.getByRole("slider", { name: "Adaptivity" }).fill("9");
         await made(page, `n > ${first}`);
         assert.ok(difference(coarse, await picture(page, ".panel-subdivision .stage-canvas")) > 0.005);
+        // As seen: nearer means finer, at the same pixels.
+        await choose(page, "Split", "As seen");
+        await page.getByRole("slider", { name: "Edges" }).fill("24");
+        await page.waitForTimeout(3000);
+        const far = await figure(page, 2);
+        await page.focus(".panel-subdivision .stage");
+        for (let i = 0; i < 4; i++)
+            await page.keyboard.press("-");
+        await made(page, `n > 0 && n < ${far}`);
+        await page.getByRole("slider", { name: "Edges" }).fill("6");
+        await made(page, `n > ${far}`);
         await choose(page, "Split", "Everywhere");
         await made(page, `n === ${24 * 4 ** 3}`);
         const onLimit = await picture(page, ".panel-subdivision .stage-canvas");

@@ -51,7 +51,9 @@
     X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
     X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
     X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
-    X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)
+    X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)   \
+    X(creases) X(crease_sharpness) X(corners) X(corner_sharpness) X(boundary) X(weighting)         \
+    X(camera) X(nearest) X(everywhere) X(slivers)
 
 #define WEB_REPLY(X)                                                                               \
     X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
@@ -70,7 +72,8 @@
     X(bin_width) X(histogram) X(percentile)                                                        \
     X(tree) X(broken_count) X(depth) X(pairs) X(first) X(segments) X(node_pairs) X(tested)         \
     X(unsure) X(class_count0) X(class_count1) X(class_count2) X(class_count3) X(class_count4) \
-    X(subdivider) X(edge_count) X(boundary_edge_count) X(origins) X(error) X(is_within_budget)
+    X(subdivider) X(edge_count) X(boundary_edge_count) X(origins) X(error) X(is_within_budget)       \
+    X(is_within_depth) X(sharp_edge_count)
 /* clang-format on */
 
 #define WEB_FIELD(name) double name;
@@ -1192,6 +1195,12 @@ EMSCRIPTEN_KEEPALIVE int web_subdivider_create(tml_context *tml)
     const web_request *r = &request;
     tml_subdivider_desc desc = {.positions = buffer_of(r->vertices),
                                 .indices = buffer_of(r->indices),
+                                .crease_edges = buffer_of(r->creases),
+                                .crease_sharpness = buffer_of(r->crease_sharpness),
+                                .corners = buffer_of(r->corners),
+                                .corner_sharpness = buffer_of(r->corner_sharpness),
+                                .boundary = (tml_subdivide_boundary)r->boundary,
+                                .weights = (tml_subdivide_weights)r->weighting,
                                 .fix = r->fix != 0.0};
     tml_subdivider *subdivider;
     tml_status status = tml_subdivider_create(tml, &desc, &subdivider);
@@ -1204,6 +1213,7 @@ EMSCRIPTEN_KEEPALIVE int web_subdivider_create(tml_context *tml)
     reply.edge_count = (double)info.edge_count;
     reply.triangle_count = (double)info.triangle_count;
     reply.boundary_edge_count = (double)info.boundary_edge_count;
+    reply.sharp_edge_count = (double)info.sharp_edge_count;
     return TML_OK;
 }
 EMSCRIPTEN_KEEPALIVE void web_subdivider_destroy(tml_subdivider *subdivider)
@@ -1223,6 +1233,7 @@ static void tell_subdivided(const tml_subdivide_result *result)
     reply.depth = result->depth;
     reply.error = result->error;
     reply.is_within_budget = result->is_within_budget;
+    reply.is_within_depth = result->is_within_depth;
 }
 
 EMSCRIPTEN_KEEPALIVE int web_subdivide_uniform(tml_context *tml)
@@ -1246,8 +1257,16 @@ EMSCRIPTEN_KEEPALIVE int web_subdivide_adaptive(tml_context *tml)
                                         .threshold = (float)r->threshold,
                                         .max_depth = (uint32_t)r->depth,
                                         .budget = (uint64_t)r->budget,
+                                        .slivers = r->slivers != 0.0,
                                         .normals = r->normals != 0.0,
                                         .origins = r->origins != 0.0};
+    if (r->camera != 0.0) {
+        memcpy(desc.camera.matrix, pointer(r->camera), sizeof desc.camera.matrix);
+        desc.camera.width = (uint32_t)r->width;
+        desc.camera.height = (uint32_t)r->height;
+        desc.camera.nearest = (float)r->nearest;
+        desc.camera.everywhere = r->everywhere != 0.0;
+    }
     tml_subdivide_result result;
     tml_status status = tml_subdivide_adaptive(pointer(r->subdivider), &desc, &result);
     if (status == TML_OK)
