@@ -297,6 +297,8 @@ class TrommelTree {
     get depth() { return this[INTERNAL].depth; }
     get lower() { return this[INTERNAL].lower; }
     get upper() { return this[INTERNAL].upper; }
+    refit(positions) { this[INTERNAL].t[INTERNAL].refitTree(this, positions); }
+    save() { return this[INTERNAL].t[INTERNAL].saveTree(this); }
     destroy() { this[INTERNAL].t[INTERNAL].destroyTree(this); }
 }
 
@@ -607,6 +609,65 @@ class Inside {
         if (state.at === 0)
             throw new TrommelError('INVALID_HANDLE', `${call}: ${field} was destroyed`);
         return state.at;
+    }
+
+    /* What the replies of the calls that make or change a tree tell. */
+    treeState() {
+        return {
+            at: this.reply('tree'), triangleCount: this.reply('triangle_count'), depth: this.reply('depth'),
+            brokenCount: this.reply('broken_count'), lower: this.replies('lower', 3), upper: this.replies('upper', 3),
+        };
+    }
+
+    wrapTree() {
+        const tree = new TrommelTree({ t: this.trommel, ...this.treeState() });
+        this.trees.add(tree);
+        return tree;
+    }
+
+    refitTree(tree, positions) {
+        this.check();
+        const at = this.treeAt('refit', 'the tree', tree);
+        const vertices = this.create({
+            type: 'f32x3', count: positions.length / 3, data: positions, place: 'host', label: 'positions',
+        });
+        try {
+            this.call('tree_refit', { tree: at, vertices: vertices[INTERNAL].handle });
+            Object.assign(tree[INTERNAL], this.treeState());
+        } finally {
+            this.destroy(vertices);
+        }
+    }
+
+    saveTree(tree) {
+        this.check();
+        const at = this.treeAt('save', 'the tree', tree);
+        this.call('tree_size', { tree: at });
+        const size = this.reply('size'), data = this.allocate('save', size);
+        try {
+            this.call('tree_save', { tree: at, data, size });
+            return this.copyOut(data, 'u8', size);
+        } finally {
+            this.m._free(data);
+        }
+    }
+
+    /* Calls use with the address of the poses, or 0, and their number. */
+    withPoses(call, poses, use) {
+        if (poses && (!(poses instanceof Float32Array) || poses.length % 12))
+            throw invalid(`${call}: poses is no Float32Array of 12 numbers a pose`);
+        return this.withBytes(call, poses ?? new Uint8Array(0), at => use(poses ? at : 0, (poses?.length ?? 0) / 12));
+    }
+
+    /* Calls use with the address of a copy of the bytes, which lasts as long as the call. */
+    withBytes(call, data, use) {
+        const bytes = bytesOf(call, data), at = this.allocate(call, bytes.length);
+        try {
+            this.m.HEAPU8.set(bytes, at);
+            return use(at);
+        } finally {
+            this.m._free(at);
+        }
     }
 
     destroyTree(tree) {
@@ -1675,45 +1736,58 @@ export class Trommel {
                 vertices: place('positions', mesh.positions, 'f32x3'),
                 indices: mesh.indices ? place('indices', mesh.indices, 'u32x3') : undefined, skip_broken: skipBroken,
             });
-            const tree = new TrommelTree({
-                t: this, at: i.reply('tree'), triangleCount: i.reply('triangle_count'), depth: i.reply('depth'),
-                brokenCount: i.reply('broken_count'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
-            });
-            i.trees.add(tree);
-            return tree;
+            return i.wrapTree();
         } finally {
             for (const buffer of lent)
                 i.destroy(buffer);
         }
     }
 
+    loadTree(bytes) {
+        const i = this[INTERNAL];
+        i.check();
+        return i.withBytes('loadTree', bytes, data => {
+            i.call('tree_load', { data, size: bytes.byteLength });
+            return i.wrapTree();
+        });
+    }
+
+    distance(a, b, { poses } = {}) {
+        const i = this[INTERNAL];
+        i.check();
+        const count = Math.max((poses?.length ?? 0) / 12, 1), size = 40 * count; /* tml_collide_distance_result */
+        const [tree, other_tree] = [i.treeAt('distance', 'a', a), i.treeAt('distance', 'b', b)];
+        return i.withPoses('distance', poses, (at, pose_count) =>
+            i.withBytes('distance', new Uint8Array(size), data => {
+                i.call('collide_distance', { tree, other_tree, poses: at, pose_count, data });
+                const view = new DataView(i.copyOut(data, 'u8', size).buffer);
+                const point = first => [0, 4, 8].map(k => view.getFloat32(first + k, true));
+                return Array.from({ length: count }, (_, k) => ({
+                    distance: view.getFloat64(40 * k, true), pointA: point(40 * k + 8), pointB: point(40 * k + 20),
+                    a: view.getUint32(40 * k + 32, true), b: view.getUint32(40 * k + 36, true),
+                }));
+            }));
+    }
+
     collide(a, b = null, o = {}) {
         const i = this[INTERNAL];
         i.check();
-        if (o.poses && (!(o.poses instanceof Float32Array) || o.poses.length % 12))
-            throw invalid('collide: poses is no Float32Array of 12 numbers a pose');
-        const size = o.poses?.byteLength ?? 0, poses = o.poses ? i.allocate('collide', size) : 0;
-        try {
-            if (poses)
-                i.m.HEAPU8.set(bytesOf('collide', o.poses), poses);
-            const classes = (o.classes ?? []).reduce((bits, one) =>
-                bits | 1 << choice('collide', 'classes', COLLIDE_CLASSES, one), 0);
-            i.call('collide', {
-                tree: i.treeAt('collide', 'a', a), other_tree: i.treeAt('collide', 'b', b), poses,
-                pose_count: size / 48, what: choice('collide', 'want', COLLIDE_WANTS, o.want), classes,
-                segments: o.segments, method: choice('collide', 'method', COLLIDE_METHODS, o.method),
-                memory_limit: o.memoryLimit,
-            });
-        } finally {
-            i.m._free(poses);
-        }
+        const poseCount = (o.poses?.length ?? 0) / 12;
+        const classes = (o.classes ?? []).reduce((bits, one) =>
+            bits | 1 << choice('collide', 'classes', COLLIDE_CLASSES, one), 0);
+        i.withPoses('collide', o.poses, (poses, pose_count) => i.call('collide', {
+            tree: i.treeAt('collide', 'a', a), other_tree: i.treeAt('collide', 'b', b), poses,
+            pose_count, what: choice('collide', 'want', COLLIDE_WANTS, o.want), classes,
+            segments: o.segments, method: choice('collide', 'method', COLLIDE_METHODS, o.method),
+            memory_limit: o.memoryLimit,
+        }));
         try {
             const count = i.reply('count'), pairs = i.reply('pairs'), segments = i.reply('segments');
             const counts = i.replies('class_count', COLLIDE_CLASSES.length);
             return {
                 count, pairs: pairs ? i.copyOut(pairs, 'u32', 4 * count) : new Uint32Array(0),
                 segments: segments ? i.copyOut(segments, 'f32', 6 * count) : null,
-                first: Array.from(i.copyOut(i.reply('first'), 'u64', Math.max(size / 48, 1) + 1), Number),
+                first: Array.from(i.copyOut(i.reply('first'), 'u64', Math.max(poseCount, 1) + 1), Number),
                 classCounts: Object.fromEntries(COLLIDE_CLASSES.map((name, k) => [name, counts[k]]).slice(1)),
                 nodePairs: i.reply('node_pairs'), tested: i.reply('tested'), unsure: i.reply('unsure'),
             };

@@ -1124,16 +1124,8 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_save(tml_context *tml)
 
 _Static_assert(TML_COLLIDE_CLASS_COUNT == 5, "class_count0 to 4");
 
-EMSCRIPTEN_KEEPALIVE int web_tree_create(tml_context *tml)
+static void tell_tree(tml_tree *tree)
 {
-    const web_request *r = &request;
-    tml_tree_desc desc = {.vertices = buffer_of(r->vertices),
-                          .indices = buffer_of(r->indices),
-                          .skip_broken = r->skip_broken != 0.0};
-    tml_tree *tree;
-    tml_status status = tml_tree_create(tml, &desc, &tree);
-    if (status != TML_OK)
-        return status;
     tml_tree_info info;
     tml_tree_describe(tree, &info);
     reply.tree = address(tree);
@@ -1146,11 +1138,63 @@ EMSCRIPTEN_KEEPALIVE int web_tree_create(tml_context *tml)
         lower[a] = info.lower[a];
         upper[a] = info.upper[a];
     }
-    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_tree_create(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_tree_desc desc = {.vertices = buffer_of(r->vertices),
+                          .indices = buffer_of(r->indices),
+                          .skip_broken = r->skip_broken != 0.0};
+    tml_tree *tree;
+    tml_status status = tml_tree_create(tml, &desc, &tree);
+    if (status == TML_OK)
+        tell_tree(tree);
+    return status;
 }
 EMSCRIPTEN_KEEPALIVE void web_tree_destroy(tml_context *tml, tml_tree *tree)
 {
     tml_tree_destroy(tml, tree);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_tree_refit(tml_context *tml)
+{
+    tml_tree *tree = pointer(request.tree);
+    tml_status status = tml_tree_refit(tml, tree, buffer_of(request.vertices));
+    if (status == TML_OK)
+        tell_tree(tree);
+    return status;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_tree_size(tml_context *tml)
+{
+    (void)tml;
+    reply.size = (double)tml_tree_save_size(pointer(request.tree));
+    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_tree_save(tml_context *tml)
+{
+    const web_request *r = &request;
+    return tml_tree_save(tml, pointer(r->tree), pointer(r->data), (size_t)r->size);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_tree_load(tml_context *tml)
+{
+    tml_tree *tree;
+    tml_status status = tml_tree_load(tml, pointer(request.data), (size_t)request.size, &tree);
+    if (status == TML_OK)
+        tell_tree(tree);
+    return status;
+}
+
+/* data: a double, six floats and two words a pose, as in tml_collide_distance_result. */
+_Static_assert(sizeof(tml_collide_distance_result) == 40, "read so by index.js");
+EMSCRIPTEN_KEEPALIVE int web_collide_distance(tml_context *tml)
+{
+    const web_request *r = &request;
+    return tml_collide_distance(tml, pointer(r->tree), pointer(r->other_tree), pointer(r->poses),
+                                (uint32_t)r->pose_count, pointer(r->data));
 }
 
 static tml_collide_result hits;
