@@ -52,7 +52,7 @@ export interface CreateOptions {
      * CPU one for each processor, at most 8. */
     threads?: number;
     /** GL: operations whose output may be shorter than its buffer wait for their count and draw just
-     * that many. Default: false: nothing is read back. */
+     * that many. Default: false: nothing is read back. Trommel.exactCounts changes it. */
     exactCounts?: boolean;
     /** Asked for when a context is made on a canvas. 1 or 2; default: 2, and with engine gl or a path 1 where 2
      * fails. */
@@ -502,6 +502,8 @@ export interface Collision {
     classCounts: Record<CollideClass, number>;
     /** How much work it was: pairs of boxes, of triangles, and of those that were settled exactly. */
     nodePairs: number;
+    /** Of the pairs of boxes, how many came to each step of the descent, from the roots to the leaves. */
+    stepPairs: number[];
     tested: number;
     unsure: number;
 }
@@ -697,13 +699,17 @@ export class Trommel {
      * soon. On the CPU engine, and where the path is not 'integer', nothing is to be done. */
     prepare(calls: () => void, step?: () => Promise<void>): Promise<void>;
     /** Runs enqueue() and tells the seconds of device time that its operations took: by
-     * EXT_disjoint_timer_query_webgl2 where there is one, else by the clock between two fences. Does not block
-     * on WebGL 2; on WebGL 1, which has no fences, it waits for the device, and tells its clock as 'fence'. One at
-     * a time. */
+     * EXT_disjoint_timer_query_webgl2 where there is one, else by the host's clock: between two fences, which does not
+     * block, on WebGL 2; between two waits for the device on WebGL 1, which has no fences ('clock'), as on the CPU
+     * engine. One at a time. */
     time(enqueue: () => void): Promise<{ seconds: number; by: 'timer-query' | 'fence' | 'clock' }>;
     /** Resolves when the device has done everything enqueued so far. Does not block, except on WebGL 1, which
      * has no fences. */
     finished(): Promise<void>;
+
+    /** GL: CreateOptions.exactCounts for the calls that follow, so that each call may choose. Default: true.
+     * UNSUPPORTED on the CPU engine. */
+    exactCounts(exact?: boolean): void;
 
     /** GL: a texture of the page's into a buffer, and back (the texture must be of a format that can be drawn to). */
     importTexture(options: TextureTransfer): void;

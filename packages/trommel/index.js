@@ -825,7 +825,7 @@ class Inside {
             if (!extension) {
                 enqueue();
                 await this.finished();
-                return { seconds: (performance.now() - start) / 1000, by: gl ? 'fence' : 'clock' };
+                return { seconds: (performance.now() - start) / 1000, by: gl && 'fenceSync' in gl ? 'fence' : 'clock' };
             }
             const query = gl.createQuery();
             try {
@@ -1604,6 +1604,9 @@ export class Trommel {
     time(enqueue) {
         return this[INTERNAL].time(enqueue);
     }
+    exactCounts(exact = true) {
+        this[INTERNAL].call('exact_counts', { exact_counts: exact });
+    }
     finished() {
         return this[INTERNAL].finished();
     }
@@ -1789,6 +1792,7 @@ export class Trommel {
                 segments: segments ? i.copyOut(segments, 'f32', 6 * count) : null,
                 first: Array.from(i.copyOut(i.reply('first'), 'u64', Math.max(poseCount, 1) + 1), Number),
                 classCounts: Object.fromEntries(COLLIDE_CLASSES.map((name, k) => [name, counts[k]]).slice(1)),
+                stepPairs: Array.from(i.copyOut(i.reply('step_pairs'), 'u64', i.reply('step_count')), Number),
                 nodePairs: i.reply('node_pairs'), tested: i.reply('tested'), unsure: i.reply('unsure'),
             };
         } finally {

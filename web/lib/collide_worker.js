@@ -22,11 +22,11 @@ answerCalls({
     async collide({ pose }) {
         const t = await trommel, { a, b } = trees;
         const start = performance.now();
-        const { pairs, count, classCounts, tested, unsure } = t.collide(a, b, { poses: pose });
+        const { pairs, count, classCounts, stepPairs, tested, unsure } = t.collide(a, b, { poses: pose });
         const seconds = (performance.now() - start) / 1000;
         const marks = { a: new Uint8Array(a.triangleCount), b: new Uint8Array(b.triangleCount) };
         for (let i = 0; i < pairs.length; i += 4)
             marks.a[pairs[i]] = marks.b[pairs[i + 1]] = 255;
-        return { marksA: marks.a, marksB: marks.b, count, classCounts, tested, unsure, seconds };
+        return { marksA: marks.a, marksB: marks.b, count, classCounts, stepPairs, tested, unsure, seconds };
     },
 });

@@ -283,6 +283,51 @@ export default async function (t) {
         assert.deepEqual(result, { sum: 6, state: [true, false], error: 0, own: false });
     });
 
+    await t.test('counts that are exact by call, and clocks of WebGL 1 and 2', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const gl = document.createElement('canvas').getContext('webgl2');
+            const t = await Trommel.create(gl, { engine: 'gl' });
+            const isSmall = t.kernel('bool is_small(uint x) { return x < 3u; }', x => x < 3);
+            const values = t.buffer(Uint32Array.from({ length: 1000 }, (_, i) => i % 10)), out = t.buffer({ type: 'u32', count: 1000 });
+            let reads = 0;
+            const { readPixels } = gl;
+            gl.readPixels = function (...rest) {
+                reads++;
+                return readPixels.apply(gl, rest);
+            };
+            const readsOf = exact => {
+                t.exactCounts(exact);
+                reads = 0;
+                t.compact({ kernel: isSmall, payloads: [{ in: values, out }] });
+                return reads;
+            };
+            const waits = [readsOf(false), readsOf(true), readsOf(), readsOf(false)];
+            const sum = out.read(0, 300).reduce((a, b) => a + b);
+            const clocks = [(await t.time(() => {})).by];
+            t.close();
+            const first = await Trommel.create(document.createElement('canvas').getContext('webgl'), { engine: 'gl' });
+            clocks.push((await first.time(() => {})).by, await first.finished());
+            first.close();
+            const cpu = await Trommel.create();
+            let refused = '';
+            try {
+                cpu.exactCounts();
+            } catch (error) {
+                refused = error.status;
+            }
+            clocks.push((await cpu.time(() => {})).by);
+            cpu.close();
+            return { waits: waits.map(n => n > 0), sum, clocks: clocks.map(by => by ?? null), refused };
+        })()`);
+        assert.deepEqual(result.waits, [false, true, true, false]);
+        assert.equal(result.sum, 300);
+        assert.match(result.clocks[0], /^(fence|timer-query)$/);
+        assert.deepEqual(result.clocks.slice(1), ['clock', null, 'clock']);
+        assert.equal(result.refused, 'UNSUPPORTED');
+    });
+
     await t.test('histograms and bounding boxes on the GPU', async ({ open, assert }) => {
         const page = await open(blank);
         const result = await page.evaluate(`(async () => {

@@ -71,6 +71,7 @@
     X(min) X(max) X(mean) X(deviation) X(log2_mean) X(geometric_mean) X(histogram_low)             \
     X(bin_width) X(histogram) X(percentile)                                                        \
     X(tree) X(broken_count) X(depth) X(pairs) X(first) X(segments) X(node_pairs) X(tested)         \
+    X(step_pairs) X(step_count)                                                                    \
     X(unsure) X(class_count0) X(class_count1) X(class_count2) X(class_count3) X(class_count4) \
     X(subdivider) X(edge_count) X(boundary_edge_count) X(origins) X(error) X(is_within_budget)       \
     X(is_within_depth) X(sharp_edge_count)
@@ -266,6 +267,10 @@ EMSCRIPTEN_KEEPALIVE int web_begin(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE void web_end(tml_context *tml)
 {
     tml_gl_end(tml);
+}
+EMSCRIPTEN_KEEPALIVE int web_exact_counts(tml_context *tml)
+{
+    return tml_gl_exact_counts(tml, request.exact_counts != 0.0);
 }
 EMSCRIPTEN_KEEPALIVE int web_prepare_begin(tml_context *tml)
 {
@@ -1220,6 +1225,8 @@ EMSCRIPTEN_KEEPALIVE int web_collide(tml_context *tml)
     reply.first = address(hits.first);
     reply.count = (double)hits.count;
     reply.node_pairs = (double)hits.node_pairs;
+    reply.step_pairs = address(hits.step_pairs);
+    reply.step_count = hits.step_count;
     reply.tested = (double)hits.tested;
     reply.unsure = (double)hits.unsure;
     double *counts = &reply.class_count0;
