@@ -806,6 +806,7 @@ static int save_cells_picture(run *r)
     tml_surface_desc desc = r->desc;
     uint64_t *counts = r->summary.cell_counts, triangles = 0;
     desc.iso = r->isovalues[0];
+    r->summary.cells_by = (cells_by)r->args->cells_by;
     tml_status status =
         cells_save(r->tml, r->args->debug_cells, &desc, (cells_by)r->args->cells_by, counts);
     for (uint64_t k = 1; k < CELL_COUNTS; k++)

@@ -63,9 +63,11 @@ static void tell_row(const summary *s, const frame *f, bool is_first)
     fflush(stdout); /* minutes may pass until the next one */
 }
 
-/* Shares of the crossed cells by their number of triangles, where they were counted. */
+/* Shares of the crossed cells by their number of triangles, where they were counted, and the colours of these. */
 static void tell_cell_counts(const summary *s)
 {
+    static const char *const colors[CELL_COUNTS] = {"",        " blue",   " green",
+                                                    " yellow", " orange", " red"};
     uint64_t crossed = 0;
     for (int k = 1; k < CELL_COUNTS; k++)
         crossed += s->cell_counts[k];
@@ -75,7 +77,8 @@ static void tell_cell_counts(const summary *s)
         json_counts(fields_json(), "cells_by_triangles", s->cell_counts, CELL_COUNTS);
     field_line(NULL, "; with 1 to 5 triangles");
     for (int k = 1; k < CELL_COUNTS; k++)
-        field_line(NULL, "%s %.1f", k > 1 ? "," : "",
+        field_line(NULL, "%s%s %.1f", k > 1 ? "," : "",
+                   s->cells_by == CELLS_BY_PLACE ? "" : colors[k],
                    100 * (double)s->cell_counts[k] / (double)crossed);
     field_line(NULL, " %%");
 }

@@ -19,7 +19,8 @@ typedef struct summary {
     double slope, intercept; /* from samples to physical values */
     uint64_t cells;
     uint64_t cell_counts[CELL_COUNTS]; /* with 0 to 5 triangles; all 0: not counted */
-    simplified simple; /* before is 0 where it was not asked for */
+    cells_by cells_by;                 /* what their picture's colours say */
+    simplified simple;                 /* before is 0 where it was not asked for */
     bool has_components;
     uint64_t components;
     uint64_t bytes_in; /* of samples or points that the extraction read */

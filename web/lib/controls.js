@@ -98,12 +98,15 @@ export function toggle({ name, value, onInput }) {
     return { element: make("label", { className: "switch" }, input, name), input };
 }
 
-// A colour of the style sheet, as numbers that light multiplies.
+// A part of a colour, 0 to 255, as a number that light multiplies.
+export const linearOf = (part) => ((part / 255 + 0.055) / 1.055) ** 2.4;
+
+// A colour of the style sheet, likewise.
 export function linearColor(name, element) {
     const probe = make("i", { hidden: true });
     probe.style.color = `var(${name})`;
     element.append(probe);
     const parts = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
     probe.remove();
-    return parts.map((part) => ((part / 255 + 0.055) / 1.055) ** 2.4);
+    return parts.map(linearOf);
 }

@@ -3,6 +3,7 @@
 // Its buffers have room for as many vertices and triangles as are expected. How many there were comes
 // back later, by a copy that nobody waits for, and moves the expectation: a surface that outgrows its
 // room is cut short for the few frames until it has more.
+import { countCells } from "./cell_colors.js";
 
 const HEADROOM = 1.4;     // more room than the last surface took
 const WASTE = 4;          // rooms larger than that many times what is needed are given back
@@ -125,6 +126,7 @@ export class LiveSurface {
     extract({ iso, normals, soup = false, cells = false }) {
         this.setForm(soup, cells);
         const { vertexNormals, ...outputs } = this.outputs;
+        this.cellCounts = null;
         if (this.wantsIndex)
             this.index ??= this.trommel.surfaceIndex({ ...this.grid, data: this.volume });
         this.hasNormals = normals !== "none";
@@ -160,11 +162,25 @@ export class LiveSurface {
             this.wantsRoom = this.isShort || needed * 1.1 > room || needed * HEADROOM * WASTE < room - LEAST
                 ? needed * HEADROOM : null;
             this.onCounts();
-        }, () => {
+            return sure ? this.countCells() : undefined;
+        }).catch(() => {
             // The context was lost, or the instance closed meanwhile.
             if (generation === this.generation)
                 this.isAsking = false;
         });
+    }
+
+    // What cells the latest surface was made of, once it was counted; null: not known yet.
+    async countCells() {
+        const { generation, triangleCount, outputs } = this;
+        this.cellCounts = null;
+        if (!outputs.triangleCells || this.isShort)
+            return;
+        const cells = await outputs.triangleCells.readAsync(0, triangleCount);
+        if (generation !== this.generation || this.isClosed || outputs !== this.outputs)
+            return;
+        this.cellCounts = countCells(cells);
+        this.onCounts();
     }
 
     // True where the room has changed, and the surface has to be extracted anew.

@@ -1,6 +1,11 @@
 // How all meshes of the page look: two lights that go with the eye, clay or other colours, and edges. For
 // programs.js, in both versions of GLSL ES. Defines: SMOOTH, else triangles are flat; CELLS and MARKS, what
 // else a triangle brings along; EDGES, of which nothing else is drawn.
+import { CELL_COLORS } from "./cell_colors.js";
+import { linearOf } from "./controls.js";
+
+const CELLS = CELL_COLORS.map((color) => `vec3(${color.map((part) => linearOf(part).toFixed(4)).join(", ")})`);
+
 export const MESH_FRAGMENT = `
 uniform vec3 eye, right, up, clay, sky, ground;
 uniform int colors;     // 0 clay, 1 normals; with CELLS 2: triangles in the cell
@@ -8,8 +13,7 @@ uniform float wire;     // opacity of the edges
 VARYING_IN vec3 world, normal, corner;
 #ifdef CELLS
 flat in int in_cell;
-const vec3 cells[6] = vec3[6](vec3(0.5), vec3(0.05, 0.25, 0.6), vec3(0.08, 0.55, 0.55),
-                              vec3(0.35, 0.7, 0.2), vec3(0.95, 0.65, 0.1), vec3(0.85, 0.15, 0.1));
+const vec3 cells[6] = vec3[6](${CELLS.join(", ")});
 #endif
 #ifdef MARKS
 uniform vec3 marked;

@@ -46,8 +46,9 @@ class CollisionPanel extends MeshPanel {
         const figure = (name) => make("li", {}, (this.figures[name] = make("b", { textContent: "–" })), make("small", { textContent: name }));
         this.figures = {};
         this.timing = make("p", { className: "timing", role: "status" });
+        this.steps = make("ol", { className: "steps", ariaLabel: "Pairs of boxes at each step, from the roots to the leaves" });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
-            make("div", { className: "pipeline" }, make("ol", { className: "figures" }, figure("pairs"), figure("crossing"), figure("touching"), figure("coplanar")), this.timing),
+            make("div", { className: "pipeline" }, make("ol", { className: "figures" }, figure("pairs"), figure("crossing"), figure("touching"), figure("coplanar")), this.timing, this.steps),
             make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag the second mesh to push it, with Shift to turn it" })));
         this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh.";
         this.choices = {};
@@ -218,7 +219,22 @@ class CollisionPanel extends MeshPanel {
             this.app.requestFrame();
     }
 
-    tell({ count, classCounts, tested, unsure, seconds }) {
+    // A bar for each step of the descent; its height goes with the logarithm, since a step may have thousands of times
+    // another's pairs.
+    tellSteps(pairs) {
+        const most = Math.log2(1 + Math.max(1, ...pairs));
+        while (this.steps.children.length > pairs.length)
+            this.steps.lastChild.remove();
+        while (this.steps.children.length < pairs.length)
+            this.steps.append(make("li", {}));
+        pairs.forEach((count, step) => {
+            const bar = this.steps.children[step];
+            bar.style.height = `${(100 * Math.log2(1 + count)) / most}%`;
+            bar.title = `Step ${step + 1} of ${pairs.length}: ${counted(count, "pair")} of boxes`;
+        });
+    }
+
+    tell({ count, classCounts, stepPairs, tested, unsure, seconds }) {
         const set = (element, text) => {
             if (element.textContent !== text)
                 element.textContent = text;
@@ -226,6 +242,7 @@ class CollisionPanel extends MeshPanel {
         set(this.figures.pairs, numberText(count));
         for (const name of ["crossing", "touching", "coplanar"])
             set(this.figures[name], numberText(classCounts[name]));
+        this.tellSteps(stepPairs);
         const triangles = this.meshes.a.marks.length + this.meshes.b.marks.length;
         set(this.timing, `${numberText(triangles)} triangles · ${numberText(tested)} pairs tested, ${numberText(unsure)} settled exactly · ${(1000 * seconds).toFixed(1)} ms`);
     }

@@ -2,6 +2,7 @@
 // frame and drawn from the textures in which the library left it. Until the device has its shaders compiled
 // for what is to be shown, and where there is no WebGL 2, a worker makes surfaces on the processor.
 import { ArrayRenderer } from "../lib/array_renderer.js";
+import { CELL_COLORS, cellShares } from "../lib/cell_colors.js";
 import { counted, fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import * as files from "../lib/files.js";
 import { HostSurface } from "../lib/host_surface.js";
@@ -81,6 +82,10 @@ class SurfacePanel {
         this.figures = Object.fromEntries(["source", "field", "triangles"].map((name) => [name, make("b", { textContent: "–" })]));
         this.labels = Object.fromEntries(["source", "field"].map((name) => [name, make("small")]));
         this.timing = make("p", { className: "timing" });
+        this.legend = make("ol", { className: "legend", hidden: true, ariaLabel: "Crossed cells by their triangles" });
+        for (const [triangles, color] of CELL_COLORS.entries())
+            if (triangles > 0)
+                this.legend.append(make("li", {}, make("i", { style: `background: rgb(${color})` }), make("span", { textContent: triangles })));
         this.playButton = make("button", { type: "button", className: "button", onclick: () => this.play(!this.isPlaying) });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" },
@@ -88,7 +93,7 @@ class SurfacePanel {
                     make("li", {}, this.figures.source, this.labels.source),
                     make("li", {}, this.figures.field, this.labels.field),
                     make("li", {}, this.figures.triangles, make("small", { textContent: "triangles" }))),
-                this.timing),
+                this.timing, this.legend),
             make("div", { className: "play" }, this.playButton,
                 make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses.";
@@ -714,6 +719,9 @@ class SurfacePanel {
         const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
         const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
         const tier = isOnDevice ? "" : this.renderer ? "on the processor, until the device is ready" : "on the processor, for want of WebGL 2";
+        this.legend.hidden = this.colors !== "cells" || !isOnDevice;
+        const shares = isOnDevice && live.cellCounts ? cellShares(live.cellCounts) : null;
+        [...this.legend.children].forEach((item, i) => set(item.lastChild, `${i + 1}${shares ? `: ${shares[i]} %` : ""}`));
         set(this.timing, [tier, isOnDevice ? time : "", isMoving ? rate : ""].filter(Boolean).join(" · "));
     }
 

@@ -34,6 +34,9 @@ export default async function (t) {
         const page = await openPanel(open);
         assert.ok((await pairs(page)) > 20);
         await page.waitForTimeout(600);
+        const bars = await page.$$eval(".steps li", (items) => items.map((item) => [item.title, item.getBoundingClientRect().height]));
+        assert.ok(bars.length > 3 && /^Step 1 of \d+: 1 pair of boxes$/.test(bars[0][0]), bars[0][0]);
+        assert.ok(bars.every(([, height]) => height > 0 && height <= 36) && bars.some(([, height]) => height > 30), "bars");
         const touching = await picture(page, ".panel-collision .stage-canvas");
         assert.ok(marks(touching) > 40, `${marks(touching)} pixels are lit`);
         await shot(page, "collision-dark");

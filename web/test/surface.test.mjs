@@ -1,5 +1,6 @@
 // The Surface panel, as a visitor uses it: what is on the screen, what moves it, files in and out.
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { drop } from "./drop.mjs";
 import { clearMessages, difference, isClay, picture, share } from "./pixels.mjs";
 import { openWithoutWebGL2 } from "./without_webgl2.mjs";
@@ -117,7 +118,7 @@ export default async function (t) {
             assert.ok(difference(one, pictures[(i + 1) % 3]) > 0.02, `scenes ${i} and ${(i + 1) % 3} look alike`);
     });
 
-    await t.test("sliders, normals, soup, colours and lines change the picture", async ({ open, shot, assert }) => {
+    await t.test("sliders, normals, soup, colours and lines change the picture", async ({ open, shot, root, assert }) => {
         const page = await openPanel(open, "#surface/grid=64", { reducedMotion: "reduce" });
         let before = await stillness(page);
         const changed = async (what, least = 0.0008) => {
@@ -164,6 +165,15 @@ export default async function (t) {
         assert.equal(await triangles(page), made);
         await choose(page, "Triangles per cell");
         await changed("triangles per cell", 0.02);
+        // Shares of the crossed cells, once they are counted; the colours are the command's.
+        await page.waitForFunction(() => /%/.test(document.querySelector(".legend li:last-child").textContent), null, { timeout: 30000 });
+        const shares = await page.$$eval(".legend li", (items) => items.map((item) => Number(/: ([0-9.]+) %$/.exec(item.textContent)[1])));
+        assert.equal(shares.length, 5);
+        assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 100) < 0.3 && shares[0] > 0, `${shares}`);
+        const table = /colors\[\]\[PIXEL\] = \{([^;]*)\};/.exec(await readFile(join(root, "cli/cells.c"), "utf8"))[1];
+        const command = [...table.matchAll(/\{(\d+), (\d+), (\d+), 255\}/g)].map((color) => color.slice(1).map(Number));
+        const colors = await page.$$eval(".legend i", (items) => items.map((item) => getComputedStyle(item).backgroundColor.match(/\d+/g).map(Number)));
+        assert.deepEqual(colors, command.slice(1, 6));
         await shot(page, "surface-cells");
         await choose(page, "Clay");
         await choose(page, "Welded");
