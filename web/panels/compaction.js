@@ -9,6 +9,7 @@ import {
     gridFromText,
     gridToText,
     levelsFor,
+    squareCell,
     storyOf,
 } from "./pyramid_model.js";
 import { createPyramidView, hueOf, nameOfTier } from "./pyramid_view.js";
@@ -30,9 +31,11 @@ The <dfn>HistoPyramid</dfn> answers it with a few sums.</p>
     <label><input type="radio" name="compaction-mode" value="compact" checked><span>Compact</span></label>
     <label><input type="radio" name="compaction-mode" value="expand"><span>Expand</span></label>
   </fieldset>
-  <fieldset class="segmented"><legend class="unseen">A texel of the base holds</legend>
-    <label><input type="radio" name="compaction-kind" value="counts" checked><span>4 counts a texel</span></label>
-    <label><input type="radio" name="compaction-kind" value="bits"><span>128 bits a texel</span></label>
+  <fieldset class="segmented"><legend class="unseen">What outputs ask</legend>
+    <label><input type="radio" name="compaction-kind" value="counts" checked><span>4 counts</span></label>
+    <label><input type="radio" name="compaction-kind" value="bits"><span>128 bits</span></label>
+    <label><input type="radio" name="compaction-kind" value="squares"><span>Squares of 2006</span></label>
+    <label><input type="radio" name="compaction-kind" value="running"><span>Running counts</span></label>
   </fieldset>
   <div class="buttons pictures" role="group" aria-label="Pictures"></div>
 </div>
@@ -113,6 +116,42 @@ function captionOfBuild(pyramid, tier) {
     };
 }
 
+// The squares' levels, one draw each.
+function captionOfSquares(pyramid, tier) {
+    const side = 2 ** tier,
+        count = CELLS / (side * side);
+    const last =
+        tier === pyramid.tiers.length - 1
+            ? ` One more draw adds up these four: the apex, ${outputsText(pyramid.total)}.`
+            : "";
+    return {
+        title: `Level ${tier}: one draw of ${count} texels`,
+        text: `Each holds one number, the sum of the 2 × 2 below it: ${side} × ${side} cells.${last}`,
+    };
+}
+
+function captionOfPass(pyramid, pass) {
+    const stride = 2 ** (pass - 1),
+        last = pass === pyramid.passes.length - 1;
+    return {
+        title: `Pass ${pass} of ${pyramid.passes.length - 1}: add what lies ${stride} before`,
+        text: last
+            ? `Every cell knows now how many outputs there are up to it, itself among them: ${pyramid.total} at the last.`
+            : `Every cell adds the number ${stride} ${stride === 1 ? "place" : "places"} before its own, and has then the sum of ${2 * stride}.`,
+    };
+}
+
+function captionOfSearch(pyramid, key, { step, path }) {
+    const number = path.steps.indexOf(step) + 1;
+    return {
+        title: `Output ${key}, look ${number} of ${path.steps.length}`,
+        text:
+            `Up to cell ${step.middle} there are ${step.sum}. ` +
+            (step.isAfter ? `Output ${key} comes after them` : `Output ${key} is one of them`) +
+            `: ${step.size} ${step.size === 1 ? "cell is" : "cells are"} left.`,
+    };
+}
+
 function captionOfDescent(pyramid, key, moment) {
     const { step } = moment;
     const reached =
@@ -132,15 +171,27 @@ function captionOfDescent(pyramid, key, moment) {
     };
 }
 
+// Texels that an output looks at.
+function fetchesOf(pyramid) {
+    if (pyramid.kind === "running") return Math.log2(CELLS);
+    return pyramid.kind === "squares" ? 3 * pyramid.tiers.length : pyramid.tiers.filter((t) => t.isStored).length + 1;
+}
+
 function captionOf(state) {
     const { pyramid, key } = state,
         moment = state.story[state.at];
-    const fetches = pyramid.tiers.filter((t) => t.isStored).length + 1;
+    const fetches = fetchesOf(pyramid);
     switch (moment.phase) {
         case "build":
-            return captionOfBuild(pyramid, moment.tier);
+            return pyramid.kind === "running"
+                ? captionOfPass(pyramid, moment.tier)
+                : pyramid.kind === "squares"
+                  ? captionOfSquares(pyramid, moment.tier)
+                  : captionOfBuild(pyramid, moment.tier);
         case "descend":
-            return captionOfDescent(pyramid, key, moment);
+            return pyramid.kind === "running"
+                ? captionOfSearch(pyramid, key, moment)
+                : captionOfDescent(pyramid, key, moment);
         case "arrive": {
             const { cell, rank } = moment.path;
             const row = Math.floor(cell / 16) + 1,
@@ -168,7 +219,8 @@ function captionOf(state) {
                       title: `All ${outputsText(pyramid.total)} at once`,
                       text:
                           `They do not wait for one another: one more draw, in which every output descends by itself, ` +
-                          `${fetches} fetches each. They come out in the order of their cells, without gaps.`,
+                          `${fetches} fetches each. They come out in the order of their ` +
+                          `${pyramid.kind === "squares" ? "squares (Z order)" : "cells"}, without gaps.`,
                   };
         default:
             return {
@@ -181,6 +233,18 @@ function captionOf(state) {
 }
 
 function truthOf(state) {
+    if (state.kind === "squares")
+        return (
+            "This is the pyramid of the paper of 2006 (bench/papers/ziegler_2006.c). A texel has the sum of a square, and " +
+            "an output looks at three of each four: 12 fetches here, where the library's take 4. Its outputs come square " +
+            "by square. The library counts four consecutive cells instead, so its outputs keep their order."
+        );
+    if (state.kind === "running")
+        return (
+            "This is the scan and search of GPU Gems 2 (bench/papers/horn_2005.c): 8 passes over all cells, where the levels of " +
+            "the pyramid of four counts have 21 texels in all, and 8 looks an output, where that takes 4 fetches. The " +
+            "library's own scan on GPUs that compute takes one pass."
+        );
     if (state.mode === "expand")
         return (
             "This is the pyramid that the library builds for expansion, texel for texel: four counts in a " +
@@ -210,7 +274,7 @@ function firstGrid() {
 function sceneOf(state) {
     const { story, at, pyramid } = state,
         moment = story[at],
-        stored = pyramid.tiers.length;
+        stored = (pyramid.passes ?? pyramid.tiers).length;
     if (moment.phase === "paint") return { built: 0, building: -1, path: null, step: 0, arrived: false };
     if (moment.phase === "build")
         return { built: moment.tier, building: moment.tier, path: null, step: 0, arrived: false };
@@ -336,7 +400,7 @@ class CompactionPanel {
         const { state } = this;
         state.mode = mode;
         state.counts = state.counts.map((count) => Math.min(count, this.limit()));
-        if (mode === "expand") state.kind = "counts";
+        if (mode === "expand" && state.kind === "bits") state.kind = "counts";
         this.host.querySelector(`input[value=${state.kind}]`).checked = true;
         this.host.querySelector("input[value=bits]").disabled = mode === "expand";
         this.update();
@@ -466,8 +530,8 @@ class CompactionPanel {
     showComparison(step) {
         const list = this.parts.comparison;
         list.replaceChildren();
-        list.hidden = !step;
-        for (let part = 0; step && part < 4; part++) {
+        list.hidden = !step?.sums;
+        for (let part = 0; step?.sums && part < 4; part++) {
             const item = document.createElement("li");
             const sum = document.createElement("b");
             sum.textContent = step.sums[part];
@@ -482,8 +546,9 @@ class CompactionPanel {
         const { state } = this,
             { pyramid } = state;
         this.sources = [];
-        pyramid.counts.forEach((count, cell) => {
-            for (let rank = 0; rank < count; rank++) this.sources.push(cell);
+        pyramid.counts.forEach((_, place) => {
+            const cell = pyramid.kind === "squares" ? squareCell(place) : place;
+            for (let rank = 0; rank < pyramid.counts[cell]; rank++) this.sources.push(cell);
         });
         const list = this.parts.outputs;
         while (list.childElementCount > pyramid.total) list.lastChild.remove();

@@ -1,10 +1,12 @@
 // The HistoPyramid of a painted grid, as the library builds it (src/gl/gl_pyramid.h), small enough to be
-// shown whole. Numbers only: pyramid_view.js draws it.
+// shown whole, and two that came before it (bench/papers). Numbers only: pyramid_view.js draws them.
 //
 // Cells are a stream, row after row. Two kinds of base, both the library's own:
 //   "counts"  four counts a texel: what expansion builds, and the pyramid of the textbook
 //   "bits"    128 keep bits a texel, in four words: what compaction builds
 // Above the base every node stands for four of the level below and holds their sums, running.
+//   "squares" the pyramid of 2006: a node stands for a square of 2 x 2, so the stream is in Z order
+//   "running" no pyramid: running counts in log n passes (Hillis, Steele), and a search for each output
 //
 // A tier is what a descent compares a key with: the four running sums of each of its nodes. Tiers are
 // numbered from the lowest, and the children of node n are nodes 4 n to 4 n + 3 of the tier below.
@@ -26,6 +28,40 @@ function runningSums(values) {
     return sums;
 }
 
+// The cell at a place of the Z order.
+export const squareCell = (place) => {
+    let x = 0,
+        y = 0;
+    for (let bit = 0; bit < 4; bit++) {
+        x |= ((place >> (2 * bit)) & 1) << bit;
+        y |= ((place >> (2 * bit + 1)) & 1) << bit;
+    }
+    return COLUMNS * y + x;
+};
+
+// {kind, counts, tiers: none, passes: the counts, then each pass's result, total}.
+function buildRunning(counts) {
+    const passes = [Uint32Array.from(counts)];
+    for (let stride = 1; stride < CELLS; stride *= 2)
+        passes.push(passes.at(-1).map((sum, i, all) => sum + (i < stride ? 0 : all[i - stride])));
+    return { kind: "running", counts, tiers: [], passes, total: passes.at(-1)[CELLS - 1] };
+}
+
+// The first cell whose running count is above the key, by halves: {steps: [{middle, first, size, sum, key,
+// isAfter}], cell, rank}. A step looks at the last cell of the first half of what is left.
+function search({ passes }, key) {
+    const sums = passes.at(-1),
+        steps = [];
+    let first = 0;
+    for (let size = CELLS; size > 1; size /= 2) {
+        const middle = first + size / 2 - 1,
+            isAfter = sums[middle] <= key;
+        steps.push({ middle, first: isAfter ? middle + 1 : first, size: size / 2, sum: sums[middle], key, isAfter });
+        first = steps.at(-1).first;
+    }
+    return { steps, cell: first, rank: key - (first ? sums[first - 1] : 0) };
+}
+
 // What each node holds in all: its last sum.
 function totals(sums) {
     return sums.filter((_, i) => i % FAN === FAN - 1);
@@ -42,8 +78,10 @@ function onesOfWords(counts) {
 // that a part of a node of the lowest tier stands for. isStored: the tier is a level of the pyramid;
 // otherwise it lies in the base and is summed when a descent comes by.
 export function buildPyramid(counts, kind) {
+    if (kind === "running") return buildRunning(counts);
     const leafCells = kind === "bits" ? WORD_BITS : 1;
     let values = kind === "bits" ? onesOfWords(counts) : counts;
+    if (kind === "squares") values = counts.map((_, place) => counts[squareCell(place)]);
     const tiers = [];
     let nodeCells = leafCells;
     do {
@@ -83,6 +121,7 @@ function selectBit(counts, first, rank) {
 // among those of its cell.
 export function descend(pyramid, key) {
     if (!(key >= 0 && key < pyramid.total)) throw new RangeError(`output ${key}: there are ${pyramid.total}`);
+    if (pyramid.kind === "running") return search(pyramid, key);
     const steps = [];
     let node = 0;
     for (let tier = pyramid.tiers.length - 1; tier >= 0; tier--) {
@@ -93,6 +132,7 @@ export function descend(pyramid, key) {
         node = FAN * node + part;
         key -= before;
     }
+    if (pyramid.kind === "squares") return { steps, cell: squareCell(node), rank: key };
     if (pyramid.kind !== "bits") return { steps, cell: node, rank: key };
     return { steps, cell: selectBit(pyramid.counts, WORD_BITS * node, key), rank: 0 };
 }
@@ -105,10 +145,11 @@ export function sources(pyramid) {
 // ---- the story ----------------------------------------------------------------------------------
 
 // What there is to see, in order: {phase: "paint"}, {phase: "build", tier} for every level of the
-// pyramid, then for the chosen output {phase: "descend", step} for every step and {phase: "arrive"},
+// pyramid or pass of the running counts, then for the chosen output {phase: "descend", step} for every step and {phase: "arrive"},
 // and {phase: "all"}. Nothing is built or descended where nothing is kept.
 export function storyOf(pyramid, key) {
     const story = [{ phase: "paint" }];
+    pyramid.passes?.forEach((_, i) => i > 0 && story.push({ phase: "build", tier: i }));
     pyramid.tiers.forEach((tier, i) => tier.isStored && story.push({ phase: "build", tier: i }));
     if (key < pyramid.total) {
         const path = descend(pyramid, key);

@@ -8,7 +8,7 @@
 //   events.strokeEnd()
 // A scene is {built: tiers that are complete, building: the tier that is drawn just now or -1, path: what
 // descend() gave or null, step: how many of its steps are shown, arrived: bool}.
-import { CELLS, COLUMNS, ROWS } from "./pyramid_model.js";
+import { CELLS, COLUMNS, ROWS, squareCell } from "./pyramid_model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HUE_FIRST = 25,
@@ -25,8 +25,16 @@ const FINE = 21,
     COARSE = 28;
 
 // Where a sum stands: [column, end column, first row, rows]. The last two sums of an apex of bits have
-// no texels below, so they have no place.
+// no texels below, so they have no place. Squares lie on the cells that they count.
 function placeOfSum(kind, tier, node, part) {
+    if (kind === "squares") {
+        const side = 2 ** tier,
+            first = squareCell((4 * node + part) * side * side),
+            column = first % COLUMNS;
+        return tier === 0
+            ? null
+            : [trackOfColumn(column), trackOfColumn(column + side - 1) + 1, Math.floor(first / COLUMNS), side];
+    }
     if (kind === "bits") {
         const rows = tier === 0 ? 2 : 8;
         const row = (4 * node + part) * rows;
@@ -65,10 +73,13 @@ const HEADINGS = {
         ["Words", FINE, FINE + 4],
         ["Apex", MIDDLE, COARSE + 1],
     ],
+    squares: [["Cells", 1, 20]],
+    running: [["Cells", 1, 20]],
 };
 
 export function nameOfTier(pyramid, tier) {
     if (tier === pyramid.tiers.length - 1) return "the apex";
+    if (pyramid.kind === "squares") return `a square of ${2 ** (tier + 1)} × ${2 ** (tier + 1)} cells`;
     if (pyramid.kind === "bits") return "a texel of four words";
     return ["a texel of four cells", "the sums of a row", "the sums of four rows"][tier];
 }
@@ -198,13 +209,14 @@ function makeTiers(view, pyramid) {
             const places = [0, 1, 2, 3].map((part) => placeOfSum(pyramid.kind, t, node, part));
             const shown = places.filter((place) => place);
             const last = shown[shown.length - 1];
-            const outline = make("div", `node${tier.isStored ? "" : " is-unstored"}`, view.levels);
+            const isSquare = pyramid.kind === "squares";
+            const outline = make("div", `node${tier.isStored ? "" : " is-unstored"}${isSquare ? " is-square" : ""}`, view.levels);
             setPlace(outline, [shown[0][0], last[1], shown[0][2], last[2] + last[3] - shown[0][2]]);
             outline.setAttribute("role", "img");
             view.nodes[t].push(outline);
             places.forEach((place, part) => {
                 if (!place) return;
-                const sum = make("div", "sum", view.levels);
+                const sum = make("div", isSquare ? "sum is-square" : "sum", view.levels);
                 sum.setAttribute("aria-hidden", "true");
                 sum.style.setProperty("--order", place[2]);
                 setPlace(sum, place);
@@ -231,12 +243,20 @@ function showCells(view, pyramid) {
     });
 }
 
+// A texel of squares holds the sum of its own alone.
+function sumText(pyramid, tier, i) {
+    const { sums } = pyramid.tiers[tier];
+    return pyramid.kind === "squares" && i % 4 ? sums[i] - sums[i - 1] : sums[i];
+}
+
 function showTiers(view, pyramid, scene) {
+    const now = scene.path ? scene.path.steps[scene.step - 1]?.tier : scene.building;
     pyramid.tiers.forEach((tier, t) => {
         const isBuilt = !tier.isStored || t < scene.built || t === scene.building;
         const isFeeding = t === scene.building - 1;
         view.nodes[t].forEach((outline, node) => {
             outline.classList.toggle("is-built", isBuilt);
+            outline.hidden = pyramid.kind === "squares" && (t !== now || scene.arrived);
             outline.classList.toggle("is-building", t === scene.building);
             const sums = [...tier.sums.subarray(4 * node, 4 * node + 4)].join(", ");
             outline.setAttribute(
@@ -247,7 +267,8 @@ function showTiers(view, pyramid, scene) {
             );
         });
         view.sums[t].forEach((element, i) => {
-            element.textContent = isBuilt ? tier.sums[i] : "";
+            element.textContent = isBuilt ? sumText(pyramid, t, i) : "";
+            element.hidden = view.nodes[t][i >> 2].hidden;
             element.classList.toggle("is-built", isBuilt);
             element.classList.toggle("is-building", t === scene.building);
             element.classList.toggle("is-feeding", isFeeding && i % 4 === 3);
@@ -268,6 +289,10 @@ function middleOf(view, element, side) {
 
 // The elements that a descent passes, from the apex to the cell.
 function stationsOf(view, scene) {
+    if (view.kind === "running") {
+        const cells = scene.path.steps.slice(0, scene.step).map(({ middle }) => view.cells[middle]);
+        return scene.arrived ? [...cells, view.cells[scene.path.cell]] : cells;
+    }
     const isCounts = view.kind === "counts";
     const stations = scene.path.steps.slice(0, scene.step).map(({ tier, node, part }) => {
         const i = 4 * node + part;
@@ -279,11 +304,12 @@ function stationsOf(view, scene) {
 
 function drawPath(view) {
     view.overlay.replaceChildren();
-    if (!view.scene?.path) return;
+    if (!view.scene?.path || view.kind === "squares") return;
     const stations = stationsOf(view, view.scene);
     for (let i = 1; i < stations.length; i++) {
         const isCell = stations[i].classList.contains("cell");
-        const [x0, y0] = middleOf(view, stations[i - 1], "left");
+        const isFromCell = stations[i - 1].classList.contains("cell");
+        const [x0, y0] = middleOf(view, stations[i - 1], isFromCell ? "middle" : "left");
         const [x1, y1] = middleOf(view, stations[i], isCell ? "middle" : "right");
         const bend = (x0 - x1) * 0.5;
         const line = document.createElementNS(SVG, "path");
@@ -294,17 +320,34 @@ function drawPath(view) {
     }
 }
 
+// Running counts stand in their cells; a search halves the range in which the output's cell lies.
+function showRunning(view, pyramid, scene) {
+    const pass = scene.building > 0 ? scene.building : scene.built > 0 ? pyramid.passes.length - 1 : 0;
+    const step = scene.path?.steps[scene.step - 1];
+    view.element.classList.toggle("is-searched", Boolean(step));
+    view.cells.forEach((cell, i) => {
+        if (pass > 0 && !scene.arrived) cell.dataset.sum = pyramid.passes[pass][i];
+        if (!step || scene.arrived) return;
+        cell.classList.toggle("is-in-range", i >= step.first && i < step.first + step.size);
+        cell.classList.toggle("is-part", i === step.middle);
+    });
+    if (scene.arrived) view.cells[scene.path.cell].classList.add("is-source");
+}
+
 function showPath(view, pyramid, scene) {
     for (const cell of view.cells) {
         cell.classList.remove("is-in-range", "is-compared", "is-part", "is-source");
         delete cell.dataset.sum;
     }
-    if (!scene.path || scene.step === 0) return;
+    view.element.classList.remove("is-searched");
+    if (pyramid.kind === "running") showRunning(view, pyramid, scene);
+    if (pyramid.kind === "running" || !scene.path || scene.step === 0) return;
     const step = scene.path.steps[scene.step - 1];
     for (let part = 0; part < 4; part++) {
         const sum = view.sums[step.tier][4 * step.node + part];
         sum?.classList.add(part === step.part ? "is-part" : "is-compared");
     }
+    const cellOf = pyramid.kind === "squares" ? squareCell : (place) => place;
     scene.path.steps
         .slice(0, scene.step - 1)
         .forEach((past) => view.sums[past.tier][4 * past.node + past.part]?.classList.add("is-part"));
@@ -315,11 +358,11 @@ function showPath(view, pyramid, scene) {
     // The cells that the output may still come from; of a texel of four counts the sums are seen.
     const size = pyramid.tiers[step.tier].nodeCells / 4;
     const first = (4 * step.node + step.part) * size;
-    for (let cell = first; cell < Math.min(first + size, CELLS); cell++)
-        view.cells[cell].classList.add("is-in-range");
-    if (step.tier === 0 && pyramid.kind === "counts")
+    for (let place = first; place < Math.min(first + size, CELLS); place++)
+        view.cells[cellOf(place)].classList.add("is-in-range");
+    if (step.tier === 0 && pyramid.kind !== "bits")
         for (let part = 0; part < 4; part++) {
-            const cell = view.cells[4 * step.node + part];
+            const cell = view.cells[cellOf(4 * step.node + part)];
             cell.dataset.sum = step.sums[part];
             cell.classList.add(part === step.part ? "is-part" : "is-compared");
         }

@@ -135,6 +135,52 @@ export default async function (t) {
         }
     });
 
+    await t.test("running counts and a search; the squares of 2006", async ({ open, shot, assert }) => {
+        const page = await openPanel(open, { reducedMotion: "reduce" });
+        await page.fill("#compaction-speed", "100");
+        const counts = await countsOf(page), row = await outputsOf(page);
+        const texts = (selector) => page.$$eval(selector, (all) => all.map((one) => Number(one.textContent)));
+        await page.check("input[value=running]", { force: true });
+        const shown = () => page.$$eval(".cell", (cells) => cells.map((cell) => Number(cell.dataset.sum)));
+        for (let stride = 1; stride < CELLS; stride *= 2) { // each pass has the sums of twice as many
+            await page.click(".step");
+            const sums = counts.map((_, i) => counts.slice(Math.max(0, i - 2 * stride + 1), i + 1).reduce((a, b) => a + b));
+            assert.deepEqual(await shown(), sums);
+        }
+        assert.match(await page.textContent(".caption h3"), /^Pass 8 of 8/);
+        await page.click(".step");
+        await shot(page, "compaction-running");
+        assert.deepEqual(await outputsOf(page), row);
+        for (const key of [0, 60, 122]) {
+            await page.locator(".output").nth(key).click();
+            await page.waitForSelector(`.cell.is-source[data-cell="${row[key]}"]`);
+        }
+        await page.check("input[value=squares]", { force: true });
+        await page.click(".restart");
+        for (const side of [2, 4, 8]) {
+            await page.click(".step");
+            const sums = await texts(".sum:not([hidden])");
+            assert.equal(sums.length, CELLS / side ** 2);
+            assert.equal(sums.reduce((a, b) => a + b), row.length);
+            // The first, second and third of the Z order: at the left, beside it, and below.
+            const inSquare = (left, top) => counts.filter((_, i) => Math.floor((i % 16) / side) === left && Math.floor(i / 16 / side) === top)
+                .reduce((a, b) => a + b);
+            assert.deepEqual(sums.slice(0, 3), [inSquare(0, 0), inSquare(1, 0), inSquare(0, 1)]);
+            if (side === 4)
+                await shot(page, "compaction-squares");
+        }
+        const outputs = await outputsOf(page);
+        assert.deepEqual(outputs.toSorted((a, b) => a - b), row);
+        assert.notDeepEqual(outputs, row);
+        const interleaved = (cell) => [0, 1, 2, 3].reduce((z, bit) => z | ((cell >> bit) & 1) << (2 * bit) | ((cell >> (4 + bit)) & 1) << (2 * bit + 1), 0);
+        assert.deepEqual(outputs.toSorted((a, b) => interleaved(a) - interleaved(b)), outputs);
+        for (const key of [0, 60, 122]) {
+            await page.locator(".output").nth(key).click();
+            await page.waitForSelector(`.cell.is-source[data-cell="${outputs[key]}"]`);
+        }
+        await page.waitForSelector(".check[data-state=same]");
+    });
+
     await t.test("play goes to the end, and can be paused", async ({ open, assert }) => {
         const page = await openPanel(open, { reducedMotion: "reduce" });
         await page.click(".play");
