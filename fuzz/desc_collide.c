@@ -119,17 +119,33 @@ static void nearest_once(tml_tree *tree)
 {
     uint64_t count = below(20);
     uint8_t sides[32];
+    uint32_t triangles[32];
+    tml_tree_info info;
+    tml_tree_describe(tree, &info);
     tml_tree_nearest_desc desc = {
         .tree = tree,
         .points = make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
         .rule = (tml_tree_rule)mostly(below(2)),
+        .is_signed = take_bool(),
         .sides = make(TML_U8, mostly(count), CONTENTS_ANY, 0)};
+    if (take_bool())
+        desc.triangles = make(TML_U32, mostly(count), CONTENTS_ANY, 0);
+    if (take_bool())
+        desc.distances = make(TML_F32, mostly(count), CONTENTS_ANY, 0);
+    if (take_bool())
+        desc.sides = (tml_buffer){0, 0};
     desc.length.count = seldom() ? wild() : 0;
     if (!CALL(tml_tree_nearest, tml, &desc) || count == 0)
         return;
-    if (CALL(tml_buffer_read_range, tml, desc.sides, 0, count, sides))
-        for (uint64_t i = 0; i < (desc.length.count ? desc.length.count : count); i++)
+    uint64_t length = desc.length.count ? desc.length.count : count;
+    if (!tml_buffer_is_none(desc.sides) &&
+        CALL(tml_buffer_read_range, tml, desc.sides, 0, count, sides))
+        for (uint64_t i = 0; i < length; i++)
             DEMAND(sides[i] <= TML_TREE_ON);
+    if (!tml_buffer_is_none(desc.triangles) &&
+        CALL(tml_buffer_read_range, tml, desc.triangles, 0, count, triangles))
+        for (uint64_t i = 0; i < length; i++)
+            DEMAND(triangles[i] < info.triangle_count || triangles[i] == UINT32_MAX);
 }
 
 /* A tree that was saved and loaded is the same tree. */

@@ -1011,8 +1011,11 @@ static void run_nearest(fault_run *r)
     FAULT_DO(r, tml_tree_create(r->tml, &desc, &tree));
     uint8_t sides[SHEET_VERTICES] = {0};
     tml_buffer out = fault_buffer(r, TML_U8, SHEET_VERTICES, sides);
-    FAULT_DO(r, tml_tree_nearest(r->tml, &(tml_tree_nearest_desc){
-                                             .tree = tree, .points = desc.vertices, .sides = out}));
+    tml_buffer distances = fault_buffer(r, TML_F32, SHEET_VERTICES, NULL);
+    FAULT_DO(r, tml_tree_nearest(r->tml, &(tml_tree_nearest_desc){.tree = tree,
+                                                                  .points = desc.vertices,
+                                                                  .sides = out,
+                                                                  .distances = distances}));
     FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
     fault_hash(r, sides, sizeof sides);
     tml_tree_destroy(r->tml, tree);

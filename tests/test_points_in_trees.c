@@ -482,12 +482,255 @@ TEST(open_meshes_are_refused)
     desc.rule = (tml_tree_rule)2;
     CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     desc = (tml_tree_nearest_desc){.tree = tree, .points = points};
-    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_HANDLE);
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "no output") != NULL);
+    desc.distances = buffer(tml, TML_F32, 1, NULL); /* without a sign any mesh has distances */
+    CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+    desc.is_signed = true;
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     desc = (tml_tree_nearest_desc){.points = points, .sides = out};
     CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     tml_tree_destroy(tml, tree);
     tml_close(tml);
     free(whole);
+    free(m.corners);
+}
+
+/* ---- the nearest ------------------------------------------------------------------------------ */
+
+static long double along(const point *a, const point *b, const point *c, const point *d)
+{
+    long double sum = 0;
+    for (int k = 0; k < 3; k++)
+        sum += (long double)(b->at[k] - a->at[k]) * (long double)(d->at[k] - c->at[k]);
+    return sum;
+}
+
+static long double line_apart(const point *p, const point *a, const point *b)
+{
+    long double length = along(a, b, a, b), t = length > 0 ? along(a, p, a, b) / length : 0;
+    long double sum = 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    for (int k = 0; k < 3; k++) {
+        long double gap =
+            (long double)(a->at[k] - p->at[k]) + t * (long double)(b->at[k] - a->at[k]);
+        sum += gap * gap;
+    }
+    return sum;
+}
+
+/* Square of the distance, by the face's coordinates of the nearest point. */
+static long double triangle_apart(const point *p, const point t[3])
+{
+    long double least = fminl(fminl(line_apart(p, &t[0], &t[1]), line_apart(p, &t[1], &t[2])),
+                              line_apart(p, &t[2], &t[0]));
+    long double dd = along(&t[0], &t[1], &t[0], &t[1]), ee = along(&t[0], &t[2], &t[0], &t[2]);
+    long double de = along(&t[0], &t[1], &t[0], &t[2]), dr = along(&t[0], &t[1], &t[0], p);
+    long double er = along(&t[0], &t[2], &t[0], p), by = dd * ee - de * de, sum = 0;
+    long double u = ee * dr - de * er, v = dd * er - de * dr;
+    if (!(by > 0 && u >= 0 && v >= 0 && u + v <= by))
+        return least;
+    for (int k = 0; k < 3; k++) {
+        long double gap = (long double)(t[0].at[k] - p->at[k]) +
+                          u / by * (long double)(t[1].at[k] - t[0].at[k]) +
+                          v / by * (long double)(t[2].at[k] - t[0].at[k]);
+        sum += gap * gap;
+    }
+    return fminl(least, sum);
+}
+
+typedef struct answers {
+    float *distances, *positions;
+    uint32_t *triangles;
+    uint8_t *features, *sides;
+} answers;
+
+static answers ask(tml_context *tml, tml_tree *tree, const float *at, uint32_t count,
+                   bool is_signed)
+{
+    tml_buffer points = buffer(tml, vec3_type, count, at);
+    tml_tree_nearest_desc desc = {.tree = tree,
+                                  .points = points,
+                                  .is_signed = is_signed,
+                                  .distances = buffer(tml, TML_F32, count, NULL),
+                                  .positions = buffer(tml, vec3_type, count, NULL),
+                                  .triangles = buffer(tml, TML_U32, count, NULL),
+                                  .features = buffer(tml, TML_U8, count, NULL)};
+    if (is_signed)
+        desc.sides = buffer(tml, TML_U8, count, NULL);
+    answers a = {malloc(count * 4), malloc(count * 12), malloc(count * 4), malloc(count),
+                 calloc(count, 1)};
+    CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.distances, a.distances));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.positions, a.positions));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.triangles, a.triangles));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.features, a.features));
+    if (is_signed)
+        CHECK_OK(tml, tml_buffer_read(tml, desc.sides, a.sides));
+    tml_buffer_destroy(tml, points);
+    tml_buffer_destroy(tml, desc.distances);
+    tml_buffer_destroy(tml, desc.positions);
+    tml_buffer_destroy(tml, desc.triangles);
+    tml_buffer_destroy(tml, desc.features);
+    tml_buffer_destroy(tml, desc.sides);
+    return a;
+}
+
+static void answers_free(answers *a)
+{
+    free(a->distances);
+    free(a->positions);
+    free(a->triangles);
+    free(a->features);
+    free(a->sides);
+}
+
+static bool same_answers(const answers *a, const answers *b, uint32_t count)
+{
+    return memcmp(a->distances, b->distances, count * 4) == 0 &&
+           memcmp(a->positions, b->positions, count * 12) == 0 &&
+           memcmp(a->triangles, b->triangles, count * 4) == 0 &&
+           memcmp(a->features, b->features, count) == 0 && memcmp(a->sides, b->sides, count) == 0;
+}
+
+/* Does the feature have the nearest point? */
+static bool is_on_feature(const point *p, const point t[3], uint32_t feature, long double squared,
+                          long double error)
+{
+    const point *a = &t[(feature + 2) % 3], *b = a;
+    if (feature == TML_TREE_FACE)
+        return triangle_apart(p, t) <= squared + error;
+    if (feature < TML_TREE_CORNER_0)
+        b = &t[feature % 3];
+    return line_apart(p, a, b) <= squared + error;
+}
+
+static void check_answers(const mesh *m, const point *points, uint32_t count, bool is_signed,
+                          const answers *a)
+{
+    uint32_t wrong[5] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const point *p = &points[i];
+        long double least = INFINITY, size = 0, gap = 0;
+        for (uint32_t t = 0; t < m->count; t++)
+            least = fminl(least, triangle_apart(p, m->corners + 3 * t));
+        const point *t = m->corners + 3 * a->triangles[i];
+        for (int k = 0; k < 9; k++)
+            size = fmaxl(size, fabsl((long double)(t[k / 3].at[k % 3] - p->at[k % 3])));
+        long double distance = sqrtl(least), error = 0x1p-24L * distance + 0x1p-40L * size;
+        long double squares = (2 * distance + error) * error;
+        wrong[0] += fabsl(fabsl((long double)a->distances[i]) - distance) > error;
+        wrong[1] += triangle_apart(p, t) > least + squares;
+        wrong[2] += !is_on_feature(p, t, a->features[i], least, squares + 0x1p-38L * size * size);
+        for (int k = 0; k < 3; k++) {
+            long double d = (long double)a->positions[3 * i + (uint32_t)k] - (long double)p->at[k];
+            gap += d * d;
+        }
+        wrong[3] += fabsl(sqrtl(gap) - distance) > 0x1p-21L * 0x1p20L;
+        if (is_signed) {
+            tml_tree_side side = reference(m, p, TML_TREE_RULE_EVEN_ODD);
+            wrong[4] += side != a->sides[i] || (side == TML_TREE_ON) != (a->distances[i] == 0) ||
+                        (side == TML_TREE_INSIDE) != (a->distances[i] < 0);
+        }
+    }
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ_U64(wrong[i], 0);
+}
+
+/* The same bits on one thread and three, with each level of SIMD, and the points in another order. */
+static void check_nearest(const mesh *m, const point *points, uint32_t count, bool is_signed)
+{
+    float *at = floats_of(points, count, 0);
+    answers first;
+    for (int i = 0; i < 3; i++) {
+        tml_context *tml = open_cpu(i == 1 ? 3 : 1);
+        tml_simd_force(i == 2 ? TML_SIMD_BASE : TML_SIMD_LEVELS);
+        tml_tree *tree = tree_of(tml, m, 0);
+        answers a = ask(tml, tree, at, count, is_signed);
+        tml_simd_force(TML_SIMD_LEVELS);
+        if (i > 0)
+            CHECK(same_answers(&a, &first, count));
+        else
+            first = a;
+        if (i > 0)
+            answers_free(&a);
+        tml_tree_destroy(tml, tree);
+        tml_close(tml);
+    }
+    check_answers(m, points, count, is_signed, &first);
+    answers_free(&first);
+    free(at);
+}
+
+static void check_nearest_random(const mesh *m, uint32_t count, int64_t range, bool is_signed)
+{
+    point *points = malloc(count * sizeof *points);
+    for (uint32_t i = 0; i < 3 * count; i++)
+        points[i / 3].at[i % 3] = random_below(2 * range + 1) - range;
+    for (uint32_t i = 0; i < count / 4; i++) /* close to corners */
+        for (int k = 0; k < 3; k++)
+            points[i].at[k] =
+                m->corners[(uint64_t)i * 7 % (3 * m->count)].at[k] + random_below(5) - 2;
+    check_nearest(m, points, count, is_signed);
+    free(points);
+}
+
+TEST(nearest_of_random_tetrahedra)
+{
+    static const uint32_t counts[] = {1, 2, 3, 60};
+    for (int i = 0; i < 4; i++) {
+        mesh m = {0};
+        add_random(&m, counts[i], i % 2 ? 8 : 1 << 16);
+        check_nearest_random(&m, 1500, i % 2 ? 24 : 1 << 18, true);
+        free(m.corners);
+    }
+}
+
+TEST(nearest_of_a_torus)
+{
+    mesh m = {0};
+    add_torus(&m, 1 << 18, 40, 20);
+    check_nearest_random(&m, 2500, 1 << 18, true);
+    check_nearest_random(&m, 500, 1 << 20, false);
+    m.count -= 100; /* open */
+    check_nearest_random(&m, 500, 1 << 18, false);
+    free(m.corners);
+}
+
+/* A triangle, an edge and a point: the features by their numbers. */
+TEST(features_of_a_triangle)
+{
+    static const float at[] = {1, 1, 3, 1, -2, 1, 3, 3, 0, -1, 1, 0, -1, -1, 0, 5, -1, 0, 0, 9, 1};
+    static const uint8_t expected[] = {TML_TREE_FACE,    TML_TREE_EDGE_0,   TML_TREE_EDGE_1,
+                                       TML_TREE_EDGE_2,  TML_TREE_CORNER_0, TML_TREE_CORNER_1,
+                                       TML_TREE_CORNER_2};
+    tml_context *tml = open_cpu(1);
+    mesh m = {0};
+    add_triangle(&m, (point){{0, 0, 0}}, (point){{4, 0, 0}}, (point){{0, 4, 0}});
+    tml_tree *tree = tree_of(tml, &m, 0);
+    answers a = ask(tml, tree, at, 7, false);
+    CHECK(memcmp(a.features, expected, sizeof expected) == 0);
+    CHECK(a.distances[0] == 3 && a.positions[3] == 1 && a.positions[4] == 0 && a.triangles[6] == 0);
+    answers_free(&a);
+    tml_tree_destroy(tml, tree);
+    free(m.corners);
+    m = (mesh){0};
+    static const float odd[] = {NAN, 0, 0, 0, INFINITY, 0, 0, 0, 0, 3e38f, -3e38f, 3e38f};
+    for (int kind = 0; kind < 2; kind++) {
+        if (kind)
+            add_triangle(&m, (point){{2, 0, 0}}, (point){{2, 0, 0}}, (point){{2, 0, 0}});
+        tree = tree_of(tml, &m, 0);
+        a = ask(tml, tree, odd, 4, true);
+        for (int i = 0; i < 4; i++) {
+            bool is_any = kind == 1 && i >= 2;
+            CHECK(is_any ? a.triangles[i] == 0 && a.positions[3 * i] == 2
+                         : a.triangles[i] == UINT32_MAX && isnan(a.positions[3 * i]));
+            CHECK(is_any && i == 2 ? a.distances[i] == 2 : isinf(a.distances[i]));
+        }
+        answers_free(&a);
+        tml_tree_destroy(tml, tree);
+    }
+    tml_close(tml);
     free(m.corners);
 }
 
@@ -506,6 +749,13 @@ static void check_engine(tml_engine_kind engine)
     for (uint32_t i = 0; i < COUNT; i++)
         expected[i] = (uint8_t)reference(&m, &points[i], TML_TREE_RULE_EVEN_ODD);
     check_sides(tml, &m, points, COUNT, TML_TREE_RULE_EVEN_ODD, -4, expected);
+    float *at = floats_of(points, COUNT, 0);
+    tml_tree *tree = tree_of(tml, &m, 0);
+    answers a = ask(tml, tree, at, COUNT, true);
+    check_answers(&m, points, COUNT, true, &a);
+    answers_free(&a);
+    tml_tree_destroy(tml, tree);
+    free(at);
     free(m.corners);
     tml_close(tml);
 }

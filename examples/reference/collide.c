@@ -118,6 +118,32 @@ static void inside(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
+/* What of a mesh is nearest to each point, and how far; in a closed mesh, negative inside. */
+static void nearest(tml_context *tml)
+{
+    static const tml_vec3 points[] = {{1, 1, 3}, {9, 0, 0}};
+    tml_tree *tree = square_tree(tml);
+    tml_tree_nearest_desc desc = {.tree = tree,
+                                  .points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, points),
+                                  .is_signed = false,
+                                  .distances = buffer_of(tml, TML_F32, 2, NULL),
+                                  .positions = buffer_of(tml, TML_VEC(TML_F32, 3), 2, NULL),
+                                  .triangles = buffer_of(tml, TML_U32, 2, NULL),
+                                  .features = buffer_of(tml, TML_U8, 2, NULL)};
+    MUST(tml_tree_nearest(tml, &desc));
+    float distances[2];
+    tml_vec3 positions[2];
+    uint32_t triangles[2];
+    uint8_t features[2];
+    MUST(tml_buffer_read(tml, desc.distances, distances));
+    MUST(tml_buffer_read(tml, desc.positions, positions));
+    MUST(tml_buffer_read(tml, desc.triangles, triangles));
+    MUST(tml_buffer_read(tml, desc.features, features));
+    CHECK(distances[0] == 3 && positions[0].z == 0 && distances[1] == 5 && positions[1].x == 4);
+    CHECK(triangles[1] == 0 && features[1] == TML_TREE_CORNER_1);
+    tml_tree_destroy(tml, tree);
+}
+
 /* A mesh that moves: new vertices in the same tree. */
 static void refit(tml_context *tml)
 {
@@ -148,6 +174,6 @@ static void save_and_load(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){collide, poses, count_classes, distance, inside, refit,
-                                           save_and_load, NULL});
+                        (example *const[]){collide, poses, count_classes, distance, inside, nearest,
+                                           refit, save_and_load, NULL});
 }

@@ -259,22 +259,46 @@ typedef enum tml_tree_rule {
     TML_TREE_RULE_WINDING,
 } tml_tree_rule;
 
+/* Where on a triangle its point nearest another one lies. Edge i goes from corner i to the next. Told in double
+ * precision: what lies within rounding of an edge or a corner may be either. */
+typedef enum tml_tree_feature {
+    TML_TREE_FACE,
+    TML_TREE_EDGE_0,
+    TML_TREE_EDGE_1,
+    TML_TREE_EDGE_2,
+    TML_TREE_CORNER_0,
+    TML_TREE_CORNER_1,
+    TML_TREE_CORNER_2,
+} tml_tree_feature;
+
+/* Of the outputs, each of length elements, at least one is given. */
 typedef struct tml_tree_nearest_desc {
     tml_tree *tree;
     tml_buffer points; /* f32x3 */
     tml_length length; /* how many of them count; a length on the device is read (waits) */
     tml_tree_rule rule;
-    tml_buffer sides; /* u8: a tml_tree_side for each point; as flags of tml_compact, 0 is outside */
+    bool is_signed;       /* distances are negative inside, by rule, and 0 on a triangle */
+    tml_buffer sides;     /* u8: a tml_tree_side for each point; as flags of tml_compact, 0 is outside */
+    tml_buffer distances; /* f32: to the nearest triangle */
+    tml_buffer positions; /* f32x3: the nearest point of the mesh */
+    tml_buffer triangles; /* u32: the triangle it lies on */
+    tml_buffer features;  /* u8: where on that, a tml_tree_feature */
 } tml_tree_nearest_desc;
 
-/* Where each point of a stream lies with respect to a mesh.
- * sides   exact for every finite point, as large as floats get, also where rays pass through edges and vertices. A point
- *         that is not finite is outside; so is every point of a tree without triangles.
+/* Where each point of a stream lies with respect to a mesh, and what of the mesh is nearest.
+ * sides     exact for every finite point, as large as floats get, also where rays pass through edges and vertices. A
+ *           point that is not finite is outside; so is every point of a tree without triangles.
+ * nearest   computed in double precision and rounded to float: the distance is within 2^-24 of itself and 2^-44 of the
+ *           largest difference of coordinates between the point and the triangle; where a triangle is a sliver, 2^-44
+ *           times its longest edge by its height. Of triangles at one distance, as computed, the one of the least number
+ *           is taken, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
+ *           nothing (a tree without triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
  * On the host, by threads and SIMD, whatever the engine: waits, and so does not stand between tml_vulkan_record and its
  * end. Points near each other in the stream are faster. Allocates nothing on the CPU engine. Reports progress and can be
- * cancelled; sides are then undefined. Errors: INVALID_ARGUMENT (a mesh that is not closed as the rule wants it: the
- * message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE, OUT_OF_MEMORY,
- * CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990. */
+ * cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT (sides, or a sign, of a mesh that is not closed as the
+ * rule wants it: the message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE,
+ * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Ericson: Real-Time Collision
+ * Detection. 2005 (closest features). */
 TML_API TML_MUST_CHECK tml_status tml_tree_nearest(tml_context *tml,
                                                    const tml_tree_nearest_desc *desc);
 

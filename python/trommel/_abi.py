@@ -77,6 +77,13 @@ TML_TREE_INSIDE = 1
 TML_TREE_ON = 2
 TML_TREE_RULE_EVEN_ODD = 0
 TML_TREE_RULE_WINDING = 1
+TML_TREE_FACE = 0
+TML_TREE_EDGE_0 = 1
+TML_TREE_EDGE_1 = 2
+TML_TREE_EDGE_2 = 3
+TML_TREE_CORNER_0 = 4
+TML_TREE_CORNER_1 = 5
+TML_TREE_CORNER_2 = 6
 TML_FIELD_KERNEL_SUM = 0
 TML_FIELD_DISTANCE = 1
 TML_FIELD_WENDLAND_C2 = 0
@@ -648,7 +655,12 @@ class tml_tree_nearest_desc(Structure):
         ('points', tml_buffer),
         ('length', tml_length),
         ('rule', c_int),
+        ('is_signed', c_bool),
         ('sides', tml_buffer),
+        ('distances', tml_buffer),
+        ('positions', tml_buffer),
+        ('triangles', tml_buffer),
+        ('features', tml_buffer),
     ]
 
 

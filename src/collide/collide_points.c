@@ -1,4 +1,4 @@
-/* Points against a tree: checks, closed meshes, and what the loops are unsure of.
+/* Points against a tree: checks, closed meshes, what the loops are unsure of, and the outputs.
  *
  * After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990 (rays through edges and vertices). */
 #include <inttypes.h>
@@ -185,8 +185,11 @@ typedef struct points_job {
     const tml_tree_nearest_desc *desc;
     const points_loops *loops;
     const float *points;
-    uint8_t *sides;
+    uint8_t *sides, *features; /* like what follows, NULL where it is not asked for */
+    float *distances, *positions;
+    uint32_t *triangles;
     uint64_t count, first_task;
+    bool wants_sides, wants_nearest;
 } points_job;
 
 /* The way out of the tree's box that is nearest: crosses the least, mostly. False: the point is not in the box. */
@@ -207,20 +210,57 @@ static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
     return tree->levels > 0;
 }
 
-static void sides_task(void *argument, uint32_t task)
+static tml_tree_side side_of(const points_job *job, const float *point)
+{
+    points_ray ray;
+    if (!ray_begin(job->desc->tree, point, &ray))
+        return TML_TREE_OUTSIDE;
+    job->loops->cross(&ray);
+    bool is_inside =
+        job->desc->rule == TML_TREE_RULE_WINDING ? ray.turns != 0 : (ray.count & 1) != 0;
+    return ray.is_on ? TML_TREE_ON : is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
+}
+
+static void put_nearest(const points_job *job, uint64_t i, const points_nearest *nearest,
+                        tml_tree_side side)
+{
+    points_place place = {.at = {NAN, NAN, NAN}, .squared = INFINITY};
+    if (isfinite(nearest->squared))
+        place = job->loops->place(nearest);
+    if (job->distances) {
+        double distance = side == TML_TREE_ON ? 0.0 : sqrt(place.squared);
+        job->distances[i] = (float)(side == TML_TREE_INSIDE ? -distance : distance);
+    }
+    for (int k = 0; k < 3 && job->positions; k++)
+        job->positions[3 * i + (uint64_t)k] = (float)place.at[k];
+    if (job->triangles)
+        job->triangles[i] = nearest->id;
+    if (job->features)
+        job->features[i] = (uint8_t)place.feature;
+}
+
+static void points_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
+    const tml_tree *tree = job->desc->tree;
     uint64_t first = (job->first_task + task) * POINTS_A_TASK;
     uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count);
+    points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
     for (uint64_t i = first; i < end; i++) {
-        points_ray ray;
-        job->sides[i] = TML_TREE_OUTSIDE;
-        if (!ray_begin(job->desc->tree, job->points + 3 * i, &ray))
+        const float *point = job->points + 3 * i;
+        tml_tree_side side = job->wants_sides ? side_of(job, point) : TML_TREE_OUTSIDE;
+        if (job->sides)
+            job->sides[i] = (uint8_t)side;
+        if (!job->wants_nearest)
             continue;
-        job->loops->cross(&ray);
-        bool is_inside =
-            job->desc->rule == TML_TREE_RULE_WINDING ? ray.turns != 0 : (ray.count & 1) != 0;
-        job->sides[i] = ray.is_on ? TML_TREE_ON : is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
+        uint32_t last = nearest.slot;
+        nearest = (points_nearest){tree, point, INFINITY, COLLIDE_NO_TRIANGLE, COLLIDE_NO_TRIANGLE};
+        if (isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2])) {
+            if (last != COLLIDE_NO_TRIANGLE) /* near it, if this point is near the last */
+                job->loops->offer(&nearest, last);
+            job->loops->find(&nearest);
+        }
+        put_nearest(job, i, &nearest, job->desc->is_signed ? side : TML_TREE_OUTSIDE);
     }
 }
 
@@ -232,7 +272,7 @@ static tml_status run_tasks(tml_context *tml, points_job *job)
             return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
         tml_parallel_for(tml,
                          (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND),
-                         sides_task, job);
+                         points_task, job);
     }
     return TML_OK;
 }
@@ -254,6 +294,25 @@ static tml_status read_length(tml_context *tml, const tml_length *length, uint64
     return status;
 }
 
+/* The desc's outputs, and where their memory goes in a job. */
+typedef struct output {
+    const char *name;
+    tml_buffer buffer;
+    tml_type type;
+    void *to; /* of a pointer */
+} output;
+enum { OUTPUT_COUNT = 5 };
+#define OUTPUT(desc, job, field, type)                                                             \
+    {                                                                                              \
+        "desc." #field, (desc)->field, type, (job) ? (void *)&((points_job *)(job))->field : NULL  \
+    }
+#define OUTPUTS(desc, job)                                                                         \
+    {                                                                                              \
+        OUTPUT(desc, job, sides, TML_U8), OUTPUT(desc, job, distances, TML_F32),                   \
+            OUTPUT(desc, job, positions, TML_VEC(TML_F32, 3)),                                     \
+            OUTPUT(desc, job, triangles, TML_U32), OUTPUT(desc, job, features, TML_U8)             \
+    }
+
 static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
@@ -269,44 +328,75 @@ static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
     if (status == TML_OK)
         status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types,
                                   desc->length.count);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.sides", desc->sides, stream_flag_types,
-                                  desc->length.count);
     if (status != TML_OK)
         return status;
-    const stream_field outputs[] = {{"desc.sides", desc->sides}};
+    const output outputs[] = OUTPUTS(desc, NULL);
+    stream_field fields[OUTPUT_COUNT];
+    bool is_any = false;
+    for (int i = 0; i < OUTPUT_COUNT && status == TML_OK; i++) {
+        const tml_type types[] = {outputs[i].type, TML_TYPE_NONE};
+        fields[i] = (stream_field){outputs[i].name, outputs[i].buffer};
+        if (tml_buffer_is_none(outputs[i].buffer))
+            continue;
+        is_any = true;
+        status = tml_check_buffer(tml, call, outputs[i].name, outputs[i].buffer, types,
+                                  desc->length.count);
+    }
+    if (status != TML_OK)
+        return status;
+    if (!is_any)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: no output is given; needs one of desc.sides, distances, positions, "
+                         "triangles and features",
+                         call);
     const stream_input inputs[] = {{"desc.points", desc->points, 0},
                                    {"desc.length.device", desc->length.device, 0}};
-    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
-                               TML_ARRAY_SIZE(inputs));
+    return stream_check_memory(tml, call, fields, OUTPUT_COUNT, inputs, TML_ARRAY_SIZE(inputs));
+}
+
+/* Runs the job over the points' and outputs' memory. */
+static tml_status run_mapped(tml_context *tml, points_job *job)
+{
+    output outputs[] = OUTPUTS(job->desc, job);
+    void *memory = NULL;
+    int mapped = 0;
+    tml_status status = tml_buffer_map(tml, job->desc->points, &memory);
+    if (status != TML_OK)
+        return status;
+    job->points = memory;
+    for (; mapped < OUTPUT_COUNT && status == TML_OK; mapped++)
+        if (!tml_buffer_is_none(outputs[mapped].buffer)) {
+            status = tml_buffer_map(tml, outputs[mapped].buffer, &memory);
+            if (status != TML_OK)
+                break;
+            memcpy(outputs[mapped].to, &memory, sizeof memory);
+        }
+    if (status == TML_OK)
+        status = run_tasks(tml, job);
+    while (mapped-- > 0)
+        if (!tml_buffer_is_none(outputs[mapped].buffer))
+            tml_buffer_unmap(tml, outputs[mapped].buffer);
+    tml_buffer_unmap(tml, job->desc->points);
+    return status;
 }
 
 static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
 {
     tml_tree_nearest_desc desc = *given;
     points_job job = {.desc = &desc, .loops = loops_for_processor()};
-    void *points = NULL, *sides = NULL;
     tml_status status = check_desc(tml, &desc);
-    if (status == TML_OK)
-        status = tml_refuse_recording(tml, call, NULL);
-    if (status == TML_OK)
+    if (status != TML_OK)
+        return status;
+    bool has_distances = !tml_buffer_is_none(desc.distances);
+    job.wants_sides = !tml_buffer_is_none(desc.sides) || (has_distances && desc.is_signed);
+    job.wants_nearest = has_distances || !tml_buffer_is_none(desc.positions) ||
+                        !tml_buffer_is_none(desc.triangles) || !tml_buffer_is_none(desc.features);
+    status = tml_refuse_recording(tml, call, NULL);
+    if (status == TML_OK && job.wants_sides)
         status = check_closed(tml, desc.tree, desc.rule);
     if (status == TML_OK)
         status = read_length(tml, &desc.length, &job.count);
-    if (status != TML_OK || job.count == 0)
-        return status;
-    status = tml_buffer_map(tml, desc.points, &points);
-    if (status != TML_OK)
-        return status;
-    status = tml_buffer_map(tml, desc.sides, &sides);
-    if (status == TML_OK) {
-        job.points = points;
-        job.sides = sides;
-        status = run_tasks(tml, &job);
-        tml_buffer_unmap(tml, desc.sides);
-    }
-    tml_buffer_unmap(tml, desc.points);
-    return status;
+    return status == TML_OK && job.count > 0 ? run_mapped(tml, &job) : status;
 }
 
 tml_status tml_tree_nearest(tml_context *tml, const tml_tree_nearest_desc *desc)

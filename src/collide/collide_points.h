@@ -19,10 +19,28 @@ typedef struct points_ray {
 /* Settles a slot's triangle exactly: adds its crossing to the ray, or sets is_on. */
 void points_settle(points_ray *ray, uint32_t slot);
 
-/* Follows the ray through the whole tree. */
-typedef void (*points_cross_fn)(points_ray *ray);
+/* The triangle nearest a point so far. Of several at the same distance, as it is computed, the one of the least number. */
+typedef struct points_nearest {
+    const tml_tree *tree;
+    const float *point; /* finite */
+    double squared;     /* its distance; infinity: none yet */
+    uint32_t slot, id;  /* of the triangle */
+} points_nearest;
+
+/* Where a triangle is nearest a point. */
+typedef struct points_place {
+    double at[3], squared;
+    uint32_t feature; /* a tml_tree_feature */
+} points_place;
+
 typedef struct points_loops {
-    points_cross_fn cross;
+    /* Follows the ray through the whole tree. */
+    void (*cross)(points_ray *ray);
+    /* Takes a slot's triangle if it is nearer. */
+    void (*offer)(points_nearest *nearest, uint32_t slot);
+    /* Finds the nearest of the tree, or of what is nearest already. */
+    void (*find)(points_nearest *nearest);
+    points_place (*place)(const points_nearest *nearest);
 } points_loops;
 extern const points_loops points_loops_plain, points_loops_avx2;
 

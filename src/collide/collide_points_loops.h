@@ -190,6 +190,193 @@ static void cross(points_ray *ray)
         walk(ray, false);
 }
 
-const points_loops POINTS_SET = {cross};
+/* ---- the nearest triangle --------------------------------------------------------------------- */
+
+/* The nearest point of an edge from a to b, as a place on it from 0 to 1. Corners are relative to the point. */
+typedef struct edge_place {
+    double t, squared;
+} edge_place;
+
+INLINE edge_place edge_nearest(double ax, double ay, double az, double bx, double by, double bz)
+{
+    double ex = bx - ax, ey = by - ay, ez = bz - az;
+    double along = -(ax * ex + ay * ey + az * ez), length = ex * ex + ey * ey + ez * ez;
+    double t = along / (length > 0.0 ? length : 1.0);
+    t = t > 0.0 ? t : 0.0;
+    t = t < 1.0 ? t : 1.0;
+    /* The far end itself: computed as a sum it may be beside it. */
+    double x = t == 1.0 ? bx : ax + t * ex, y = t == 1.0 ? by : ay + t * ey;
+    double z = t == 1.0 ? bz : az + t * ez;
+    return (edge_place){t, x * x + y * y + z * z};
+}
+
+/* The square of the distance of a triangle's plane, where the point lies over the triangle; else infinity. out, if not NULL,
+ * gets the nearest point. */
+INLINE double face_nearest(double ax, double ay, double az, double bx, double by, double bz,
+                           double cx, double cy, double cz, double *out)
+{
+    double ux = bx - ax, uy = by - ay, uz = bz - az, vx = cx - ax, vy = cy - ay, vz = cz - az;
+    double nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+    double ab = (ay * bz - az * by) * nx + (az * bx - ax * bz) * ny + (ax * by - ay * bx) * nz;
+    double bc = (by * cz - bz * cy) * nx + (bz * cx - bx * cz) * ny + (bx * cy - by * cx) * nz;
+    double ca = (cy * az - cz * ay) * nx + (cz * ax - cx * az) * ny + (cx * ay - cy * ax) * nz;
+    double least = ab < bc ? ab : bc, square = nx * nx + ny * ny + nz * nz;
+    double height = ax * nx + ay * ny + az * nz, part = height / (square > 0.0 ? square : 1.0);
+    least = least < ca ? least : ca;
+    least = square > 0.0 ? least : -1.0;
+    if (out) {
+        out[0] = part * nx;
+        out[1] = part * ny;
+        out[2] = part * nz;
+    }
+    return least >= 0.0 ? height * part : (double)INFINITY;
+}
+
+/* Squares of the distances of eight triangles. */
+INLINE void lanes_apart(const float *point, const float *at, double *squared)
+{
+    double px = (double)point[0], py = (double)point[1], pz = (double)point[2];
+    enum { X, Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH, NEXT = 3 * COLLIDE_WIDTH };
+    LANES
+    {
+        double ax = (double)at[X + i] - px, ay = (double)at[Y + i] - py;
+        double az = (double)at[Z + i] - pz;
+        double bx = (double)at[NEXT + X + i] - px, by = (double)at[NEXT + Y + i] - py;
+        double bz = (double)at[NEXT + Z + i] - pz;
+        double cx = (double)at[2 * NEXT + X + i] - px, cy = (double)at[2 * NEXT + Y + i] - py;
+        double cz = (double)at[2 * NEXT + Z + i] - pz;
+        double ab = edge_nearest(ax, ay, az, bx, by, bz).squared;
+        double bc = edge_nearest(bx, by, bz, cx, cy, cz).squared;
+        double ca = edge_nearest(cx, cy, cz, ax, ay, az).squared;
+        double face = face_nearest(ax, ay, az, bx, by, bz, cx, cy, cz, NULL);
+        double least = ab < bc ? ab : bc;
+        least = least < ca ? least : ca;
+        squared[i] = least < face ? least : face;
+    }
+}
+
+/* Squares of the distances of eight boxes, not more than of any point in them: 2^-40 is taken off for rounding. */
+INLINE void boxes_apart(const float *point, const float *group, double *squared)
+{
+    LANES
+    squared[i] = 0.0;
+    for (uint32_t k = 0; k < 3; k++) {
+        const float *low = group + COLLIDE_WIDTH * k, *high = low + 3 * COLLIDE_WIDTH;
+        double at = (double)point[k];
+        LANES
+        {
+            double below = (double)low[i] - at, above = at - (double)high[i];
+            double gap = below > above ? below : above;
+            gap = gap > 0.0 ? gap : 0.0;
+            squared[i] += gap * gap;
+        }
+    }
+    LANES
+    squared[i] *= 1.0 - 0x1p-40;
+}
+
+INLINE void take_nearer(points_nearest *nearest, uint32_t slot, double squared)
+{
+    uint32_t id = nearest->tree->ids[slot];
+    if (squared > nearest->squared || id == COLLIDE_NO_TRIANGLE ||
+        (squared == nearest->squared && id >= nearest->id))
+        return;
+    nearest->squared = squared;
+    nearest->slot = slot;
+    nearest->id = id;
+}
+
+INLINE void leaf_nearest(points_nearest *nearest, uint32_t leaf)
+{
+    const float *at = nearest->tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
+    double squared[COLLIDE_WIDTH];
+    lanes_apart(nearest->point, at, squared);
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+        if (squared[i] <= nearest->squared)
+            take_nearer(nearest, COLLIDE_WIDTH * leaf + i, squared[i]);
+}
+
+static void offer(points_nearest *nearest, uint32_t slot)
+{
+    const float *at =
+        nearest->tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH);
+    double squared[COLLIDE_WIDTH];
+    lanes_apart(nearest->point, at, squared);
+    take_nearer(nearest, slot, squared[slot % COLLIDE_WIDTH]);
+}
+
+/* A box that is still to be looked into. */
+typedef struct open_box {
+    double squared;
+    uint32_t level, index;
+} open_box;
+
+/* Adds a node's children that may be near enough: the nearest last. Returns how many are open then. */
+INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uint32_t group,
+                              open_box *open, uint32_t count)
+{
+    double squared[COLLIDE_WIDTH];
+    uint32_t first = count;
+    boxes_apart(nearest->point, collide_group(nearest->tree, level, group), squared);
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        if (!(squared[i] <= nearest->squared) ||
+            COLLIDE_WIDTH * group + i >= nearest->tree->level_count[level])
+            continue;
+        uint32_t at = count++;
+        for (; at > first && open[at - 1].squared < squared[i]; at--)
+            open[at] = open[at - 1];
+        open[at] = (open_box){squared[i], level, COLLIDE_WIDTH * group + i};
+    }
+    return count;
+}
+
+static void find(points_nearest *nearest)
+{
+    open_box open[COLLIDE_WIDTH * COLLIDE_LEVELS_MAX];
+    uint32_t count = 0;
+    if (nearest->tree->levels)
+        count = open_children(nearest, nearest->tree->levels, 0, open, 0);
+    while (count > 0) {
+        open_box box = open[--count];
+        if (box.squared > nearest->squared)
+            continue;
+        if (box.level == 1)
+            leaf_nearest(nearest, box.index);
+        else
+            count = open_children(nearest, box.level - 1, box.index, open, count);
+    }
+}
+
+static points_place place(const points_nearest *nearest)
+{
+    float floats[9];
+    double at[3][3];
+    points_place best;
+    collide_triangle(nearest->tree, nearest->slot, floats);
+    for (int k = 0; k < 9; k++)
+        at[k / 3][k % 3] = (double)floats[k] - (double)nearest->point[k % 3];
+    best.feature = TML_TREE_FACE;
+    best.squared = face_nearest(at[0][0], at[0][1], at[0][2], at[1][0], at[1][1], at[1][2],
+                                at[2][0], at[2][1], at[2][2], best.at);
+    for (int k = 0; k < 3; k++)
+        best.at[k] += (double)nearest->point[k];
+    for (uint32_t i = 0; i < 3; i++) {
+        const double *a = at[i], *b = at[(i + 1) % 3];
+        edge_place edge = edge_nearest(a[0], a[1], a[2], b[0], b[1], b[2]);
+        if (!(edge.squared <= best.squared))
+            continue;
+        best.squared = edge.squared;
+        best.feature = edge.t == 0.0   ? TML_TREE_CORNER_0 + i
+                       : edge.t == 1.0 ? TML_TREE_CORNER_0 + (i + 1) % 3
+                                       : TML_TREE_EDGE_0 + i;
+        for (uint32_t k = 0; k < 3; k++) {
+            double from = (double)floats[3 * i + k], to = (double)floats[3 * ((i + 1) % 3) + k];
+            best.at[k] = edge.t == 1.0 ? to : from + edge.t * (to - from);
+        }
+    }
+    return best;
+}
+
+const points_loops POINTS_SET = {cross, offer, find, place};
 
 #include "kernels/kernel_end.h"
