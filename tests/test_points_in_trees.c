@@ -734,6 +734,39 @@ TEST(features_of_a_triangle)
     free(m.corners);
 }
 
+/* More points than a round, and than need no order. */
+TEST(many_points)
+{
+    enum { COUNT = (1 << 20) + 4099 };
+    mesh m = {0};
+    add_box(&m, -2, 2, 1);
+    tml_context *tml = open_cpu(2);
+    tml_tree *tree = tree_of(tml, &m, 0);
+    float *at = malloc((size_t)COUNT * 12);
+    for (uint32_t i = 0; i < 3 * COUNT; i++)
+        at[i] = (float)(random_below(97) - 48) / 16;
+    answers a = ask(tml, tree, at, COUNT, true);
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const float *p = at + 3 * i;
+        double most = fmax(fmax(fabs((double)p[0]), fabs((double)p[1])), fabs((double)p[2]));
+        double beyond = 0;
+        for (int k = 0; k < 3; k++)
+            beyond += pow(fmax(fabs((double)p[k]) - 2, 0), 2);
+        double expected = most < 2 ? most - 2 : sqrt(beyond);
+        wrong += a.sides[i] != (most < 2   ? TML_TREE_INSIDE
+                                : most > 2 ? TML_TREE_OUTSIDE
+                                           : TML_TREE_ON);
+        wrong += fabs((double)a.distances[i] - expected) > 1e-6;
+    }
+    CHECK_EQ_U64(wrong, 0);
+    answers_free(&a);
+    free(at);
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
+    free(m.corners);
+}
+
 static void check_engine(tml_engine_kind engine)
 {
     tml_context *tml = NULL;

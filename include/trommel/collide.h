@@ -294,7 +294,7 @@ typedef struct tml_tree_nearest_desc {
  *           is taken, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
  *           nothing (a tree without triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
  * On the host, by threads and SIMD, whatever the engine: waits, and so does not stand between tml_vulkan_record and its
- * end. Points near each other in the stream are faster. Allocates nothing on the CPU engine. Reports progress and can be
+ * end. Points are taken in an order of the call's own, near ones together: 16 MiB at most. Reports progress and can be
  * cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT (sides, or a sign, of a mesh that is not closed as the
  * rule wants it: the message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE,
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Ericson: Real-Time Collision

@@ -189,6 +189,8 @@ typedef struct points_job {
     float *distances, *positions;
     uint32_t *triangles;
     uint64_t count, first_task;
+    uint64_t *order,
+        *other; /* of the points of a round: its code, and below the point, from the round's first */
     bool wants_sides, wants_nearest;
 } points_job;
 
@@ -243,10 +245,11 @@ static void points_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
     const tml_tree *tree = job->desc->tree;
-    uint64_t first = (job->first_task + task) * POINTS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count);
+    uint64_t round = job->first_task * POINTS_A_TASK, first = (uint64_t)task * POINTS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count - round);
     points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
-    for (uint64_t i = first; i < end; i++) {
+    for (uint64_t at = first; at < end; at++) {
+        uint64_t i = round + (job->order ? (uint32_t)job->order[at] : at);
         const float *point = job->points + 3 * i;
         tml_tree_side side = job->wants_sides ? side_of(job, point) : TML_TREE_OUTSIDE;
         if (job->sides)
@@ -264,18 +267,92 @@ static void points_task(void *argument, uint32_t task)
     }
 }
 
-static tml_status run_tasks(tml_context *tml, points_job *job)
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Points go along a Z curve through the tree's box: near ones take the same way down, and find its nodes in the cache. */
+enum { CODE_BITS = 10, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, LEAST_TO_SORT = 4096 };
+
+/* The lowest ten bits of x, two zeros between. */
+static uint32_t spread(uint32_t x)
+{
+    x = (x | x << 16) & 0x030000ff;
+    x = (x | x << 8) & 0x0300f00f;
+    x = (x | x << 4) & 0x030c30c3;
+    return (x | x << 2) & 0x09249249;
+}
+
+static void codes_task(void *argument, uint32_t task)
+{
+    const points_job *job = argument;
+    const tml_tree *tree = job->desc->tree;
+    uint64_t round = job->first_task * POINTS_A_TASK, first = (uint64_t)task * POINTS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count - round);
+    const float most = (float)((1 << CODE_BITS) - 1);
+    for (uint64_t i = first; i < end; i++) {
+        uint32_t code = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+            float size = tree->upper[k] - tree->lower[k];
+            float at = (job->points[3 * (round + i) + k] - tree->lower[k]) / size * most;
+            code |= spread((uint32_t)(at > 0.0f ? TML_MIN_OF(at, most) : 0.0f)) << k; /* NaN: 0 */
+        }
+        job->order[i] = (uint64_t)code << 32 | i;
+    }
+}
+
+/* A stable radix sort from the least digit on. */
+static void sort_codes(points_job *job, uint64_t count)
+{
+    for (uint32_t shift = 32; shift < 32 + 3 * CODE_BITS; shift += DIGIT_BITS) {
+        uint32_t starts[DIGITS] = {0}, sum = 0;
+        for (uint64_t i = 0; i < count; i++)
+            starts[job->order[i] >> shift & (DIGITS - 1)]++;
+        for (uint32_t digit = 0; digit < DIGITS; digit++) {
+            uint32_t here = starts[digit];
+            starts[digit] = sum;
+            sum += here;
+        }
+        for (uint64_t i = 0; i < count; i++)
+            job->other[starts[job->order[i] >> shift & (DIGITS - 1)]++] = job->order[i];
+        uint64_t *sorted = job->other;
+        job->other = job->order;
+        job->order = sorted;
+    }
+}
+
+static tml_status run_rounds(tml_context *tml, points_job *job)
 {
     uint64_t tasks = TML_CEIL_DIV(job->count, POINTS_A_TASK);
     for (; job->first_task < tasks; job->first_task += TASKS_A_ROUND) {
+        uint32_t now = (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND);
         if (!tml_progress(tml, "points", (double)job->first_task / (double)tasks))
             return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        tml_parallel_for(tml,
-                         (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND),
-                         points_task, job);
+        if (job->order) {
+            uint64_t first = job->first_task * POINTS_A_TASK;
+            tml_parallel_for(tml, now, codes_task, job);
+            sort_codes(job, TML_MIN_OF(job->count - first, (uint64_t)now * POINTS_A_TASK));
+        }
+        tml_parallel_for(tml, now, points_task, job);
     }
     return TML_OK;
 }
+
+static tml_status run_tasks(tml_context *tml, points_job *job)
+{
+    uint64_t room = TML_MIN_OF(job->count, (uint64_t)TASKS_A_ROUND * POINTS_A_TASK);
+    if (room < LEAST_TO_SORT)
+        return run_rounds(tml, job);
+    uint64_t *memory = tml_alloc_array(tml, 2 * room, sizeof *memory);
+    if (!memory)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes to sort in",
+                         call, (size_t)room * 2 * sizeof *memory);
+    job->order = memory;
+    job->other = memory + room;
+    tml_status status = run_rounds(tml, job);
+    tml_free(tml, memory, (size_t)room * 2 * sizeof *memory);
+    return status;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 /* How many points count: reads a length that is on the device. */
 static tml_status read_length(tml_context *tml, const tml_length *length, uint64_t *out)
