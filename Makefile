@@ -66,8 +66,6 @@ test-all: build-release ## what "make test" takes samples of, whole: every fault
 	@ctest --test-dir build/release --output-on-failure -C exhaustive -L exhaustive -j $$(nproc)
 
 # The CPU engine, cross-compiled; Wine or qemu runs it.
-test-windows: export WINEPREFIX := $(CURDIR)/build/windows/wine
-test-windows: export WINEDEBUG := -all
 test-windows: ## the CPU engine's tests as programs of Windows, under Wine
 test-arm64: ## the same for ARM64, under qemu
 test-s390x: ## the same for a big-endian machine, under qemu
