@@ -11,6 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const places = [
     ['/', join(root, 'web')],
     ['/data/', join(root, 'tests/data')],
+    ['/examples/', join(root, 'packages/trommel/examples')],
     ['/node_modules/', join(root, 'build/web/test/node_modules')],
     ['/trommel/', join(root, 'build/web/package')],
     ['/bench/peers/', join(root, 'build/web/peers')],
