@@ -49,6 +49,13 @@ const METHODS = [
         run: (d) => d.filter(d.trommel, "three-fetches", d),
     },
     {
+        name: "... one fetch a level",
+        className: "series-7",
+        engine: "gl",
+        order: false,
+        run: (d) => d.filter(d.trommel, "one-fetch", d),
+    },
+    {
         name: "Scan and search",
         className: "series-3",
         engine: "gl",

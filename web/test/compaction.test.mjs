@@ -246,13 +246,13 @@ export default async function (t) {
         await page.fill("#method-share", "10");
         await page.click(".measure");
         await page.waitForFunction(() =>
-            document.querySelectorAll(".method-times tbody tr:nth-child(2) td:not(:empty)").length === 6);
+            document.querySelectorAll(".method-times tbody tr:nth-child(2) td:not(:empty)").length === 7);
         await page.click(".measure");
         await page.waitForFunction(() => document.querySelector(".progress").textContent === "Stopped.");
         for (const n of [1, 2])
             assert.ok((await row(n)).every((text) => /^[\d.]+ (ns|µs|ms|s)$/.test(text)), (await row(n)).join());
         assert.match(await page.textContent(".method-times caption"), /10 % kept/);
-        assert.equal(await page.locator(".plot .plot-line").count(), 6);
+        assert.equal(await page.locator(".plot .plot-line").count(), 7);
         const ms = await page.textContent(".method-times caption");
         await page.selectOption(".quantity", "element");
         assert.notEqual(await page.textContent(".method-times caption"), ms);
