@@ -19,10 +19,15 @@ typedef struct bench_collide_row {
     bench_time time;
 } bench_collide_row;
 
-/* Builds, refits and asks; on any engine, in its own way (TML_COLLIDE_METHOD_AUTO), after that of both descents
- * was seen to give the same pairs. triangles: about so many for each torus. take is given each row when it is
- * made. */
-tml_status bench_collide(tml_context *tml, uint64_t triangles, const bench_pace *pace,
+typedef struct bench_collide_desc {
+    uint64_t triangles; /* of each torus, about */
+    uint32_t poses;     /* of the rows of many poses */
+    tml_collide_method method;
+} bench_collide_desc;
+
+/* Builds, refits and asks, on any engine, after both descents were seen to give the same pairs. take is given
+ * each row when it is made. */
+tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const bench_pace *pace,
                          void (*take)(void *user, const bench_collide_row *row), void *user);
 
 #ifdef __cplusplus

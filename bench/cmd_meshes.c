@@ -10,7 +10,8 @@
 
 typedef struct collide_args {
     bench_args bench;
-    uint64_t triangles;
+    uint64_t triangles, poses;
+    uint32_t method;
 } collide_args;
 
 static const opt collide_options[] = {
@@ -18,6 +19,12 @@ static const opt collide_options[] = {
     {OPT_COUNT, "triangles", .brief = "", .argument = "N", .least = 100, .most = 100000000,
      .fallback = "200000", .offset = offsetof(collide_args, triangles),
      .help = "of each torus, about"},
+    {OPT_COUNT, "poses", .brief = "", .argument = "N", .most = 10000000, .fallback = "0",
+     .offset = offsetof(collide_args, poses),
+     .help = "of the last rows, of which half touch; 0: 400 on the CPU and 10,000 on a GPU"},
+    {OPT_CHOICE, "method", .brief = "", .choices = "auto|depth_first|breadth_first",
+     .fallback = "auto", .offset = offsetof(collide_args, method),
+     .help = "of following pairs of boxes: on the host, or as a stream on the device"},
     BENCH_OPTIONS(collide_args),
     {0},
 };
@@ -47,9 +54,15 @@ static int run_collide(void *user, char **operands, uint32_t operand_count)
     (void)operands, (void)operand_count;
     if (!bench_open(&session, &args->bench, "collide", collide_columns))
         return session.code;
+    tml_device_info device;
+    tml_context_describe(session.tml, &device);
+    uint32_t usual = device.engine == TML_ENGINE_CPU ? 400 : 10000;
+    uint32_t poses = args->poses ? (uint32_t)args->poses : usual;
     bench_title(&session, "two tori of about %llu triangles", (unsigned long long)args->triangles);
     tml_status status =
-        bench_collide(session.tml, args->triangles, &session.pace, take_collide, &session);
+        bench_collide(session.tml,
+                      &(bench_collide_desc){args->triangles, poses, (tml_collide_method)args->method},
+                      &session.pace, take_collide, &session);
     bench_fail(&session, status);
     return bench_close(&session);
 }

@@ -32,8 +32,9 @@ typedef struct collide_args {
     opt_numbers translate, rotate;
     double scale;
     bool self, skip_broken;
-    uint32_t find; /* what_to_find */
-    uint32_t rule; /* tml_tree_rule */
+    uint32_t find;   /* what_to_find */
+    uint32_t rule;   /* tml_tree_rule */
+    uint32_t method; /* tml_collide_method */
     class_set classes;
     uint32_t fit;     /* of the picture */
     uint32_t fail_if; /* fail_condition */
@@ -111,6 +112,11 @@ static const opt collide_options[] = {
      .offset = offsetof(collide_args, fail_if),
      .help = "exit with 3, outputs written, where there is contact in some pose, or none in any; "
              "--classes chooses what counts, and --find first is quickest"},
+    {OPT_CHOICE, "method", .excludes = "find=distance", .brief = "",
+     .choices = "auto|depth-first|breadth-first", .fallback = "auto",
+     .offset = offsetof(collide_args, method),
+     .help = "how pairs of boxes are followed: one by one on the CPU, or as a stream on the device; "
+             "the answer is the same, but for which pair --find first gives"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
      .help =
          "leave out triangles with coordinates that are too large, instead of refusing the mesh"},
@@ -389,6 +395,7 @@ static int find_pairs(run *r)
                                      : a->find == FIND_FIRST ? TML_COLLIDE_WANT_FIRST
                                                              : TML_COLLIDE_WANT_ALL,
                              .classes = a->classes.bits,
+                             .method = (tml_collide_method)a->method,
                              .segments = a->segments || a->png};
     tml_status status = tml_collide(r->tml, &desc, &r->hits);
     report_add_stage(&r->times, "collide", cli_now() - start);

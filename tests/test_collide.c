@@ -1172,7 +1172,7 @@ TEST(cancelled_anywhere)
 }
 
 /* As memory_runs_out, in a context whose arena has yet to grow, and with parts of the stream on the host. */
-TEST(memory_runs_out_in_a_new_context)
+static void run_out_in_a_new_context(tml_collide_want want)
 {
     crowd m = crowd_make();
     bool is_over = false;
@@ -1184,6 +1184,7 @@ TEST(memory_runs_out_in_a_new_context)
                                  .b = b,
                                  .poses = m.poses,
                                  .pose_count = 3,
+                                 .want = want,
                                  .method = TML_COLLIDE_METHOD_BREADTH_FIRST,
                                  .memory_limit = 1};
         tml_collide_result result;
@@ -1199,6 +1200,13 @@ TEST(memory_runs_out_in_a_new_context)
         CHECK_EQ_U64(watch.live, 0);
     }
     crowd_free(&m);
+}
+
+TEST(memory_runs_out_in_a_new_context)
+{
+    run_out_in_a_new_context(TML_COLLIDE_WANT_ALL);
+    run_out_in_a_new_context(TML_COLLIDE_WANT_COUNT);
+    run_out_in_a_new_context(TML_COLLIDE_WANT_FIRST);
 }
 
 /* ---- distance -------------------------------------------------------------------------------- */
@@ -1324,6 +1332,131 @@ TEST(few_triangles_on_vulkan)
     tml_tree_destroy(tml, tree_b);
     mesh_free(&a);
     mesh_free(&b);
+    tml_close(tml);
+}
+
+/* Is the pair one of the list's? */
+static bool is_listed(const tml_collide_pair *pair, const pair_list *list)
+{
+    for (uint64_t i = 0; i < list->count; i++)
+        if (memcmp(&list->pairs[i], pair, sizeof *pair) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers of pairs by class and pose, and one a pose, of the classes asked for. */
+static void check_wants(tml_context *tml, tml_collide_desc desc, const pair_list *list)
+{
+    uint64_t class_counts[TML_COLLIDE_CLASS_COUNT] = {0};
+    uint64_t *counts = calloc(desc.pose_count, sizeof *counts);
+    tml_collide_result result;
+    for (uint64_t i = 0; i < list->count; i++)
+        if (desc.classes >> list->pairs[i].kind & 1) {
+            class_counts[list->pairs[i].kind]++;
+            counts[list->pairs[i].pose]++;
+        }
+    desc.want = TML_COLLIDE_WANT_COUNT;
+    if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+        CHECK(memcmp(result.class_counts, class_counts, sizeof class_counts) == 0);
+        for (uint32_t p = 0; p < desc.pose_count; p++)
+            CHECK_EQ_U64(result.first[p + 1] - result.first[p], counts[p]);
+    }
+    tml_collide_free(tml, &result);
+    desc.want = TML_COLLIDE_WANT_FIRST;
+    if (CHECK_OK(tml, tml_collide(tml, &desc, &result)))
+        for (uint32_t p = 0; p < desc.pose_count; p++) {
+            uint64_t found = result.first[p + 1] - result.first[p];
+            CHECK_EQ_U64(found, counts[p] > 0);
+            CHECK(found == 0 || (result.pairs[result.first[p]].pose == p &&
+                                 desc.classes >> result.pairs[result.first[p]].kind & 1 &&
+                                 is_listed(&result.pairs[result.first[p]], list)));
+        }
+    tml_collide_free(tml, &result);
+    free(counts);
+}
+
+/* Poses apart, touching and deep in each other, in no order; pairs that are all unsure; room for all of them
+ * and for a few pairs. */
+static void check_wants_on(tml_engine_kind engine)
+{
+    enum { POSES = 24, CROSSING = 1u << TML_COLLIDE_CLASS_CROSSING, ALL = ~1u & 31u };
+    static const uint32_t classes[] = {ALL, CROSSING, ALL & ~CROSSING,
+                                       1u << TML_COLLIDE_CLASS_COPLANAR};
+    tml_context *tml = open_engine(engine, 0);
+    if (!tml)
+        SKIP("no such device here");
+    random_state = 1; /* the same whatever ran before */
+    mesh a = soup(61, 0.2f, 8), b = torus(12, 8, 1, 0.5f), grid = soup(45, 0.3f, 8);
+    float poses[12 * POSES];
+    for (uint32_t p = 0; p < POSES; p++) {
+        const float moved[12] = {1, 0, 0, 0.125f * (float)(p % 12), 0, 1, 0, 0, 0, 0, 1, 0};
+        random_pose(p % 3 ? 0.7f : 9.0f, poses + 12 * p);
+        if (p % 4 == 0)
+            memcpy(poses + 12 * p, moved, sizeof moved);
+    }
+    const mesh *others[] = {&b, &grid};
+    tml_tree *tree_a = tree_of(tml, &a);
+    for (uint32_t m = 0; m < 2; m++) {
+        tml_tree *tree_b = tree_of(tml, others[m]);
+        pair_list list = every_pair(&a, others[m], poses, POSES);
+        for (uint32_t i = 0; i < 3 * sizeof classes / sizeof *classes; i++) {
+            tml_collide_desc desc = {.a = tree_a,
+                                     .b = tree_b,
+                                     .poses = poses,
+                                     .pose_count = POSES,
+                                     .classes = classes[i / 3],
+                                     .method = i % 3 ? TML_COLLIDE_METHOD_BREADTH_FIRST
+                                                     : TML_COLLIDE_METHOD_AUTO,
+                                     .memory_limit = i % 3 == 2};
+            check_wants(tml, desc, &list);
+        }
+        free(list.pairs);
+        tml_tree_destroy(tml, tree_b);
+    }
+    tml_tree_destroy(tml, tree_a);
+    mesh_free(&a);
+    mesh_free(&b);
+    mesh_free(&grid);
+    tml_close(tml);
+}
+
+TEST(counts_and_first_pairs_on_the_cpu)
+{
+    check_wants_on(TML_ENGINE_CPU);
+}
+
+TEST(counts_and_first_pairs_on_vulkan)
+{
+    check_wants_on(TML_ENGINE_VULKAN);
+}
+
+TEST(counts_and_first_pairs_on_opengl)
+{
+    check_wants_on(TML_ENGINE_GL);
+}
+
+/* Deep in each other, two meshes have their first pair long before all. */
+TEST(first_ends_early)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    mesh m = torus(96, 64, 2, 0);
+    const float moved[12] = {1, 0, 0, 0.3f, 0, 1, 0, 0.1f, 0, 0, 1, 0.1f};
+    tml_tree *a = tree_of(tml, &m), *b = tree_of(tml, &m);
+    for (int i = TML_COLLIDE_METHOD_DEPTH_FIRST; i <= TML_COLLIDE_METHOD_BREADTH_FIRST; i++) {
+        tml_collide_desc desc = {
+            .a = a, .b = b, .poses = moved, .pose_count = 1, .method = (tml_collide_method)i};
+        tml_collide_result all = {.count = 0}, first = {.count = 0};
+        CHECK_OK(tml, tml_collide(tml, &desc, &all));
+        desc.want = TML_COLLIDE_WANT_FIRST;
+        CHECK_OK(tml, tml_collide(tml, &desc, &first));
+        CHECK(all.count > 100 && first.count == 1);
+        CHECK(4 * first.node_pairs < all.node_pairs);
+        tml_collide_free(tml, &all);
+        tml_collide_free(tml, &first);
+    }
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+    mesh_free(&m);
     tml_close(tml);
 }
 

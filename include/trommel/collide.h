@@ -135,17 +135,21 @@ typedef struct tml_collide_segment {
 typedef enum tml_collide_want {
     TML_COLLIDE_WANT_ALL,   /* every pair */
     TML_COLLIDE_WANT_COUNT, /* how many there are for each pose, and no list */
-    /* at most one pair for each pose, the first that the descent meets: whether they meet at
-     * all. Which one it is depends on the trees, not on the engine */
+    /* at most one pair for each pose, the first that the descent meets: whether they meet at all.
+     * The descent ends early. Which pair it is depends on the trees, the method and the engine, not
+     * on the number of threads */
     TML_COLLIDE_WANT_FIRST,
 } tml_collide_want;
 
 /* How pairs of nodes are followed. Every method gives the same result. */
 typedef enum tml_collide_method {
-    /* GPUs: BREADTH_FIRST; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
+    /* GPUs: BREADTH_FIRST, but for WANT_FIRST of up to 64 poses a thread of the host, which are
+     * DEPTH_FIRST sooner than the stream; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
     TML_COLLIDE_METHOD_AUTO,
     TML_COLLIDE_METHOD_DEPTH_FIRST, /* on the host: threads that follow single pairs down */
-    /* on the device: a stream of pairs, expanded level by level */
+    /* on the device: a stream of pairs, expanded level by level. COUNT adds up there what certainly
+     * crosses, and brings only unsure pairs to the host. FIRST lets each pose keep 32 pairs of nodes
+     * at each level, then follows the poses without an answer whole */
     TML_COLLIDE_METHOD_BREADTH_FIRST,
 } tml_collide_method;
 

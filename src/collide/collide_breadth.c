@@ -10,6 +10,11 @@
  * step are read back and followed in slices. A slice of an eighth of the room cannot fail in its
  * next step, so this ends.
  *
+ * Where pairs are only counted, those that certainly cross are added up on the device, pose by pose,
+ * and the host sees the unsure ones alone. Where one a pose is enough, a probe comes first: a stream
+ * in which each pose keeps a few pairs of nodes at each step. What it answers leaves, and only the
+ * other poses are followed whole.
+ *
  * After: Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device); Ziegler, Tevs,
  * Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006 (expansion without
  * overflow). */
@@ -54,8 +59,9 @@ TML_KERNEL_WITH(collide, uint, collide_split_a,
                     return met;
                 })
 
-/* Splits a leaf of b into triangles, tested against a leaf of a. u[0]: lanes of a leaf of b; u[1]:
- * the first group of a's leaves; u[2]: the first word of their slabs. */
+/* Splits a leaf of b into triangles, tested against a leaf of a. u[0], u[3]: as
+ * collide_leaf_lanes has them, of b; u[1]: the first group of a's leaves; u[2]: the first word of
+ * their slabs. */
 TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                 (uvec3 pair, tml_words a_boxes, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -63,8 +69,9 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                     collide_rows rows = collide_rows_at(poses, COLLIDE_POSE_WORDS * pair.z);
                     collide_box leaf = collide_box_at(a_boxes, p.u[1], pair.x);
                     collide_slab slab = collide_slab_at(a_boxes, p.u[2], pair.x);
+                    uint lanes = collide_leaf_lanes(p.u[0], p.u[3], pair.y);
                     uint met = 0u;
-                    for (uint i = 0u; i < p.u[0]; i++) {
+                    for (uint i = 0u; i < lanes; i++) {
                         uint slot = COLLIDE_WIDTH * pair.y + i;
                         vec3 b0 = collide_move(rows, collide_corner_at(b_triangles, slot, 0u));
                         vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, slot, 1u));
@@ -77,8 +84,9 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                     return met;
                 })
 
-/* Tests a triangle of b against the triangles of a leaf of a. u[0]: lanes of a leaf of a; u[1]: not
- * 0 for a mesh against itself. Bits 0 to 7: certain crossings; 8 to 15: unsure. */
+/* Tests a triangle of b against the triangles of a leaf of a. u[0], u[3]: as collide_leaf_lanes has
+ * them, of a; u[1]: not 0 for a mesh against itself; u[2]: not 0 where one is enough: the first
+ * certain one, if there is any. Bits 0 to 7: certain crossings; 8 to 15: unsure. */
 TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                 (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -88,8 +96,9 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                     vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 1u));
                     vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 2u));
                     collide_box box = collide_box_of(b0, b1, b2);
+                    uint lanes = collide_leaf_lanes(p.u[0], p.u[3], pair.x);
                     uint met = 0u;
-                    for (uint i = 0u; i < p.u[0]; i++) {
+                    for (uint i = 0u; i < lanes; i++) {
                         uint slot = COLLIDE_WIDTH * pair.x + i;
                         vec3 a0 = collide_corner_at(a_triangles, slot, 0u);
                         vec3 a1 = collide_corner_at(a_triangles, slot, 1u);
@@ -104,15 +113,17 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                                 met |= 256u << i;
                         }
                     }
-                    return met;
+                    return p.u[2] != 0u && (met & 0xffu) != 0u ? met & (0u - met) : met;
                 })
 
-TML_KERNEL(uint, collide_child_count, (uint met), { return popcount32((met | met >> 8u) & 0xffu); })
+/* u[1]: bits of met that count. */
+TML_KERNEL_WITH(collide, uint, collide_child_count, (uint met, tml_params p),
+                { return popcount32(collide_children(met, p.u[1])); })
 
-/* The k-th child of a pair. u[0]: 1 where b is split. An unsure pair of triangles is marked in its
- * pose. */
+/* The k-th child of a pair. u[0]: 1 where b is split; u[1]: as above. An unsure pair of triangles is
+ * marked in its pose. */
 TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
-    uint left = (met | met >> 8u) & 0xffu;
+    uint left = collide_children(met, p.u[1]);
     for (uint i = 0u; i < k; i++)
         left &= left - 1u;
     uint lane = lowest_bit32(left);
@@ -121,9 +132,22 @@ TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k
                         : UVEC3(COLLIDE_WIDTH * pair.x + lane, pair.y, pose);
 })
 
-/* Pairs that each step makes, with those of step u[0], whose total it is. */
+/* How many pairs each step makes, and how many are left at the end: word u[0] is total. */
 TML_KERNEL(uint, collide_made, (uint made, tml_words total, tml_index i, tml_params p),
            { return U(i) == p.u[0] ? tml_word(total, 0u) : made; })
+
+/* Certain crossings of a pair, and their pose. u[0]: the first pose. */
+TML_KERNEL(uint, collide_sure_count, (uint met), { return popcount32(met & 0xffu); })
+TML_KERNEL(uint, collide_pose_bin, (uvec3 pair, tml_params p), { return pair.z - p.u[0]; })
+
+/* Is a pair one of the first u[0] of its pose, or unsure? */
+TML_KERNEL_WITH(collide, bool, collide_is_early,
+                (uvec3 pair, tml_words pairs, tml_index at, tml_params p), {
+                    bool is_early = at < p.u[0];
+                    if (!is_early)
+                        is_early = tml_word(pairs, 3u * (at - p.u[0]) + 2u) != pair.z;
+                    return is_early || pair.z >= COLLIDE_UNSURE_POSE;
+                })
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -131,7 +155,11 @@ enum {
     ROOM_AT_FIRST = 1 << 16,
     POSES_MOST = 1 << 27, /* their words are indexed by 32 bits */
     ROOM_LEAST = 64,      /* pairs: a slice of 8, with 8 children each */
+    ROOM_MOST = 1 << 28,  /* whose crossings 32 bits count */
     PAIR_BYTES = 2 * 12 + 4,
+    MADE_AT_THE_END = COLLIDE_STEPS_MAX,
+    MADE_WORDS,
+    PROBE_WIDTH = 32, /* pairs that a pose keeps in a probe: of tori 16 find all that touch */
 };
 
 /* What a tree keeps on the device: its boxes and triangles and, if it is the a of a call, the
@@ -143,7 +171,9 @@ struct collide_stream {
     tml_buffer poses;
     uint64_t pose_room;
     tml_buffer totals[2]; /* how many pairs there are in pairs[i] */
-    tml_buffer made;      /* by each step */
+    tml_buffer made;      /* by each step, and at the end */
+    tml_buffer crossings; /* COUNT: certain ones of each pose of a slice */
+    uint64_t crossing_room;
 };
 
 static void room_destroy(tml_context *tml, struct collide_stream *stream)
@@ -167,6 +197,7 @@ void collide_stream_destroy(tml_context *tml, tml_tree *tree)
     tml_buffer_destroy(tml, stream->totals[0]);
     tml_buffer_destroy(tml, stream->totals[1]);
     tml_buffer_destroy(tml, stream->made);
+    tml_buffer_destroy(tml, stream->crossings);
     tml_free(tml, stream, sizeof *stream);
     tree->stream = NULL;
 }
@@ -204,8 +235,7 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
     for (int i = 0; i < 2 && status == TML_OK; i++)
         status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
     if (status == TML_OK)
-        status =
-            buffer_make(tml, TML_U32, COLLIDE_STEPS_MAX, NULL, "pairs of each step", &stream->made);
+        status = buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
     if (status != TML_OK)
         collide_stream_destroy(tml, tree);
     return status;
@@ -235,21 +265,34 @@ typedef struct breadth_run {
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
     uint64_t most_room; /* pairs that the memory limit allows */
-    tml_uvec3 *found;   /* pairs of triangles on the host */
+    bool is_probe;
+    uint32_t first_pose, pose_count; /* of the slice, about */
+    tml_uvec3 *found;                /* pairs of triangles on the host */
     uint64_t found_room;
+    uint32_t *crossings; /* COUNT: pose_count of the job */
 } breadth_run;
 
-/* Enqueues a step from pairs[from] to pairs[!from]. count: pairs that go in; 0: as totals[from]
- * says on the device. */
-static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t count, int from)
+/* Is a pair that the float test is certain of to be reported? */
+static bool wants_crossings(const collide_job *job)
+{
+    return job->classes >> TML_COLLIDE_CLASS_CROSSING & 1;
+}
+
+/* The words of collide_leaf_lanes. */
+static uint32_t leaf_words(const tml_tree *tree, uint32_t *more)
+{
+    uint32_t leaves = tree->level_count[1]; /* a power of two */
+    *more = leaves > 1 ? tree->count % leaves << (32 - __builtin_ctz(leaves)) : 0;
+    return tree->count / leaves;
+}
+
+/* Enqueues the map of a step over pairs[from]: which children meet. */
+static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_length length, int from)
 {
     const collide_job *job = run->job;
     const collide_step *step = &run->steps[number];
     struct collide_stream *stream = run->stream;
     const tml_tree *a = job->a, *b = job->b;
-    tml_length length = {.count = count ? count : stream->room};
-    if (!count)
-        length.device = stream->totals[from];
     tml_map_desc map = {.in = {stream->pairs[from], stream->boxes, b->stream->boxes, stream->poses},
                         .length = length,
                         .out = stream->met};
@@ -257,15 +300,16 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
     if (step->a_level == 1 && step->b_level == 1) {
         map.kernel = TML_USE(collide_split_leaf);
         map.in[2] = b->stream->triangles;
-        u[0] = b->lanes;
+        u[0] = leaf_words(b, &u[3]);
         u[1] = a->level_group[1];
         u[2] = (uint32_t)COLLIDE_BOX_WORDS * a->group_count;
     } else if (step->b_level == 0) {
         map.kernel = TML_USE(collide_test_leaf);
         map.in[1] = stream->triangles;
         map.in[2] = b->stream->triangles;
-        u[0] = a->lanes;
+        u[0] = leaf_words(a, &u[3]);
         u[1] = job->is_self;
+        u[2] = job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(job);
     } else {
         uint32_t a_level = step->a_level - !step->splits_b,
                  b_level = step->b_level - step->splits_b;
@@ -277,54 +321,143 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
                           COLLIDE_WIDTH_LOG2 * b_level << COLLIDE_LEVEL_B_SHIFT |
                           (job->is_self ? COLLIDE_IS_SELF : 0);
     }
-    tml_status status = tml_map(job->tml, &map);
+    return tml_map(job->tml, &map);
+}
+
+/* Enqueues a word of made: how many pairs there are in pairs[which]. */
+static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
+{
+    struct collide_stream *stream = run->stream;
+    return tml_map(run->job->tml, &(tml_map_desc){.kernel = TML_USE(collide_made),
+                                                  .params = {.u = {word}},
+                                                  .in = {stream->made, stream->totals[which]},
+                                                  .length = {.count = MADE_WORDS},
+                                                  .out = stream->made});
+}
+
+/* COUNT: enqueues the sums of the last step's certain crossings by pose. */
+static tml_status crossings_enqueue(const breadth_run *run, tml_length length, int from)
+{
+    struct collide_stream *stream = run->stream;
+    tml_status status =
+        tml_map(run->job->tml, &(tml_map_desc){.kernel = TML_USE(collide_sure_count),
+                                               .in = {stream->met},
+                                               .length = length,
+                                               .out = stream->met});
     if (status != TML_OK)
         return status;
+    return tml_histogram(run->job->tml, &(tml_histogram_desc){.kernel = TML_USE(collide_pose_bin),
+                                                              .params = {.u = {run->first_pose}},
+                                                              .in = {stream->pairs[from]},
+                                                              .length = length,
+                                                              .bins = run->pose_count,
+                                                              .weights = stream->met,
+                                                              .out = stream->crossings});
+}
+
+/* FIRST: how many pairs of a pose go on after a step; 0: all. */
+static uint32_t most_a_pose(const breadth_run *run, uint32_t number)
+{
+    if (number + 1 == run->step_count)
+        return run->job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(run->job);
+    return run->is_probe && number + 2 < run->step_count ? PROBE_WIDTH : 0;
+}
+
+/* Enqueues a step from pairs[from] to pairs[!from], and its word of made. */
+static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_length length, int from)
+{
+    const collide_job *job = run->job;
+    struct collide_stream *stream = run->stream;
+    bool is_last = number + 1 == run->step_count;
+    bool is_counted = is_last && job->want == TML_COLLIDE_WANT_COUNT;
+    uint32_t mask = is_last && (is_counted || !wants_crossings(job)) ? 0xff00u : 0xffffu;
     tml_expand_desc expand = {.count_kernel = TML_USE(collide_child_count),
                               .emit_kernel = TML_USE(collide_child),
-                              .params = {.u = {step->splits_b}},
+                              .params = {.u = {run->steps[number].splits_b, mask}},
                               .in = {stream->met, stream->pairs[from]},
                               .length = length,
                               .out = stream->pairs[!from],
                               .total = stream->totals[!from]};
-    status = tml_expand(job->tml, &expand);
-    if (status != TML_OK)
-        return status;
-    return tml_map(job->tml, &(tml_map_desc){.kernel = TML_USE(collide_made),
-                                             .params = {.u = {number}},
-                                             .in = {stream->made, stream->totals[!from]},
-                                             .length = {.count = COLLIDE_STEPS_MAX},
-                                             .out = stream->made});
+    tml_status status = met_enqueue(run, number, length, from);
+    if (status == TML_OK)
+        status = tml_expand(job->tml, &expand);
+    if (status == TML_OK && is_counted && wants_crossings(job))
+        status = crossings_enqueue(run, length, from);
+    if (status == TML_OK)
+        status = made_enqueue(run, number, !from);
+    return status;
+}
+
+/* FIRST: enqueues from pairs[from] to pairs[!from] the first most pairs of each pose. */
+static tml_status early_enqueue(const breadth_run *run, uint32_t most, int from)
+{
+    struct collide_stream *stream = run->stream;
+    return tml_compact(
+        run->job->tml,
+        &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_early),
+                                     .params = {.u = {most}},
+                                     .in = {stream->pairs[from], stream->pairs[from]}},
+                            .payloads = {{stream->pairs[from], stream->pairs[!from]}},
+                            .length = {.count = stream->room, .device = stream->totals[from]},
+                            .count = stream->totals[!from]});
+}
+
+/* Sets which poses the pairs, which are in their order, have. */
+static void poses_note(breadth_run *run, const tml_uvec3 *pairs, uint64_t count)
+{
+    run->first_pose = pairs[0].z;
+    run->pose_count = pairs[count - 1].z - pairs[0].z + 1;
 }
 
 /* What a run of steps came to. */
 typedef struct breadth_report {
     uint32_t step;  /* the first that lacked room; without one, the end */
-    uint64_t count; /* pairs that it makes, or that the last one made */
+    uint64_t count; /* pairs that it makes, or that are left at the end */
     int last;       /* which of stream->pairs has the results */
 } breadth_report;
 
-/* Runs steps [first, end) over count pairs. If all have room, adds the pairs of nodes to the job's. */
-static tml_status steps_run(const breadth_run *run, uint32_t first, uint32_t end,
-                            const tml_uvec3 *pairs, uint64_t count, breadth_report *report)
+/* Enqueues steps [first, end) over count pairs. */
+static tml_status steps_enqueue(breadth_run *run, uint32_t first, uint32_t end,
+                                const tml_uvec3 *pairs, uint64_t count, breadth_report *report)
+{
+    tml_status status = tml_buffer_write(run->job->tml, run->stream->pairs[0], 0, count, pairs);
+    tml_length length = {.count = count};
+    int last = 0;
+    poses_note(run, pairs, count);
+    for (uint32_t step = first; step < end && status == TML_OK; step++) {
+        if (step > first)
+            length = (tml_length){.count = run->stream->room, .device = run->stream->totals[last]};
+        status = step_enqueue(run, step, length, last);
+        last = !last;
+        uint32_t most = most_a_pose(run, step);
+        if (status == TML_OK && most) {
+            status = early_enqueue(run, most, last);
+            last = !last;
+        }
+    }
+    report->last = last;
+    return status == TML_OK && first < end ? made_enqueue(run, MADE_AT_THE_END, last) : status;
+}
+
+/* Runs steps [first, end) over count pairs, at least one. If all have room, adds the pairs of nodes
+ * to the job's. */
+static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, const tml_uvec3 *pairs,
+                            uint64_t count, breadth_report *report)
 {
     collide_job *job = run->job;
-    uint32_t made[COLLIDE_STEPS_MAX];
+    uint32_t made[MADE_WORDS];
     *report = (breadth_report){.step = first, .count = count};
-    tml_status status = tml_buffer_write(job->tml, run->stream->pairs[0], 0, count, pairs);
-    for (uint32_t step = first; step < end && status == TML_OK; step++) {
-        status = step_enqueue(run, step, step == first ? count : 0, report->last);
-        report->last = !report->last;
-    }
+    tml_status status = steps_enqueue(run, first, end, pairs, count, report);
     if (status == TML_OK && first < end)
         status = tml_buffer_read(job->tml, run->stream->made, made);
-    if (status != TML_OK)
+    if (status != TML_OK || first == end)
         return status;
     for (; report->step < end; report->step++) {
         report->count = made[report->step];
         if (report->count > run->stream->room)
             return TML_OK;
     }
+    report->count = made[MADE_AT_THE_END];
     for (uint32_t step = first; step < end && step + 2 < run->step_count;
          step++) { /* the last two make triangles */
         job->step_pairs[step + 1] += made[step];
@@ -344,8 +477,13 @@ typedef struct settle_work {
 
 enum { SETTLE_A_TASK = 1024 };
 
-/* Classifies pairs of slots. One with a slot that repeats another's triangle is NONE: the other
- * slot's pair counts. */
+/* Has FIRST this pose's pair? */
+static bool is_answered(const collide_job *job, uint32_t pose)
+{
+    return job->want == TML_COLLIDE_WANT_FIRST && job->pose_counts[pose] > 0;
+}
+
+/* Classifies pairs of slots. */
 static void settle_task(void *argument, uint32_t task)
 {
     const settle_work *work = argument;
@@ -354,14 +492,13 @@ static void settle_task(void *argument, uint32_t task)
     uint64_t end = TML_MIN_OF(first + SETTLE_A_TASK, work->count);
     for (uint64_t i = first; i < end; i++) {
         const tml_uvec3 *pair = &work->found[i];
+        uint32_t pose = pair->z & ~COLLIDE_UNSURE_POSE;
         work->kinds[i] = TML_COLLIDE_CLASS_NONE;
-        if (job->a->ids[pair->x] == COLLIDE_NO_TRIANGLE ||
-            job->b->ids[pair->y] == COLLIDE_NO_TRIANGLE || tml_is_cancelled(job->tml))
+        if (is_answered(job, pose) || tml_is_cancelled(job->tml))
             continue;
-        work->kinds[i] = TML_COLLIDE_CLASS_CROSSING;
-        if (pair->z & COLLIDE_UNSURE_POSE)
-            work->kinds[i] = (uint8_t)collide_settle(
-                job, &job->poses[pair->z & ~COLLIDE_UNSURE_POSE], pair->x, pair->y);
+        work->kinds[i] = pair->z == pose
+                             ? (uint8_t)TML_COLLIDE_CLASS_CROSSING
+                             : (uint8_t)collide_settle(job, &job->poses[pose], pair->x, pair->y);
     }
 }
 
@@ -380,9 +517,8 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
         const tml_uvec3 *pair = &run->found[i];
         uint32_t pose = pair->z & ~COLLIDE_UNSURE_POSE;
         uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
-        job->unsure += pair->z != pose && a != COLLIDE_NO_TRIANGLE && b != COLLIDE_NO_TRIANGLE;
-        if (!(job->classes >> kinds[i] & 1) ||
-            (job->want == TML_COLLIDE_WANT_FIRST && job->pose_counts[pose]))
+        job->unsure += pair->z != pose;
+        if (!(job->classes >> kinds[i] & 1) || is_answered(job, pose))
             continue;
         job->pose_counts[pose]++;
         job->class_counts[kinds[i]]++;
@@ -395,10 +531,28 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
     return status;
 }
 
+/* COUNT: reads the slice's sums of certain crossings and adds them to the job. */
+static tml_status crossings_read(breadth_run *run)
+{
+    collide_job *job = run->job;
+    tml_status status =
+        tml_buffer_read_range(job->tml, run->stream->crossings, 0, run->pose_count, run->crossings);
+    for (uint32_t i = 0; i < run->pose_count && status == TML_OK; i++) {
+        job->pose_counts[run->first_pose + i] += run->crossings[i];
+        job->class_counts[TML_COLLIDE_CLASS_CROSSING] += run->crossings[i];
+    }
+    return status;
+}
+
 /* Reads count pairs of triangles from the device and adds them to the job. */
 static tml_status found_read(breadth_run *run, uint64_t count, int last)
 {
     tml_context *tml = run->job->tml;
+    if (run->job->want == TML_COLLIDE_WANT_COUNT && wants_crossings(run->job)) {
+        tml_status status = crossings_read(run);
+        if (status != TML_OK)
+            return status;
+    }
     if (count == 0)
         return TML_OK;
     if (count > run->found_room) {
@@ -463,6 +617,41 @@ static bool room_grow(breadth_run *run, uint64_t needed)
     return false;
 }
 
+/* The next slice of a part, without the pairs of poses that are answered: what is left of it moves
+ * to its end, which is where done begins. 0: nothing is left. */
+static uint64_t slice_next(const collide_job *job, breadth_part *part, uint64_t most)
+{
+    uint64_t end = part->done, kept = 0;
+    for (; end < part->count && kept < most; end++)
+        if (!is_answered(job, part->pairs[end].z))
+            part->pairs[part->done + kept++] = part->pairs[end];
+    memmove(part->pairs + end - kept, part->pairs + part->done, (size_t)kept * sizeof *part->pairs);
+    part->done = end - kept;
+    return kept;
+}
+
+/* FIRST: a probe of all roots, in slices for which there is room. A slice that lacks it is left to
+ * parts_run. */
+static tml_status probe_run(breadth_run *run, breadth_part roots)
+{
+    enum { PAIRS_A_POSE = PROBE_WIDTH * COLLIDE_WIDTH };
+    tml_status status = TML_OK;
+    (void)room_grow(run, roots.count * PAIRS_A_POSE);
+    if (run->stream->room == 0)
+        status = room_make(run->job->tml, run->stream, run->most_room);
+    run->is_probe = true;
+    uint64_t most = TML_MAX_OF(run->stream->room / PAIRS_A_POSE, (uint64_t)1), count;
+    while (status == TML_OK && (count = slice_next(run->job, &roots, most)) > 0) {
+        breadth_report report;
+        status = steps_run(run, 0, run->step_count, roots.pairs + roots.done, count, &report);
+        if (status == TML_OK && report.step == run->step_count)
+            status = found_read(run, report.count, report.last);
+        roots.done += count;
+    }
+    run->is_probe = false;
+    return status;
+}
+
 /* Follows the first part's pairs to the end, in order. A slice for which a step lacks room becomes
  * a part of its own at that step, with smaller slices. */
 static tml_status parts_run(breadth_run *run, breadth_part first)
@@ -474,7 +663,8 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
     parts[0] = first;
     while (depth > 0) {
         breadth_part *part = &parts[depth - 1];
-        if (part->done == part->count || status != TML_OK) {
+        uint64_t count = status == TML_OK ? slice_next(job, part, part->slice) : 0;
+        if (count == 0) {
             if (depth > 1)
                 tml_free(job->tml, part->pairs, (size_t)part->count * sizeof *part->pairs);
             depth--;
@@ -486,7 +676,6 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
             continue;
         }
         const tml_uvec3 *pairs = part->pairs + part->done;
-        uint64_t count = TML_MIN_OF(part->slice, part->count - part->done);
         breadth_report report;
         status = steps_run(run, part->step, run->step_count, pairs, count, &report);
         if (status != TML_OK)
@@ -527,6 +716,26 @@ static tml_status poses_upload(const breadth_run *run)
     return tml_buffer_write(job->tml, stream->poses, 0, words, job->poses);
 }
 
+static tml_status crossings_make(breadth_run *run)
+{
+    const collide_job *job = run->job;
+    struct collide_stream *stream = run->stream;
+    tml_status status = TML_OK;
+    if (stream->crossing_room < job->pose_count) {
+        tml_buffer_destroy(job->tml, stream->crossings);
+        stream->crossings = (tml_buffer){0, 0};
+        stream->crossing_room = 0;
+        status = buffer_make(job->tml, TML_U32, job->pose_count, NULL, "crossings of poses",
+                             &stream->crossings);
+        stream->crossing_room = status == TML_OK ? job->pose_count : 0;
+    }
+    run->crossings = tml_alloc_array(job->tml, job->pose_count, sizeof *run->crossings);
+    if (status == TML_OK && !run->crossings)
+        status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                           "tml_collide: no memory for counts of %u poses", job->pose_count);
+    return status;
+}
+
 static tml_status run_prepare(breadth_run *run)
 {
     collide_job *job = run->job;
@@ -540,7 +749,7 @@ static tml_status run_prepare(breadth_run *run)
             limit = TML_MIN_OF(limit, device.memory / 4);
     }
     run->most_room =
-        TML_MIN_OF(TML_MAX_OF(limit / PAIR_BYTES, (uint64_t)ROOM_LEAST), (uint64_t)1 << 30);
+        TML_MIN_OF(TML_MAX_OF(limit / PAIR_BYTES, (uint64_t)ROOM_LEAST), (uint64_t)ROOM_MOST);
     tml_status status = tree_upload(tml, job->a);
     if (status == TML_OK)
         status = tree_upload(tml, job->b);
@@ -549,7 +758,9 @@ static tml_status run_prepare(breadth_run *run)
     run->stream = job->a->stream;
     if (run->stream->room == 0 || run->stream->room > run->most_room)
         status = room_make(tml, run->stream, TML_MIN_OF((uint64_t)ROOM_AT_FIRST, run->most_room));
-    return status == TML_OK ? poses_upload(run) : status;
+    if (status == TML_OK)
+        status = poses_upload(run);
+    return status == TML_OK && job->want == TML_COLLIDE_WANT_COUNT ? crossings_make(run) : status;
 }
 
 tml_status collide_breadth_first(collide_job *job)
@@ -565,7 +776,7 @@ tml_status collide_breadth_first(collide_job *job)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_collide: BREADTH_FIRST takes at most 2^27 poses");
     tml_status status = run_prepare(&run);
-    breadth_part roots = {.slice = run.stream ? run.stream->room : 0};
+    breadth_part roots = {.step = 0};
     if (status == TML_OK) {
         roots.pairs = tml_alloc_array(tml, job->pose_count, sizeof *roots.pairs);
         if (!roots.pairs)
@@ -574,10 +785,16 @@ tml_status collide_breadth_first(collide_job *job)
     }
     if (status == TML_OK) {
         job->node_pairs = job->step_pairs[0] = roots.count = collide_roots(job, roots.pairs);
+        if (job->want == TML_COLLIDE_WANT_FIRST && roots.count > 0)
+            status = probe_run(&run, roots);
+        roots.slice = run.stream->room;
+    }
+    if (status == TML_OK) {
         status = parts_run(&run, roots);
         job->parts = TML_MAX_OF(job->parts, 1u); /* no roots meet */
     }
     tml_free(tml, roots.pairs, (size_t)job->pose_count * sizeof *roots.pairs);
+    tml_free(tml, run.crossings, (size_t)job->pose_count * sizeof *run.crossings);
     tml_free(tml, run.found, (size_t)run.found_room * sizeof *run.found);
     return status;
 }

@@ -122,7 +122,7 @@ typedef struct collide_job {
     tml_collide_want want;
     uint32_t classes;
     size_t memory_limit;
-    /* Results: pairs by pose, in no order within one; how many each pose has; the work done. */
+    /* Results: pairs by pose, but for FIRST, in no order within one; how many each pose has; the work done. */
     tml_collide_pair *pairs;
     uint64_t pair_count;
     uint64_t pair_capacity; /* of the allocation */

@@ -144,3 +144,26 @@ FUNCTION(vec3) collide_corner_at(tml_words triangles, uint slot, uint corner)
     return collide_lane3(triangles, COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +
                                         COLLIDE_CORNER_WORDS * corner + slot % COLLIDE_WIDTH);
 }
+
+FUNCTION(uint) collide_reverse_bits(uint x)
+{
+    x = (x >> 1u & 0x55555555u) | (x & 0x55555555u) << 1u;
+    x = (x >> 2u & 0x33333333u) | (x & 0x33333333u) << 2u;
+    x = (x >> 4u & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4u;
+    x = (x >> 8u & 0x00ff00ffu) | (x & 0x00ff00ffu) << 8u;
+    return x >> 16u | x << 16u;
+}
+
+/* Triangles of a leaf. The host halves them at each level, the left half not the smaller: so with n of them
+ * and 2^k leaves, a leaf has one more than n / 2^k where its number, the k bits reversed, is less than
+ * n mod 2^k. least: n / 2^k; more: n mod 2^k, 32 - k bits to the left. */
+FUNCTION(uint) collide_leaf_lanes(uint least, uint more, uint leaf)
+{
+    return least + (collide_reverse_bits(leaf) < more ? 1u : 0u);
+}
+
+/* Children of a pair: its bits, certain ones and unsure ones. */
+FUNCTION(uint) collide_children(uint met, uint mask)
+{
+    return ((met & mask) | (met & mask) >> 8u) & 0xffu;
+}

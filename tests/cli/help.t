@@ -347,6 +347,8 @@ Finds which triangles of two meshes meet, exactly.
       --find pairs|first|count|distance|inside  what of pairs, the distance, or what is inside
       --self                which triangles of A meet each other
       --fail-if never|contact|none  exit with 3 if they meet, or do not
+      --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
+      --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
   -o, --output FILE         the pairs: .csv .json .npy
       --png FILE            a picture of the triangles that meet
       --help                all options, with defaults and ranges
@@ -402,6 +404,16 @@ What to find:
                             exit with 3, outputs written, where there is contact in
                             some pose, or none in any; --classes chooses what
                             counts, and --find first is quickest (default: never)
+      --method auto|depth-first|breadth-first
+                            how pairs of boxes are followed: one by one on the CPU,
+                            or as a stream on the device; the answer is the same,
+                            but for which pair --find first gives (not with --find
+                            distance; default: auto)
+      --method auto|depth-first|breadth-first
+                            how pairs of boxes are followed: one by one on the CPU,
+                            or as a stream on the device; the answer is the same,
+                            but for which pair --find first gives (not with --find
+                            distance; default: auto)
       --skip-broken         leave out triangles with coordinates that are too large,
                             instead of refusing the mesh
 
