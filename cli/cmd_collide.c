@@ -89,7 +89,7 @@ static const opt collide_options[] = {
              "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
 
     {OPT_SECTION, .help = "What to find"},
-    {OPT_CHOICE, "find", .brief = "what of pairs, the distance, or what is inside",
+    {OPT_CHOICE, "find", .brief = "what of all this",
      .choices = "pairs|first|count|distance|inside", .fallback = "pairs",
      .offset = offsetof(collide_args, find),
      .help = "pairs: which triangles meet; first: one pair for each pose, whether they meet at "
@@ -115,6 +115,7 @@ static const opt collide_options[] = {
     {OPT_CHOICE, "method", .excludes = "find=distance", .brief = "",
      .choices = "auto|depth-first|breadth-first", .fallback = "auto",
      .offset = offsetof(collide_args, method),
+     .brief = "on the CPU, or as a stream",
      .help = "how pairs of boxes are followed: one by one on the CPU, or as a stream on the device; "
              "the answer is the same, but for which pair --find first gives"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),

@@ -72,6 +72,7 @@ static const opt mips_options[] = {
              "without alpha"},
     {OPT_OUTPUT, "sheet", .brief = "", .argument = "FILE.png", .offset = offsetof(mips_args, sheet),
      .endings = ".png",
+     .brief = "a picture of the smaller levels",
      .help = "a picture of the levels from the first that fits into 256 x 256 pixels on, side by "
              "side, enlarged; floats so that their mean is a middle grey"},
     {0},

@@ -156,16 +156,20 @@ void tml_library_close(void *library)
 #else
 #    include <dlfcn.h>
 
-/* Without a version: Android's, which has none. */
 static const char *const library_names[][4] = {
 #    ifdef __APPLE__
     [TML_LIBRARY_VULKAN] = {"libvulkan.1.dylib", "libvulkan.dylib", "libMoltenVK.dylib"},
     [TML_LIBRARY_EGL] = {"libEGL.dylib"},
     [TML_LIBRARY_SHADERC] = {"libshaderc_shared.1.dylib", "libshaderc_shared.dylib"},
     [TML_LIBRARY_NVIDIA] = {NULL},
+#    elif defined(__ANDROID__)
+    [TML_LIBRARY_VULKAN] = {"libvulkan.so"},
+    [TML_LIBRARY_EGL] = {"libEGL.so"},
+    [TML_LIBRARY_SHADERC] = {"libshaderc_shared.so"},
+    [TML_LIBRARY_NVIDIA] = {NULL},
 #    else
-    [TML_LIBRARY_VULKAN] = {"libvulkan.so.1", "libvulkan.so"},
-    [TML_LIBRARY_EGL] = {"libEGL.so.1", "libEGL.so"},
+    [TML_LIBRARY_VULKAN] = {"libvulkan.so.1"},
+    [TML_LIBRARY_EGL] = {"libEGL.so.1"},
     [TML_LIBRARY_SHADERC] = {"libshaderc_shared.so.1", "libshaderc.so.1"},
     [TML_LIBRARY_NVIDIA] = {"libGLX_nvidia.so.0"},
 #    endif

@@ -348,7 +348,6 @@ Finds which triangles of two meshes meet, exactly.
       --self                which triangles of A meet each other
       --fail-if never|contact|none  exit with 3 if they meet, or do not
       --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
-      --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
   -o, --output FILE         the pairs: .csv .json .npy
       --png FILE            a picture of the triangles that meet
       --help                all options, with defaults and ranges
@@ -404,11 +403,6 @@ What to find:
                             exit with 3, outputs written, where there is contact in
                             some pose, or none in any; --classes chooses what
                             counts, and --find first is quickest (default: never)
-      --method auto|depth-first|breadth-first
-                            how pairs of boxes are followed: one by one on the CPU,
-                            or as a stream on the device; the answer is the same,
-                            but for which pair --find first gives (not with --find
-                            distance; default: auto)
       --method auto|depth-first|breadth-first
                             how pairs of boxes are followed: one by one on the CPU,
                             or as a stream on the device; the answer is the same,
@@ -1307,6 +1301,7 @@ Examples:
 ## No line is longer than 84 characters.
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel $command --help; trommel $command -h; done | awk 'length > 84'
       --find pairs|first|count|distance|inside  what of pairs, the distance, or what is inside
+      --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
       --sheet FILE.png      a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged
 ## A manual of macros, without empty lines, for roff.
 $ trommel --man | head -20
