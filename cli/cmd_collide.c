@@ -112,12 +112,12 @@ static const opt collide_options[] = {
      .offset = offsetof(collide_args, fail_if),
      .help = "exit with 3, outputs written, where there is contact in some pose, or none in any; "
              "--classes chooses what counts, and --find first is quickest"},
-    {OPT_CHOICE, "method", .excludes = "find=distance", .brief = "",
+    {OPT_CHOICE, "method", .excludes = "find=distance", .brief = "on the CPU, or as a stream",
      .choices = "auto|depth-first|breadth-first", .fallback = "auto",
      .offset = offsetof(collide_args, method),
-     .brief = "on the CPU, or as a stream",
-     .help = "how pairs of boxes are followed: one by one on the CPU, or as a stream on the device; "
-             "the answer is the same, but for which pair --find first gives"},
+     .help =
+         "how pairs of boxes are followed: one by one on the CPU, or as a stream on the device; "
+         "the answer is the same, but for which pair --find first gives"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
      .help =
          "leave out triangles with coordinates that are too large, instead of refusing the mesh"},

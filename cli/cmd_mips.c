@@ -70,9 +70,8 @@ static const opt mips_options[] = {
      .help = "name.png: writes name_0.png, name_1.png ..., level 0 being the picture; the number "
              "may stand elsewhere, as %02d. Integers become .png, floats .exr, or .pfm or .hdr "
              "without alpha"},
-    {OPT_OUTPUT, "sheet", .brief = "", .argument = "FILE.png", .offset = offsetof(mips_args, sheet),
-     .endings = ".png",
-     .brief = "a picture of the smaller levels",
+    {OPT_OUTPUT, "sheet", .brief = "a picture of the smaller levels", .argument = "FILE.png",
+     .offset = offsetof(mips_args, sheet), .endings = ".png",
      .help = "a picture of the levels from the first that fits into 256 x 256 pixels on, side by "
              "side, enlarged; floats so that their mean is a middle grey"},
     {0},

@@ -15,7 +15,7 @@ static void processor_name(char *out, size_t size)
     char name[49] = "";
 #if defined(__x86_64__)
     uint32_t words[12] = {0};
-    if (__get_cpuid_max(0x80000000u, NULL) >= 0x80000004u)
+    if ((uint32_t)__get_cpuid_max(0x80000000u, NULL) >= 0x80000004u)
         for (uint32_t i = 0; i < 3; i++)
             __get_cpuid(0x80000002u + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
                         &words[4 * i + 3]);
