@@ -9,7 +9,17 @@ FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
     PRECISE float xy = rounded_product(row.x, p.x) + rounded_product(row.y, p.y);
     PRECISE float xyz = xy + rounded_product(row.z, p.z);
     PRECISE float moved = xyz + row.w;
-    return moved;
+    return rounded_product(moved, 1.0f); /* where there is no PRECISE, so that no later sum is joined to this */
+}
+
+/* A difference of vertices as they were rounded. Without PRECISE a compiler takes (p + t) - (q + t) for p - q, as
+ * NVIDIA's does, and a determinant of these has another sign than that of the rounded vertices. */
+FUNCTION(vec3) collide_difference(vec3 p, vec3 q)
+{
+    PRECISE float x = p.x - q.x;
+    PRECISE float y = p.y - q.y;
+    PRECISE float z = p.z - q.z;
+    return VEC3(x, y, z);
 }
 
 FUNCTION(float) collide_pose_low(vec4 row, vec3 low, vec3 high)
@@ -81,8 +91,8 @@ STRUCT_END(collide_plane)
  * distance is subnormal, which takes processors a hundred times as long.) */
 FUNCTION(collide_plane) collide_plane_of(vec3 a, vec3 b, vec3 c)
 {
-    vec3 u = sub3(b, a);
-    vec3 v = sub3(c, a);
+    vec3 u = collide_difference(b, a);
+    vec3 v = collide_difference(c, a);
     float yz = u.y * v.z;
     float zy = u.z * v.y;
     float zx = u.z * v.x;
@@ -102,7 +112,7 @@ FUNCTION(collide_plane) collide_plane_of(vec3 a, vec3 b, vec3 c)
  * the error bound: if z is NaN or at least 2^100, a value may have overflowed. */
 FUNCTION(vec3) collide_sides(collide_plane plane, vec3 p)
 {
-    vec3 w = sub3(p, plane.at);
+    vec3 w = collide_difference(p, plane.at);
     float side = plane.normal.x * w.x + plane.normal.y * w.y + plane.normal.z * w.z;
     float bound = plane.bound.x * abs(w.x) + plane.bound.y * abs(w.y) + plane.bound.z * abs(w.z) +
                   7.52316384526264e-37f;

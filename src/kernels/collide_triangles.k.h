@@ -46,7 +46,7 @@ FUNCTION(float) collide_scale(uint largest)
 
 FUNCTION(vec3) collide_edge(vec3 start, vec3 end, float scale)
 {
-    return scale3(sub3(end, start), scale);
+    return scale3(collide_difference(end, start), scale);
 }
 
 FUNCTION(int) collide_sign(float value, float error)
@@ -160,11 +160,11 @@ FUNCTION(bool) collide_is_apart(float a0, float a1, float a2, float b0, float b1
 FUNCTION(uint)
 collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {
-    vec3 e1 = sub3(a1, a0);
-    vec3 e2 = sub3(a2, a0);
-    vec3 d0 = sub3(b0, a0);
-    vec3 d1 = sub3(b1, a0);
-    vec3 d2 = sub3(b2, a0);
+    vec3 e1 = collide_difference(a1, a0);
+    vec3 e2 = collide_difference(a2, a0);
+    vec3 d0 = collide_difference(b0, a0);
+    vec3 d1 = collide_difference(b1, a0);
+    vec3 d2 = collide_difference(b2, a0);
     uint largest = collide_largest_bits(0u, e1);
     largest = collide_largest_bits(largest, e2);
     largest = collide_largest_bits(largest, d0);
@@ -222,10 +222,10 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
  * through c. */
 FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
 {
-    vec3 p = sub3(a1, c);
-    vec3 q = sub3(a2, c);
-    vec3 r = sub3(b1, c);
-    vec3 s = sub3(b2, c);
+    vec3 p = collide_difference(a1, c);
+    vec3 q = collide_difference(a2, c);
+    vec3 r = collide_difference(b1, c);
+    vec3 s = collide_difference(b2, c);
     uint largest = collide_largest_bits(collide_largest_bits(0u, p), q);
     float scale = collide_scale(collide_largest_bits(collide_largest_bits(largest, r), s));
     if (scale == 0.0f)
@@ -253,9 +253,9 @@ FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
 /* Do triangles p q a and q p b meet outside their shared edge p q? Only if they are coplanar. */
 FUNCTION(uint) collide_at_edge(vec3 p, vec3 q, vec3 a, vec3 b)
 {
-    vec3 e = sub3(q, p);
-    vec3 f = sub3(a, p);
-    vec3 g = sub3(b, p);
+    vec3 e = collide_difference(q, p);
+    vec3 f = collide_difference(a, p);
+    vec3 g = collide_difference(b, p);
     uint largest = collide_largest_bits(collide_largest_bits(0u, e), f);
     float scale = collide_scale(collide_largest_bits(largest, g));
     if (scale == 0.0f)
