@@ -746,11 +746,10 @@ static void collide_by(tml_context *tml, tml_tree *trees[2], const float *pose, 
         for (int k = 0; k <= COLLIDE_LEVELS_MAX && !has_sizes; k++)
             trees[i]->level_size[k] = 0;
     }
-    CHECK_OK(tml,
-             tml_collide(tml,
-                         &(tml_collide_desc){
-                             .a = trees[0], .b = trees[1], .poses = pose, .pose_count = 1},
-                         out));
+    CHECK_OK(tml, tml_collide(tml,
+                              &(tml_collide_desc){
+                                  .a = trees[0], .b = trees[1], .poses = pose, .pose_count = 1},
+                              out));
     for (int i = 0; i < 2; i++)
         memcpy(trees[i]->level_size, sizes[i], sizeof sizes[i]);
 }
@@ -1292,6 +1291,66 @@ static void check_engine(tml_engine_kind engine)
     mesh_free(&a);
     mesh_free(&b);
     tml_close(tml);
+}
+
+/* Fans of six triangles around vertices that lie, but for their rounding, in the planes of b's moved triangles: which
+ * of a fan's triangles these cut depends on the last bit of each vertex. A compiler that computes with the vertices
+ * as they were before they were rounded finds others. */
+TEST(vertices_near_moved_planes)
+{
+    enum { FANS = 100, CORNERS = 6 };
+    mesh a = mesh_make(FANS * (CORNERS + 1), FANS * CORNERS), b = mesh_make(3 * FANS, FANS);
+    float pose[12];
+    random_pose(0, pose);
+    for (int r = 0; r < 3; r++)
+        pose[4 * r + 3] = random_float(0.4f, 0.6f);
+    for (uint32_t f = 0; f < FANS; f++) {
+        float middle[3], *hub = a.vertices + 3 * (CORNERS + 1) * f, moved[9];
+        for (int c = 0; c < 3; c++)
+            middle[c] = random_float(-0.5f, 0.5f);
+        for (uint32_t i = 0; i < 9; i++)
+            b.vertices[9 * f + i] = middle[i % 3] + random_float(-0.01f, 0.01f);
+        for (uint32_t i = 0; i < 3; i++)
+            b.indices[3 * f + i] = 3 * f + i;
+        corners_of(&b, f, pose, moved);
+        for (int c = 0; c < 3; c++)
+            hub[c] = (float)(((double)moved[c] + moved[3 + c] + moved[6 + c]) / 3);
+        for (uint32_t k = 0; k < CORNERS; k++) {
+            for (int c = 0; c < 3; c++)
+                hub[3 * (k + 1) + (uint32_t)c] = hub[c] + random_float(-0.01f, 0.01f);
+            uint32_t *corner = a.indices + 3 * (CORNERS * f + k);
+            corner[0] = (CORNERS + 1) * f;
+            corner[1] = corner[0] + 1 + k;
+            corner[2] = corner[0] + 1 + (k + 1) % CORNERS;
+        }
+    }
+    pair_list list = every_pair(&a, &b, pose, 1);
+    CHECK(list.count > 2 * FANS);
+    static const tml_engine_kind engines[] = {TML_ENGINE_CPU, TML_ENGINE_VULKAN, TML_ENGINE_GL};
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        tml_context *tml = open_engine(engines[e], 0);
+        if (!tml) {
+            printf("  no device of engine %d\n", (int)engines[e]);
+            continue;
+        }
+        tml_tree *trees[2] = {tree_of(tml, &a), tree_of(tml, &b)};
+        for (int method = TML_COLLIDE_METHOD_DEPTH_FIRST;
+             method <= TML_COLLIDE_METHOD_BREADTH_FIRST; method++) {
+            tml_collide_desc desc = {.a = trees[0], .b = trees[1], .poses = pose, .pose_count = 1};
+            tml_collide_result result;
+            desc.method = (tml_collide_method)method;
+            if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+                CHECK(same_pairs(&result, &list));
+                tml_collide_free(tml, &result);
+            }
+        }
+        tml_tree_destroy(tml, trees[0]);
+        tml_tree_destroy(tml, trees[1]);
+        tml_close(tml);
+    }
+    free(list.pairs);
+    mesh_free(&a);
+    mesh_free(&b);
 }
 
 /* Every kernel of the descent at a size that the slowest drivers bear: two meshes in one pose and in several,

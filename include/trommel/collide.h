@@ -143,8 +143,8 @@ typedef enum tml_collide_want {
 
 /* How pairs of nodes are followed. Every method gives the same result. */
 typedef enum tml_collide_method {
-    /* GPUs: BREADTH_FIRST, but for WANT_FIRST of up to 64 poses a thread of the host, which are
-     * DEPTH_FIRST sooner than the stream; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
+    /* GPUs: BREADTH_FIRST, but for WANT_FIRST on OpenGL ES, and on Vulkan of up to 64 poses a thread of the
+     * host, which are DEPTH_FIRST sooner than the stream; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
     TML_COLLIDE_METHOD_AUTO,
     TML_COLLIDE_METHOD_DEPTH_FIRST, /* on the host: threads that follow single pairs down */
     /* on the device: a stream of pairs, expanded level by level. COUNT adds up there what certainly
@@ -281,8 +281,8 @@ typedef struct tml_tree_nearest_desc {
     tml_buffer points; /* f32x3 */
     tml_length length; /* how many of them count; a length on the device is read (waits) */
     tml_tree_rule rule;
-    bool is_signed;       /* distances are negative inside, by rule, and 0 on a triangle */
-    tml_buffer sides;     /* u8: a tml_tree_side for each point; as flags of tml_compact, 0 is outside */
+    bool is_signed; /* distances are negative inside, by rule, and 0 on a triangle */
+    tml_buffer sides; /* u8: a tml_tree_side a point; as flags of tml_compact, 0 is outside */
     tml_buffer distances; /* f32: to the nearest triangle */
     tml_buffer positions; /* f32x3: the nearest point of the mesh */
     tml_buffer triangles; /* u32: the triangle it lies on */

@@ -9,7 +9,8 @@ FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
     PRECISE float xy = rounded_product(row.x, p.x) + rounded_product(row.y, p.y);
     PRECISE float xyz = xy + rounded_product(row.z, p.z);
     PRECISE float moved = xyz + row.w;
-    return rounded_product(moved, 1.0f); /* where there is no PRECISE, so that no later sum is joined to this */
+    /* Where there is no PRECISE, no later sum is joined to this one either. */
+    return rounded_product(moved, 1.0f);
 }
 
 /* A difference of vertices as they were rounded. Without PRECISE a compiler takes (p + t) - (q + t) for p - q, as
