@@ -492,12 +492,11 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);
     if (status != TML_OK)
         return status;
-    const tml_engine *engine = job->tml->engine;
     bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
                     (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(job));
 #ifdef TML_VULKAN
-    if (engine->learn)
-        engine->learn(job->tml, collide_own_kernels);
+    if (job->tml->engine->learn)
+        job->tml->engine->learn(job->tml, collide_own_kernels);
 #endif
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }
