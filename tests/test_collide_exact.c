@@ -15,6 +15,7 @@
 
 #include "kernels/kernel.h"
 
+#include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
 #include "kernels/kernel_end.h"
 
