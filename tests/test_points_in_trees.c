@@ -159,7 +159,7 @@ static bool cast(const mesh *m, const point *p, const point *to, uint32_t *count
     for (uint32_t i = 0; i < m->count; i++) {
         const point *t = m->corners + 3 * i;
         int from = orientation(&t[0], &t[1], &t[2], p), end = orientation(&t[0], &t[1], &t[2], to);
-        int side[3], sum = 0;
+        int side[3];
         bool is_flat = area(&t[0], &t[1], &t[2], 0) == 0 && area(&t[0], &t[1], &t[2], 1) == 0 &&
                        area(&t[0], &t[1], &t[2], 2) == 0;
         if (is_flat)
@@ -169,7 +169,7 @@ static bool cast(const mesh *m, const point *p, const point *to, uint32_t *count
         if (from == 0 || from == end)
             continue; /* in the plane, but not on the triangle: the ray leaves the plane */
         for (int k = 0; k < 3; k++)
-            sum += side[k] = orientation(p, to, &t[k], &t[(k + 1) % 3]);
+            side[k] = orientation(p, to, &t[k], &t[(k + 1) % 3]);
         if ((side[0] >= 0 && side[1] >= 0 && side[2] >= 0) ||
             (side[0] <= 0 && side[1] <= 0 && side[2] <= 0)) {
             if (side[0] == 0 || side[1] == 0 || side[2] == 0)

@@ -344,10 +344,10 @@ Finds which triangles of two meshes meet, exactly.
       --translate X,Y,Z     move B
       --rotate X,Y,Z        before that, rotate B about x, y, z, in degrees
       --pose FILE           many poses of B, a matrix each
-      --find pairs|first|count|distance|inside  what of pairs, the distance, or what is inside
+      --find pairs|first|count|distance|inside  what of all this
       --self                which triangles of A meet each other
       --fail-if never|contact|none  exit with 3 if they meet, or do not
-      --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
+      --method auto|depth-first|breadth-first  on the CPU, or as a stream
   -o, --output FILE         the pairs: .csv .json .npy
       --png FILE            a picture of the triangles that meet
       --help                all options, with defaults and ranges
@@ -746,7 +746,7 @@ Makes the mip chain of a picture of any size.
       --levels N            how many levels; default: down to 1 x 1
       --log                 levels of log2 of luminance
   -o, --output FILE         name.png: writes name_0.png, name_1.png ...
-      --sheet FILE.png      a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged
+      --sheet FILE.png      a picture of the smaller levels
       --help                all options, with defaults and ranges
 $ trommel mips --help
 Usage: trommel mips [OPTION...] IN
@@ -1300,9 +1300,6 @@ Examples:
   trommel reduce in.npy --sum
 ## No line is longer than 84 characters.
 $ for command in surface index collide subdivide exposure mips info convert draw devices compact scan reduce; do trommel $command --help; trommel $command -h; done | awk 'length > 84'
-      --find pairs|first|count|distance|inside  what of pairs, the distance, or what is inside
-      --method auto|depth-first|breadth-first  how pairs of boxes are followed: one by one on the CPU, or as a stream on the device
-      --sheet FILE.png      a picture of the levels from the first that fits into 256 x 256 pixels on, side by side, enlarged
 ## A manual of macros, without empty lines, for roff.
 $ trommel --man | head -20
 .TH TROMMEL 1 "" "trommel 0.1.0" "User Commands"
