@@ -1,17 +1,20 @@
 // Surfaces of one field of 64^3 or 128^3 samples, made and drawn by this library and by others in the same browser.
 // All take the same samples at the same isovalue, in turns; a turn ends when the device has finished.
 //
-// Two questions, two tables:
+// Three questions, three tables:
 //   points   a cloud of points that moves each frame: field and surface stay on the device. Beside it the
 //            classic pipeline of 2008 (Dyken et al.), after the same field: what a page with WebGL did so far.
 //            Both without normals and without drawing, of which the classic has none.
 //   samples  that many floats in an array: uploaded, extracted, drawn. Beside it three.js's MarchingCubes and
 //            Mol*'s, on the CPU and on the GPU. What their interfaces leave no choice in, they do: three.js makes a
 //            soup, and Mol*'s GPU path waits for its count.
+//   moving   the points move each frame, and three.js draws: what the CPU engine or the device makes of them, or its
+//            own MarchingCubes. Its balls have another kernel: they reach as far, and as many samples are inside.
 import { LiveSurface } from "../lib/live_surface.js";
 import { MeshRenderer } from "../lib/mesh_renderer.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { createPapers, surface } from "../lib/papers.js";
+import { clearPicture } from "../lib/programs.js";
 import { scenes } from "../lib/scenes.js";
 import { Trommel } from "../trommel/index.js";
 
@@ -35,6 +38,7 @@ function finish(gl) {
 
 const cloud = scenes.find(({ id }) => id === "swarm").create(7);
 const { kernel, iso } = scenes.find(({ id }) => id === "swarm");
+const fieldOf = (grid) => ({ points: cloud.positions, radius: cloud.radius, kernel, kind: "sum", grid });
 const view = (() => {
     const camera = new OrbitCamera();
     return camera.view(1);
@@ -83,7 +87,7 @@ class Ours {
         finish(this.gl);
     }
     draw() {
-        this.renderer.clear(PICTURE, PICTURE);
+        clearPicture(this.gl, PICTURE, PICTURE);
         this.renderer.drawMesh(this.live.mesh(IDENTITY), view, LOOK);
     }
 }
@@ -132,9 +136,22 @@ async function measure(candidates, turns) {
 }
 
 // The other libraries, where scripts/web-bench has put them together.
-async function others(...args) {
-    const { peers } = await import("./peers/peers.js").catch(() => ({ peers: [] }));
-    return Promise.all(peers.map(async ({ name, make }) => ({ name, ...(await make(...args)) })));
+async function others(kind, task) {
+    const { [kind]: peers = [] } = await import("./peers/peers.js").catch(() => ({}));
+    return Promise.all(peers.map(async ({ name, make }) => ({ name, ...(await make(task)) })));
+}
+
+// Field and surface on a context that something else draws with: buffers for its shaders, and what a frame enqueues.
+async function createOnDevice(gl, grid, room) {
+    const t = await Trommel.create(gl);
+    const volume = t.buffer({ type: "f32", count: grid.dims[0] ** 3 });
+    const [vertices, normals] = ["vertices", "normals"].map((label) => t.buffer({ type: "f32x3", count: room, label }));
+    const counts = t.buffer({ type: "u32", count: 2 });
+    const step = () => t.batch(() => {
+        t.field(fieldOf(grid), volume);
+        t.surfaceEnqueue({ ...grid, volume, iso, normals: "central", soup: true, vertices, vertexNormals: normals, counts });
+    });
+    return { glsl: t.glsl, buffers: { vertices, normals, counts }, step };
 }
 
 export async function run(side, turns = TURNS, tell = () => {}) {
@@ -162,21 +179,38 @@ export async function run(side, turns = TURNS, tell = () => {}) {
     const values = await ours.live.volume.readAsync();
     const cpu = await Trommel.create(null, { engine: "cpu", threads: 1 });
     const extractOnCpu = () => cpu.surface({ ...grid, data: values }, { iso, normals: "central" });
-    const task = { extractOnCpu, values, side, iso, triangles: ours.live.triangleCount, picture: PICTURE, context, finish };
+    const evaluated = cpu.buffer({ type: "f32", count: side ** 3 });
+    const evaluateAndExtractOnCpu = () => {
+        cpu.field(fieldOf(grid), evaluated);
+        return cpu.surface({ ...grid, data: evaluated }, { iso, normals: "central" });
+    };
+    const task = {
+        extractOnCpu, evaluateAndExtractOnCpu, createOnDevice: (shared, room) => createOnDevice(shared, grid, room),
+        values, points: cloud, side, iso, triangles: ours.live.triangleCount, picture: PICTURE, context, finish,
+    };
     const samples = await measure([
         { name: "trommel: uploaded, extracted, drawn", triangles, turn: () => ours.samples(values, "central") },
-        ...(await others(task)),
+        ...(await others("samples", task)),
     ], turns);
     tell("samples", samples);
+
+    const inMotion = await others("moving", task);
+    if (inMotion.length)
+        inMotion[0].before = move;
+    const moving = await measure(inMotion, turns);
+    tell("moving", moving);
     ours.live.close();
     cpu.close();
     trommel.close();
-    return { device, points, samples };
+    return { device, points, samples, moving };
 }
 
 // ---- the page ---------------------------------------------------------------------------------------
 
-const titles = { points: "From points, on the device", samples: "From an array of samples, to the picture" };
+const titles = {
+    points: "From points, on the device", samples: "From an array of samples, to the picture",
+    moving: "From moving points, to the picture",
+};
 
 function show(title, rows) {
     const body = document.querySelector("tbody");

@@ -1,8 +1,9 @@
 // The other libraries of the comparison: three.js's MarchingCubes, and Mol*'s marching cubes on the CPU and on
-// the GPU. Each takes the samples anew each turn, as an array, and ends when the device has finished. Bundled
-// by scripts/web-bench, which installs them.
+// the GPU. Each takes the samples anew each turn, as an array, or makes them of points that have moved, and ends
+// when the device has finished. Bundled by scripts/web-bench, which installs them.
 import {
-    BufferAttribute, BufferGeometry, DirectionalLight, Mesh, MeshStandardMaterial, PerspectiveCamera, Scene, WebGLRenderer,
+    BufferAttribute, BufferGeometry, DirectionalLight, DoubleSide, ExternalTexture, GLSL3, Mesh, MeshStandardMaterial,
+    PerspectiveCamera, RawShaderMaterial, Scene, WebGLRenderer,
 } from "three";
 import { MarchingCubes } from "three/examples/jsm/objects/MarchingCubes.js";
 import { computeMarchingCubesMesh } from "molstar/lib/mol-geo/util/marching-cubes/algorithm.js";
@@ -10,6 +11,7 @@ import { extractIsosurface } from "molstar/lib/mol-gl/compute/marching-cubes/iso
 import { createContext } from "molstar/lib/mol-gl/webgl/context.js";
 import { Mat4, Tensor, Vec2, Vec3 } from "molstar/lib/mol-math/linear-algebra.js";
 import { createVolumeTexture2d, getVolumeTexture2dLayout } from "molstar/lib/mol-repr/volume/util.js";
+import { surfacePixels, surfaceVertices } from "../../../packages/trommel/examples/shaders.js";
 
 // A stage of three.js's that looks at a cube of that side around middle.
 function stage({ context, picture }, object, middle, side) {
@@ -25,20 +27,44 @@ function stage({ context, picture }, object, middle, side) {
 }
 const clay = () => new MeshStandardMaterial({ color: 0xcc7744 });
 
-async function three(task) {
-    const { values, side, iso, triangles, finish } = task;
-    const cubes = new MarchingCubes(side, clay(), false, false, Math.ceil(triangles * 1.4));
-    cubes.isolation = iso;
+const cubesOf = ({ side, triangles }) => new MarchingCubes(side, clay(), false, false, Math.ceil(triangles * 1.4));
+
+// cubes with the samples that fill makes each turn.
+function drawnCubes(task, cubes, fill) {
     const { gl, draw } = stage(task, cubes, 0, 2);
     return {
         triangles: () => cubes.count / 3,
         turn() {
-            cubes.field.set(values);
+            fill();
             cubes.update();
             draw();
-            finish(gl);
+            task.finish(gl);
         },
     };
+}
+
+async function three(task) {
+    const cubes = cubesOf(task);
+    cubes.isolation = task.iso;
+    return drawnCubes(task, cubes, () => cubes.field.set(task.values));
+}
+
+// Its own balls: as far as the points reach, and with as many samples inside at first.
+async function threeBalls(task) {
+    const { points: { positions, radius }, values, iso } = task;
+    const cubes = cubesOf(task);
+    const SUBTRACT = 12; // what its example takes
+    const fill = () => {
+        cubes.reset();
+        for (let i = 0; i < positions.length; i += 3) {
+            const [x, y, z] = positions.subarray(i, i + 3);
+            cubes.addBall((x + 1) / 2, (y + 1) / 2, (z + 1) / 2, SUBTRACT * (radius / 2) ** 2, SUBTRACT);
+        }
+    };
+    fill();
+    const outside = values.reduce((count, value) => count + (value <= iso), 0);
+    cubes.isolation = cubes.field.slice().sort()[outside];
+    return drawnCubes(task, cubes, fill);
 }
 
 const tensor = ({ values, side }) => Tensor.create(Tensor.Space([side, side, side], [2, 1, 0], Float32Array), Tensor.Data1(values));
@@ -80,6 +106,40 @@ async function trommelCpu(task) {
     return drawnByThree(task, 0, 2, task.extractOnCpu);
 }
 
+async function trommelCpuMoving(task) {
+    return drawnByThree(task, 0, 2, task.evaluateAndExtractOnCpu);
+}
+
+// The picture's share, of which emulated WebGL makes much.
+async function drawingAlone(task) {
+    const made = task.extractOnCpu();
+    return drawnByThree(task, 0, 2, () => made);
+}
+
+// As the package's example: the context is shared, the material looks up the textures, nothing is read back.
+async function trommelDevice(task) {
+    const gl = task.context();
+    const room = 3 * Math.ceil(task.triangles * 1.4);
+    const { glsl, buffers, step } = await task.createOnDevice(gl, room);
+    const uniforms = { aspect: { value: 1 } };
+    for (const [name, buffer] of Object.entries(buffers))
+        uniforms[name] = { value: new ExternalTexture(buffer.texture.texture) };
+    const geometry = new BufferGeometry();
+    geometry.setDrawRange(0, room);
+    const mesh = new Mesh(geometry, new RawShaderMaterial({
+        glslVersion: GLSL3, vertexShader: surfaceVertices(glsl), fragmentShader: surfacePixels, uniforms, side: DoubleSide,
+    }));
+    const { draw } = stage({ ...task, context: () => gl }, mesh, 0, 2);
+    return {
+        triangles: () => buffers.counts.readCount(1),
+        turn() {
+            step();
+            draw();
+            task.finish(gl);
+        },
+    };
+}
+
 // The samples as floats in its texture, as Mol* prepares them; the surface into its three textures. It is
 // spared the drawing.
 async function molstarGpu(task) {
@@ -108,9 +168,15 @@ async function molstarGpu(task) {
     };
 }
 
-export const peers = [
+export const samples = [
     { name: "trommel on the CPU, drawn by three.js", make: trommelCpu },
+    { name: "the same mesh drawn by three.js alone", make: drawingAlone },
     { name: "three.js MarchingCubes, drawn", make: three },
     { name: "Mol* on the CPU, drawn by three.js", make: molstarCpu },
     { name: "Mol* on the GPU, not drawn", make: molstarGpu },
+];
+export const moving = [
+    { name: "trommel on the CPU, drawn by three.js", make: trommelCpuMoving },
+    { name: "trommel on the device, drawn by three.js", make: trommelDevice },
+    { name: "three.js MarchingCubes with its balls, drawn", make: threeBalls },
 ];
