@@ -37,6 +37,14 @@ quietly runtime/bin/trommel --version
 rm -r runtime dev
 echo "ok components runtime and dev"
 
+# A static library shares its names with its user, who may have a gl_draw too.
+for archive in $(find "$prefix" -name 'libtrommel*.a'); do
+    names=$(nm -g --defined-only "$archive" 2>/dev/null | awk 'NF == 3 { print $3 }')
+    [ "$(echo "$names" | wc -l)" -gt 50 ] || fail "$archive defines nothing"
+    ! echo "$names" | grep -v '^tml_' || fail "$archive defines these, without the library's prefix"
+done
+echo "ok static libraries define tml_ names alone"
+
 library=$(dirname "$(find "$prefix" -name trommel.pc)")/..
 PKG_CONFIG_PATH=$library/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH

@@ -1,11 +1,10 @@
 /* The files of a folder, in the order in which a person would number them. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "io/folder.h"
+#include "io/io_system.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -84,26 +83,35 @@ static tml_status add_name(tml_context *tml, const char *call, const char *path,
     return TML_OK;
 }
 
+typedef struct listing {
+    tml_context *tml;
+    const char *call, *path;
+    io_folder *out;
+    tml_status status;
+} listing;
+
+static bool visit(void *user, const char *name)
+{
+    listing *l = user;
+    char inside[IO_PATH_SIZE + FOLDER_NAME_SIZE];
+    if (*name == '.' || strlen(name) >= FOLDER_NAME_SIZE)
+        return true;
+    snprintf(inside, sizeof inside, "%s/%s", l->path, name);
+    if (tml_io_path_kind(inside) == IO_KIND_FILE)
+        l->status = add_name(l->tml, l->call, l->path, name, l->out);
+    return l->status == TML_OK;
+}
+
 tml_status tml_folder_list(tml_context *tml, const char *call, const char *path, io_folder *out)
 {
-    char inside[IO_PATH_SIZE + FOLDER_NAME_SIZE];
-    tml_status status = TML_OK;
     *out = (io_folder){0};
-    DIR *directory = opendir(path);
-    if (!directory)
+    listing l = {tml, call, path, out, TML_OK};
+    if (!tml_io_folder_visit(path, visit, &l))
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: %s: cannot be opened: %s", call, path,
                          strerror(errno));
-    for (struct dirent *entry; status == TML_OK && (entry = readdir(directory));) {
-        struct stat info;
-        snprintf(inside, sizeof inside, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] != '.' && strlen(entry->d_name) < FOLDER_NAME_SIZE &&
-            stat(inside, &info) == 0 && S_ISREG(info.st_mode))
-            status = add_name(tml, call, path, entry->d_name, out);
-    }
-    closedir(directory);
     if (out->count)
         qsort(out->names, out->count, sizeof *out->names, compare_names);
-    return status;
+    return l.status;
 }
 
 void tml_folder_free(tml_context *tml, io_folder *folder)

@@ -4,19 +4,17 @@
  * Large contents are read straight into their destination by pread: no second copy as with stdio,
  * and no SIGBUS as with mmap when another process shortens the file meanwhile. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #ifdef TML_BZIP2
 #    include <bzlib.h>
 #endif
 
 #include "io/io_internal.h"
+#include "io/io_system.h"
 
 enum {
     READ_CHUNK =
@@ -76,19 +74,17 @@ tml_status tml_io_open(tml_context *tml, const char *call, const char *path, io_
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is %s", call,
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
     snprintf(out->path, sizeof out->path, "%s", path);
-    out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
+    out->fd = tml_io_file_open(path);
     if (out->fd < 0)
         return tml_io_error(out, TML_ERROR_FILE_ACCESS, "cannot be opened: %s", strerror(errno));
-    struct stat info;
+    io_kind kind = tml_io_file_kind(out->fd, &out->size);
     tml_status status = TML_OK;
-    if (fstat(out->fd, &info) != 0)
+    if (kind == IO_KIND_NONE)
         status =
             tml_io_error(out, TML_ERROR_FILE_ACCESS, "cannot be examined: %s", strerror(errno));
-    else if (!S_ISREG(info.st_mode))
+    else if (kind != IO_KIND_FILE)
         status = tml_io_error(out, TML_ERROR_FILE_ACCESS, "is %s; pass a regular file",
-                              S_ISDIR(info.st_mode) ? "a folder" : "a pipe or a device");
-    else
-        out->size = (uint64_t)info.st_size;
+                              kind == IO_KIND_FOLDER ? "a folder" : "a pipe or a device");
     if (status != TML_OK)
         tml_io_close(out);
     return status;
@@ -127,7 +123,7 @@ bool tml_io_has_beside(const io_file *header, const char *name)
 {
     char path[2 * IO_PATH_SIZE];
     path_beside(header, name, path);
-    return stays_inside(name) && !header->memory && access(path, R_OK) == 0;
+    return stays_inside(name) && !header->memory && tml_io_path_is_readable(path);
 }
 
 tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out)
@@ -149,7 +145,7 @@ tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *
 void tml_io_close(io_file *file)
 {
     if (file->fd >= 0)
-        close(file->fd);
+        (void)tml_io_file_close(file->fd);
     file->fd = -1;
 }
 
@@ -161,9 +157,7 @@ int tml_io_read_quietly(const io_file *file, uint64_t offset, void *out, size_t 
     }
     uint8_t *to = out;
     while (size) {
-        ssize_t got = pread(file->fd, to, size, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
+        int64_t got = tml_io_file_read_at(file->fd, to, size, offset);
         if (got <= 0)
             return got < 0 ? errno : -1;
         to += got;

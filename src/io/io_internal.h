@@ -248,6 +248,7 @@ io_span tml_io_trim(io_span span);
 bool tml_io_is(io_span span, const char *word);          /* equal */
 bool tml_io_is_any_case(io_span span, const char *word); /* equal, ASCII letters of either case */
 bool tml_io_starts_with(io_span span, const char *prefix);
+const char *tml_io_find(io_span span, const char *word); /* where it stands first; NULL: nowhere */
 /* Copies into a NUL-terminated string of size bytes, cut where it does not fit. */
 void tml_io_copy(char *out, size_t size, io_span span);
 static inline io_text io_text_of(io_span span)

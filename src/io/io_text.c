@@ -3,10 +3,10 @@
  * Reals: up to 2^53 and 10^22 both factors are exact doubles, so one multiplication or division
  * rounds correctly (Clinger: How to Read Floating Point Numbers Accurately. 1990); that covers
  * nearly all numbers in files. The rest goes to the C library under its "C" locale. */
-#include <locale.h>
 #include <stdlib.h>
 
 #include "io/io_internal.h"
+#include "io/io_system.h"
 
 static bool is_blank(char c)
 {
@@ -73,6 +73,15 @@ bool tml_io_is_any_case(io_span span, const char *word)
     return true;
 }
 
+const char *tml_io_find(io_span span, const char *word)
+{
+    const size_t size = strlen(word);
+    for (size_t i = 0; i + size <= span.size; i++)
+        if (memcmp(span.text + i, word, size) == 0)
+            return span.text + i;
+    return NULL;
+}
+
 bool tml_io_starts_with(io_span span, const char *prefix)
 {
     size_t size = strlen(prefix);
@@ -119,12 +128,8 @@ static bool parse_f64_slowly(io_span span, double *out)
     if (span.size >= sizeof copy)
         return false;
     tml_io_copy(copy, sizeof copy, span);
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* static in glibc and musl */
-    if (!c_locale)
-        return false;
-    double value = strtod_l(copy, NULL, c_locale);
-    freelocale(c_locale);
-    if (value - value != 0) /* overflowed */
+    double value;
+    if (!tml_io_strtod(copy, &value) || value - value != 0) /* overflowed */
         return false;
     *out = value;
     return true;
@@ -198,17 +203,12 @@ size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value)
                                 value != value ? "nan"
                                 : value > 0    ? "inf"
                                                : "-inf");
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(c_locale);
     int length = 0;
     double back = 0;
     for (int precision = 15; precision <= 17; precision++) { /* 15 digits may do, 17 always do */
-        length = snprintf(out, IO_NUMBER_SIZE, "%.*g", precision, value);
+        length = tml_io_print_double(out, IO_NUMBER_SIZE, precision, value);
         if (tml_io_parse_f64((io_span){out, (size_t)length}, &back) && back == value)
             break;
     }
-    uselocale(before);
-    if (c_locale)
-        freelocale(c_locale);
     return (size_t)length;
 }

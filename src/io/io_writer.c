@@ -2,15 +2,12 @@
  * failure. There is no fsync: a crash of the program leaves the old file or the new one; after a
  * crash of the machine that depends on the file system. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/io_internal.h"
+#include "io/io_system.h"
 
 enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200, ROWS_PIECE = 256 << 10 };
 enum { WRITERS_MOST = 4 }; /* of one file: the system takes them one after the other */
@@ -21,7 +18,7 @@ static bool fail(io_writer *writer, tml_status status, const char *what, int err
     if (writer->status != TML_OK)
         return false;
     writer->status = status;
-    if (error == ENOSPC || error == EDQUOT) {
+    if (tml_io_is_disk_full(error)) {
         char needed[64] = "more";
         if (writer->expected)
             snprintf(needed, sizeof needed, "%" PRIu64 " bytes", writer->expected);
@@ -42,14 +39,14 @@ static int create_temporary(io_writer *writer)
     const char *slash = strrchr(writer->target, '/');
     int folder = slash ? (int)(slash + 1 - writer->target) : 0;
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
-        int length =
-            snprintf(writer->temporary, sizeof writer->temporary, "%.*s%.*s.%ld-%d.tmp", folder,
-                     writer->target, NAME_SHOWN, writer->target + folder, (long)getpid(), i);
+        int length = snprintf(writer->temporary, sizeof writer->temporary, "%.*s%.*s.%lu-%d.tmp",
+                              folder, writer->target, NAME_SHOWN, writer->target + folder,
+                              tml_io_process_number(), i);
         if (length < 0 || (size_t)length >= sizeof writer->temporary) {
             errno = ENAMETOOLONG;
             return -1;
         }
-        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = tml_io_file_create(writer->temporary);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -65,25 +62,24 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
     snprintf(out->path, sizeof out->path, "%s", path);
     /* A link stays a link: what it points to is replaced. */
-    if (!realpath(path, out->target))
+    if (!tml_io_path_resolve(path, out->target, sizeof out->target))
         snprintf(out->target, sizeof out->target, "%s", path);
 
-    struct stat info;
-    bool exists = stat(out->target, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode)) {
+    io_kind kind = tml_io_path_kind(out->target);
+    if (kind == IO_KIND_FOLDER) {
         fail(out, TML_ERROR_FILE_ACCESS, "is a folder; pass a file's name", 0);
         return out->status;
     }
-    if (exists && !S_ISREG(info.st_mode))
-        out->fd = open(out->target, O_WRONLY | O_CLOEXEC);
+    if (kind == IO_KIND_OTHER)
+        out->fd = tml_io_file_open_device(out->target);
     else
         out->fd = create_temporary(out);
     if (out->fd < 0) {
         fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         return out->status;
     }
-    if (exists && out->temporary[0])
-        (void)fchmod(out->fd, info.st_mode & 07777); /* as before, where the system lets us */
+    if (kind == IO_KIND_FILE)
+        tml_io_file_copy_rights(out->fd, out->target);
     out->buffer = tml_alloc(tml, IO_WRITER_BUFFER);
     if (!out->buffer) {
         fail(out, TML_ERROR_OUT_OF_MEMORY, "no memory for a write buffer", 0);
@@ -91,19 +87,6 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     }
     tml_io_progress_start(&out->progress, tml, "write", expected);
     return TML_OK;
-}
-
-/* Reserves disk space for a file of that size, where the system can. False, with errno set, if
- * there is not enough. */
-static bool has_room(int fd, uint64_t size)
-{
-#ifdef __linux__
-    return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) == 0 ||
-           (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
-#else
-    (void)fd, (void)size;
-    return true;
-#endif
 }
 
 tml_status tml_io_team_create(tml_context *tml, const char *call, const char *path,
@@ -118,7 +101,7 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
          * by the process that knows how much is needed. */
         if (!out->temporary[0])
             fail(out, TML_ERROR_UNSUPPORTED, "is no regular file, which several processes need", 0);
-        else if (expected && !has_room(out->fd, expected))
+        else if (expected && !tml_io_file_reserve(out->fd, expected))
             fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         status = out->status;
     } else {
@@ -135,9 +118,7 @@ static bool put(io_writer *writer, const uint8_t *data, size_t size)
 {
     while (size) {
         size_t chunk = size < IO_WRITER_BUFFER ? size : IO_WRITER_BUFFER;
-        ssize_t wrote = write(writer->fd, data, chunk);
-        if (wrote < 0 && errno == EINTR)
-            continue;
+        int64_t wrote = tml_io_file_write(writer->fd, data, chunk);
         if (wrote < 0)
             return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         data += wrote;
@@ -201,14 +182,14 @@ bool tml_io_seek(io_writer *writer, uint64_t offset)
     if (writer->status != TML_OK || !flush(writer))
         return false;
     writer->written = offset;
-    return lseek(writer->fd, (off_t)offset, SEEK_SET) >= 0 ||
+    return tml_io_file_seek(writer->fd, offset) ||
            fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
 }
 
 bool tml_io_is_regular(const char *path)
 {
-    struct stat info;
-    return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+    io_kind kind = tml_io_path_kind(path);
+    return kind == IO_KIND_NONE || kind == IO_KIND_FILE;
 }
 
 /* ---- rows by several threads ------------------------------------------------------------------ */
@@ -228,14 +209,12 @@ typedef struct rows_job {
 static bool put_at(int fd, const uint8_t *data, size_t size, uint64_t offset)
 {
     while (size) {
-        ssize_t wrote = pwrite(fd, data, size, (off_t)offset);
-        if (wrote < 0 && errno != EINTR)
+        int64_t wrote = tml_io_file_write_at(fd, data, size, offset);
+        if (wrote < 0)
             return false;
-        if (wrote > 0) {
-            data += wrote;
-            offset += (uint64_t)wrote;
-            size -= (size_t)wrote;
-        }
+        data += wrote;
+        offset += (uint64_t)wrote;
+        size -= (size_t)wrote;
     }
     return true;
 }
@@ -290,10 +269,10 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
 static void finish_team(io_writer *writer)
 {
     const tml_team *team = writer->team;
-    struct stat info;
+    uint64_t size;
     writer->status = team->close(team->user, writer->tml);
     if (writer->status == TML_OK && writer->fd >= 0 &&
-        (fstat(writer->fd, &info) != 0 || (uint64_t)info.st_size != writer->expected))
+        (tml_io_file_kind(writer->fd, &size) == IO_KIND_NONE || size != writer->expected))
         fail(writer, TML_ERROR_FILE_ACCESS, "is not as long as it should be: is the disk full?", 0);
 }
 
@@ -305,16 +284,16 @@ tml_status tml_io_finish(io_writer *writer, tml_status status)
         flush(writer);
     if (writer->fd < 0) /* in a team, rank 0 has the file */
         return status != TML_OK ? status : writer->status;
-    if (close(writer->fd) != 0 && status == TML_OK)
+    if (!tml_io_file_close(writer->fd) && status == TML_OK)
         fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
     tml_free(writer->tml, writer->buffer, IO_WRITER_BUFFER);
     writer->buffer = NULL;
     writer->fd = -1;
     if (status == TML_OK && writer->status == TML_OK && writer->temporary[0] &&
-        rename(writer->temporary, writer->target) != 0)
+        !tml_io_path_rename(writer->temporary, writer->target))
         fail(writer, TML_ERROR_FILE_ACCESS, "the finished file cannot take its name", errno);
     status = status != TML_OK ? status : writer->status;
     if (status != TML_OK && writer->temporary[0])
-        unlink(writer->temporary);
+        tml_io_path_remove(writer->temporary);
     return status;
 }

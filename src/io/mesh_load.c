@@ -38,7 +38,7 @@ static bool is_gltf(const io_file *file, io_span head)
     io_span text = tml_io_trim(head);
     return tml_io_starts_with(head, "glTF") ||
            (text.size > 0 && text.text[0] == '{' &&
-            (has_ending(file, ".gltf") || memmem(text.text, text.size, "\"asset\"", 7)));
+            (has_ending(file, ".gltf") || tml_io_find(text, "\"asset\"")));
 }
 
 /* OFF, with letters before it. */
@@ -72,14 +72,14 @@ static bool is_stl(const io_file *file, io_span head)
 /* VTK XML, of type PolyData or with that ending. */
 static bool is_vtp(const io_file *file, io_span head)
 {
-    static const char tag[] = "<VTKFile";
-    const char *start = memmem(head.text, head.size, tag, sizeof tag - 1);
+    const char *start = tml_io_find(head, "<VTKFile");
     if (!start || *head.text != '<')
         return false;
     size_t size = head.size - (size_t)(start - head.text);
     const char *end = memchr(start, '>', size);
     return has_ending(file, ".vtp") ||
-           memmem(start, end ? (size_t)(end - start) : size, "\"PolyData\"", 10) != NULL;
+           tml_io_find((io_span){start, end ? (size_t)(end - start) : size}, "\"PolyData\"") !=
+               NULL;
 }
 
 /* There is no sign at the beginning of an OBJ file: by its ending, or a line that begins with v. */

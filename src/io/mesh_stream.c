@@ -3,14 +3,10 @@
  * files (spools) beside the target, one for each array. At the end these are mapped and form a mesh like any other, for the same writers. Pages
  * that a writer has passed are released, so that the process keeps little in memory. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "io/io_system.h"
 #include "io/mesh_spool.h"
 
 enum { NAME_TRIES = 100, NAME_SHOWN = 200, SEGMENTS_FIRST = 64 };
@@ -26,7 +22,7 @@ static tml_status fail(tml_mesh_stream *stream, const char *what)
     uint64_t size = 0;
     for (int i = 0; i < ARRAYS; i++)
         size += stream->spools[i].size;
-    if (errno == ENOSPC || errno == EDQUOT)
+    if (tml_io_is_disk_full(errno))
         return tml_error(stream->tml, TML_ERROR_FILE_ACCESS,
                          "%s: %s: the disk is full (%s): the mesh is %" PRIu64
                          " bytes so far, and needs twice what it will be; free some room or write "
@@ -36,19 +32,17 @@ static tml_status fail(tml_mesh_stream *stream, const char *what)
                      stream->path, what, strerror(errno));
 }
 
-/* The file is unlinked at once: however the process ends, nothing is left. */
 tml_status tml_spool_open(tml_mesh_stream *stream, spool *out)
 {
     char name[2 * IO_PATH_SIZE];
     for (int i = 0; i < NAME_TRIES && out->fd < 0; i++) {
-        snprintf(name, sizeof name, "%s.%ld-%d.tmp", stream->folder, (long)getpid(), i);
-        out->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        snprintf(name, sizeof name, "%s.%lu-%d.tmp", stream->folder, tml_io_process_number(), i);
+        out->fd = tml_io_file_create_spool(name);
         if (out->fd < 0 && errno != EEXIST)
             break;
     }
     if (out->fd < 0)
         return fail(stream, "cannot be made");
-    unlink(name);
     return TML_OK;
 }
 
@@ -57,9 +51,7 @@ tml_status tml_spool_append(tml_mesh_stream *stream, spool *to, const void *data
     const uint8_t *from = data;
     while (size) {
         size_t most = size < MESH_COPY ? (size_t)size : MESH_COPY;
-        ssize_t wrote = pwrite(to->fd, from, most, (off_t)to->size);
-        if (wrote < 0 && errno == EINTR)
-            continue;
+        int64_t wrote = tml_io_file_write_at(to->fd, from, most, to->size);
         if (wrote < 0)
             return fail(stream, "cannot be written");
         from += wrote;
@@ -73,9 +65,7 @@ tml_status tml_spool_read(tml_mesh_stream *stream, const spool *from, uint64_t o
                           size_t size)
 {
     for (uint8_t *to = out; size;) {
-        ssize_t got = pread(from->fd, to, size, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
+        int64_t got = tml_io_file_read_at(from->fd, to, size, offset);
         if (got <= 0)
             return fail(stream, "cannot be read");
         to += got;
@@ -88,7 +78,7 @@ tml_status tml_spool_read(tml_mesh_stream *stream, const spool *from, uint64_t o
 static void unmap(spool *s)
 {
     if (s->mapped)
-        munmap(s->mapped, (size_t)s->size);
+        tml_io_unmap(s->mapped, (size_t)s->size);
     s->mapped = NULL;
 }
 
@@ -96,7 +86,7 @@ void tml_spool_close(spool *s)
 {
     unmap(s);
     if (s->fd >= 0)
-        close(s->fd);
+        (void)tml_io_file_close(s->fd);
     s->fd = -1;
 }
 
@@ -206,8 +196,8 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                 .in_place = goes_in_place(desc, format, path),
                                 .team_soup = desc->soup && desc->team};
     snprintf(stream->path, sizeof stream->path, "%s", path);
-    char target[PATH_MAX];
-    const char *real = realpath(path, target) ? target : path;
+    char target[IO_PATH_SIZE];
+    const char *real = tml_io_path_resolve(path, target, sizeof target) ? target : path;
     const char *slash = strrchr(real, '/');
     int folder = slash ? (int)(slash + 1 - real) : 0;
     snprintf(stream->folder, sizeof stream->folder, "%.*s%.*s", folder, real, NAME_SHOWN,
@@ -471,12 +461,10 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
             continue;
         const void *memory = nothing; /* not NULL: an empty array is present, too */
         if (s->size) {
-            s->mapped = mmap(NULL, (size_t)s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
-            if (s->mapped == MAP_FAILED) {
-                s->mapped = NULL;
+            s->mapped = tml_io_map(s->fd, 0, (size_t)s->size, true);
+            if (!s->mapped)
                 return fail(stream, "cannot be mapped");
-            }
-            (void)madvise(s->mapped, (size_t)s->size, MADV_SEQUENTIAL);
+            tml_io_map_in_order(s->mapped, (size_t)s->size);
             memory = s->mapped;
         }
         if (i == INDICES)
@@ -551,7 +539,7 @@ void tml_mesh_let_go(void *user)
     tml_mesh_stream *stream = user;
     for (int i = 0; i < ARRAYS; i++)
         if (stream->spools[i].mapped)
-            (void)madvise(stream->spools[i].mapped, (size_t)stream->spools[i].size, MADV_DONTNEED);
+            tml_io_map_let_go(stream->spools[i].mapped, (size_t)stream->spools[i].size);
 }
 
 tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)

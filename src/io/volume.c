@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "io/dicom.h"
+#include "io/io_system.h"
 #include "io/volume_internal.h"
 
 /* Formats that contents alone identify come before those that also need the name. */
@@ -400,9 +400,8 @@ static tml_status open_volume(tml_context *tml, const char *call, const char *pa
 {
     char header_name[VOLUME_NAME_SIZE];
     io_file header;
-    struct stat info;
     *slices = (io_folder){0};
-    bool is_folder = path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    bool is_folder = path && tml_io_path_kind(path) == IO_KIND_FOLDER;
     tml_status status =
         is_folder ? open_folder(tml, call, path, slices, out) : tml_io_open(tml, call, path, out);
     if (status != TML_OK)

@@ -3,9 +3,8 @@
  * to the volume's. */
 #include <errno.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "io/io_system.h"
 #include "io/volume_internal.h"
 
 enum { GATHER_SIZE = 256 << 10 };
@@ -667,16 +666,16 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
     rewind_files(&reader);
     tml_status status = open_next(&reader, false);
     uint64_t offset = reader.stream.offset + header->first * sample_size;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skipped = offset % page;
+    uint64_t skipped = offset % tml_io_page_size();
     if (status == TML_OK && offset % sample_size)
         status = tml_io_error(&stream->file, TML_ERROR_UNSUPPORTED,
                               "cannot be mapped: its samples begin at byte %" PRIu64
                               ", needs a multiple of %" PRIu64,
                               offset, sample_size);
     if (status == TML_OK && !stream->mapped) {
-        void *memory = mmap(NULL, (size_t)(size + skipped), PROT_READ, MAP_SHARED, reader.file.fd,
-                            (off_t)(offset - skipped));
-        if (memory == MAP_FAILED) {
+        void *memory =
+            tml_io_map(reader.file.fd, offset - skipped, (size_t)(size + skipped), false);
+        if (!memory) {
             status = tml_io_error(&stream->file, TML_ERROR_FILE_ACCESS, "cannot be mapped: %s",
                                   strerror(errno));
         } else {
@@ -697,31 +696,27 @@ tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, ui
         return tml_io_error(&stream->file, TML_ERROR_INVALID_ARGUMENT,
                             "layers [%" PRIu64 ", +%" PRIu64 ") of %" PRIu64 " cannot be brought%s",
                             first, count, layers, stream->mapped ? "" : "; nothing is mapped");
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t page = tml_io_page_size();
     uint64_t before = stream->mapped_size - layers * stream->layer; /* in the first page */
     uint64_t from = (before + first * stream->layer) / page * page;
     uint64_t size = before + (first + count) * stream->layer - from;
     uint8_t *memory = (uint8_t *)stream->mapped + from;
     if (size == 0)
         return TML_OK;
-    (void)madvise(memory, (size_t)size, MADV_WILLNEED); /* starts many disk reads at once */
-#ifdef MADV_POPULATE_READ
-    /* EINVAL: a kernel before 5.14, where the pages come as they are looked at. */
-    if (madvise(memory, (size_t)size, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+    if (!tml_io_map_bring(memory, (size_t)size))
         return tml_io_error(&stream->file, TML_ERROR_FILE_ACCESS,
                             "cannot be read: it was shortened meanwhile, or the disk failed");
-#endif
     return TML_OK;
 }
 
 void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer)
 {
     uint64_t layers = stream->header.volume.grid.dims[2];
-    uint64_t size = layer * stream->layer, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t size = layer * stream->layer, page = tml_io_page_size();
     if (!stream->mapped || layer > layers)
         return;
     if (size >= page) /* the map begins at most a page before the samples */
-        (void)madvise(stream->mapped, (size_t)(size / page * page), MADV_DONTNEED);
+        tml_io_map_let_go(stream->mapped, (size_t)(size / page * page));
 }
 
 void tml_volume_stream_close(tml_volume_stream *stream)
@@ -730,7 +725,7 @@ void tml_volume_stream_close(tml_volume_stream *stream)
         return;
     tml_context *tml = stream->file.tml;
     if (stream->mapped)
-        munmap(stream->mapped, stream->mapped_size);
+        tml_io_unmap(stream->mapped, stream->mapped_size);
     close_file(&stream->reader);
     tml_free(tml, stream->unordered, (size_t)stream->layer);
     tml_io_block_free(&stream->file, &stream->head);

@@ -5,15 +5,15 @@
 
 static bool is_vti(io_span head, const char *path)
 {
-    static const char tag[] = "<VTKFile";
     size_t size = head.size < 4096 ? head.size : 4096;
-    const char *start = size ? memmem(head.text, size, tag, sizeof tag - 1) : NULL;
+    const char *start = tml_io_find((io_span){head.text, size}, "<VTKFile");
     if (!start || *head.text != '<')
         return size && *head.text == '<' && tml_volume_name_ends(path, ".vti");
     size -= (size_t)(start - head.text);
     const char *end = memchr(start, '>', size);
     return tml_volume_name_ends(path, ".vti") ||
-           memmem(start, end ? (size_t)(end - start) : size, "\"ImageData\"", 11) != NULL;
+           tml_io_find((io_span){start, end ? (size_t)(end - start) : size}, "\"ImageData\"") !=
+               NULL;
 }
 
 static tml_status parse_grid(const io_file *file, const vtk_xml *xml,

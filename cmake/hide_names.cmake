@@ -1,0 +1,16 @@
+# cmake -D ARCHIVE=libtrommel.a -D NM=nm -D OBJCOPY=objcopy -P hide_names.cmake: gives the library's own names that do
+# not begin with tml_ this prefix, in place, so that a static library clashes with no name of its user's.
+execute_process(COMMAND ${NM} -g --defined-only ${ARCHIVE} OUTPUT_VARIABLE symbols ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[0-9a-f]+ [A-Z] [^\n]+" symbols "${symbols}")
+set(names "")
+foreach(symbol ${symbols})
+    string(REGEX REPLACE "^[^ ]+ . " "" name ${symbol})
+    if(NOT name MATCHES "^tml_")
+        string(APPEND names "${name} tml_hidden_${name}\n")
+    endif()
+endforeach()
+if(names)
+    file(WRITE ${ARCHIVE}.names "${names}")
+    execute_process(COMMAND ${OBJCOPY} --redefine-syms=${ARCHIVE}.names ${ARCHIVE} COMMAND_ERROR_IS_FATAL ANY)
+    file(REMOVE ${ARCHIVE}.names)
+endif()
