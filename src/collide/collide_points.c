@@ -381,7 +381,7 @@ typedef struct output {
 enum { OUTPUT_COUNT = 5 };
 #define OUTPUT(desc, job, field, type)                                                             \
     {                                                                                              \
-        "desc." #field, (desc)->field, type, (job) ? (void *)&((points_job *)(job))->field : NULL  \
+        "desc." #field, (desc)->field, type, &(job)->field                                         \
     }
 #define OUTPUTS(desc, job)                                                                         \
     {                                                                                              \
@@ -407,7 +407,8 @@ static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
                                   desc->length.count);
     if (status != TML_OK)
         return status;
-    const output outputs[] = OUTPUTS(desc, NULL);
+    points_job unused; /* where outputs would be mapped */
+    const output outputs[] = OUTPUTS(desc, &unused);
     stream_field fields[OUTPUT_COUNT];
     bool is_any = false;
     for (int i = 0; i < OUTPUT_COUNT && status == TML_OK; i++) {
