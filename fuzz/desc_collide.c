@@ -127,11 +127,11 @@ static void nearest_once(tml_tree *tree)
         .points = make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
         .rule = (tml_tree_rule)mostly(below(2)),
         .is_signed = take_bool(),
-        .sides = make(TML_U8, mostly(count), CONTENTS_ANY, 0)};
+        .sides = as_out(make(TML_U8, mostly(count), CONTENTS_ANY, 0))};
     if (take_bool())
-        desc.triangles = make(TML_U32, mostly(count), CONTENTS_ANY, 0);
+        desc.triangles = as_out(make(TML_U32, mostly(count), CONTENTS_ANY, 0));
     if (take_bool())
-        desc.distances = make(TML_F32, mostly(count), CONTENTS_ANY, 0);
+        desc.distances = as_out(make(TML_F32, mostly(count), CONTENTS_ANY, 0));
     if (take_bool())
         desc.sides = (tml_buffer){0, 0};
     desc.length.count = seldom() ? wild() : 0;
