@@ -137,7 +137,8 @@ static void nearest_once(tml_tree *tree)
     desc.length.count = seldom() ? wild() : 0;
     if (!CALL(tml_tree_nearest, tml, &desc) || count == 0)
         return;
-    uint64_t length = desc.length.count ? desc.length.count : count;
+    uint64_t length = desc.length.count ? desc.length.count : count_of(desc.points);
+    length = length < count ? length : count;
     if (!tml_buffer_is_none(desc.sides) &&
         CALL(tml_buffer_read_range, tml, desc.sides, 0, count, sides))
         for (uint64_t i = 0; i < length; i++)
