@@ -354,23 +354,6 @@ static tml_status run_tasks(tml_context *tml, points_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* How many points count: reads a length that is on the device. */
-static tml_status read_length(tml_context *tml, const tml_length *length, uint64_t *out)
-{
-    uint64_t wide = 0;
-    uint32_t narrow = 0;
-    tml_type type;
-    *out = length->count;
-    if (tml_buffer_is_none(length->device))
-        return TML_OK;
-    tml_buffer_describe(tml, length->device, &type, NULL);
-    tml_status status = tml_buffer_read_range(tml, length->device, length->device_index, 1,
-                                              type == TML_U64 ? (void *)&wide : (void *)&narrow);
-    wide = type == TML_U64 ? wide : narrow;
-    *out = TML_MIN_OF(wide, length->count);
-    return status;
-}
-
 /* The desc's outputs, and where their memory goes in a job. */
 typedef struct output {
     const char *name;
@@ -473,7 +456,7 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
     if (status == TML_OK && job.wants_sides)
         status = check_closed(tml, desc.tree, desc.rule);
     if (status == TML_OK)
-        status = read_length(tml, &desc.length, &job.count);
+        status = stream_read_length(tml, &desc.length, &job.count);
     return status == TML_OK && job.count > 0 ? run_mapped(tml, &job) : status;
 }
 

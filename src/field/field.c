@@ -34,23 +34,6 @@ bool field_invert(const double m[9], double out[9])
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* A resolved length, from the device where it is there. */
-static tml_status read_length(tml_context *tml, const tml_length *length, uint64_t *out)
-{
-    uint64_t wide = length->count;
-    uint32_t narrow;
-    const tml_slot *slot = tml_slot_of(tml, length->device);
-    bool is_wide = slot && slot->type == TML_U64;
-    tml_status status = TML_OK;
-    if (slot)
-        status = tml_buffer_read_range(tml, length->device, length->device_index, 1,
-                                       is_wide ? (void *)&wide : &narrow);
-    if (slot && !is_wide && status == TML_OK)
-        wide = narrow;
-    *out = TML_MIN_OF(wide, length->count);
-    return status;
-}
-
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out)
 {
     void *points = NULL, *radii = NULL;
@@ -66,7 +49,7 @@ tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *
     out->points = points;
     out->radii = radii;
     out->bound = desc->length.count;
-    status = read_length(tml, &desc->length, &out->count);
+    status = stream_read_length(tml, &desc->length, &out->count);
     if (status != TML_OK)
         field_unmap(tml, desc);
     return status;

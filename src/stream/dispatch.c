@@ -53,6 +53,22 @@ tml_status stream_check_length_of(tml_context *tml, const char *call, const char
                             length->device_index + 1);
 }
 
+tml_status stream_read_length(tml_context *tml, const tml_length *length, uint64_t *out)
+{
+    uint64_t wide = length->count;
+    uint32_t narrow;
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    bool is_wide = slot && slot->type == TML_U64;
+    tml_status status = TML_OK;
+    if (slot)
+        status = tml_buffer_read_range(tml, length->device, length->device_index, 1,
+                                       is_wide ? (void *)&wide : &narrow);
+    if (slot && !is_wide && status == TML_OK)
+        wide = narrow;
+    *out = TML_MIN_OF(wide, length->count);
+    return status;
+}
+
 tml_status stream_check_range(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t largest)
 {

@@ -29,6 +29,9 @@ tml_status stream_check_length(tml_context *tml, const char *call, uint64_t avai
 tml_status stream_check_length_of(tml_context *tml, const char *call, const char *field,
                                   uint64_t available, tml_length *length);
 
+/* *out: the length that a checked desc has, read from the device, with a wait, where it is there. */
+tml_status stream_read_length(tml_context *tml, const tml_length *length, uint64_t *out);
+
 /* Checks an optional one-element output whose type must hold every number up to bound. */
 tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t bound);
