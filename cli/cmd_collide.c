@@ -1,7 +1,6 @@
 /* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or many; and how far
  * two meshes are apart. */
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "picture_options.h"
 #include "progress.h"
 #include "sparkline.h"
+#include "system.h"
 #include "text.h"
 #include "text_file.h"
 #include "vectors.h"
@@ -834,7 +834,7 @@ static void tell_steps(const run *r)
         json_counts(fields_json(), "step_pairs", hits->step_pairs, hits->step_count);
     if (!fields_are_text() || hits->step_count < 2)
         return;
-    histogram_sparkline(&steps, hits->step_count, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, bars);
+    histogram_sparkline(&steps, hits->step_count, !system_shows_utf8(), bars);
     field_line("steps", "|%s| pairs of boxes, at most %s", bars, text_count(most, largest));
 }
 

@@ -2,7 +2,6 @@
  * and tone-mapped. Several pictures are frames of a sequence, to which the exposure adapts over time. */
 #include <float.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "ranks.h"
 #include "report.h"
 #include "sparkline.h"
+#include "system.h"
 #include "text.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -541,7 +541,7 @@ static void tell_histogram(const run *r, const tml_image_stats *s)
     field_close('{');
     if (!fields_are_text())
         return;
-    histogram_sparkline(&h, COLUMNS, r->args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+    histogram_sparkline(&h, COLUMNS, r->args->ascii || !system_shows_utf8(),
                         spark);
     field_line("histogram", "|%s| %+g to %+g stops", spark, s->histogram_low,
                s->histogram_low + s->bin_width * TML_HISTOGRAM_BINS);

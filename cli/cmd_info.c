@@ -1,6 +1,5 @@
 /* trommel info: what is in a file, and which isovalue would divide it well. */
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "progress.h"
 #include "slices.h"
 #include "sparkline.h"
+#include "system.h"
 #include "text.h"
 
 typedef struct info_args {
@@ -69,7 +69,7 @@ static void tell_histogram(const tml_value_histogram *h, bool ascii, const char 
     char spark[4 * SPARK_COLUMNS + 1];
     if (!fields_are_text())
         return;
-    histogram_sparkline(h, SPARK_COLUMNS, ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+    histogram_sparkline(h, SPARK_COLUMNS, ascii || !system_shows_utf8(),
                         spark);
     field_line("histogram", "|%s|%s", spark, unit);
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cells.h"
 #include "cli.h"
@@ -20,6 +19,7 @@
 #include "slabs.h"
 #include "stream_kernels.h"
 #include "summary.h"
+#include "system.h"
 #include "text.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -872,8 +872,8 @@ static int refuse_slabs(const run *r, const char *obstacle)
 /* Several processes write a regular file. */
 static bool can_be_shared(const char *output)
 {
-    struct stat info;
-    return stat(output, &info) != 0 || S_ISREG(info.st_mode);
+    system_file info;
+    return !system_examine(output, &info) || info.is_regular;
 }
 
 /* Opens the volume for slabs where they are asked for, where it needs more memory than it may take, or where they
@@ -883,7 +883,7 @@ static int choose_slabs(run *r, const char *path)
     const surface_args *a = r->args;
     const char *obstacle = what_needs_all(r);
     bool is_asked = a->slab_layers || a->index || ranks_count() > 1;
-    uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
+    uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     const bool needs_iso = !a->iso.count && !a->labels.count && !input_is_named_like_points(path);
     if (is_asked && (obstacle || needs_iso))
@@ -984,7 +984,7 @@ static int choose_field_slabs(run *r, bool *in_slabs)
 {
     const surface_args *a = r->args;
     const uint64_t *dims = r->field.grid.dims;
-    uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
+    uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
     double bytes =
         0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] * (double)r->desc.isovalue_count;
     char needed[TEXT_SIZE], taken[TEXT_SIZE];

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 #include "files.h"
 #include "frames.h"
+#include "system.h"
 
 bool path_ends_with(const char *path, const char *endings)
 {
@@ -23,8 +23,7 @@ bool path_ends_with(const char *path, const char *endings)
 
 /* Which file a path leads to. */
 typedef struct path_id {
-    dev_t device;
-    ino_t number;
+    uint64_t device, number;
     const char *name; /* within the folder of that number; NULL: the file itself */
 } path_id;
 
@@ -54,10 +53,10 @@ static int compare_files(const void *a, const void *b)
 /* False for what cannot be lost: devices, folders, and what no file can be in. */
 static bool identify(const char *path, path_id *out)
 {
-    struct stat info;
-    if (stat(path, &info) == 0) {
-        *out = (path_id){info.st_dev, info.st_ino, NULL};
-        return S_ISREG(info.st_mode);
+    system_file info;
+    if (system_examine(path, &info)) {
+        *out = (path_id){info.device, info.number, NULL};
+        return info.is_regular;
     }
     char folder[FRAME_PATH];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -66,9 +65,9 @@ static bool identify(const char *path, path_id *out)
         return false;
     memcpy(folder, path, length);
     folder[length] = '\0';
-    if (stat(length ? folder : ".", &info) != 0)
+    if (!system_examine(length ? folder : ".", &info))
         return false;
-    *out = (path_id){info.st_dev, info.st_ino, name};
+    *out = (path_id){info.device, info.number, name};
     return true;
 }
 

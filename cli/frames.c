@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "frames.h"
 #include "progress.h"
 #include "ranks.h"
+#include "system.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -143,12 +143,12 @@ static int search(const char *pattern, uint32_t *room, frames *out)
 static int enumerate(const char *pattern, const frame_range *range, uint32_t *room, frames *out)
 {
     char path[FRAME_PATH];
-    struct stat info;
+    system_file info;
     int code = CLI_OK;
     for (uint64_t number = range->first; number <= range->last && code == CLI_OK; number++) {
         if (!path_number(pattern, (uint32_t)number, path, sizeof path))
             code = cli_usage("%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
-        else if (stat(path, &info) != 0)
+        else if (!system_examine(path, &info))
             code = cli_error("%s: cannot be opened: %s; nothing was done", path, strerror(errno));
         else
             code = add(out, room, (uint32_t)number, path);
@@ -178,12 +178,12 @@ static uint32_t number_of(const char *path)
 int frames_find(char **operands, uint32_t operand_count, const frame_range *range, frames *out)
 {
     uint32_t room = 0;
-    struct stat info;
+    system_file info;
     *out = (frames){.is_sequence = operand_count > 1};
     bool is_pattern = false;
     int code = CLI_OK;
     for (uint32_t i = 0; i < operand_count; i++) /* a file may have that very name */
-        is_pattern |= path_is_numbered(operands[i]) && stat(operands[i], &info) != 0;
+        is_pattern |= path_is_numbered(operands[i]) && !system_examine(operands[i], &info);
     if (is_pattern && operand_count > 1)
         return cli_usage("give one name with a number, or the files themselves");
     if (range->is_given && !is_pattern)
@@ -210,25 +210,19 @@ void frames_free(frames *f)
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-static bool is_newer(const struct stat *a, const struct stat *b)
-{
-    if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
-        return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
-    return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
-}
-
 bool frames_is_done(const char *const *inputs, uint32_t input_count, const char *const *outputs,
                     uint32_t output_count)
 {
     bool is_any = false;
     for (uint32_t o = 0; o < output_count; o++) {
-        struct stat output, input;
+        system_file output, input;
         if (!outputs[o])
             continue;
-        if (stat(outputs[o], &output) != 0 || !S_ISREG(output.st_mode))
+        if (!system_examine(outputs[o], &output) || !output.is_regular)
             return false;
         for (uint32_t i = 0; i < input_count; i++)
-            if (inputs[i] && (stat(inputs[i], &input) != 0 || !is_newer(&output, &input)))
+            if (inputs[i] &&
+                (!system_examine(inputs[i], &input) || output.changed <= input.changed))
                 return false;
         is_any = true;
     }

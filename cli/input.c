@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "fields.h"
 #include "files.h"
 #include "input.h"
 #include "standard_files.h"
+#include "system.h"
 
 const char *input_parse_dims(const char *text, void *member)
 {
@@ -52,8 +52,8 @@ bool input_is_named_like_points(const char *path)
 static bool is_index(const char *path)
 {
     char start[7];
-    struct stat info;
-    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+    system_file info;
+    FILE *file = system_examine(path, &info) && info.is_regular ? fopen(path, "rb") : NULL;
     bool is = file && fread(start, 1, sizeof start, file) == sizeof start &&
               memcmp(start, "TMLINDX", sizeof start) == 0;
     if (file)
@@ -86,8 +86,8 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
     tml_points points = {0};
     /* The readers tell of files that cannot be opened, empty ones, and some that can be converted. */
     tml_status status = tml_volume_load(tml, path, NULL, &volume);
-    struct stat file;
-    bool is_empty = stat(path, &file) == 0 && file.st_size == 0;
+    system_file file;
+    bool is_empty = system_examine(path, &file) && file.size == 0;
     if (status == TML_ERROR_FILE_FORMAT && !is_empty &&
         !(takes_all && path_ends_with(path, ".obj .stl .off .glb .gltf .vtp")))
         status = tml_points_load(tml, path, &points);
@@ -110,8 +110,8 @@ void input_name(const char *path, input *out)
 {
     memset(out, 0, sizeof *out);
     out->path = path;
-    struct stat file;
-    out->file_size = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
+    system_file file;
+    out->file_size = system_examine(path, &file) ? file.size : 0;
 }
 
 tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common)

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "fields.h"
@@ -17,6 +15,7 @@
 #include "progress.h"
 #include "ranks.h"
 #include "standard_files.h"
+#include "system.h"
 #include "words.h"
 
 #ifdef TML_GL
@@ -211,18 +210,15 @@ static bool choose_by_rank(tml_engine_kind engine, char *number, size_t size)
 
 double cli_file_size(const char *path)
 {
-    struct stat info;
-    return stat(path, &info) == 0 ? (double)info.st_size : 0;
+    system_file info;
+    return system_examine(path, &info) ? (double)info.size : 0;
 }
 
 static bool is_worth_a_gpu(const cli_common *common, const cli_work *work)
 {
     if (!work || !(work->cpu_seconds > 0))
         return false;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    double threads = common->threads  ? (double)common->threads
-                     : processors > 0 ? (double)processors
-                                      : 1;
+    const double threads = common->threads ? (double)common->threads : system_processors();
     return speeds_prefer_gpu(speeds_here(), work, threads, common->no_cache);
 }
 
@@ -458,6 +454,7 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    system_begin(argc, argv);
     ranks_begin(&argc, &argv);
     fields_begin(asks_json(argc, argv) ? FIELDS_JSON : FIELDS_NONE, NULL);
     setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */

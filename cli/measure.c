@@ -2,16 +2,13 @@
  * the drivers' own caches of compiled shaders off or empty. So a driver that crashes or hangs costs its row alone. */
 #include "measure.h"
 
-#include <ftw.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "system.h"
 
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
@@ -192,51 +189,6 @@ static void list_devices(void *data)
             s->devices[s->device_count++].info = listed[i];
 }
 
-/* Lets a process of its own work on data. NULL, or why data is as it was. */
-static const char *work_apart(void (*work)(void *), void *data, size_t size)
-{
-    int ends[2], status = 0;
-    size_t got = 0;
-    fflush(NULL);
-    char *copy = malloc(size);
-    if (!copy || pipe(ends) != 0) {
-        free(copy);
-        return "there is no memory or pipe for a process of its own";
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(SECONDS_MOST);
-        work(data);
-        for (ssize_t part = 1; got < size && part > 0; got += (size_t)part)
-            if ((part = write(ends[1], (char *)data + got, size - got)) <= 0)
-                break;
-        _exit(0);
-    }
-    close(ends[1]);
-    for (ssize_t part = 1; child > 0 && got < size && part > 0; got += (size_t)part)
-        if ((part = read(ends[0], copy + got, size - got)) <= 0)
-            break;
-    close(ends[0]);
-    if (child > 0)
-        waitpid(child, &status, 0);
-    if (got == size)
-        memcpy(data, copy, size);
-    free(copy);
-    if (got == size)
-        return NULL;
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
-               ? "it takes more than a minute, or hangs"
-               : "its driver ended the process";
-}
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 tml_status measure_speeds(bool software, speeds *out, char why[256])
 {
     tml_context *tml;
@@ -244,23 +196,21 @@ tml_status measure_speeds(bool software, speeds *out, char why[256])
     memset(out, 0, sizeof *out);
     with_software = software;
     char folder[1024];
-    const char *root = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/trommel-XXXXXX", root && *root ? root : "/tmp");
-    bool has_folder = mkdtemp(folder) != NULL;
-    setenv("__GL_SHADER_DISK_CACHE", "0", 1); /* NVIDIA's */
+    bool has_folder = system_make_temporary(folder, sizeof folder);
+    system_set("__GL_SHADER_DISK_CACHE", "0"); /* NVIDIA's */
     /* Mesa's has to be there, or OpenGL has no binaries of programs to keep: an empty one. */
     if (has_folder)
-        setenv("MESA_SHADER_CACHE_DIR", folder, 1);
-    work_apart(list_devices, out, sizeof *out);
+        system_set("MESA_SHADER_CACHE_DIR", folder);
+    system_work_apart(list_devices, out, sizeof *out, SECONDS_MOST);
     for (uint32_t i = 0; i < out->device_count; i++) {
         speeds_device *d = &out->devices[i];
-        const char *text = work_apart(measure_device, d, sizeof *d);
+        const char *text = system_work_apart(measure_device, d, sizeof *d, SECONDS_MOST);
         if (text)
             snprintf(d->error, sizeof d->error, "%s", text);
     }
-    unsetenv("MESA_SHADER_CACHE_DIR");
+    system_set("MESA_SHADER_CACHE_DIR", NULL);
     if (has_folder)
-        nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        system_remove_folder(folder);
     tml_status status = tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml);
     if (status == TML_OK)
         status = measure_volume(tml, SIDE, REPEATS, &volume);

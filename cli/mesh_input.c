@@ -1,10 +1,10 @@
 /* The meshes that collide, subdivide and info read. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "fields.h"
 #include "mesh_input.h"
+#include "system.h"
 #include "text.h"
 
 static void warn(const mesh_input *in)
@@ -26,10 +26,10 @@ int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli
                     report *times, mesh_input *out)
 {
     *out = (mesh_input){.path = path};
-    struct stat info;
+    system_file info;
     double start = cli_now();
     tml_mesh_load_desc desc = {.weld = weld, .memory_limit = common->memory};
-    out->file_size = stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    out->file_size = system_examine(path, &info) ? info.size : 0;
     tml_status status = tml_mesh_load(tml, path, &desc, &out->file);
     if (status == TML_OK)
         status = cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,

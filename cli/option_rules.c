@@ -1,5 +1,4 @@
 /* What goes with what: the conditions that an option table states, checked on a command line and described in help. */
-#include <fnmatch.h>
 #include <string.h>
 
 #include "cli.h"
@@ -57,6 +56,18 @@ static int find(const opt *const *list, uint32_t count, const char *name)
     return -1;
 }
 
+/* A star stands for any text. */
+static bool matches(const char *pattern, const char *text)
+{
+    for (; *pattern != '*'; pattern++, text++)
+        if (*pattern != *text || *pattern == '\0')
+            return *pattern == *text;
+    while (!matches(pattern + 1, text))
+        if (*text++ == '\0')
+            return false;
+    return true;
+}
+
 /* Appends "--iso A:B:N" for "iso=*:*": in place of a pattern the form of the option's value that it matches, or what
  * the value is called instead of the star. */
 static void append_term(const opt *option, const term *t, char *out)
@@ -73,7 +84,7 @@ static void append_term(const opt *option, const term *t, char *out)
             if (*at != '[' && *at != ']' && length + 1 < sizeof form)
                 form[length++] = *at;
         form[length] = '\0';
-        is_found = fnmatch(t->value, form, 0) == 0;
+        is_found = matches(t->value, form);
     }
     if (!is_found)
         snprintf(form, sizeof form, "%.*s%s%s", (int)(star - t->value), t->value, all, star + 1);
@@ -87,7 +98,7 @@ static bool holds(const term *t)
     if (i < 0 || !t->value[0])
         return i >= 0 && line.given[i];
     const char *value = line.given[i] ? line.given[i] : line.list[i]->fallback;
-    return value && fnmatch(t->value, value, 0) == 0;
+    return value && matches(t->value, value);
 }
 
 /* Appends "--png, --by mean or --ev" for the terms up to the next condition, without those that the command lacks;

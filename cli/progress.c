@@ -1,6 +1,5 @@
 /* A progress bar on stderr, and Ctrl-C. The state is the process's: there is one terminal. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "cli.h"
 #include "progress.h"
 #include "ranks.h"
+#include "system.h"
 
 enum { BAR_WIDTH = 30 };
 static const double first_draw_s = 0.3; /* shorter work would only flicker */
@@ -82,9 +82,8 @@ bool progress_show(void *user, const char *stage, double fraction)
 
 static tml_context *volatile cancel_target;
 
-static void cancel(int number)
+static void cancel(void)
 {
-    (void)number;
     ranks_interrupted();
     if (cancel_target)
         tml_cancel(cancel_target);
@@ -92,17 +91,6 @@ static void cancel(int number)
 
 void progress_catch_signals(tml_context *tml)
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    sigemptyset(&action.sa_mask);
     cancel_target = tml;
-    action.sa_handler = tml ? cancel : SIG_DFL;
-    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* so that the second one kills */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction hang_up;
-    if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* nohup's */
-        sigaction(SIGHUP, &action, NULL);
-    /* A file that outgrows the user's limit is an error with a message, and nothing is left of it. */
-    signal(SIGXFSZ, SIG_IGN);
+    system_on_interrupt(tml ? cancel : NULL);
 }

@@ -1,11 +1,11 @@
 /* What commands report at their end beside their subject. */
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "cli.h"
 #include "fields.h"
 #include "report.h"
+#include "system.h"
 #include "text.h"
 
 void report_add_stage(report *r, const char *name, double seconds)
@@ -36,10 +36,7 @@ void report_set_peak_memory(uint64_t size)
 
 uint64_t report_peak_memory(void)
 {
-    struct rusage usage;
-    if (most_memory)
-        return most_memory;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+    return most_memory ? most_memory : system_peak_memory();
 }
 
 double report_seconds(const report *r)

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 #include "files.h"
@@ -11,19 +10,7 @@
 #include "shares.h"
 #include "slabs.h"
 #include "stream_kernels.h"
-
-uint64_t slabs_free_memory(void)
-{
-    unsigned long long kilobytes = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return (uint64_t)kilobytes * 1024;
-}
+#include "system.h"
 
 /* ---- volumes --------------------------------------------------------------------------------- */
 
@@ -226,11 +213,9 @@ static int load_index(tml_context *tml, const slabs *s, const slabs_options *opt
     tml_status status = tml_bricks_load(tml, options->index, out);
     if (status != TML_OK)
         return cli_fail(tml, status);
-    struct stat volume, index;
-    bool is_older = stat(options->path, &volume) == 0 && stat(options->index, &index) == 0 &&
-                    (index.st_mtim.tv_sec < volume.st_mtim.tv_sec ||
-                     (index.st_mtim.tv_sec == volume.st_mtim.tv_sec &&
-                      index.st_mtim.tv_nsec < volume.st_mtim.tv_nsec));
+    system_file volume, index;
+    bool is_older = system_examine(options->path, &volume) &&
+                    system_examine(options->index, &index) && volume.changed > index.changed;
     bool is_other =
         memcmp(out->dims, info->grid.dims, sizeof out->dims) != 0 || out->type != info->type;
     if (is_other)
@@ -469,7 +454,7 @@ static tml_status count_mesh(tml_context *tml, slabs *s, const tml_surface_slabs
 {
     tml_surface_desc surface = *desc->surface;
     tml_surface_slabs_desc counting = *desc;
-    uint64_t free_memory = slabs_free_memory();
+    uint64_t free_memory = system_free_memory();
     bool is_cached =
         !free_memory || slabs_size(s, s->streams[TML_SURFACE_MASK] != NULL,
                                    s->streams[TML_SURFACE_ATTRIBUTE] != NULL) < free_memory / 2;

@@ -73,7 +73,5 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result);
 void slabs_close(slabs *s);
 
-/* Bytes of memory that programs may take without others being swapped out; 0: not known. */
-uint64_t slabs_free_memory(void);
 
 #endif

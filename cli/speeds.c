@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cache_file.h"
+#include "system.h"
 
 /* Measured over whole commands on an H200 beside 16 cores of a Xeon, with pipelines from the cache. */
 static const speeds defaults = {
@@ -44,13 +44,13 @@ static uint64_t hash_folder(const char *path, bool with_times, const char *const
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         char file[1024];
-        struct stat info;
+        system_file info;
         if (entry->d_name[0] == '.')
             continue;
         uint64_t hash = cache_file_hash(CACHE_FILE_HASH, entry->d_name, strlen(entry->d_name));
         snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        if (with_times && stat(file, &info) == 0) {
-            const int64_t age[] = {info.st_size, info.st_mtim.tv_sec};
+        if (with_times && system_examine(file, &info)) {
+            const int64_t age[] = {(int64_t)info.size, info.changed};
             hash = cache_file_hash(hash, age, sizeof age);
         }
         for (const char *const *name = inside; *name; name++) {

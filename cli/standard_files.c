@@ -1,24 +1,20 @@
 /* Standard input and output in the place of files. */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "fields.h"
 #include "ranks.h"
 #include "standard_files.h"
+#include "system.h"
 
-enum { PATH_SIZE = 512, PIECE = 1 << 16 };
+enum { PATH_SIZE = 512 };
 
 static struct {
-    char input[32];                            /* "/dev/fd/3"; empty: standard input is not used */
-    int input_file;                            /* what was spooled; 0: standard input itself */
+    char input[PATH_SIZE];                     /* "/dev/fd/3"; empty: standard input is not used */
     char folder[PATH_SIZE], output[PATH_SIZE]; /* empty: standard output is for the summary */
-    int real_output;                           /* the descriptor, while 1 is standard error */
 } files;
 
 bool standard_is_output(const char *value)
@@ -56,61 +52,20 @@ void standard_names_in(char *message, size_t size)
     replace(message, size, files.output, "standard output");
 }
 
-static const char *spool_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    return folder && *folder ? folder : "/tmp";
-}
-
-static bool copy(int from, int to)
-{
-    static char piece[PIECE];
-    for (;;) {
-        ssize_t got = read(from, piece, sizeof piece);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got == 0;
-        for (ssize_t put = 0; put < got;) {
-            ssize_t n = write(to, piece + put, (size_t)(got - put));
-            if (n < 0 && errno != EINTR)
-                return false;
-            put += n > 0 ? n : 0;
-        }
-    }
-}
-
 /* ---- input ----------------------------------------------------------------------------------- */
-
-/* A file of no name, which is gone with the process. */
-static int open_spool(void)
-{
-    char path[PATH_SIZE];
-    if ((size_t)snprintf(path, sizeof path, "%s/trommel-XXXXXX", spool_folder()) >= sizeof path)
-        return -1;
-    int file = mkstemp(path);
-    if (file >= 0)
-        unlink(path);
-    return file;
-}
 
 static int take_input(const char **value)
 {
-    struct stat info;
     if (files.input[0])
         return cli_usage("\"-\" is named twice; standard input can be read once");
     if (isatty(STDIN_FILENO))
         return cli_usage("\"-\" is standard input, which is a terminal; pipe a file into it");
-    bool is_file = fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode) &&
-                   lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
-    if (!is_file) {
-        files.input_file = open_spool();
-        if (files.input_file < 0 || !copy(STDIN_FILENO, files.input_file))
-            return cli_error("standard input cannot be spooled in %s: %s; set TMPDIR to a folder "
-                             "with room for it",
-                             spool_folder(), strerror(errno));
+    if (!system_name_input(files.input, sizeof files.input)) {
+        files.input[0] = '\0';
+        return cli_error("standard input cannot be spooled in %s: %s; set TMPDIR to a folder "
+                         "with room for it",
+                         system_temporary_folder(), strerror(errno));
     }
-    snprintf(files.input, sizeof files.input, "/dev/fd/%d", files.input_file);
     *value = files.input;
     return CLI_OK;
 }
@@ -128,17 +83,14 @@ static int take_output(const opt *option, const char **value)
     if (isatty(STDOUT_FILENO))
         return cli_usage("--%s: \"%s\" is standard output, which is a terminal; redirect it",
                          option->name, *value);
-    bool fits = (size_t)snprintf(files.folder, sizeof files.folder, "%s/trommel-XXXXXX",
-                                 spool_folder()) < sizeof files.folder - 64;
-    if (!fits || !mkdtemp(files.folder)) {
+    if (!system_make_temporary(files.folder, sizeof files.folder - 64)) {
         files.folder[0] = '\0';
         return cli_error("standard output cannot be spooled in %s: %s; set TMPDIR to a folder "
                          "with room for it",
-                         spool_folder(), strerror(errno));
+                         system_temporary_folder(), strerror(errno));
     }
     snprintf(files.output, sizeof files.output, "%.400s/out%.64s", files.folder, ending);
-    files.real_output = dup(STDOUT_FILENO);
-    if (files.real_output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    if (!system_keep_output())
         return cli_error("standard output cannot be kept: %s", strerror(errno));
     *value = files.output;
     return CLI_OK;
@@ -181,23 +133,16 @@ int standard_files_begin(const opt_command *command, void *args, char **operands
 
 int standard_files_end(int code)
 {
-    if (files.real_output > 0) {
+    if (files.output[0]) {
         fflush(stdout);
-        signal(SIGPIPE, SIG_IGN); /* whoever reads may have had enough */
-        int file = code == CLI_OK ? open(files.output, O_RDONLY | O_CLOEXEC) : -1;
-        bool is_good = code != CLI_OK || (file >= 0 && copy(file, files.real_output));
+        bool is_good = code != CLI_OK || system_write_output(files.output);
         int error = errno;
         if (!is_good && fields_are_text()) /* the summary's last line */
             fprintf(stderr, "\n");
         if (!is_good)
             code = cli_error("standard output cannot be written: %s", strerror(error));
-        if (file >= 0)
-            close(file);
-        close(files.real_output);
     }
-    if (files.folder[0]) {
-        unlink(files.output);
-        rmdir(files.folder);
-    }
+    if (files.folder[0])
+        system_remove_folder(files.folder);
     return code;
 }

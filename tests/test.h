@@ -24,6 +24,9 @@
 #include <trommel/core.h>
 
 #include "seed.h"
+#ifdef _WIN32
+#    include "on_windows.h"
+#endif
 
 typedef struct test_case {
     const char *name;

@@ -1,6 +1,7 @@
 /* What --backend auto decides by: the decision, and what is kept of a measurement. */
 #include "../cli/cache_file.c"
 #include "../cli/speeds.c"
+#include "../cli/system_posix.c"
 #include "test.h"
 
 #include "folder.h"
