@@ -541,8 +541,7 @@ static void tell_histogram(const run *r, const tml_image_stats *s)
     field_close('{');
     if (!fields_are_text())
         return;
-    histogram_sparkline(&h, COLUMNS, r->args->ascii || !system_shows_utf8(),
-                        spark);
+    histogram_sparkline(&h, COLUMNS, r->args->ascii || !system_shows_utf8(), spark);
     field_line("histogram", "|%s| %+g to %+g stops", spark, s->histogram_low,
                s->histogram_low + s->bin_width * TML_HISTOGRAM_BINS);
 }

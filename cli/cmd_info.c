@@ -69,8 +69,7 @@ static void tell_histogram(const tml_value_histogram *h, bool ascii, const char 
     char spark[4 * SPARK_COLUMNS + 1];
     if (!fields_are_text())
         return;
-    histogram_sparkline(h, SPARK_COLUMNS, ascii || !system_shows_utf8(),
-                        spark);
+    histogram_sparkline(h, SPARK_COLUMNS, ascii || !system_shows_utf8(), spark);
     field_line("histogram", "|%s|%s", spark, unit);
 }
 

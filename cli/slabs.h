@@ -73,5 +73,4 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result);
 void slabs_close(slabs *s);
 
-
 #endif

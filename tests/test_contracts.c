@@ -992,16 +992,15 @@ static bool progress_back(void *user, const char *stage, double fraction)
 
 static void *alloc_back(void *user, size_t size, size_t alignment)
 {
-    void *memory = NULL;
     call_back(user);
-    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+    return tml_platform_alloc(size, alignment);
 }
 
 static void free_back(void *user, void *memory, size_t size)
 {
     (void)user;
     (void)size;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 TEST(hooks_that_call_back_are_refused)

@@ -290,10 +290,12 @@ TEST(series_that_are_no_stack_are_refused)
             test_fail(__FILE__, __LINE__, "\"%s\", needs \"%s\"", tml_last_error(tml),
                       cases[i].word);
     }
+#    ifndef _WIN32 /* where no name has such a character */
     write_slice("c\nd", &(slice){.position = "0\\0\\4", .orientation = UPRIGHT}, 0);
     remove(in_folder("c"));
     CHECK_STATUS(tml_volume_load(tml, in_folder("a"), NULL, &volume), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "rename it"));
+#    endif
     remove_files();
     tml_close(tml);
 }

@@ -4,8 +4,10 @@
 #include <float.h>
 #include <locale.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
+#ifndef _WIN32
+#    include <sys/resource.h>
+#endif
 
 #include <trommel/io.h>
 
@@ -809,6 +811,7 @@ static void check_old(const char *path)
     free(file.data);
 }
 
+#ifndef _WIN32
 TEST(a_failed_write_leaves_the_old_file)
 {
     tml_context *tml = open_context();
@@ -850,6 +853,8 @@ TEST(a_full_disk_is_named_with_the_bytes_needed)
     files_in_folder(true);
     tml_close(tml);
 }
+
+#endif
 
 static bool cancel_half_way(void *user, const char *stage, double fraction)
 {

@@ -70,6 +70,12 @@ static const char *seed(const char *name)
     return test_path(SEEDS, name);
 }
 
+#ifdef TML_PNG
+enum { HAS_PNG = 1 };
+#else
+enum { HAS_PNG = 0 };
+#endif
+
 /* False where the library was built without the format's library. */
 static bool has_format(tml_context *tml, const char *name)
 {
@@ -443,6 +449,8 @@ TEST(pfm_forms)
 
 TEST(png_forms)
 {
+    if (!HAS_PNG)
+        SKIP("built without libpng");
     tml_context *tml = open_plain();
     static const struct {
         const char *name;
@@ -517,6 +525,8 @@ static tml_status load_with_chunks(tml_context *tml, const char *chunks[][2], ui
 /* What says how the colours are coded, also where it says it twice; checksums of all chunks and of the pixels. */
 TEST(png_chunks)
 {
+    if (!HAS_PNG)
+        SKIP("built without libpng");
     tml_context *tml = open_plain();
     tml_picture p;
     const char *text[][2] = {{"tEXt", "Title"}, {NULL, NULL}};
@@ -804,6 +814,8 @@ static void expect_same(const char *what, const tml_picture *a, const tml_pictur
 
 TEST(png_round_trips)
 {
+    if (!HAS_PNG)
+        SKIP("built without libpng");
     tml_context *tml = open_plain();
     static uint8_t data[13 * 7 * 4 * 2];
     for (size_t i = 0; i < sizeof data; i++)
@@ -931,6 +943,8 @@ static void save_by_threads(const char *name, const tml_picture *p, size_t size_
  * that are held at a time; data that repeat across stripes, and data that do not. */
 TEST(png_by_stripes)
 {
+    if (!HAS_PNG)
+        SKIP("built without libpng");
     static const struct {
         uint32_t width, height, channels;
         tml_type type;

@@ -4,6 +4,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "core/platform.h"
 #include "io/lzf.h"
 #include "io/points_internal.h"
 #include "test.h"
@@ -760,10 +761,8 @@ typedef struct failing_allocator {
 static void *failing_alloc(void *user, size_t size, size_t alignment)
 {
     failing_allocator *state = user;
-    void *memory = NULL;
-    if (state->until_failure-- == 0 || posix_memalign(&memory, alignment, size) != 0)
-        return NULL;
-    state->alive++;
+    void *memory = state->until_failure-- ? tml_platform_alloc(size, alignment) : NULL;
+    state->alive += memory != NULL;
     return memory;
 }
 
@@ -771,7 +770,7 @@ static void failing_free(void *user, void *memory, size_t size)
 {
     (void)size;
     ((failing_allocator *)user)->alive--;
-    free(memory);
+    tml_platform_free(memory);
 }
 
 TEST(failed_allocations_are_reported_and_leak_nothing)

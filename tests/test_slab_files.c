@@ -223,6 +223,7 @@ TEST(a_stream_that_breaks_off)
 }
 
 /* What a file has lost since it was mapped is told before it is looked at. */
+#ifndef _WIN32 /* which lets no one shorten it */
 TEST(a_mapped_file_that_is_shortened)
 {
     enum { SIDE = 64, LAYER = SIDE * SIDE };
@@ -249,6 +250,7 @@ TEST(a_mapped_file_that_is_shortened)
     remove_files();
     tml_close(tml);
 }
+#endif
 
 /* Hundreds of slices take the memory of one, and one file is open at a time. */
 TEST(slices_in_files_of_their_own_take_little_memory)
@@ -412,7 +414,11 @@ TEST(pieces_make_the_file_that_the_whole_makes)
         CHECK_OK(tml, tml_mesh_save(tml, in_folder(whole), &mesh));
         if (!CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(pieces), &desc, &stream)))
             break;
-        CHECK_EQ_U64(file_count(), in_place ? 2 : 1); /* a spool has no name */
+#ifdef _WIN32 /* where spools have names */
+        CHECK(file_count() >= (in_place ? 2 : 1));
+#else
+        CHECK_EQ_U64(file_count(), in_place ? 2 : 1);
+#endif
         CHECK_OK(tml, tml_mesh_stream_finish(stream, add_pieces(stream, &mesh, parts)));
         CHECK(test_same_files(in_folder(whole), in_folder(pieces)));
         CHECK_EQ_U64(file_count(), 2);

@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <png.h>
+#ifdef TML_PNG
+#    include <png.h>
+#endif
 #ifdef TML_BZIP2
 #    include <bzlib.h>
 #endif
@@ -2120,15 +2122,16 @@ TEST(a_failed_write_leaves_the_old_file)
     CHECK_EQ_U64(file_count(), 1);
     struct stat info;
     CHECK(stat(in_folder("old.raw"), &info) == 0 && info.st_size == 3);
+    CHECK_STATUS(tml_volume_save(tml, folder, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_io_create(tml, "test", folder, 0, &writer), TML_ERROR_FILE_ACCESS);
 
+#ifndef _WIN32
     /* Through a link: the link stays, what it points to is replaced, with its permissions. */
     CHECK(symlink("old.raw", in_folder("link.raw")) == 0);
     CHECK_OK(tml, tml_volume_save(tml, in_folder("link.raw"), &volume));
     CHECK(lstat(in_folder("link.raw"), &info) == 0 && S_ISLNK(info.st_mode));
     CHECK(stat(in_folder("old.raw"), &info) == 0 && info.st_size == 8 &&
           (info.st_mode & 0777) == 0640);
-    CHECK_STATUS(tml_volume_save(tml, folder, &volume), TML_ERROR_UNSUPPORTED);
-    CHECK_STATUS(tml_io_create(tml, "test", folder, 0, &writer), TML_ERROR_FILE_ACCESS);
 
     /* A device is written directly, not replaced. */
     if (access("/dev/full", W_OK) == 0) {
@@ -2138,6 +2141,7 @@ TEST(a_failed_write_leaves_the_old_file)
               strstr(tml_last_error(tml), "full.raw"));
         CHECK(stat("/dev/full", &info) == 0 && S_ISCHR(info.st_mode));
     }
+#endif
     remove_files();
     tml_close(tml);
 }
@@ -2177,10 +2181,12 @@ TEST(unreadable_files_get_an_error)
                  TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "none.nrrd") && strstr(tml_last_error(tml), "No such file"));
     CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_FILE_ACCESS);
-    CHECK_STATUS(tml_volume_load(tml, "/dev/zero", NULL, &volume), TML_ERROR_FILE_ACCESS);
     CHECK_STATUS(tml_volume_load(tml, NULL, NULL, &volume), TML_ERROR_FILE_ACCESS);
+#ifndef _WIN32
+    CHECK_STATUS(tml_volume_load(tml, "/dev/zero", NULL, &volume), TML_ERROR_FILE_ACCESS);
     CHECK(mkfifo(in_folder("pipe"), 0600) == 0);
     CHECK_STATUS(tml_volume_load(tml, in_folder("pipe"), NULL, &volume), TML_ERROR_FILE_ACCESS);
+#endif
     static char path[5000];
     memset(path, 'a', sizeof path - 1);
     CHECK_STATUS(tml_volume_load(tml, path, NULL, &volume), TML_ERROR_FILE_ACCESS);
@@ -2289,6 +2295,7 @@ TEST(numbers_in_text)
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
+#ifdef TML_PNG
 TEST(png_comes_back)
 {
     tml_context *tml = open_plain();
@@ -2313,6 +2320,7 @@ TEST(png_comes_back)
     remove_files();
     tml_close(tml);
 }
+#endif
 
 int main(int argc, char **argv)
 {
