@@ -207,7 +207,7 @@ static void make_surface(tml_context *tml, const water *w)
 
 /* ---- the check -------------------------------------------------------------------------------- */
 
-/* Points with radii are binned by the host. */
+/* Points with radii, of which none is said to be the largest, are binned by the host. */
 static bool is_right(tml_context *tml, const water *w)
 {
     uint64_t flying;
@@ -225,6 +225,7 @@ static bool is_right(tml_context *tml, const water *w)
         all[i] = (float)field.radius;
     MUST(!all || tml_buffer_write(tml, field.radii, 0, flying, all));
     free(all);
+    field.radius = 0;
     field.length = tml_length_of(flying);
     MUST(tml_surface(tml, &whole, &mesh));
     printf("%llu particles: %u vertices and %u triangles, by the host %llu and %llu\n",

@@ -99,6 +99,15 @@ static double reference_weight(tml_field_kernel kernel, double q)
     return q < 1.0 / 3.0 ? 1.0 - 3.0 * q * q : 1.5 * t * t;
 }
 
+/* Of a resolved desc's point; 0 where its own is no radius. */
+static double radius_of(const tml_field_desc *desc, const point_cloud *cloud, uint64_t i)
+{
+    double own = (double)cloud->radii[i];
+    if (tml_buffer_is_none(desc->radii))
+        return desc->radius;
+    return !(own > 0.0) ? 0.0 : desc->radius > 0.0 ? fmin(own, desc->radius) : own;
+}
+
 /* One sample, and the error that its evaluation in float may have. Each point's position is rounded
  * relative to its bin and brick, some samples away (so by some 2^-24 of a bin or of the reach), and
  * q and the term by some operations; no kernel is steeper than 2 in q. */
@@ -113,7 +122,7 @@ static double reference_sample(const tml_field_desc *desc, const point_cloud *cl
     *bound = distance ? ulp * desc->margin : 0.0;
     for (uint64_t i = 0; i < cloud->count; i++) {
         const float *p = cloud->points + 3 * i;
-        double radius = tml_buffer_is_none(desc->radii) ? desc->radius : (double)cloud->radii[i];
+        double radius = radius_of(desc, cloud, i);
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]) || !(radius > 0.0))
             continue;
         double d[3];
@@ -228,7 +237,8 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     static point_cloud cloud;
     static float samples[MAX_SAMPLES], again[MAX_SAMPLES];
     tml_context *tml = open_cpu(1), *tml2 = open_cpu(2);
-    tml_field_desc desc = {.kind = kind, .kernel = kernel, .radius = test->radius};
+    tml_field_desc desc = {.kind = kind, .kernel = kernel};
+    desc.radius = test->spread > 0 ? 0.7 * test->radius : test->radius; /* some are cut */
     memcpy(desc.grid.dims, test->dims, sizeof test->dims);
     memcpy(desc.grid.spacing, test->spacing, sizeof test->spacing);
     memcpy(desc.grid.origin, test->origin, sizeof test->origin);
@@ -313,7 +323,14 @@ static void desc_of_case(const field_case *test, tml_field_desc *desc, point_clo
     memcpy(desc->grid.spacing, test->spacing, sizeof test->spacing);
     memcpy(desc->grid.origin, test->origin, sizeof test->origin);
     memcpy(desc->grid.direction, test->direction, sizeof desc->grid.direction);
-    make_cloud(cloud, &desc->grid, test->points, test->radius, 1);
+    make_cloud(cloud, &desc->grid, test->points, test->radius, test->spread > 0 ? test->spread : 1);
+}
+
+/* Some points reach farther than the largest radius that is given. */
+static void cut_radii(tml_context *tml, const point_cloud *cloud, tml_field_desc *desc)
+{
+    desc->radii = buffer_of(tml, TML_F32, cloud->count, cloud->radii);
+    desc->radius *= 0.7;
 }
 
 /* Compares what a device bins with what the host does. */
@@ -326,6 +343,7 @@ static void check_bins(tml_context *tml, const tml_field_desc *desc, const char 
     CHECK_OK(tml, field_plan_create_ordered(tml, &resolved, &host));
     CHECK_OK(tml, field_plan_create(tml, &resolved, &device));
     if (host && device) {
+        CHECK_EQ_U64(device->level_count, host->level_count);
         CHECK(host->starts && !device->starts);
         CHECK_EQ_U64(device->bin_count, host->bin_count);
         CHECK(memcmp(device->words, host->words, sizeof host->words) == 0);
@@ -352,10 +370,10 @@ TEST(devices_bin_points_as_the_host_does)
         tml_context *tml = device_context(d);
         for (size_t i = 0; i < TML_ARRAY_SIZE(cases) && tml; i++) {
             tml_field_desc desc;
-            if (cases[i].spread > 0)
-                continue;
             desc_of_case(&cases[i], &desc, &cloud);
             desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+            if (cases[i].spread > 0)
+                cut_radii(tml, &cloud, &desc);
             check_bins(tml, &desc, cases[i].name);
             desc.kind = TML_FIELD_DISTANCE;
             desc.margin = 0.3 * cases[i].radius;
@@ -365,6 +383,7 @@ TEST(devices_bin_points_as_the_host_does)
             desc.kind = TML_FIELD_KERNEL_SUM;
             check_bins(tml, &desc, cases[i].name);
             tml_buffer_destroy(tml, desc.points);
+            tml_buffer_destroy(tml, desc.radii);
             has_device = true;
         }
     }
@@ -460,18 +479,20 @@ TEST(means_are_of_the_first_points)
 
 /* ---- enqueued surfaces ------------------------------------------------------------------------- */
 
-/* A whole mesh, whose volume comes from points that the host has binned: they have radii. */
+/* A whole mesh, whose volume comes from points that the host has binned: they have radii, of which it
+ * finds the largest. own: the radii of known. */
 static tml_surface_result mesh_by_host(tml_context *tml, const tml_field_desc *known,
-                                       const tml_surface_desc *surface)
+                                       const float *own, const tml_surface_desc *surface)
 {
     static float radii[MAX_POINTS];
     const uint64_t *dims = known->grid.dims, count = known->length.count;
     for (uint64_t i = 0; i < count; i++)
-        radii[i] = (float)known->radius;
+        radii[i] = own ? own[i] : (float)known->radius;
     tml_field_desc field = *known;
     tml_surface_desc desc = *surface;
     tml_surface_result out = {0};
     field.radii = buffer_of(tml, TML_F32, count, radii);
+    field.radius = 0;
     desc.field = NULL;
     desc.grid = field.grid;
     desc.volume = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
@@ -502,8 +523,12 @@ static void check_enqueued(tml_context *tml, const field_case *test)
     static point_cloud cloud;
     tml_field_desc field;
     desc_of_case(test, &field, &cloud);
+    bool has_radii = test->spread > 0;
     field.radius = (double)(float)field.radius;
+    cloud.radii[0] = (float)field.radius; /* the largest */
     field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+    if (has_radii)
+        field.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
     field.length.device = buffer_of(tml, TML_U32, 1, NULL);
     field.length.count = cloud.count;
     tml_surface_desc surface = {.field = &field,
@@ -520,7 +545,8 @@ static void check_enqueued(tml_context *tml, const field_case *test)
         CHECK_OK(tml, tml_buffer_write(tml, field.length.device, 0, 1, &length));
         CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
         CHECK_OK(tml, tml_buffer_read(tml, desc.counts, counts));
-        tml_surface_result whole = mesh_by_host(tml, &field, &surface);
+        tml_surface_result whole =
+            mesh_by_host(tml, &field, has_radii ? cloud.radii : NULL, &surface);
         CHECK(whole.vertex_count > 0 && whole.vertex_count < ROOM && whole.triangle_count < ROOM);
         CHECK_EQ_U64(counts[0], whole.vertex_count);
         CHECK_EQ_U64(counts[1], whole.triangle_count);
@@ -533,8 +559,9 @@ static void check_enqueued(tml_context *tml, const field_case *test)
     field.radius = 0;
     CHECK_STATUS(tml_surface_enqueue(tml, &desc), TML_ERROR_UNSUPPORTED);
     CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &desc), 0);
-    const tml_buffer buffers[] = {field.points,           field.length.device, surface.vertices,
-                                  surface.vertex_normals, surface.indices,     desc.counts};
+    const tml_buffer buffers[] = {
+        field.points,           field.radii,     field.length.device, surface.vertices,
+        surface.vertex_normals, surface.indices, desc.counts};
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         tml_buffer_destroy(tml, buffers[i]);
 }
@@ -545,9 +572,11 @@ TEST(enqueued_fields_are_their_surfaces)
     for (uint32_t d = 0; d <= MAX_DEVICES; d++) {
         tml_context *tml = d < MAX_DEVICES ? device_context(d) : cpu;
         if (tml) {
-            check_enqueued(tml, &cases[1]); /* primes */
-            check_enqueued(tml, &cases[8]); /* anisotropic */
-            check_enqueued(tml, &cases[9]); /* rotated */
+            check_enqueued(tml, &cases[1]);  /* primes */
+            check_enqueued(tml, &cases[8]);  /* anisotropic */
+            check_enqueued(tml, &cases[9]);  /* rotated */
+            check_enqueued(tml, &cases[15]); /* radii 1:3 */
+            check_enqueued(tml, &cases[16]); /* 1:50 */
         }
     }
     tml_close(cpu);
@@ -802,7 +831,13 @@ TEST(radii_of_points_decide_the_grid)
     double right = desc.grid.origin[0] + desc.grid.spacing[0] * (double)(desc.grid.dims[0] - 1);
     CHECK(desc.grid.origin[0] < -1.0 && desc.grid.origin[0] > -3.0);
     CHECK(right > 14.0 && right < 16.0);
+    CHECK(desc.radius == 4.0); /* of points that are somewhere */
     check_closed(tml, &desc);
+    tml_field_desc cut = {.kind = TML_FIELD_DISTANCE, .radii = desc.radii, .radius = 2.1};
+    CHECK_OK(tml, resolve_points(tml, points, 3, &cut));
+    right = cut.grid.origin[0] + cut.grid.spacing[0] * (double)(cut.grid.dims[0] - 1);
+    CHECK(right > 12.1 && right < 13.5 && cut.radius == (double)2.1f);
+    check_closed(tml, &cut);
     tml_close(tml);
 }
 
@@ -1075,7 +1110,7 @@ static void reference_mean(const tml_field_desc *desc, const point_cloud *cloud,
     }
     for (uint64_t i = 0; i < cloud->count; i++) {
         const float *p = cloud->points + 3 * i;
-        double radius = tml_buffer_is_none(desc->radii) ? desc->radius : (double)cloud->radii[i];
+        double radius = radius_of(desc, cloud, i);
         weights[i] = errors[i] = 0.0;
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]) || !(radius > 0.0))
             continue;

@@ -165,6 +165,7 @@ TEST(crowds_of_points_are_added_up)
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
+/* Of any radii up to the largest. */
 enum { FRAME_POINTS = 4000, FRAME_ROOM = 40000, FRAME_SIDE = 40 };
 enum { FRAME_SAMPLES = FRAME_SIDE * FRAME_SIDE * FRAME_SIDE };
 
@@ -180,7 +181,8 @@ static void frame_open(tml_context *tml, frame *f)
 {
     *f =
         (frame){.field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_POINTS, NULL),
-                          .radius = 2.5,
+                          .radii = buffer_of(tml, TML_F32, FRAME_POINTS, NULL),
+                          .radius = 9,
                           .grid = {.dims = {FRAME_SIDE, FRAME_SIDE, FRAME_SIDE}},
                           .length.device = buffer_of(tml, TML_U32, 1, NULL)},
                 .surface = {.iso = 0.6,
@@ -198,12 +200,15 @@ static void frame_open(tml_context *tml, frame *f)
 /* Other points each turn, and fewer. */
 static void frame_move(tml_context *tml, const frame *f, uint32_t turn)
 {
-    static float points[3 * FRAME_POINTS];
+    static float points[3 * FRAME_POINTS], radii[FRAME_POINTS];
     uint64_t state = 3 + turn;
     for (int i = 0; i < 3 * FRAME_POINTS; i++)
         points[i] = uniform(&state) * (float)FRAME_SIDE;
+    for (int i = 0; i < FRAME_POINTS; i++)
+        radii[i] = i % 100 == 1 ? 9.0f : 3.0f * uniform(&state);
     const uint32_t length = FRAME_POINTS - 777 * turn;
     CHECK_OK(tml, tml_buffer_write(tml, f->field.points, 0, FRAME_POINTS, points));
+    CHECK_OK(tml, tml_buffer_write(tml, f->field.radii, 0, FRAME_POINTS, radii));
     CHECK_OK(tml, tml_buffer_write(tml, f->field.length.device, 0, 1, &length));
 }
 

@@ -2,10 +2,10 @@
  *
  * A field is evaluated by gathering: each sample sums over the points near it, which a binning by
  * count and scan has brought together. No float atomics, so the result does not depend on threads.
- * Where radius and grid are given and no radii, the points lie on the device and are at most 2^30, and
- * no side of the grid has more than 2^28 samples, Vulkan and OpenGL ES bin the points themselves: the
- * host neither reads them nor waits. The bins, the points in them and their order are the host's bit for
- * bit, and so is each sample.
+ * Where radius (of radii the largest) and grid are given, points and radii lie on the device, the points are
+ * at most 2^30, and no side of the grid has more than 2^28 samples, Vulkan and OpenGL ES bin the points
+ * themselves: the host neither reads them nor waits. The bins, the points in them and their order are the
+ * host's bit for bit, and so is each sample.
  * Only bricks of 8x8x8 samples near a point cost anything; the others hold the background value.
  *
  * Samples are computed in float. With step the grid's longest spacing and reach a point's radius
@@ -48,12 +48,16 @@ typedef struct tml_field_desc {
     tml_buffer points;
     /* Optional: f32, one a point: the kernel's support (KERNEL_SUM) or the sphere's radius
      * (DISTANCE). Outside 1e-30 to 1e30 (so 0, negative, NaN) the point is ignored. Radii may
-     * differ by any factor: points are binned by radius, in steps of 4. */
+     * differ by any factor: points are binned by reach, in steps of 4 from the largest down to eight
+     * samples. */
     tml_buffer radii;
-    /* Where there are no radii. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median
+    /* Without radii that of all points. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median
      * distance to the sixth-nearest other point, which is the spacing of a lattice and the gaps of
      * an unordered scan. On an automatic grid at least three of its steps. 1 where all points
-     * coincide. */
+     * coincide.
+     * With radii the largest that counts, rounded to float: larger ones count as it. It decides the
+     * size of the bins, and so in which order a sample adds its points. 0: the largest there is, for
+     * which the host reads them. */
     double radius;
     tml_field_kind kind;
     tml_field_kernel kernel;
@@ -80,7 +84,7 @@ typedef struct tml_field_desc {
 } tml_field_desc;
 
 /* desc with every zero resolved: radius, margin, grid, length. Reads the points (waits), unless grid.dims and radius
- * or radii are given. iso, if not NULL, gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
+ * or radii are given (of those with grid.dims, radius stays 0). iso, if not NULL, gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
  * (DISTANCE). Logs a warning when points are likely to fall between the samples. Lengths, those
  * between the grid's samples included, must lie between 1e-30 and 1e30. Errors: INVALID_ARGUMENT
  * (no usable point, where they are read; grid over 2^40 samples: the message tells points and extent), INVALID_HANDLE,
@@ -91,7 +95,7 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
 /* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points,
  * radii and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
  * nothing and, when the arena was reserved (tml_reserve), allocates nothing; so it may stand between
- * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point; where the device has less,
+ * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point and 4 a bin; where the device has less,
  * the host bins them. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
  * by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,

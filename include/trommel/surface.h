@@ -274,8 +274,8 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
  * nothing comes back to the host. */
 typedef struct tml_surface_enqueue_desc {
     /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
-     * isovalue; no labels or filters, and nothing that stays on the host. A field has radius and
-     * grid.dims, and no radii; how many points it has may be on the device (its length). */
+     * isovalue; no labels or filters, and nothing that stays on the host. A field has radius (with
+     * radii, too) and grid.dims; how many points it has may be on the device (its length). */
     const tml_surface_desc *surface;
     tml_buffer iso; /* optional: f32, whose element iso_index stands for surface->iso; NaN: nothing
                      * is inside */

@@ -203,7 +203,7 @@ export interface FieldOptions {
     points: Float32Array | TrommelBuffer;
     /** One a point: the kernel's support or the sphere's radius. */
     radii?: Float32Array | TrommelBuffer;
-    /** Where there are no radii. 0: from the points' spacing. */
+    /** Of all points, 0: from their spacing. With radii the largest that counts, 0: the largest there is. */
     radius?: number;
     /** sum: kernel sum, background 0; distance: signed distance to the union of spheres, inside is
      * positive. Default: sum. */

@@ -48,7 +48,6 @@ tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *
         return status;
     out->points = points;
     out->radii = radii;
-    out->bound = desc->length.count;
     status = stream_read_length(tml, &desc->length, &out->count);
     if (status != TML_OK)
         field_unmap(tml, desc);
@@ -239,7 +238,7 @@ static uint64_t bounds(const field_input *input, const grid_axes *axes, double r
             continue;
         count++;
         const float *p = input->points + 3 * i;
-        double r = scale * (input->radii ? (double)input->radii[i] : radius);
+        double r = scale * (input->radii ? fmin((double)input->radii[i], radius) : radius);
         for (int a = 0; a < 3; a++) {
             const double *row = axes->inverse + 3 * a;
             double at = row[0] * (double)p[0] + row[1] * (double)p[1] + row[2] * (double)p[2];
@@ -254,6 +253,16 @@ static int compare_floats(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
+}
+
+/* The largest radius of the usable points that have their own. */
+static double largest_radius(const field_input *input)
+{
+    float largest = 0.0f;
+    for (uint64_t i = 0; i < input->count; i++)
+        if (usable(input, i))
+            largest = fmaxf(largest, input->radii[i]);
+    return (double)largest;
 }
 
 /* The median of the usable ones of up to 4096 evenly spread radii. */
@@ -306,12 +315,14 @@ static double step_of(const grid_box *box, const grid_border *border, double sam
     return step;
 }
 
-/* Sets an automatic desc.radius from the points' spacing, but large enough that no point falls
- * between the samples of the finest automatic grid. */
+/* Sets an automatic desc.radius: the largest of the radii, or from the points' spacing, but large
+ * enough that no point falls between the samples of the finest automatic grid. */
 static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const field_input *input,
                                  const grid_box *box)
 {
-    if (input->radii || desc->radius > 0.0)
+    if (input->radii && desc->radius == 0.0)
+        desc->radius = largest_radius(input);
+    if (desc->radius > 0.0)
         return TML_OK;
     double spacing;
     tml_status status = field_spacing(tml, input->points, input->count, &spacing);
@@ -472,6 +483,8 @@ static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
     tml_status status = check_desc(tml, &result);
     if (status != TML_OK)
         return status;
+    if (!tml_buffer_is_none(result.radii)) /* so that a largest one that is rounded is not cut */
+        result.radius = fmin((double)(float)result.radius, FIELD_MAX_LENGTH);
     if (!is_given(&result)) {
         field_input input;
         status = field_map(tml, &result, &input);
@@ -501,18 +514,19 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
 {
     if (!field_parts_of[tml->engine->part].field)
         return tml_refuse(tml, name_of_call, "no fields");
-    if (!is_given(desc) || !tml_buffer_is_none(desc->radii))
+    if (desc->grid.dims[0] == 0 || !(desc->radius > 0.0))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: %s needs radius and grid.dims, and no radii: the host would have to "
-                         "look at the points; tml_field_resolve finds both",
+                         "%s: %s needs radius (of radii the largest) and grid.dims: the host would "
+                         "have to look at the points; tml_field_resolve finds both",
                          name_of_call, name);
     tml_status status = tml_field_resolve(tml, desc, resolved, NULL);
     if (status != TML_OK || tml->engine->is_host || field_bins_on_device(tml, resolved))
         return status;
-    return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                     "%s: %s.points lie on the host (tml_buffer_desc.host), are more than 2^30, or "
-                     "a side of its grid has more than 2^28 samples",
-                     name_of_call, name);
+    return tml_error(
+        tml, TML_ERROR_UNSUPPORTED,
+        "%s: %s.points or radii lie on the host (tml_buffer_desc.host), are more than 2^30, or "
+        "a side of its grid has more than 2^28 samples",
+        name_of_call, name);
 }
 
 /* ---- evaluation ------------------------------------------------------------------------------ */

@@ -18,13 +18,13 @@
 
 /* clang-format off */
 TML_KERNEL_OUTS_WITH(field_bins, (uint bin, uvec4 record), field_bin_point,
-                     (tml_index i, tml_words points, tml_words plan), {
+                     (tml_index i, tml_words points, tml_words plan, tml_words radii), {
     field_bin_point_out o;
     o.bin = tml_word(plan, FIELD_BINS_NONE);
     o.record = UVEC4(0u, 0u, 0u, 0u);
-    real64 reach = field_reach(plan, points, i);
+    real64 reach = field_reach(plan, radii, i);
     if (real64_is_other_than_zero(reach) != 0u) {
-        field_binned binned = field_bin_of(plan, points, i, reach, 0u);
+        field_binned binned = field_bin_of(plan, points, i, reach);
         o.bin = binned.bin;
         o.record = binned.record;
     }
@@ -72,12 +72,12 @@ typedef struct binning {
 
 bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
 {
-    const tml_slot *points = tml_slot_of(tml, desc->points);
+    const tml_slot *points = tml_slot_of(tml, desc->points), *radii = tml_slot_of(tml, desc->radii);
     bool is_small = points && points->count <= most_points;
     for (int a = 0; a < 3; a++)
         is_small = is_small && desc->grid.dims[a] > 0 && desc->grid.dims[a] <= most_samples;
     return !tml->engine->is_host && field_parts_of[tml->engine->part].field && is_small &&
-           !points->on_host && desc->radius > 0.0 && tml_buffer_is_none(desc->radii);
+           !points->on_host && desc->radius > 0.0 && !(radii && radii->on_host);
 }
 
 /* Temporaries for what stays within the call. The plan's own arrays are among them, unless it has buffers. */
@@ -120,11 +120,13 @@ static tml_status make_steps(tml_context *tml, const char *call, const tml_field
     take_temporaries(tml, plan, TML_MAX_OF(length.count, (uint64_t)1), &bins, &records);
     const uint32_t used = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * plan->level_count;
     b->put = (stream_put_desc){plan->device.words, plan->words, used * sizeof *plan->words};
-    b->bins = (tml_map_desc){.kernel = TML_USE(field_bin_point),
-                             .in = {resolved->points, plan->device.words},
-                             .out = bins,
-                             .also = {records},
-                             .length = length};
+    b->bins = (tml_map_desc){
+        .kernel = TML_USE(field_bin_point),
+        .in = {resolved->points, plan->device.words,
+               tml_buffer_is_none(resolved->radii) ? resolved->points : resolved->radii},
+        .out = bins,
+        .also = {records},
+        .length = length};
     b->sort.desc = (tml_sort_desc){.keys = bins,
                                    .length = length,
                                    .bit_count = bits_of(plan->bin_count),
@@ -159,7 +161,7 @@ static tml_status begin(tml_context *tml, const char *call, const tml_field_desc
                         device_call *c)
 {
     field_plan_begin(resolved, &c->plan);
-    field_plan_one_radius(&c->plan, resolved->length.count);
+    field_plan_known(resolved, &c->plan);
     if (plan)
         *plan = &c->plan;
     tml_status status = make_steps(tml, call, resolved, &c->plan, &c->binning);
@@ -198,7 +200,7 @@ tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, fiel
 {
     binning b;
     uint64_t room = TML_MAX_OF(resolved->length.count, (uint64_t)1);
-    field_plan_one_radius(plan, resolved->length.count);
+    field_plan_known(resolved, plan);
     tml_status status =
         make_buffer(tml, TML_VEC(TML_U32, 4), room, "field points", &plan->device.points);
     if (status == TML_OK)

@@ -111,15 +111,14 @@ typedef struct field_input {
     const float *points; /* 3 a point */
     const float *radii;  /* NULL: the desc's radius for all */
     uint64_t count;
-    uint64_t bound; /* most points: the length's bound */
 } field_input;
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out);
 void field_unmap(tml_context *tml, const tml_field_desc *desc);
 
 /* Starts a plan of a resolved desc: all but the levels, and what the points decide. */
 void field_plan_begin(const tml_field_desc *resolved, field_plan *plan);
-/* Makes the level of points that have all the same radius, for at most bound of them. */
-void field_plan_one_radius(field_plan *plan, uint64_t bound);
+/* Makes the levels of a resolved desc that has a radius: of all points, or the largest. */
+void field_plan_known(const tml_field_desc *resolved, field_plan *plan);
 
 /* Bins the points of a resolved desc on the device, into buffers of a plan that was begun. Errors: those of
  * buffers and of scratch. */

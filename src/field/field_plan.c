@@ -67,8 +67,7 @@ static double reach_of(const plan_job *job, uint64_t i)
 /* Of a point that is not ignored. */
 static field_binned binned(const plan_job *job, uint64_t i, double reach)
 {
-    const uint32_t *words = job->plan->words;
-    return field_bin_of(words, words_of(job->points), i, reach, field_level_of(words, reach));
+    return field_bin_of(job->plan->words, words_of(job->points), i, reach);
 }
 
 static uint32_t key_of(const plan_job *job, uint64_t i)
@@ -276,15 +275,22 @@ static void put_level(field_plan *plan, uint32_t l)
     }
 }
 
-/* Makes the levels that reaches from smallest to largest need, for that many points at most. None if none is near. */
+/* Makes the levels that reaches from smallest to largest need, for that many points at most. None if none is near. The
+ * last one is where reaches are at most a brick, whose bins are as small as bins are. */
 static void plan_levels(field_plan *plan, double smallest, double largest, uint64_t bound)
 {
     uint64_t max_bins =
         bound < FIELD_MAX_BINS / BINS_A_POINT ? bound * BINS_A_POINT : (uint64_t)FIELD_MAX_BINS;
     max_bins = TML_MAX_OF(max_bins, (uint64_t)MIN_BINS);
     put_doubles(plan, FIELD_BINS_LARGEST, &largest, 1);
-    plan->words[FIELD_BINS_COUNT] = FIELD_MAX_LEVELS;
-    plan->level_count = smallest <= largest ? field_level_of(plan->words, smallest) + 1 : 0;
+    double widest, reach = largest;
+    memcpy(&widest, plan->words + FIELD_BINS_WIDEST, sizeof widest);
+    uint32_t most = 1;
+    for (; most < FIELD_MAX_LEVELS && reach * widest > FIELD_BRICK; reach /= 4.0)
+        most++;
+    plan->words[FIELD_BINS_COUNT] = most;
+    plan->level_count =
+        smallest <= largest ? field_level_of(plan->words, real64_to_float(smallest)) + 1 : 0;
     plan->words[FIELD_BINS_COUNT] = plan->level_count;
     for (uint32_t l = 0; l < plan->level_count; l++, largest /= 4.0) {
         plan_level(plan, &plan->levels[l], largest, max_bins);
@@ -430,18 +436,20 @@ void field_plan_begin(const tml_field_desc *resolved, field_plan *plan)
 
     const double radius = tml_buffer_is_none(resolved->radii) ? resolved->radius : 0.0;
     const double margin = (double)plan->margin;
-    const double lengths[2] = {FIELD_MIN_LENGTH, FIELD_MAX_LENGTH};
+    const double lengths[2] = {FIELD_MIN_LENGTH, FIELD_MAX_LENGTH}, no_limit = INFINITY;
     put_doubles(plan, FIELD_BINS_RADIUS, &radius, 1);
     put_doubles(plan, FIELD_BINS_MARGIN, &margin, 1);
     put_doubles(plan, FIELD_BINS_LEAST, lengths, 2);
     put_doubles(plan, FIELD_BINS_NEAR, &smallest_reach, 1);
+    put_doubles(plan, FIELD_BINS_LARGEST, &no_limit, 1);
     plan_frame(plan, &resolved->grid);
 }
 
-void field_plan_one_radius(field_plan *plan, uint64_t bound)
+void field_plan_known(const tml_field_desc *resolved, field_plan *plan)
 {
-    double reach = field_reach(plan->words, NULL, 0);
-    plan_levels(plan, reach > 0.0 ? reach : INFINITY, reach, bound);
+    const double reach = field_reach_of(plan->words, resolved->radius);
+    const double least = tml_buffer_is_none(resolved->radii) ? reach : (double)plan->margin;
+    plan_levels(plan, reach > 0.0 ? least : INFINITY, reach, resolved->length.count);
 }
 
 static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, field_plan *plan,
@@ -456,12 +464,12 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
     job.radii = input.radii;
     job.count = input.count;
     job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
-    if (!tml_buffer_is_none(resolved->radii)) { /* which have no memory if there are none */
+    if (resolved->radius > 0.0) {
+        field_plan_known(resolved, plan);
+    } else {
         double smallest = INFINITY, largest = 0.0;
         find_reaches(tml, &job, &smallest, &largest);
-        plan_levels(plan, smallest, largest, input.bound);
-    } else {
-        field_plan_one_radius(plan, input.bound);
+        plan_levels(plan, smallest, largest, resolved->length.count);
     }
     status = plan_sort(tml, &job, keeps_order);
     field_unmap(tml, resolved);

@@ -11,7 +11,7 @@
 #define FIELD_BINS_WIDEST  36u /* the largest extent */
 #define FIELD_BINS_RADIUS  38u /* for all points; 0: each has its own */
 #define FIELD_BINS_MARGIN  40u
-#define FIELD_BINS_LARGEST 42u /* the first level's reach */
+#define FIELD_BINS_LARGEST 42u /* the first level's reach, beyond which no point reaches */
 #define FIELD_BINS_LEAST   44u /* of radii */
 #define FIELD_BINS_MOST    46u /* of radii */
 #define FIELD_BINS_NEAR    48u /* of reaches in samples: less meets a sample only by rounding */
@@ -26,18 +26,27 @@ uint bin;     /* its number among all bins */
 uvec4 record; /* a field_point's bits */
 STRUCT_END(field_binned)
 
-/* Of point i; 0: it is ignored. */
+/* Of a point of that radius; 0: it is ignored. */
+FUNCTION(real64) field_reach_of(tml_words plan, real64 radius)
+{
+    real64 reach = real64_add(radius, real64_at(plan, FIELD_BINS_MARGIN));
+    real64 largest = real64_at(plan, FIELD_BINS_LARGEST);
+    real64 samples = real64_multiply(reach, real64_at(plan, FIELD_BINS_WIDEST));
+    uint is_usable = real64_at_most(real64_at(plan, FIELD_BINS_LEAST), radius) &
+                     real64_at_most(radius, real64_at(plan, FIELD_BINS_MOST)) &
+                     real64_at_most(real64_at(plan, FIELD_BINS_NEAR), samples);
+    if (real64_less(largest, reach) != 0u)
+        reach = largest;
+    return is_usable != 0u ? reach : real64_of_uint(0u);
+}
+
+/* Of point i. */
 FUNCTION(real64) field_reach(tml_words plan, tml_words radii, tml_index i)
 {
     real64 radius = real64_at(plan, FIELD_BINS_RADIUS);
     if (real64_is_other_than_zero(radius) == 0u)
         radius = real64_of_float(tml_word(radii, i));
-    real64 reach = real64_add(radius, real64_at(plan, FIELD_BINS_MARGIN));
-    real64 samples = real64_multiply(reach, real64_at(plan, FIELD_BINS_WIDEST));
-    uint is_usable = real64_at_most(real64_at(plan, FIELD_BINS_LEAST), radius) &
-                     real64_at_most(radius, real64_at(plan, FIELD_BINS_MOST)) &
-                     real64_at_most(real64_at(plan, FIELD_BINS_NEAR), samples);
-    return is_usable != 0u ? reach : real64_of_uint(0u);
+    return field_reach_of(plan, radius);
 }
 
 /* In samples from sample (0, 0, 0). An axis of no share, as most are, costs nothing. */
@@ -64,17 +73,12 @@ FUNCTION(uint) field_meets(tml_words plan, uint axis, real64 reach, real64 posit
            real64_less(position, real64_add(last, support));
 }
 
-/* Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the last one has all smaller too. */
-FUNCTION(uint) field_level_of(tml_words plan, real64 reach)
+/* Of a reach, by a float's bits. Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the last one has all smaller
+ * too. Supports are wider than floats are rounded. */
+FUNCTION(uint) field_level_of(tml_words plan, uint reach)
 {
-    uint level = 0u;
-    real64 limit = real64_at(plan, FIELD_BINS_LARGEST);
-    limit = real64_scale(limit, -2);
-    while (level + 1u < tml_word(plan, FIELD_BINS_COUNT) && real64_at_most(reach, limit) != 0u) {
-        limit = real64_scale(limit, -2);
-        level++;
-    }
-    return level;
+    uint largest = real64_to_float(real64_at(plan, FIELD_BINS_LARGEST));
+    return min((largest - reach) >> 24u, tml_word(plan, FIELD_BINS_COUNT) - 1u);
 }
 
 /* The bin along one axis. Points outside the grid go to the border bins, which are nearer to every
@@ -91,21 +95,27 @@ FUNCTION(uint) field_in_bin(real64 position, uint bin, uint edge_log2)
     return real64_to_float(real64_subtract(position, corner));
 }
 
-/* Point i, of that reach, which is not 0. */
+/* Point i, of that reach, which is not 0. (Measured dead end: in one loop, which knows the level before
+ * it has the positions, SwiftShader compiles it for two minutes.) */
 FUNCTION(field_binned)
-field_bin_of(tml_words plan, tml_words points, tml_index i, real64 reach, uint level)
+field_bin_of(tml_words plan, tml_words points, tml_index i, real64 reach)
 {
-    uint words = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * level, is_met = 1u, stride = 1u;
+    uint is_met = 1u, stride = 1u;
+    real64 positions[3];
+    for (uint a = 0u; a < 3u; a++) {
+        positions[a] = field_place_along(plan, points, i, a);
+        is_met &= field_meets(plan, a, reach, positions[a]);
+    }
+    uint near = real64_to_float(reach);
+    uint words = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * field_level_of(plan, near);
     uint edge_log2 = tml_word(plan, words + 1u);
     field_binned result;
     result.bin = tml_word(plan, words);
-    result.record = UVEC4(0u, 0u, 0u, real64_to_float(reach));
+    result.record = UVEC4(0u, 0u, 0u, near);
     for (uint a = 0u; a < 3u; a++) {
-        real64 position = field_place_along(plan, points, i, a);
         uint bins = tml_word(plan, words + 2u + a);
-        uint bin = field_bin_along(position, edge_log2, bins);
-        uint inside = field_in_bin(position, bin, edge_log2);
-        is_met &= field_meets(plan, a, reach, position);
+        uint bin = field_bin_along(positions[a], edge_log2, bins);
+        uint inside = field_in_bin(positions[a], bin, edge_log2);
         result.bin += stride * bin;
         stride *= bins;
         result.record.x = a == 0u ? inside : result.record.x;
