@@ -9,7 +9,11 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 
 static const cli_command *const commands[] = {
     &bench_cmd_streams,   &bench_cmd_surface, &bench_cmd_image, &bench_cmd_collide,
-    &bench_cmd_subdivide, &bench_cmd_files,   &bench_cmd_paths, NULL,
+    &bench_cmd_subdivide, &bench_cmd_files,
+#ifdef TML_GL
+    &bench_cmd_paths,
+#endif
+    NULL,
 };
 
 static const opt program_options[] = {

@@ -91,8 +91,8 @@ installs_nothing
 echo "ok check"
 
 # The lists.
-mkdir -p build/web/zlib
-touch build/web/zlib/inflate.c
+mkdir -p build/zlib
+touch build/zlib/inflate.c
 silent scripts/setup --build --test --web --docs --lint --peers --cgal
 installs_nothing
 runs 0 '^Installing libjsmn-dev$' LACKS="libjsmn-dev doxygen chromium" scripts/setup --build
@@ -135,7 +135,7 @@ if [ -e "$work/bin/apt-config" ]; then
     printf 'Types: deb deb-src\nURIs: file:/two\nSuites: a b\nComponents: main\nSigned-By: /k.gpg\n' \
         >"$work/apt/parts/two.sources"
     echo 'deb file:/three stable main' >"$work/apt/parts/three.disabled"
-    rm -rf build/web
+    rm -rf build/zlib
     runs 0 "Fetching zlib's source" APT_CONFIG="$work/apt/conf" scripts/setup --web
     sort >"$work/expected" <<'END'
 deb-src [arch=amd64 signed-by=/k.gpg] file:/one stable main extra
@@ -146,7 +146,7 @@ Components: main
 Signed-By: /k.gpg
 END
     sort "$work/sources" | cmp -s - "$work/expected" || { cat "$work/sources"; fail "other sources"; }
-    [ -e build/web/zlib/inflate.c ] && [ ! -e build/web/sources ] || fail "no source of zlib"
+    [ -e build/zlib/inflate.c ] && [ ! -e build/sources ] || fail "no source of zlib"
     silent scripts/setup --web
     echo "ok sources"
 fi

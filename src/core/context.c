@@ -1,4 +1,5 @@
 /* Contexts: open and close, allocation, the scratch arena, messages, parallel loops, devices. */
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,10 @@
 
 #include "core/call.h"
 #include "core/pool.h"
+
+_Static_assert(FLT_EVAL_METHOD == 0,
+               "floats are to be rounded after each operation: gcc has -fexcess-precision=fast, "
+               "-mfpmath=sse");
 
 const tml_engine *const tml_engines[] = {
 #ifdef TML_VULKAN

@@ -456,7 +456,7 @@ static tml_status walk(dicom_parser *p, bool *has_pixels)
 /* Reads group 2, which says how the rest is coded. */
 static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
 {
-    dicom_element e;
+    dicom_element e = {0};
     uint8_t group[2];
     tml_status status = TML_OK;
     p->at = 132;

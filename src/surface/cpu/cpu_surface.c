@@ -100,11 +100,24 @@ static threshold threshold_of(const surface_plan *plan, const surface_part *part
         return (threshold){.value.f64 = part->iso};
     if (tml_type_is_float(plan->type)) /* f16 samples are compared as float */
         return (threshold){.value.f32 = limits.index_iso};
-    /* u64's low bytes are the value in the samples' type. */
-    return (threshold){.kind = limits.is_none      ? THRESHOLD_NONE
-                               : limits.limit == 0 ? THRESHOLD_ALL
-                                                   : THRESHOLD_VALUE,
-                       .value.u64 = surface_integer_key(plan->type, limits.limit)};
+    threshold t = {.kind = limits.is_none      ? THRESHOLD_NONE
+                           : limits.limit == 0 ? THRESHOLD_ALL
+                                               : THRESHOLD_VALUE};
+    const uint64_t value = surface_integer_key(plan->type, limits.limit);
+    switch (tml_type_size(plan->type)) {
+    case 1:
+        t.value.u8 = (uint8_t)value;
+        break;
+    case 2:
+        t.value.u16 = (uint16_t)value;
+        break;
+    case 4:
+        t.value.u32 = (uint32_t)value;
+        break;
+    default:
+        t.value.u64 = value;
+    }
+    return t;
 }
 
 /* Sets a workspace's threshold and masks, and clears the word past its bits. */

@@ -27,7 +27,10 @@ typedef struct chunk_entry {
 typedef struct threshold {
     enum { THRESHOLD_VALUE, THRESHOLD_ALL, THRESHOLD_NONE } kind;
     union {
-        uint64_t u64; /* integers, in its low bytes */
+        uint8_t u8; /* an integer of either sign by its bits, as large as a sample */
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
         float f32;
         double f64;
     } value;

@@ -18,6 +18,18 @@ enum { HAS_USUAL = 1 };
 enum { HAS_USUAL = 0 };
 #endif
 
+/* Eight bytes in memory as a word: of byte i, bit i (SPREAD), which adding CARRY takes to bit 7; and the factor that
+ * gathers them. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#    define SPREAD   0x0102040810204080u
+#    define CARRY    0x7f7f7f7f7f7f7f00u
+#    define GATHERED 0x8040201008040201u
+#else
+#    define SPREAD   0x8040201008040201u
+#    define CARRY    0x007f7f7f7f7f7f7fu
+#    define GATHERED 0x0102040810204080u
+#endif
+
 /* Packs 64 bytes, each 0 or 0xff, into 64 bits. */
 static inline uint64_t pack_bytes(const uint8_t bytes[64])
 {
@@ -34,7 +46,7 @@ static inline uint64_t pack_bytes(const uint8_t bytes[64])
         uint64_t eight;
         memcpy(&eight, bytes + 8 * i, 8);
         /* The product's top byte holds the lowest bit of each of the eight bytes. */
-        word |= ((eight & 0x0101010101010101u) * 0x0102040810204080u >> 56) << (8 * i);
+        word |= ((eight & 0x0101010101010101u) * GATHERED >> 56) << (8 * i);
     }
     return word;
 #endif
@@ -253,9 +265,8 @@ static inline void word_cases(const WORD c[8], uint8_t cases[64])
 #    if defined(SURFACE_AVX2)
             uint64_t spread = _pdep_u64(byte, 0x0101010101010101u);
 #    else
-            /* Byte i of the eight copies keeps bit i; adding 0x7f carries that bit to bit 7. */
-            uint64_t spread = byte * 0x0101010101010101u & 0x8040201008040201u;
-            spread = (spread + 0x007f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+            uint64_t spread = byte * 0x0101010101010101u & SPREAD;
+            spread = (spread + CARRY) >> 7 & 0x0101010101010101u;
 #    endif
             eight |= spread << k;
         }
