@@ -600,6 +600,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
     X(tml_scan_segments_scratch_size, &scan_segments)                                              \
     X(tml_field_scratch_size, &points)                                                             \
+    X(tml_field_mean_scratch_size, &field_mean)                                                    \
     X(tml_surface_enqueue_scratch_size, &enqueued)                                                 \
     X(tml_image_measure_scratch_size, &measure)                                                    \
     X(tml_image_mips_scratch_size, &mips)

@@ -333,15 +333,20 @@ static void cut_radii(tml_context *tml, const point_cloud *cloud, tml_field_desc
     desc->radius *= 0.7;
 }
 
-/* Compares what a device bins with what the host does. */
-static void check_bins(tml_context *tml, const tml_field_desc *desc, const char *name)
+/* Compares what a device bins with what the CPU engine does. */
+static void check_bins(tml_context *tml, tml_context *cpu, const tml_field_desc *desc,
+                       const point_cloud *cloud, const char *name)
 {
-    tml_field_desc resolved;
+    tml_field_desc resolved, of_host = *desc;
     field_plan *host = NULL, *device = NULL;
     CHECK_OK(tml, tml_field_resolve(tml, desc, &resolved, NULL));
     CHECK(field_bins_on_device(tml, &resolved));
-    CHECK_OK(tml, field_plan_create_ordered(tml, &resolved, &host));
     CHECK_OK(tml, field_plan_create(tml, &resolved, &device));
+    of_host.points = buffer_of(cpu, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
+    if (!tml_buffer_is_none(desc->radii))
+        of_host.radii = buffer_of(cpu, TML_F32, cloud->count, cloud->radii);
+    CHECK_OK(cpu, tml_field_resolve(cpu, &of_host, &resolved, NULL));
+    CHECK_OK(cpu, field_plan_create(cpu, &resolved, &host));
     if (host && device) {
         CHECK_EQ_U64(device->level_count, host->level_count);
         CHECK(host->starts && !device->starts);
@@ -358,14 +363,17 @@ static void check_bins(tml_context *tml, const tml_field_desc *desc, const char 
         free(starts);
         free(points);
     }
-    field_plan_destroy(tml, host);
+    field_plan_destroy(cpu, host);
     field_plan_destroy(tml, device);
+    tml_buffer_destroy(cpu, of_host.points);
+    tml_buffer_destroy(cpu, of_host.radii);
 }
 
 TEST(devices_bin_points_as_the_host_does)
 {
     static point_cloud cloud;
     bool has_device = false;
+    tml_context *cpu = open_cpu(2);
     for (uint32_t d = 0; d < MAX_DEVICES; d++) {
         tml_context *tml = device_context(d);
         for (size_t i = 0; i < TML_ARRAY_SIZE(cases) && tml; i++) {
@@ -374,19 +382,20 @@ TEST(devices_bin_points_as_the_host_does)
             desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
             if (cases[i].spread > 0)
                 cut_radii(tml, &cloud, &desc);
-            check_bins(tml, &desc, cases[i].name);
+            check_bins(tml, cpu, &desc, &cloud, cases[i].name);
             desc.kind = TML_FIELD_DISTANCE;
             desc.margin = 0.3 * cases[i].radius;
-            check_bins(tml, &desc, cases[i].name);
+            check_bins(tml, cpu, &desc, &cloud, cases[i].name);
             desc.radius = 1e-30; /* reaches no sample, but by its margin */
-            check_bins(tml, &desc, cases[i].name);
+            check_bins(tml, cpu, &desc, &cloud, cases[i].name);
             desc.kind = TML_FIELD_KERNEL_SUM;
-            check_bins(tml, &desc, cases[i].name);
+            check_bins(tml, cpu, &desc, &cloud, cases[i].name);
             tml_buffer_destroy(tml, desc.points);
             tml_buffer_destroy(tml, desc.radii);
             has_device = true;
         }
     }
+    tml_close(cpu);
     if (!has_device)
         SKIP("no device but the CPU");
 }
@@ -445,36 +454,56 @@ TEST(lengths_on_the_device_count)
     tml_close(cpu);
 }
 
-/* Points after the last have no share in means either. */
-TEST(means_are_of_the_first_points)
+/* Points after the last have no share in means either, and positions after the last have no mean. */
+static void check_first_means(tml_context *tml)
 {
+    enum { POSITIONS = 100, COUNTED = 77 };
     static point_cloud cloud;
-    tml_context *tml = open_cpu(1);
-    const uint32_t length[2] = {0, 123};
-    float means[2][MAX_POINTS] = {{0}};
+    const uint32_t length[2] = {0, 123}, counted[2] = {COUNTED, 9};
+    float means[2][POSITIONS], untouched[POSITIONS];
     tml_field_desc field;
-    desc_of_case(&cases[1], &field, &cloud);
-    const tml_buffer positions = buffer_of(tml, TML_VEC(TML_F32, 3), 100, cloud.points + 3 * 10);
+    desc_of_case(&cases[15], &field, &cloud);
+    field.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
+    for (int i = 0; i < POSITIONS; i++)
+        untouched[i] = -1.0f;
+    tml_field_mean_desc desc = {.field = &field};
+    desc.positions = buffer_of(tml, TML_VEC(TML_F32, 3), POSITIONS, cloud.points + 3 * 20);
+    desc.attributes[1].values = buffer_of(tml, TML_F32, cloud.count, cloud.points);
+    desc.attributes[1].out = buffer_of(tml, TML_F32, POSITIONS, untouched);
+    tml_buffer lengths[] = {buffer_of(tml, TML_U32, 2, length),
+                            buffer_of(tml, TML_U32, 2, counted)};
     for (int turn = 0; turn < 2; turn++) {
-        if (turn == 0)
-            field.length =
-                (tml_length){.device = buffer_of(tml, TML_U32, 2, length), .device_index = 1};
-        else
-            field.length = (tml_length){0};
+        field.length =
+            turn ? (tml_length){0} : (tml_length){.device = lengths[0], .device_index = 1};
+        desc.length.device = turn ? (tml_buffer){0, 0} : lengths[1];
         for (uint64_t i = length[1]; i < cloud.count && turn == 1; i++)
             cloud.points[3 * i + 1] = NAN;
         field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
-        tml_field_mean_desc desc = {.field = &field, .positions = positions};
-        desc.attributes[0] = (tml_field_attribute){
-            buffer_of(tml, TML_F32, cloud.count, cloud.points), buffer_of(tml, TML_F32, 100, NULL)};
         CHECK_OK(tml, tml_field_mean(tml, &desc));
-        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[0].out, means[turn]));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[1].out, means[turn]));
+        tml_buffer_destroy(tml, field.points);
     }
     int some = 0;
-    for (int i = 0; i < 100; i++)
-        some += means[0][i] != 0;
-    CHECK(some > 20 && memcmp(means[0], means[1], 100 * sizeof(float)) == 0);
-    tml_close(tml);
+    for (int i = 0; i < POSITIONS; i++) {
+        some += means[1][i] != 0;
+        CHECK(i < COUNTED || means[0][i] == -1.0f);
+    }
+    CHECK(some > 20 && memcmp(means[0], means[1], COUNTED * sizeof(float)) == 0);
+    const tml_buffer buffers[] = {
+        field.radii, desc.positions, desc.attributes[1].values, desc.attributes[1].out,
+        lengths[0],  lengths[1]};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        tml_buffer_destroy(tml, buffers[i]);
+}
+
+TEST(means_are_of_the_first_points)
+{
+    tml_context *cpu = open_cpu(1);
+    check_first_means(cpu);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_first_means(device_context(d));
+    tml_close(cpu);
 }
 
 /* ---- enqueued surfaces ------------------------------------------------------------------------- */
@@ -1224,6 +1253,8 @@ static void means_of_case(const field_case *test, tml_field_kind kind, tml_field
     float *const all_again[4] = {again[0], again[1], again[2], again[3]};
     uint64_t state = 99;
     tml_field_desc desc = {.kind = kind, .kernel = kernel, .radius = test->radius};
+    if (test->spread > 0) /* whose largest is to be found, or given: some are cut */
+        desc.radius = test->spread > 3 ? 0.0 : 0.7 * test->radius;
     memcpy(desc.grid.dims, test->dims, sizeof test->dims);
     memcpy(desc.grid.spacing, test->spacing, sizeof test->spacing);
     memcpy(desc.grid.origin, test->origin, sizeof test->origin);

@@ -75,13 +75,16 @@ static void crowd_on(tml_context *tml)
     for (int i = 0; i < 3 * CROWD; i++)
         points[i] = uniform(&state) * 10.0f;
     tml_field_desc desc = {.radius = 3.0, .grid = {.dims = {12, 9, 10}}}, resolved;
+    const tml_buffer_desc on_host = {.type = TML_VEC(TML_F32, 3), .count = CROWD, .host = points};
     desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), CROWD, points);
     tml_buffer out = buffer_of(tml, TML_F32, SAMPLES, NULL);
     field_plan *plan = NULL;
     CHECK_OK(tml, tml_field(tml, &desc, out));
     CHECK_OK(tml, tml_buffer_read(tml, out, samples));
+    tml_buffer_destroy(tml, desc.points);
+    CHECK_OK(tml, tml_buffer_create(tml, &on_host, &desc.points));
     CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
-    CHECK_OK(tml, field_plan_create_ordered(tml, &resolved, &plan));
+    CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
     cpu_field_slab(plan, 0, 10, expected);
     for (int i = 0; i < SAMPLES; i++)
         CHECK_NEAR((double)samples[i], (double)expected[i], 1e-4 * (double)expected[i]);
@@ -174,7 +177,8 @@ typedef struct frame {
     tml_field_desc field;
     tml_surface_desc surface;
     tml_surface_enqueue_desc desc;
-    tml_buffer samples; /* of the field by itself */
+    tml_buffer samples;        /* of the field by itself */
+    tml_field_mean_desc means; /* at the vertices, of the points' places and radii */
 } frame;
 
 static void frame_open(tml_context *tml, frame *f)
@@ -193,7 +197,13 @@ static void frame_open(tml_context *tml, frame *f)
                 .desc = {.counts = buffer_of(tml, TML_U32, 2, NULL),
                          .draw = buffer_of(tml, TML_U32, 5, NULL)},
                 .samples = buffer_of(tml, TML_F32, FRAME_SAMPLES, NULL)};
-    f->surface.field = &f->field;
+    f->means.field = f->surface.field = &f->field;
+    f->means.positions = f->surface.vertices;
+    f->means.length.device = f->desc.counts;
+    f->means.attributes[0] = (tml_field_attribute){
+        f->field.points, buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL)};
+    f->means.attributes[3] =
+        (tml_field_attribute){f->field.radii, buffer_of(tml, TML_F32, FRAME_ROOM, NULL)};
     f->desc.surface = &f->surface;
 }
 
@@ -205,7 +215,7 @@ static void frame_move(tml_context *tml, const frame *f, uint32_t turn)
     for (int i = 0; i < 3 * FRAME_POINTS; i++)
         points[i] = uniform(&state) * (float)FRAME_SIDE;
     for (int i = 0; i < FRAME_POINTS; i++)
-        radii[i] = i % 100 == 1 ? 9.0f : 3.0f * uniform(&state);
+        radii[i] = i % 100 == 1 ? 9.0f : 2.2f * uniform(&state);
     const uint32_t length = FRAME_POINTS - 777 * turn;
     CHECK_OK(tml, tml_buffer_write(tml, f->field.points, 0, FRAME_POINTS, points));
     CHECK_OK(tml, tml_buffer_write(tml, f->field.radii, 0, FRAME_POINTS, radii));
@@ -221,11 +231,13 @@ static uint64_t frame_hash(tml_context *tml, const frame *f, uint32_t counts[2])
     CHECK_OK(tml, tml_buffer_read(tml, f->desc.draw, draw));
     CHECK_EQ_U64(draw[0], 3 * counts[1]);
     CHECK(counts[0] > 1000 && counts[0] < FRAME_ROOM && counts[1] < 2 * FRAME_ROOM);
-    const tml_buffer arrays[] = {f->surface.vertices, f->surface.vertex_normals, f->surface.indices,
-                                 f->samples};
-    const uint64_t words[] = {3 * counts[0], 3 * counts[0], 3 * counts[1], FRAME_SAMPLES};
-    for (int a = 0; a < 4; a++) {
-        uint32_t *all = fetch(tml, arrays[a], a < 3 ? words[a] / 3 : words[a]);
+    const tml_buffer arrays[] = {f->surface.vertices,        f->surface.vertex_normals,
+                                 f->surface.indices,         f->means.attributes[0].out,
+                                 f->means.attributes[3].out, f->samples};
+    const uint64_t words[] = {3 * counts[0], 3 * counts[0], 3 * counts[1],
+                              3 * counts[0], counts[0],     FRAME_SAMPLES};
+    for (int a = 0; a < 6; a++) {
+        uint32_t *all = fetch(tml, arrays[a], a < 4 ? words[a] / 3 : words[a]);
         for (uint64_t i = 0; i < words[a]; i++)
             hash = (hash ^ all[i]) * 0x100000001b3ull;
         free(all);
@@ -248,15 +260,19 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     CHECK_OK(tml, tml_vulkan_record(tml, commands));
     CHECK_STATUS(tml_field(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_STATUS(tml_surface_enqueue(tml, &f.desc), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_field_mean(tml, &f.means), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
 
     size_t size = tml_surface_enqueue_scratch_size(tml, &f.desc);
     CHECK(size > tml_field_scratch_size(tml, &f.field) && tml_field_scratch_size(tml, &f.field));
+    CHECK(tml_field_mean_scratch_size(tml, &f.means) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
+    size = TML_MAX_OF(size, tml_field_mean_scratch_size(tml, &f.means));
     CHECK_OK(tml, tml_reserve(tml, size));
     frame_move(tml, &f, 0); /* and the pipelines */
     CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
     CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+    CHECK_OK(tml, tml_field_mean(tml, &f.means));
     CHECK_OK(tml, tml_sync(tml));
     CHECK_EQ_U64(tml_reserved(tml), size);
 
@@ -265,6 +281,7 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     CHECK_OK(tml, tml_vulkan_record(tml, commands));
     CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
     CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+    CHECK_OK(tml, tml_field_mean(tml, &f.means));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
     CHECK_EQ_U64(allocations, before);
@@ -276,9 +293,11 @@ TEST(a_frame_makes_a_surface_of_moving_points)
         uint64_t recorded = frame_hash(tml, &f, counts);
         frame_move(tml, &f, turn + 9);
         CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_field_mean(tml, &f.means));
         frame_move(tml, &f, turn);
         CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
         CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_field_mean(tml, &f.means));
         CHECK_EQ_U64(frame_hash(tml, &f, expected), recorded);
     }
     VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);

@@ -62,6 +62,18 @@ static void in_a_frame(tml_context *tml)
     MUST(tml_field(tml, &field, volume));                        /* each frame */
     MUST(tml_buffer_read(tml, volume, samples));
     CHECK(samples[0] == 1 && samples[1] == 0);
+
+    float heat = 0;
+    const tml_field_mean_desc means = {
+        .field = &field,
+        .positions = field.points, /* a surface's vertices, of which so many count: */
+        .length.device = field.length.device,
+        .attributes = {{buffer_of(tml, TML_F32, 4, (float[]){7, 40, 0, 40}),
+                        buffer_of(tml, TML_F32, 4, NULL)}}};
+    MUST(tml_reserve(tml, tml_field_mean_scratch_size(tml, &means))); /* once */
+    MUST(tml_field_mean(tml, &means));                                /* each frame */
+    MUST(tml_buffer_read_range(tml, means.attributes[0].out, 0, 1, &heat));
+    CHECK(heat == 7);
 }
 
 int main(void)

@@ -119,6 +119,9 @@ typedef struct tml_field_mean_desc {
     tml_buffer positions;      /* f32x3: a surface's vertices, or any others */
     double position_origin[3]; /* added to positions, as subtracted by tml_surface_desc's */
     tml_field_attribute attributes[TML_FIELD_MAX_ATTRIBUTES]; /* unused ones zeroed */
+    /* How many of the positions count; their number may be on the device, as tml_surface_enqueue's
+     * counts have it: the means after it stay as they were. */
+    tml_length length;
 } tml_field_mean_desc;
 
 /* Velocity, colour or whatever the points carry, at positions: the mean of the values of the points
@@ -127,11 +130,17 @@ typedef struct tml_field_mean_desc {
  * point near. 0 where there is none. Points whose reach, without that step, meets no sample of the
  * grid do not count. Each weight is as exact as a point's share of a sample is (above), so a mean
  * is less sure where only the rims of kernels reach; it is the same bit for bit for any
- * number of threads. Attributes of up to 16 numbers together share the search and the weights. Reads
- * points, radii and values (waits), and enqueues. Memory: 80 bytes a point, their values twice and, of
- * several attributes, 16 to 64 bytes a position. CPU, Vulkan, OpenGL ES 3 and WebGL 2; the float tier:
- * UNSUPPORTED, as are more than 2^30 points. Errors: as tml_field. */
+ * number of threads. Attributes of up to 16 numbers together share the search and the weights. Where
+ * radius (of radii the largest) and grid.dims are given, it only enqueues: it reads nothing back, waits for nothing and, when
+ * the arena was reserved (tml_reserve) and nothing lies on the host, allocates nothing; so it may stand between
+ * tml_vulkan_record and tml_vulkan_record_end. Otherwise it first waits for what tml_field_resolve reads, and
+ * radii. Scratch: some 52 bytes a point, 4 a cell, of which there are at most two a point or as many as bins, the
+ * values again and, of several attributes, 16 to 64 bytes a position. CPU, Vulkan, OpenGL ES 3 and WebGL 2; the
+ * float tier: UNSUPPORTED, as are more than 2^30 points. Errors: as tml_field, and SCRATCH_TOO_SMALL. */
 TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc);
+
+/* Bytes of scratch that tml_field_mean takes from the arena; 0 for a desc that it refuses. */
+TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc);
 
 #ifdef __cplusplus
 }

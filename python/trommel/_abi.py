@@ -693,6 +693,7 @@ class tml_field_mean_desc(Structure):
         ('positions', tml_buffer),
         ('position_origin', c_double * 3),
         ('attributes', tml_field_attribute * 8),
+        ('length', tml_length),
     ]
 
 
@@ -1334,6 +1335,7 @@ FUNCTIONS = {
     'tml_expand_scratch_size': (c_size_t, [c_void_p, POINTER(tml_expand_desc)]),
     'tml_field': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
     'tml_field_mean': (c_int, [c_void_p, POINTER(tml_field_mean_desc)]),
+    'tml_field_mean_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_resolve': (c_int, [c_void_p, POINTER(tml_field_desc), POINTER(tml_field_desc), POINTER(c_double)]),
     'tml_field_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_desc)]),
     'tml_free': (None, [c_void_p, c_void_p, c_size_t]),

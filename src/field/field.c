@@ -502,6 +502,19 @@ static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
     return TML_OK;
 }
 
+tml_status field_find_radius(tml_context *tml, tml_field_desc *resolved)
+{
+    field_input input;
+    if (resolved->radius > 0.0)
+        return TML_OK;
+    tml_status status = field_map(tml, resolved, &input);
+    if (status != TML_OK)
+        return status;
+    resolved->radius = fmax(largest_radius(&input), FIELD_MIN_LENGTH);
+    field_unmap(tml, resolved);
+    return TML_OK;
+}
+
 tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_field_desc *resolved,
                              double *iso)
 {

@@ -8,10 +8,10 @@
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 
+#include "field/field_reals.h"
+
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
-#include "kernels/real64.k.h"
-/* Uses the formulas above. */
 #include "kernels/real64_bins.k.h"
 
 #include "field_bins_library.h"
@@ -31,16 +31,20 @@ TML_KERNEL_OUTS_WITH(field_bins, (uint bin, uvec4 record), field_bin_point,
     return o;
 })
 
-/* The first of the sorted points that is in the bin or in one after it. p.u: their most; 1, or 2 for u64, where their number
- * is on the device, and its word there. */
-TML_KERNEL(uint, field_bin_first, (tml_index bin, tml_words bins, tml_words length, tml_params p), {
+/* Words of head, and then of each bin the first of the sorted points that is in it or in one after it. p.u: their most; 1, or
+ * 2 for u64, where their number is on the device, and its word there; how many words head has. */
+TML_KERNEL(uint, field_bin_first,
+           (tml_index i, tml_words bins, tml_words length, tml_words head, tml_params p), {
+    if (U(i) < p.u[3])
+        return tml_word(head, U(i));
+    uint bin = U(i) - p.u[3];
     uint end = p.u[0];
     if (p.u[1] == 1u || (p.u[1] == 2u && tml_word(length, p.u[2] + 1u) == 0u))
         end = min(end, tml_word(length, p.u[2]));
     uint first = 0u;
     while (first < end) {
         uint middle = first + (end - first) / 2u;
-        if (tml_word(bins, middle) < U(bin))
+        if (tml_word(bins, middle) < bin)
             first = middle + 1u;
         else
             end = middle;
@@ -105,46 +109,77 @@ static uint32_t bits_of(uint64_t n)
     return bits;
 }
 
+void field_learn(tml_context *tml)
+{
+#ifdef TML_VULKAN
+    if (tml->engine->learn)
+        tml->engine->learn(tml, field_own_kernels);
+#else
+    (void)tml;
+#endif
+}
+
+stream_put_desc field_put_plan(const field_plan *plan, tml_buffer words)
+{
+    const uint32_t used = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * plan->level_count;
+    return (stream_put_desc){words, plan->words, used * sizeof *plan->words};
+}
+
+tml_map_desc field_map_bins(const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
+                            tml_buffer records)
+{
+    const bool has_radii = !tml_buffer_is_none(resolved->radii);
+    return (tml_map_desc){
+        .kernel = TML_USE(field_bin_point),
+        .in = {resolved->points, words, has_radii ? resolved->radii : resolved->points},
+        .out = bins,
+        .also = {records},
+        .length = resolved->length};
+}
+
+tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_desc *resolved,
+                           tml_buffer bins, uint64_t bin_count, tml_sort_resolved *sort)
+{
+    sort->desc.keys = sort->desc.sorted = bins;
+    sort->desc.length = resolved->length;
+    sort->desc.bit_count = bits_of(bin_count);
+    return stream_complete_sort(tml, call, sort);
+}
+
+tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
+                              tml_buffer head, uint32_t head_count, uint64_t bin_count,
+                              tml_buffer out)
+{
+    const tml_length length = resolved->length;
+    const tml_slot *counter = tml_slot_of(tml, length.device);
+    const uint32_t words = counter ? (uint32_t)(counter->element_size / sizeof(uint32_t)) : 0;
+    return (tml_map_desc){.kernel = TML_USE(field_bin_first),
+                          .params.u = {(uint32_t)length.count, words,
+                                       words * (uint32_t)length.device_index, head_count},
+                          .in = {sorted, counter ? length.device : sorted, head},
+                          .out = out,
+                          .length = {.count = head_count + bin_count + 1, .exact = true}};
+}
+
 /* Makes all steps but the last. On failure the temporaries are ended. */
 static tml_status make_steps(tml_context *tml, const char *call, const tml_field_desc *resolved,
                              field_plan *plan, binning *b)
 {
     tml_buffer bins, records;
-    const tml_length length = resolved->length;
-    const tml_slot *counter = tml_slot_of(tml, length.device);
-    const uint32_t words = counter ? (uint32_t)(counter->element_size / sizeof(uint32_t)) : 0;
-#ifdef TML_VULKAN
-    if (tml->engine->learn)
-        tml->engine->learn(tml, field_own_kernels);
-#endif
-    take_temporaries(tml, plan, TML_MAX_OF(length.count, (uint64_t)1), &bins, &records);
-    const uint32_t used = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * plan->level_count;
-    b->put = (stream_put_desc){plan->device.words, plan->words, used * sizeof *plan->words};
-    b->bins = (tml_map_desc){
-        .kernel = TML_USE(field_bin_point),
-        .in = {resolved->points, plan->device.words,
-               tml_buffer_is_none(resolved->radii) ? resolved->points : resolved->radii},
-        .out = bins,
-        .also = {records},
-        .length = length};
-    b->sort.desc = (tml_sort_desc){.keys = bins,
-                                   .length = length,
-                                   .bit_count = bits_of(plan->bin_count),
-                                   .sorted = bins,
-                                   .payloads = {{records, plan->device.points}}};
-    b->firsts = (tml_map_desc){
-        .kernel = TML_USE(field_bin_first),
-        .params.u = {(uint32_t)length.count, words, words * (uint32_t)length.device_index},
-        .in = {bins, counter ? length.device : bins},
-        .out = plan->device.starts,
-        .length = {.count = plan->bin_count + 1, .exact = true}};
+    field_learn(tml);
+    take_temporaries(tml, plan, TML_MAX_OF(resolved->length.count, (uint64_t)1), &bins, &records);
+    b->put = field_put_plan(plan, plan->device.words);
+    b->bins = field_map_bins(resolved, plan->device.words, bins, records);
+    b->sort.desc = (tml_sort_desc){.payloads = {{records, plan->device.points}}};
+    tml_status status = field_sort_bins(tml, call, resolved, bins, plan->bin_count, &b->sort);
+    b->firsts =
+        field_map_firsts(tml, resolved, bins, bins, 0, plan->bin_count, plan->device.starts);
     const stream_step steps[STEPS] = {{.desc = &b->put, .program = &stream_put},
                                       {.op = TML_OP_MAP, .desc = &b->bins},
                                       {.op = TML_OP_SORT, .desc = &b->sort},
                                       {.op = TML_OP_MAP, .desc = &b->firsts}};
     memcpy(b->steps, steps, sizeof steps);
-    plan->point_count = length.count;
-    tml_status status = stream_complete_sort(tml, call, &b->sort);
+    plan->point_count = resolved->length.count;
     if (status != TML_OK)
         stream_temporaries_end(tml);
     return status;

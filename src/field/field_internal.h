@@ -15,6 +15,7 @@
 #define TML_FIELD_INTERNAL_H
 
 #include "field/field_slabs.h"
+#include "stream/stream_internal.h"
 
 enum {
     FIELD_MAX_LEVELS = 8,     /* the last level also takes every smaller radius */
@@ -57,7 +58,6 @@ struct field_plan {
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     field_point *points;
     uint64_t point_count; /* binned on the device: at most */
-    uint64_t *order;      /* of each, its number in the desc; NULL: not kept */
     /* Copies in device memory, for engines other than the CPU. */
     struct {
         tml_buffer points; /* records of 16 bytes */
@@ -123,6 +123,23 @@ void field_plan_known(const tml_field_desc *resolved, field_plan *plan);
 /* Bins the points of a resolved desc on the device, into buffers of a plan that was begun. Errors: those of
  * buffers and of scratch. */
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan);
+
+/* Steps of binning, of a resolved desc with a radius: the plan's words; of each point its bin, after all others for none, and
+ * its record; a sort of bin_count bins, beside the payloads that *sort has; head's words and then, of each bin, and of the end,
+ * the first point. */
+stream_put_desc field_put_plan(const field_plan *plan, tml_buffer words);
+tml_map_desc field_map_bins(const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
+                            tml_buffer records);
+tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_desc *resolved,
+                           tml_buffer bins, uint64_t bin_count, tml_sort_resolved *sort);
+tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
+                              tml_buffer head, uint32_t head_count, uint64_t bin_count,
+                              tml_buffer out);
+/* Gives the engine the room's own kernels. */
+void field_learn(tml_context *tml);
+
+/* Sets the radius of a resolved desc that has radii alone to the largest of them. Waits. */
+tml_status field_find_radius(tml_context *tml, tml_field_desc *resolved);
 
 /* Inverts a row-major 3x3 matrix. False if it is singular or not finite. */
 bool field_invert(const double matrix[9], double out[9]);

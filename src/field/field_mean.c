@@ -3,10 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef TML_VULKAN
-#    include <trommel/vulkan.h>
-#endif
-
 #include "core/call.h"
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
@@ -66,6 +62,27 @@ TML_KERNEL_OUTS_WITH(field, (vec4 a, vec4 b, vec4 c, vec4 d), field_mean_16,
     return o;
 })
 
+TML_KERNEL_OUTS_WITH(field, (uint cell, vec4 point), field_mean_cells,
+                     (uint bin, uvec4 record, tml_words plan), {
+    field_mean_point p = field_mean_point_of(plan, bin, record);
+    field_mean_cells_out o;
+    o.cell = p.cell;
+    o.point = p.point;
+    return o;
+})
+
+/* Rows of p.u[0] words a point, in the order of cells, with p.u[2] of values from p.u[1] on. Word p.u[3] of plan: how many
+ * points there are. */
+TML_KERNEL(uint, field_mean_rows,
+           (tml_index i, uint before, tml_words order, tml_words values, tml_words plan,
+            tml_params p), {
+    uint point = U(i) / p.u[0];
+    uint at = U(i) - point * p.u[0] - p.u[1];
+    if (at >= p.u[2] || point >= tml_word(plan, p.u[3]))
+        return before;
+    return tml_word(values, tml_word(order, point) * p.u[2] + at);
+})
+
 /* Components of a quad, from p.u[0] on. */
 TML_KERNEL(float, field_part_1, (vec4 v, tml_params p), {
     return p.u[0] == 0u ? v.x : p.u[0] == 1u ? v.y : p.u[0] == 2u ? v.z : v.w;
@@ -79,10 +96,6 @@ TML_KERNEL(vec3, field_part_3, (vec4 v, tml_params p), {
 })
 /* clang-format on */
 #include "kernels/kernel_end.h"
-
-#ifdef TML_VULKAN
-extern const tml_vulkan_kernel field_own_kernels[]; /* made by the build */
-#endif
 
 static const char call[] = "tml_field_mean";
 static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML_F32, 3),
@@ -98,8 +111,6 @@ typedef struct mean_group {
     uint32_t number[TML_FIELD_MAX_ATTRIBUTES], width[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t quad[TML_FIELD_MAX_ATTRIBUTES], first[TML_FIELD_MAX_ATTRIBUTES]; /* component */
     uint32_t count, quads, used[MAX_QUADS];
-    tml_buffer
-        values; /* in the kernels' order of points: a row of quads or, of one attribute, its own type */
 } mean_group;
 
 /* A level's cells. */
@@ -108,21 +119,40 @@ typedef struct mean_level {
     uint64_t cells[3], first_cell;
 } mean_level;
 
+/* Arrays of a call: temporaries, or buffers where they outlive it. */
+enum {
+    BINS,    /* u32: each point's bin, then its cell, sorted */
+    RECORDS, /* u32x4: each point's record, then f32x4: as the kernels read it */
+    BIN_PLAN,
+    HEAD,
+    ORDER,  /* u32: the desc's number of each point, cell by cell */
+    POINTS, /* f32x4: the points in that order */
+    WORDS,  /* u32: the head, and where each cell's points begin */
+    ROWS,   /* of each group, in that order: a row of quads or, of one attribute, its own type */
+    QUADS = ROWS + MAX_GROUPS, /* of means, before they are taken apart */
+    ARRAYS = QUADS + MAX_QUADS,
+};
+_Static_assert((int)ARRAYS <= (int)TML_TEMPORARIES, "more temporaries than there are");
+
 struct field_means {
-    const field_plan *plan;
-    uint64_t point_count; /* of the desc */
+    tml_field_desc field; /* resolved, with a radius; what lay on the host copied */
+    field_plan plan;
     mean_level levels[FIELD_MAX_LEVELS];
     uint64_t cell_count;
-    uint32_t *order;          /* the desc's number of each point, cell by cell */
-    tml_buffer words, points; /* as the kernels read them */
+    uint32_t head[FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * FIELD_MAX_LEVELS], head_count;
     mean_group groups[MAX_GROUPS];
     uint32_t group_count;
+    tml_buffer values[TML_FIELD_MAX_ATTRIBUTES];
+    tml_buffer arrays[ARRAYS];
+    tml_buffer owned[ARRAYS + 2 + TML_FIELD_MAX_ATTRIBUTES]; /* buffers, to destroy */
+    uint32_t owned_count;
 };
 
 typedef struct mean_job {
     tml_context *tml;
     const tml_field_mean_desc *desc;
-    uint64_t point_count, position_count;
+    uint64_t point_count;
+    tml_length length; /* of the positions */
 } mean_job;
 
 static tml_status too_many_points(tml_context *tml, const char *name_of_call, uint64_t count)
@@ -143,7 +173,7 @@ static tml_status check_attribute(const mean_job *job, int number)
     tml_status status =
         tml_check_buffer_anywhere(job->tml, call, values, a->values, value_types, job->point_count);
     if (status == TML_OK)
-        status = tml_check_buffer(job->tml, call, out, a->out, value_types, job->position_count);
+        status = tml_check_buffer(job->tml, call, out, a->out, value_types, job->length.count);
     tml_type type, out_type;
     if (status != TML_OK || !tml_buffer_describe(job->tml, a->values, &type, NULL) ||
         !tml_buffer_describe(job->tml, a->out, &out_type, NULL))
@@ -169,8 +199,13 @@ static tml_status check_desc(mean_job *job)
     const tml_field_mean_desc *desc = job->desc;
     tml_status status =
         tml_check_buffer(job->tml, call, "desc.positions", desc->positions, position_types, 0);
+    job->length = desc->length;
     if (status == TML_OK)
-        tml_buffer_describe(job->tml, desc->positions, NULL, &job->position_count);
+        status = stream_check_length(job->tml, call, stream_count_of(job->tml, desc->positions),
+                                     &job->length);
+    if (status == TML_OK)
+        status = tml_check_buffer(job->tml, call, "desc.positions", desc->positions, position_types,
+                                  job->length.count);
     for (int c = 0; c < 3 && status == TML_OK; c++)
         if (!isfinite(desc->position_origin[c]))
             status = tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
@@ -211,7 +246,7 @@ static double step_of(const tml_grid *grid)
 /* Halves a level's bins until a cell is at most half as wide as the support, unless there would be too many. */
 static void plan_cells(field_means *means, uint32_t l, double step)
 {
-    const field_plan *plan = means->plan;
+    const field_plan *plan = &means->plan;
     const field_level *level = &plan->levels[l];
     mean_level *to = &means->levels[l];
     double narrowest = INFINITY;
@@ -233,10 +268,11 @@ static void plan_cells(field_means *means, uint32_t l, double step)
     means->cell_count += cells;
 }
 
-static void fill_head(const field_means *means, const tml_field_desc *field, const double origin[3],
-                      double step, uint32_t *words)
+static void fill_head(field_means *means, const double origin[3], double step)
 {
-    const field_plan *plan = means->plan;
+    const tml_field_desc *field = &means->field;
+    uint32_t *words = means->head;
+    const field_plan *plan = &means->plan;
     double matrix[9], inverse[9], shift[3];
     for (int a = 0; a < 3; a++) {
         for (int row = 0; row < 3; row++)
@@ -249,6 +285,7 @@ static void fill_head(const field_means *means, const tml_field_desc *field, con
     put_floats(words + FIELD_MEAN_INVERSE, inverse, 9);
     put_floats(words + FIELD_MEAN_SHIFT, shift, 3);
     put_floats(words + FIELD_MEAN_FRAME, frame, 6);
+    put_floats(words + FIELD_MEAN_STEP, &step, 1);
     words[FIELD_MEAN_FORMULA] =
         plan->formula == FIELD_DISTANCE ? FIELD_WENDLAND_C2 : (uint32_t)plan->formula;
     words[FIELD_MEAN_LEVELS] = plan->level_count;
@@ -267,188 +304,158 @@ static void fill_head(const field_means *means, const tml_field_desc *field, con
     }
 }
 
-/* ---- points by cells --------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------------ */
 
-typedef struct cell_job {
-    field_means *means;
-    double step;
-    uint32_t *starts;    /* of each cell */
-    field_point *points; /* as the kernels read them */
-} cell_job;
-
-/* The cell of a point of a bin, whose coordinates are at. One beyond the grid is in a cell at the bin's border. */
-static uint64_t cell_of(const cell_job *job, uint32_t l, const uint64_t at[3],
-                        const field_point *point)
+static tml_status make_buffer(tml_context *tml, field_means *means, tml_type type, uint64_t count,
+                              const void *data, tml_buffer *out)
 {
-    const mean_level *level = &job->means->levels[l];
-    uint32_t more = job->means->plan->levels[l].edge_log2 - level->edge_log2;
-    uint64_t cell[3];
-    for (int a = 0; a < 3; a++) {
-        float most = (float)(((uint32_t)1 << more) - 1);
-        float along = point->position[a] / (float)((uint64_t)1 << level->edge_log2);
-        along = along > 0.0f ? along : 0.0f;
-        cell[a] = (at[a] << more) + (uint64_t)(along < most ? along : most);
-    }
-    return level->first_cell + cell[0] + level->cells[0] * (cell[1] + level->cells[1] * cell[2]);
-}
-
-/* A point as the kernels read it. */
-static field_point framed(const cell_job *job, const field_point *point)
-{
-    const field_plan *plan = job->means->plan;
-    const double x = (double)point->position[0], y = (double)point->position[1],
-                 z = (double)point->position[2];
-    return (field_point){{(float)(plan->frame.xx * x + plan->frame.xy * y + plan->frame.xz * z),
-                          (float)(plan->frame.yy * y + plan->frame.yz * z),
-                          (float)(plan->frame.zz * z)},
-                         (float)(1.0 / ((double)point->reach + job->step))};
-}
-
-/* Calls once for each point of a layer of bins: to count them, or to place them. */
-static void each_point(const cell_job *job, uint32_t l, uint64_t layer, bool places)
-{
-    const field_plan *plan = job->means->plan;
-    const field_level *level = &plan->levels[l];
-    uint64_t at[3] = {0, 0, layer};
-    uint64_t bin = level->first_bin + level->bins[0] * level->bins[1] * layer;
-    for (at[1] = 0; at[1] < level->bins[1]; at[1]++)
-        for (at[0] = 0; at[0] < level->bins[0]; at[0]++, bin++)
-            for (uint64_t i = plan->starts[bin]; i < plan->starts[bin + 1]; i++) {
-                uint32_t *cell = &job->starts[cell_of(job, l, at, &plan->points[i])];
-                if (places) {
-                    job->points[*cell] = framed(job, &plan->points[i]);
-                    job->means->order[*cell] = (uint32_t)plan->order[i];
-                }
-                ++*cell;
-            }
-}
-
-/* Sorts the points of one layer of bins, which follow each other, by cell, stably. So do the layer's cells, and no other
- * task touches either. */
-static void layer_task(void *argument, uint32_t index)
-{
-    const cell_job *job = argument;
-    const field_plan *plan = job->means->plan;
-    uint32_t l = 0;
-    uint64_t layer = index;
-    while (layer >= plan->levels[l].bins[2])
-        layer -= plan->levels[l++].bins[2];
-    const field_level *level = &plan->levels[l];
-    const mean_level *cells = &job->means->levels[l];
-    uint64_t layers = cells->cells[2] / level->bins[2]; /* of cells in one of bins */
-    uint64_t count = cells->cells[0] * cells->cells[1] * layers;
-    uint32_t *starts = job->starts + cells->first_cell + count * layer;
-    uint32_t first =
-        (uint32_t)plan->starts[level->first_bin + level->bins[0] * level->bins[1] * layer];
-    memset(starts, 0, count * sizeof *starts);
-    each_point(job, l, layer, false);
-    uint32_t sum = first;
-    for (uint64_t c = 0; c < count; c++) {
-        uint32_t here = starts[c];
-        starts[c] = sum;
-        sum += here;
-    }
-    each_point(job, l, layer, true);
-    memmove(starts + 1, starts, (count - 1) * sizeof *starts); /* each is the next one's first */
-    starts[0] = first;
-}
-
-static tml_status no_memory(tml_context *tml, uint64_t size)
-{
-    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %llu bytes", call,
-                     (unsigned long long)size);
-}
-
-static tml_status make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                              const char *label, tml_buffer *out)
-{
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
-/* Sorts the points by cells, and puts what the kernels read into buffers. */
-static tml_status upload_plan(tml_context *tml, const tml_field_desc *field, const double origin[3],
-                              field_means *means)
-{
-    const field_plan *plan = means->plan;
-    cell_job job = {.means = means, .step = step_of(&field->grid)};
-    uint64_t layers = 0, head = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * (uint64_t)plan->level_count;
-    for (uint32_t l = 0; l < plan->level_count; l++) {
-        plan_cells(means, l, job.step);
-        layers += plan->levels[l].bins[2];
-    }
-    uint64_t count = head + means->cell_count + 1, points = plan->point_count;
-    uint32_t *words = tml_alloc_array(tml, count, sizeof *words);
-    job.points = tml_alloc_array(tml, points, sizeof *job.points);
-    means->order = tml_alloc_array(tml, points, sizeof *means->order);
-    tml_status status = TML_OK;
-    if (!words || (points && (!job.points || !means->order)))
-        status = no_memory(tml, count * sizeof *words + points * (sizeof *job.points + 4));
-    if (status == TML_OK) {
-        job.starts = words + head;
-        fill_head(means, field, origin, job.step, words);
-        tml_parallel_for(tml, (uint32_t)layers, layer_task, &job);
-        job.starts[means->cell_count] = (uint32_t)points;
-        status = make_buffer(tml, TML_U32, count, words, "field mean's cells", &means->words);
-    }
+    const tml_buffer_desc desc = {
+        .type = type, .count = count, .data = data, .label = "field mean"};
+    tml_status status = tml_buffer_create(tml, &desc, out);
     if (status == TML_OK)
-        status = make_buffer(tml, TML_VEC(TML_F32, 4), points, job.points, "field mean's points",
-                             &means->points);
-    tml_free(tml, words, count * sizeof *words);
-    tml_free(tml, job.points, points * sizeof *job.points);
+        means->owned[means->owned_count++] = *out;
     return status;
 }
 
-tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
-                              const field_plan *plan, const double origin[3], field_means **out)
+/* Destroys all buffers from number first on. */
+static void destroy_buffers(tml_context *tml, field_means *means, uint32_t first)
 {
-#ifdef TML_VULKAN
-    if (tml->engine->learn)
-        tml->engine->learn(tml, field_own_kernels);
-#endif
-    *out = tml_alloc(tml, sizeof **out);
-    if (!*out)
-        return no_memory(tml, sizeof **out);
-    **out = (field_means){.plan = plan};
-    (*out)->point_count = resolved->length.count;
-    return upload_plan(tml, resolved, origin, *out);
+    while (means->owned_count > first)
+        tml_buffer_destroy(tml, means->owned[--means->owned_count]);
 }
 
-void field_means_destroy(tml_context *tml, field_means *means)
+/* Replaces a buffer that lies on the host by a copy. */
+static tml_status copy_to_device(tml_context *tml, field_means *means, tml_buffer *buffer)
 {
-    if (!means)
+    const tml_slot *slot = tml_slot_of(tml, *buffer);
+    return slot && slot->on_host
+               ? make_buffer(tml, means, slot->type, slot->count, slot->memory, buffer)
+               : TML_OK;
+}
+
+static tml_status make_array(tml_context *tml, field_means *means, uint32_t number, bool is_kept,
+                             tml_type type, uint64_t count)
+{
+    if (is_kept)
+        return make_buffer(tml, means, type, count, NULL, &means->arrays[number]);
+    means->arrays[number] = stream_temporary(tml, number, type, TML_MAX_OF(count, (uint64_t)1));
+    return TML_OK;
+}
+
+static uint32_t width_of(const tml_context *tml, tml_buffer values)
+{
+    return (uint32_t)(tml_slot_of(tml, values)->element_size / sizeof(float));
+}
+
+/* Makes all arrays but the quads. is_kept: those that the means are found from as buffers. */
+static tml_status make_arrays(tml_context *tml, field_means *means, bool is_kept)
+{
+    const tml_type record = TML_VEC(TML_U32, 4);
+    const uint64_t points = means->field.length.count;
+    tml_status status = TML_OK;
+    for (uint32_t g = 0; g < means->group_count && !status; g++) {
+        const mean_group *group = &means->groups[g];
+        if (group->count == 1)
+            status =
+                make_array(tml, means, ROWS + g, is_kept, value_types[group->width[0] - 1], points);
+        else
+            status = make_array(tml, means, ROWS + g, is_kept, TML_U32, 4 * group->quads * points);
+    }
+    if (!status)
+        status = make_array(tml, means, POINTS, is_kept, record, points);
+    if (!status)
+        status = make_array(tml, means, WORDS, is_kept, TML_U32,
+                            means->head_count + means->cell_count + 1);
+    if (!status)
+        status = make_array(tml, means, BINS, false, TML_U32, points);
+    if (!status)
+        status = make_array(tml, means, RECORDS, false, record, points);
+    if (!status)
+        status = make_array(tml, means, BIN_PLAN, false, TML_U32, FIELD_PLAN_WORDS);
+    if (!status)
+        status = make_array(tml, means, HEAD, false, TML_U32, means->head_count);
+    return status ? status : make_array(tml, means, ORDER, false, TML_U32, points);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------- */
+
+/* At most one for each attribute to order its values, one a group for its means, and one to take an attribute's apart. */
+enum { FIRST_STEPS = 6, MAX_STEPS = FIRST_STEPS + 2 * TML_FIELD_MAX_ATTRIBUTES + MAX_GROUPS };
+typedef struct mean_steps {
+    stream_step steps[MAX_STEPS];
+    uint32_t count;
+    stream_put_desc bin_plan, head;
+    tml_sort_resolved sort;
+    tml_gather_desc gathers[MAX_GROUPS];
+    tml_map_desc maps[MAX_STEPS];
+    uint32_t map_count;
+} mean_steps;
+
+static void add_step(mean_steps *s, tml_op op, const tml_engine_op *program, const void *desc)
+{
+    s->steps[s->count++] = (stream_step){.op = op, .program = program, .desc = desc};
+}
+
+static void add_map(mean_steps *s, const tml_map_desc *desc)
+{
+    s->maps[s->map_count] = *desc;
+    add_step(s, TML_OP_MAP, NULL, &s->maps[s->map_count++]);
+}
+
+/* Orders a group's values by cells. */
+static void add_rows(const tml_context *tml, const field_means *means, uint32_t g, mean_steps *s)
+{
+    const mean_group *group = &means->groups[g];
+    const tml_buffer rows = means->arrays[ROWS + g];
+    const tml_length length = means->field.length;
+    if (group->count == 1) {
+        s->gathers[g] = (tml_gather_desc){.indices = means->arrays[ORDER],
+                                          .length = length,
+                                          .payloads = {{means->values[group->number[0]], rows}}};
+        add_step(s, TML_OP_GATHER, NULL, &s->gathers[g]);
         return;
+    }
+    const uint32_t width = 4 * group->quads;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const tml_buffer values = means->values[group->number[i]];
+        add_map(s, &(tml_map_desc){.kernel = TML_USE(field_mean_rows),
+                                   .params.u = {width, 4 * group->quad[i] + group->first[i],
+                                                width_of(tml, values),
+                                                means->head_count + (uint32_t)means->cell_count},
+                                   .in = {rows, means->arrays[ORDER], values, means->arrays[WORDS]},
+                                   .out = rows,
+                                   .length = {.count = length.count * width, .exact = true}});
+    }
+}
+
+/* Points and values, cell by cell. */
+static tml_status add_points(tml_context *tml, field_means *means, const char *name, mean_steps *s)
+{
+    const tml_field_desc *field = &means->field;
+    const tml_buffer *a = means->arrays;
+    s->bin_plan = field_put_plan(&means->plan, a[BIN_PLAN]);
+    s->head = (stream_put_desc){a[HEAD], means->head, means->head_count * sizeof *means->head};
+    add_step(s, TML_OP_MAP, &stream_put, &s->bin_plan);
+    add_step(s, TML_OP_MAP, &stream_put, &s->head);
+    const tml_map_desc bins = field_map_bins(field, a[BIN_PLAN], a[BINS], a[RECORDS]);
+    add_map(s, &bins);
+    add_map(s, &(tml_map_desc){.kernel = TML_USE(field_mean_cells),
+                               .in = {a[BINS], a[RECORDS], a[HEAD]},
+                               .out = a[BINS],
+                               .also = {a[RECORDS]},
+                               .length = field->length});
+    s->sort.desc = (tml_sort_desc){.payloads = {{a[RECORDS], a[POINTS]}}, .indices = a[ORDER]};
+    tml_status status = field_sort_bins(tml, name, field, a[BINS], means->cell_count, &s->sort);
+    add_step(s, TML_OP_SORT, NULL, &s->sort);
+    const tml_map_desc words = field_map_firsts(tml, field, a[BINS], a[HEAD], means->head_count,
+                                                means->cell_count, a[WORDS]);
+    add_map(s, &words);
     for (uint32_t g = 0; g < means->group_count; g++)
-        tml_buffer_destroy(tml, means->groups[g].values);
-    tml_buffer_destroy(tml, means->words);
-    tml_buffer_destroy(tml, means->points);
-    tml_free(tml, means->order, means->plan->point_count * sizeof *means->order);
-    tml_free(tml, means, sizeof *means);
+        add_rows(tml, means, g, s);
+    return status;
 }
 
 /* ---- the means ------------------------------------------------------------------------------- */
-
-static uint32_t width_of(tml_context *tml, tml_buffer values)
-{
-    tml_type type = TML_F32;
-    tml_buffer_describe(tml, values, &type, NULL);
-    return (uint32_t)(tml_type_size(type) / sizeof(float));
-}
-
-/* Writes an attribute's values, in the kernels' order of points, a row of width floats each. */
-static tml_status order_values(tml_context *tml, const field_means *means, tml_buffer values,
-                               float *to, uint32_t width)
-{
-    void *from;
-    size_t size = width_of(tml, values) * sizeof(float);
-    tml_status status = tml_buffer_map(tml, values, &from);
-    if (status != TML_OK)
-        return status;
-    for (uint64_t i = 0; i < means->plan->point_count; i++)
-        memcpy(to + width * i, (const char *)from + size * means->order[i], size);
-    tml_buffer_unmap(tml, values);
-    return TML_OK;
-}
 
 /* Puts an attribute into the group's first quad with room; false: the group is full. */
 static bool join_group(mean_group *group, uint32_t number, uint32_t width)
@@ -468,55 +475,6 @@ static bool join_group(mean_group *group, uint32_t number, uint32_t width)
     return true;
 }
 
-static tml_status fill_group(tml_context *tml, const field_means *means, const tml_buffer *values,
-                             mean_group *group)
-{
-    uint64_t count = means->plan->point_count;
-    uint32_t width = group->count == 1 ? group->width[0] : 4 * group->quads;
-    size_t size = count * width * sizeof(float);
-    float *rows = tml_alloc(tml, size);
-    if (!rows && size)
-        return no_memory(tml, size);
-    if (size)
-        memset(rows, 0, size);
-    tml_status status = TML_OK;
-    for (uint32_t i = 0; i < group->count && rows && status == TML_OK; i++)
-        status = order_values(tml, means, values[group->number[i]],
-                              rows + 4 * group->quad[i] + group->first[i], width);
-    bool is_one = group->count == 1;
-    if (status == TML_OK)
-        status = make_buffer(tml, value_types[is_one ? width - 1 : 3],
-                             is_one ? count : count * group->quads, rows, "field mean's values",
-                             &group->values);
-    tml_free(tml, rows, size);
-    return status;
-}
-
-tml_status field_means_check(tml_context *tml, const field_means *means, const char *name_of_call,
-                             const char *name, tml_buffer values)
-{
-    tml_status status =
-        tml_check_buffer_anywhere(tml, name_of_call, name, values, value_types, means->point_count);
-    if (status == TML_OK && means->point_count > most_points)
-        status = too_many_points(tml, name_of_call, means->point_count);
-    return status;
-}
-
-tml_status field_means_take(tml_context *tml, field_means *means, const tml_buffer *values,
-                            uint32_t count)
-{
-    tml_status status = TML_OK;
-    for (uint32_t i = 0; i < count && status == TML_OK; i++) {
-        uint32_t width = width_of(tml, values[i]);
-        if (means->group_count == 0 ||
-            !join_group(&means->groups[means->group_count - 1], i, width))
-            join_group(&means->groups[means->group_count++], i, width);
-    }
-    for (uint32_t g = 0; g < means->group_count && status == TML_OK; g++)
-        status = fill_group(tml, means, values, &means->groups[g]);
-    return status;
-}
-
 /* The attribute that fills a quad by itself, or is alone in the group; NULL: the quad has parts. */
 static const tml_buffer *own_out(const mean_group *group, uint32_t quad, const tml_buffer *outs)
 {
@@ -526,84 +484,157 @@ static const tml_buffer *own_out(const mean_group *group, uint32_t quad, const t
     return NULL;
 }
 
-static tml_status map_parts(tml_context *tml, const mean_group *group, const tml_buffer *quads,
-                            uint64_t count, const tml_buffer *outs)
+static void add_parts(const mean_group *group, const tml_buffer *quads, tml_length length,
+                      const tml_buffer *outs, mean_steps *s)
 {
     static const tml_kernel *const parts[] = {TML_USE(field_part_1), TML_USE(field_part_2),
                                               TML_USE(field_part_3)};
-    tml_status status = TML_OK;
-    for (uint32_t i = 0; i < group->count && status == TML_OK; i++)
+    for (uint32_t i = 0; i < group->count; i++)
         if (!own_out(group, group->quad[i], outs))
-            status = tml_map(tml, &(tml_map_desc){.kernel = parts[group->width[i] - 1],
-                                                  .params.u = {group->first[i]},
-                                                  .in = {quads[group->quad[i]]},
-                                                  .length = {.count = count},
-                                                  .out = outs[group->number[i]]});
-    return status;
+            add_map(s, &(tml_map_desc){.kernel = parts[group->width[i] - 1],
+                                       .params.u = {group->first[i]},
+                                       .in = {quads[group->quad[i]]},
+                                       .length = length,
+                                       .out = outs[group->number[i]]});
 }
 
-static tml_status map_group(tml_context *tml, const field_means *means, const mean_group *group,
-                            tml_buffer positions, uint64_t count, const tml_buffer *outs)
+/* The means of a group. Quads of several groups share their arrays. */
+static void add_means(const field_means *means, uint32_t g, tml_buffer positions, tml_length length,
+                      const tml_buffer *outs, mean_steps *s)
 {
     static const tml_kernel *const ones[] = {TML_USE(field_mean_1), TML_USE(field_mean_2),
                                              TML_USE(field_mean_3), TML_USE(field_mean_4)};
     static const tml_kernel *const several[] = {TML_USE(field_mean_4), TML_USE(field_mean_8),
                                                 TML_USE(field_mean_12), TML_USE(field_mean_16)};
+    const mean_group *group = &means->groups[g];
+    const tml_buffer *a = means->arrays;
     tml_buffer quads[MAX_QUADS] = {{0}};
-    tml_status status = TML_OK;
-    for (uint32_t q = 0; q < group->quads && status == TML_OK; q++) {
+    for (uint32_t q = 0; q < group->quads; q++) {
         const tml_buffer *own = own_out(group, q, outs);
-        if (own)
-            quads[q] = *own;
-        else
-            status = make_buffer(tml, value_types[3], count, NULL, "field mean's quads", &quads[q]);
+        quads[q] = own ? *own : a[QUADS + q];
     }
-    if (status == TML_OK)
-        status = tml_map(
-            tml, &(tml_map_desc){.kernel = group->count == 1 ? ones[group->width[0] - 1]
-                                                             : several[group->quads - 1],
-                                 .in = {positions, means->words, means->points, group->values},
-                                 .length = {.count = count},
-                                 .out = quads[0],
-                                 .also = {quads[1], quads[2], quads[3]}});
-    if (status == TML_OK)
-        status = map_parts(tml, group, quads, count, outs);
-    for (uint32_t q = 0; q < group->quads; q++)
-        if (!own_out(group, q, outs))
-            tml_buffer_destroy(tml, quads[q]);
+    add_map(s, &(tml_map_desc){.kernel = group->count == 1 ? ones[group->width[0] - 1]
+                                                           : several[group->quads - 1],
+                               .in = {positions, a[WORDS], a[POINTS], a[ROWS + g]},
+                               .length = length,
+                               .out = quads[0],
+                               .also = {quads[1], quads[2], quads[3]}});
+    add_parts(group, quads, length, outs, s);
+}
+
+/* Makes the quads that the means need. */
+static tml_status add_all_means(tml_context *tml, field_means *means, bool is_kept,
+                                tml_buffer positions, tml_length length, const tml_buffer *outs,
+                                mean_steps *s)
+{
+    bool is_made[MAX_QUADS] = {false};
+    tml_status status = TML_OK;
+    for (uint32_t g = 0; g < means->group_count; g++)
+        for (uint32_t q = 0; q < means->groups[g].quads && !status; q++)
+            if (!own_out(&means->groups[g], q, outs) && !is_made[q]) {
+                is_made[q] = true;
+                status = make_array(tml, means, QUADS + q, is_kept, value_types[3], length.count);
+            }
+    for (uint32_t g = 0; g < means->group_count; g++)
+        add_means(means, g, positions, length, outs, s);
     return status;
 }
 
-tml_status field_means_at(tml_context *tml, const field_means *means, tml_buffer positions,
+/* ---- means for other programs ------------------------------------------------------------------ */
+
+tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved,
+                             const char *name_of_call, const char *name, tml_buffer values)
+{
+    const uint64_t count = resolved->length.count;
+    tml_status status =
+        tml_check_buffer_anywhere(tml, name_of_call, name, values, value_types, count);
+    if (status == TML_OK && count > most_points)
+        status = too_many_points(tml, name_of_call, count);
+    return status;
+}
+
+/* What is known without a look at the points, but where no largest radius is given. */
+static tml_status begin(tml_context *tml, const tml_field_desc *resolved, const double origin[3],
+                        const tml_buffer *values, uint32_t count, field_means *means)
+{
+    *means = (field_means){.field = *resolved};
+    field_learn(tml);
+    tml_status status = field_find_radius(tml, &means->field);
+    if (!status)
+        status = copy_to_device(tml, means, &means->field.points);
+    if (!status)
+        status = copy_to_device(tml, means, &means->field.radii);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        const uint32_t width = width_of(tml, values[i]);
+        means->values[i] = values[i];
+        status = copy_to_device(tml, means, &means->values[i]);
+        if (means->group_count == 0 ||
+            !join_group(&means->groups[means->group_count - 1], i, width))
+            join_group(&means->groups[means->group_count++], i, width);
+    }
+    const double step = step_of(&means->field.grid);
+    field_plan_begin(&means->field, &means->plan);
+    field_plan_known(&means->field, &means->plan);
+    for (uint32_t l = 0; l < means->plan.level_count; l++)
+        plan_cells(means, l, step);
+    means->head_count = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * means->plan.level_count;
+    fill_head(means, origin, step);
+    return status;
+}
+
+static tml_status no_memory(tml_context *tml, size_t size)
+{
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call, size);
+}
+
+tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
+                              const double origin[3], const tml_buffer *values, uint32_t count,
+                              field_means **out)
+{
+    field_means *means = *out = tml_alloc(tml, sizeof **out);
+    mean_steps s = {.count = 0};
+    if (!means)
+        return no_memory(tml, sizeof *means);
+    tml_status status = begin(tml, resolved, origin, values, count, means);
+    if (!status)
+        status = make_arrays(tml, means, true);
+    if (!status)
+        status = add_points(tml, means, call, &s);
+    if (!status)
+        return stream_run_steps(tml, call, s.steps, s.count, (tml_buffer){0, 0});
+    stream_temporaries_end(tml);
+    return status;
+}
+
+tml_status field_means_at(tml_context *tml, field_means *means, tml_buffer positions,
                           const tml_buffer *outs)
 {
-    uint64_t count = 0;
+    const uint32_t owned = means->owned_count;
+    const tml_length length = {.count = stream_count_of(tml, positions), .exact = true};
+    mean_steps s = {.count = 0};
     tml_status status = TML_OK;
-    tml_buffer_describe(tml, positions, NULL, &count);
-    for (uint32_t g = 0; g < means->group_count && count > 0 && status == TML_OK; g++)
-        status = map_group(tml, means, &means->groups[g], positions, count, outs);
+    if (length.count > 0)
+        status = add_all_means(tml, means, true, positions, length, outs, &s);
+    if (!status && s.count > 0)
+        status = stream_run_steps(tml, call, s.steps, s.count, (tml_buffer){0, 0});
+    destroy_buffers(tml, means, owned);
     return status;
 }
 
-static tml_status run_means(mean_job *job)
+void field_means_destroy(tml_context *tml, field_means *means)
 {
-    tml_context *tml = job->tml;
-    const tml_field_mean_desc *desc = job->desc;
-    tml_field_desc field;
-    field_plan *plan = NULL;
-    field_means *means = NULL;
-    if (!desc->field)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.field is NULL, needs the desc of the points' field", call);
-    tml_status status = tml_field_resolve(tml, desc->field, &field, NULL);
-    job->point_count = status == TML_OK ? field.length.count : 0;
-    if (status == TML_OK)
-        status = check_desc(job);
-    if (status != TML_OK || job->position_count == 0)
-        return status;
-    status = field_plan_create_ordered(tml, &field, &plan);
-    if (status == TML_OK)
-        status = field_means_create(tml, &field, plan, desc->position_origin, &means);
+    if (!means)
+        return;
+    destroy_buffers(tml, means, 0);
+    tml_free(tml, means, sizeof *means);
+}
+
+/* ---- the call ---------------------------------------------------------------------------------- */
+
+/* Runs a checked desc or, where size is given, tells its scratch. */
+static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_length length,
+                      const tml_field_desc *resolved, size_t *size)
+{
     tml_buffer values[TML_FIELD_MAX_ATTRIBUTES], outs[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t count = 0;
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
@@ -611,13 +642,36 @@ static tml_status run_means(mean_job *job)
             values[count] = desc->attributes[i].values;
             outs[count++] = desc->attributes[i].out;
         }
-    if (status == TML_OK)
-        status = field_means_take(tml, means, values, count);
-    if (status == TML_OK)
-        status = field_means_at(tml, means, desc->positions, outs);
-    field_means_destroy(tml, means);
-    field_plan_destroy(tml, plan);
+    field_means means;
+    mean_steps s = {.count = 0};
+    tml_status status = begin(tml, resolved, desc->position_origin, values, count, &means);
+    if (!status)
+        status = make_arrays(tml, &means, false);
+    if (!status)
+        status = add_points(tml, &means, call, &s);
+    if (!status)
+        status = add_all_means(tml, &means, false, desc->positions, length, outs, &s);
+    if (status)
+        stream_temporaries_end(tml);
+    else if (size)
+        *size = stream_steps_scratch_size(tml, s.steps, s.count);
+    else
+        status = stream_run_steps(tml, call, s.steps, s.count, (tml_buffer){0, 0});
+    destroy_buffers(tml, &means, 0);
     return status;
+}
+
+/* Resolves and checks a desc. */
+static tml_status check_call(mean_job *job, tml_field_desc *resolved)
+{
+    if (job->tml->engine->tier)
+        return tml_refuse(job->tml, call, "no fields");
+    if (!job->desc->field)
+        return tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.field is NULL, needs the desc of the points' field", call);
+    tml_status status = tml_field_resolve(job->tml, job->desc->field, resolved, NULL);
+    job->point_count = status == TML_OK ? resolved->length.count : 0;
+    return status ? status : check_desc(job);
 }
 
 tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
@@ -626,7 +680,22 @@ tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
     if (status != TML_OK)
         return status;
     mean_job job = {.tml = tml, .desc = desc};
-    if (tml->engine->tier)
-        return tml_leave(tml, tml_refuse(tml, call, "no fields"));
-    return tml_leave(tml, run_means(&job));
+    tml_field_desc field;
+    status = check_call(&job, &field);
+    if (status == TML_OK && job.length.count > 0)
+        status = run(tml, desc, job.length, &field, NULL);
+    return tml_leave(tml, status);
+}
+
+size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    mean_job job = {.tml = tml, .desc = desc};
+    tml_field_desc field;
+    size_t size = 0;
+    if (check_call(&job, &field) == TML_OK && job.length.count > 0)
+        (void)!run(tml, desc, job.length, &field, &size);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

@@ -177,8 +177,6 @@ static void bucket_task(void *argument, uint32_t bucket)
             __builtin_prefetch(job->radii + ahead);
         uint64_t place = starts[job->entries[k] >> ENTRY_BIN_SHIFT]++;
         plan->points[place] = point_of(job, number_of(job->entries[k]));
-        if (plan->order)
-            plan->order[place] = number_of(job->entries[k]);
     }
     memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* each is the next one's first */
     starts[0] = first;
@@ -329,7 +327,7 @@ static void plan_buckets(plan_job *job)
 }
 
 /* Sorts the points of job into bins. Needs the frame and the levels. */
-static tml_status plan_sort(tml_context *tml, plan_job *job, bool keeps_order)
+static tml_status plan_sort(tml_context *tml, plan_job *job)
 {
     field_plan *plan = job->plan;
     plan_buckets(job);
@@ -360,9 +358,7 @@ static tml_status plan_sort(tml_context *tml, plan_job *job, bool keeps_order)
     tml_free(tml, job->keys, keys_size);
     if (status == TML_OK) {
         plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
-        if (keeps_order)
-            plan->order = tml_alloc_array(tml, plan->point_count, sizeof *plan->order);
-        if ((!plan->points || (keeps_order && !plan->order)) && plan->point_count)
+        if (!plan->points && plan->point_count)
             status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
     }
     if (status == TML_OK)
@@ -452,8 +448,7 @@ void field_plan_known(const tml_field_desc *resolved, field_plan *plan)
     plan_levels(plan, reach > 0.0 ? least : INFINITY, reach, resolved->length.count);
 }
 
-static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, field_plan *plan,
-                              bool keeps_order)
+static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, field_plan *plan)
 {
     plan_job job = {.plan = plan};
     field_input input;
@@ -471,7 +466,7 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
         find_reaches(tml, &job, &smallest, &largest);
         plan_levels(plan, smallest, largest, resolved->length.count);
     }
-    status = plan_sort(tml, &job, keeps_order);
+    status = plan_sort(tml, &job);
     field_unmap(tml, resolved);
     return status;
 }
@@ -484,8 +479,7 @@ static void destroy_buffers(tml_context *tml, field_plan *plan)
     tml_buffer_destroy(tml, plan->device.bricks);
 }
 
-static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, bool keeps_order,
-                              field_plan **out)
+tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
 {
     *out = NULL;
     field_plan *plan = tml_alloc(tml, sizeof *plan);
@@ -493,12 +487,12 @@ static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, 
         return no_memory(tml, sizeof *plan, "plan");
     field_plan_begin(resolved, plan);
     tml_status status = TML_ERROR_OUT_OF_DEVICE_MEMORY;
-    if (!keeps_order && field_bins_on_device(tml, resolved))
+    if (field_bins_on_device(tml, resolved))
         status = field_plan_bin(tml, resolved, plan);
     if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) { /* of which the host's way takes less */
         destroy_buffers(tml, plan);
         field_plan_begin(resolved, plan);
-        status = plan_points(tml, resolved, plan, keeps_order);
+        status = plan_points(tml, resolved, plan);
         if (status == TML_OK && !tml->engine->is_host)
             status = copy_to_device(tml, plan);
     }
@@ -510,24 +504,12 @@ static tml_status plan_create(tml_context *tml, const tml_field_desc *resolved, 
     return TML_OK;
 }
 
-tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
-{
-    return plan_create(tml, resolved, false, out);
-}
-
-tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
-                                     field_plan **out)
-{
-    return plan_create(tml, resolved, true, out);
-}
-
 void field_plan_destroy(tml_context *tml, field_plan *plan)
 {
     if (!plan)
         return;
     destroy_buffers(tml, plan);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
-    tml_free(tml, plan->order, plan->point_count * sizeof *plan->order);
     tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);
 }

@@ -15,9 +15,6 @@ typedef struct field_plan field_plan;
 /* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out);
-/* The same, for field_means, too. */
-tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
-                                     field_plan **out);
 void field_plan_destroy(tml_context *tml, field_plan *plan);
 
 /* Does a device bin a resolved desc's points, without a wait? */
@@ -47,17 +44,17 @@ tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first
 /* Means of what a resolved desc's points carry, as tml_field_mean has them, for positions that come piece by piece. */
 typedef struct field_means field_means;
 
-/* plan: the desc's, ordered; outlives them. origin is added to positions. Waits. Errors: OUT_OF_MEMORY. */
-tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
-                              const field_plan *plan, const double origin[3], field_means **out);
-/* Are these values of the points? Errors: INVALID_ARGUMENT, by the names of the call and the buffer; UNSUPPORTED. */
-tml_status field_means_check(tml_context *tml, const field_means *means, const char *call,
+/* Are these values of a resolved desc's points? Errors: INVALID_ARGUMENT, by the names of the call and the buffer;
+ * UNSUPPORTED. */
+tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved, const char *call,
                              const char *name, tml_buffer values);
-/* Takes arrays of values, once, at most TML_FIELD_MAX_ATTRIBUTES; they are read and copied. Errors: OUT_OF_MEMORY. */
-tml_status field_means_take(tml_context *tml, field_means *means, const tml_buffer *values,
-                            uint32_t count);
-/* The means of the arrays that were taken, into outs, one a position. */
-tml_status field_means_at(tml_context *tml, const field_means *means, tml_buffer positions,
+/* values: count arrays, at most TML_FIELD_MAX_ATTRIBUTES, which are copied. origin is added to positions. Reads the radii
+ * where no largest is given (waits). Errors: OUT_OF_MEMORY, and those of streams. */
+tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
+                              const double origin[3], const tml_buffer *values, uint32_t count,
+                              field_means **out);
+/* The means of the arrays, into outs, one a position. */
+tml_status field_means_at(tml_context *tml, field_means *means, tml_buffer positions,
                           const tml_buffer *outs);
 void field_means_destroy(tml_context *tml, field_means *means);
 

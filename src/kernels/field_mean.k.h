@@ -2,12 +2,11 @@
  * its reach and one step of the grid more. So a surface's vertex, which lies within a step of a sample that some point
  * reaches, always has a mean.
  *
- * The points lie in cells of the grid, finer than the field's bins, so that little is looked at in vain. plan: words
- * that the host makes (src/field/field_mean.c); points: 4 floats each, cell by cell: the place in
- * field_plan.frame from the corner of its bin, and 1 / (reach + step); values: width floats a point, in that
- * order. */
+ * The points lie in cells of the grid, finer than the field's bins, so that little is looked at in vain. points: 4
+ * floats each, cell by cell: the place in field_plan.frame from the corner of its bin, and 1 / (reach + step); values:
+ * width floats a point, in that order. */
 
-/* The head of plan: */
+/* The head of plan, which the host makes (src/field/field_mean.c): */
 #define FIELD_MEAN_INVERSE 0u  /* 9 floats: from world to samples, row by row */
 #define FIELD_MEAN_SHIFT   9u  /* 3: added to positions */
 #define FIELD_MEAN_FRAME   12u /* 6: field_plan.frame */
@@ -15,7 +14,8 @@
 #define FIELD_MEAN_LEVELS  19u /* how many */
 /* Behind it, of each level: its first cell, log2 of the samples of a cell's edge and of a bin's, cells along x, y, z, and
  * floats: the support along x, y, z. Then where each cell's points begin, and the end of all. */
-#define FIELD_MEAN_HEAD  20u
+#define FIELD_MEAN_STEP  20u /* a float: the grid's longest */
+#define FIELD_MEAN_HEAD  21u
 #define FIELD_MEAN_LEVEL 9u
 
 FUNCTION(float) field_mean_row(tml_words plan, uint row, vec3 p)
@@ -48,6 +48,48 @@ FUNCTION(vec3) field_mean_framed(tml_words plan, vec3 d)
                 tml_word_float(plan, FIELD_MEAN_FRAME + 3u) * d.y +
                     tml_word_float(plan, FIELD_MEAN_FRAME + 4u) * d.z,
                 tml_word_float(plan, FIELD_MEAN_FRAME + 5u) * d.z);
+}
+
+STRUCT_BEGIN(field_mean_point)
+uint cell; /* its number among all cells, or after them, for none */
+vec4 point;
+STRUCT_END(field_mean_point)
+
+/* Of a bin and a record in it (real64_bins.k.h). A point beyond the grid is in a cell at the bin's border. */
+FUNCTION(field_mean_point) field_mean_point_of(tml_words plan, uint bin, uvec4 record)
+{
+    uint at = 0u, before = 0u, left = bin, levels = tml_word(plan, FIELD_MEAN_LEVELS);
+    for (uint level = 0u; level < levels; level++) {
+        uint here = FIELD_MEAN_HEAD + FIELD_MEAN_LEVEL * level;
+        uint more = tml_word(plan, here + 2u) - tml_word(plan, here + 1u);
+        uint cells =
+            tml_word(plan, here + 3u) * tml_word(plan, here + 4u) * tml_word(plan, here + 5u);
+        uint bins = cells >> (3u * more);
+        if (at == 0u && left < bins)
+            at = here;
+        if (at == 0u) {
+            left -= bins;
+            before += cells;
+        }
+    }
+    vec4 p = VEC4(uintBitsToFloat(record.x), uintBitsToFloat(record.y), uintBitsToFloat(record.z),
+                  uintBitsToFloat(record.w));
+    vec3 place = field_mean_framed(plan, VEC3(p.x, p.y, p.z));
+    field_mean_point result;
+    result.cell = before;
+    result.point =
+        VEC4(place.x, place.y, place.z, 1.0f / (p.w + tml_word_float(plan, FIELD_MEAN_STEP)));
+    if (at != 0u) {
+        uint edge_log2 = tml_word(plan, at + 1u), more = tml_word(plan, at + 2u) - edge_log2;
+        uint x_cells = tml_word(plan, at + 3u), y_cells = tml_word(plan, at + 4u);
+        uint x_bins = x_cells >> more, y_bins = y_cells >> more, row = left / x_bins;
+        uint z_bin = row / y_bins, inside = 1u << more;
+        uint x = ((left - row * x_bins) << more) + field_mean_cell(p.x, edge_log2, inside);
+        uint y = ((row - z_bin * y_bins) << more) + field_mean_cell(p.y, edge_log2, inside);
+        uint z = (z_bin << more) + field_mean_cell(p.z, edge_log2, inside);
+        result.cell = tml_word(plan, at) + x + x_cells * (y + y_cells * z);
+    }
+    return result;
 }
 
 /* Floats 4 quad ... 4 quad + 3 of a point's, 0 from width on. */

@@ -230,13 +230,10 @@ static tml_status check_before(const stream *s)
     return TML_OK;
 }
 
-/* The plan of the field, and what the points carry in its order. */
+/* What the points carry. */
 static tml_status create_means(stream *s, const tml_field_desc *field)
 {
-    tml_status status = field_plan_create_ordered(s->tml, field, &s->field);
-    if (status == TML_OK)
-        status = field_means_create(s->tml, field, s->field, s->desc->surface->position_origin,
-                                    &s->means);
+    tml_status status = TML_OK;
     tml_buffer all[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t count = 0;
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++) {
@@ -245,11 +242,13 @@ static tml_status create_means(stream *s, const tml_field_desc *field)
         if (tml_buffer_is_none(values))
             continue;
         snprintf(name, sizeof name, "desc.field_values[%d]", i);
-        status = field_means_check(s->tml, s->means, "tml_surface_slabs", name, values);
+        status = field_means_check(s->tml, field, "tml_surface_slabs", name, values);
         tml_buffer_describe(s->tml, values, &s->value_types[i], NULL);
         all[count++] = values;
     }
-    return status ? status : field_means_take(s->tml, s->means, all, count);
+    return status ? status
+                  : field_means_create(s->tml, field, s->desc->surface->position_origin, all, count,
+                                       &s->means);
 }
 
 static tml_status resolve_slabs(stream *s)
@@ -279,9 +278,9 @@ static tml_status resolve_slabs(stream *s)
     status = resolve_share(s);
     if (status == TML_OK)
         status = check_before(s);
-    if (status == TML_OK && surface->field && !has_field_values(s->desc))
+    if (status == TML_OK && surface->field)
         status = field_plan_create(s->tml, &field, &s->field);
-    else if (status == TML_OK && surface->field)
+    if (status == TML_OK && surface->field && has_field_values(s->desc))
         status = create_means(s, &field);
     return status;
 }
