@@ -253,7 +253,7 @@ static void plan_cells(field_means *means, uint32_t l, double step)
     for (int a = 0; a < 3; a++)
         narrowest = fmin(narrowest, level->support[a] + step * plan->extent[a]);
     uint64_t cells = level->bins[0] * level->bins[1] * level->bins[2];
-    uint64_t most = TML_MAX_OF(CELLS_A_POINT * plan->point_count, (uint64_t)MIN_CELLS);
+    uint64_t most = TML_MAX_OF(CELLS_A_POINT * means->field.length.count, (uint64_t)MIN_CELLS);
     most = TML_MIN_OF(most, (uint64_t)MAX_CELLS);
     uint32_t halvings = 0;
     while (halvings < level->edge_log2 && 8 * cells <= most &&
