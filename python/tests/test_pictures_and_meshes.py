@@ -1,4 +1,6 @@
 """Pictures, trees and subdivision."""
+import pickle
+
 import numpy as np
 import pytest
 import trommel
@@ -126,3 +128,103 @@ def test_volumes_of_files(tmp_path):
     np.save(tmp_path / "v.npy", array)
     volume = trommel.load_volume(tmp_path / "v.npy")
     assert np.array_equal(volume.values, array) and trommel.surface(volume.values, 50.5, **volume.geometry).face_count
+
+
+def test_volumes_and_points_go_to_files_and_back(tmp_path):
+    array = np.arange(4 * 5 * 6, dtype=np.int16).reshape(4, 5, 6)
+    turned = [0, 1, 0, 1, 0, 0, 0, 0, 1]
+    trommel.save_volume(tmp_path / "v.nrrd", array, spacing=(1, 2, 3), origin=(7, 8, 9), direction=turned)
+    volume = trommel.load_volume(tmp_path / "v.nrrd")
+    assert volume.spacing == (1, 2, 3) and volume.origin == (7, 8, 9) and volume.direction.ravel().tolist() == turned
+    trommel.save_volume(tmp_path / "w.mha", volume, spacing=2)
+    again = trommel.load_volume(tmp_path / "w.mha")
+    assert again.spacing == (2, 2, 2) and np.array_equal(again.values, array) and again.values.dtype == np.int16
+    with pytest.raises(trommel.Unsupported, match="nrrd"):
+        trommel.save_volume(tmp_path / "v.tif", array)
+    with pytest.raises(trommel.InvalidArgument, match="3 dimensions"):
+        trommel.save_volume(tmp_path / "v.nrrd", array[0])
+    positions = np.random.default_rng(5).random((9, 3), np.float32)
+    trommel.save_points(tmp_path / "p.ply", positions, np.arange(9), origin=(0.5, 0, 0))
+    points = trommel.load_points(tmp_path / "p.ply")
+    assert np.allclose(points.positions + points.origin, positions + [0.5, 0, 0], atol=1e-6)
+    assert points.radii.tolist() == list(range(9)) and points.values is None
+    trommel.save_points(tmp_path / "q.ply", points, values=-positions[:, 0])
+    assert np.array_equal(trommel.load_points(tmp_path / "q.ply").values, -positions[:, 0])
+    with pytest.raises(trommel.InvalidArgument, match="radii has 2 rows, needs 9"):
+        trommel.save_points(tmp_path / "p.ply", positions, [1, 2])
+
+
+def test_points_lie_about_a_cube():
+    points = np.random.default_rng(6).uniform(-1, 2, (1001, 3)).astype(np.float32)
+    tree, away = trommel.Tree(cube()), np.maximum(np.maximum(-points, points - 1), 0)
+    inside, depth = (away == 0).all(1), np.minimum(points, 1 - points).min(1)
+    assert 10 < inside.sum() < 900 and np.array_equal(tree.inside(points), inside)
+    assert np.array_equal(tree.inside(points, "winding"), inside)
+    apart = np.where(inside, -depth, np.linalg.norm(away, axis=1))
+    assert np.allclose(tree.signed_distance(points), apart, atol=1e-6)
+    near = tree.nearest(points)
+    assert np.allclose(near["distance"], np.abs(apart), atol=1e-6) and set(near["feature"]) <= set(range(7))
+    assert np.allclose(np.linalg.norm(near["position"] - points, axis=1), near["distance"], atol=1e-6)
+    assert near["triangle"].max() < 12
+    corner = [[0, 0, 0]]
+    assert tree.inside(corner).tolist() == [True] and tree.inside(corner, border=False).tolist() == [False]
+    assert tree.nearest(np.empty((0, 3)))["position"].shape == (0, 3)
+    with pytest.raises(trommel.InvalidArgument, match="even-odd"):
+        tree.inside(points, "odd")
+    with pytest.raises(trommel.InvalidArgument, match="closed"):
+        trommel.Tree((TETRAHEDRON[0], TETRAHEDRON[1][1:])).inside(corner)
+
+
+def test_trees_are_kept(tmp_path):
+    tree, points = trommel.Tree(cube()), [[0.5, 0.5, 3]]
+    tree.save(tmp_path / "cube.tree")
+    for kept in (trommel.load_tree(tmp_path / "cube.tree"), pickle.loads(pickle.dumps(tree))):
+        assert repr(kept) == repr(tree) and kept.nearest(points)["distance"].tolist() == [2]
+        kept.refit(cube().vertices + 1)
+        assert kept.nearest(points)["distance"].tolist() == pytest.approx([np.sqrt(1.5)])
+    (tmp_path / "cube.tree").write_bytes(bytes(tree)[:-1])
+    with pytest.raises(trommel.FileError):
+        trommel.load_tree(tmp_path / "cube.tree")
+
+
+def test_parts_of_pictures_are_measured():
+    image = np.random.default_rng(7).random((40, 60, 3), np.float32) + 0.1
+    part = image[10:25, 5:38].copy()
+    facts = trommel.measure_picture(image, region=(5, 10, 33, 15))
+    assert facts.pixels == 33 * 15 and facts.log2_mean == trommel.measure_picture(part).log2_mean
+    mask = np.zeros((40, 60), bool)
+    mask[10:25, 5:38] = True
+    assert trommel.measure_picture(image, mask=mask).log2_mean == facts.log2_mean
+    halves = trommel.measure_picture(image, mask=[[0, 1]])
+    assert halves.mean == pytest.approx(trommel.measure_picture(image[:, 30:].copy()).mean, rel=1e-12)
+    red = trommel.measure_picture(image, luminance=(1, 0, 0))
+    assert red.mean == pytest.approx(image[..., 0].mean(dtype=float), rel=1e-6)
+    assert trommel.measure_picture(0 * image, floor=0.25).log2_mean == -2
+    spot = trommel.measure_picture(image, meter="spot", region=(5, 10, 33, 15))
+    assert spot.log2_mean == trommel.measure_picture(part, meter="spot").log2_mean
+    whole = trommel.measure_picture(image, meter="spot", region=(0, 0, 0, 0))
+    assert whole.log2_mean == trommel.measure_picture(image, meter="spot").log2_mean
+    assert (trommel.expose(image, region=(5, 10, 33, 15)) == trommel.expose(image, mask=mask)).all()
+    with pytest.raises(trommel.InvalidArgument, match="exclude"):
+        trommel.measure_picture(image, mask=mask, meter="spot")
+    with pytest.raises(trommel.InvalidArgument, match="0 to 255"):
+        trommel.measure_picture(image, mask=[[0.5, 1]])
+    with pytest.raises(trommel.InvalidArgument, match="region"):
+        trommel.measure_picture(image, region=(50, 0, 20, 10))
+
+
+def test_meshes_are_cleaned():
+    one, other = cube(), cube(0.5)
+    faces = np.concatenate([one.faces, other.faces + 8, np.full((1, 3), 16, np.uint32)])
+    both = trommel.Mesh(np.concatenate([one.vertices, other.vertices + 3, [[9, 9, 9]]]), faces)
+    clean = both.clean()
+    assert clean.face_count == 24 and len(clean.vertices) == 16 and len(both.vertices) == 17 and both.face_count == 25
+    largest = both.clean(largest=True)
+    assert largest.face_count == 12 and largest.examine()["components"] == 1
+    volume = np.random.default_rng(8).integers(-3, 4, (12, 12, 12)).astype(np.float32)
+    options = {"normals": "central", "spacing": (1, 2, 3)}
+    raw, wanted = (trommel.surface(volume, [0, 1.5], drop_degenerate=drop, **options) for drop in (False, True))
+    cleaned = raw.clean()
+    assert raw.face_count > cleaned.face_count == wanted.face_count
+    for name in ("vertices", "faces", "normals", "parts"):
+        assert np.array_equal(getattr(cleaned, name), getattr(wanted, name))

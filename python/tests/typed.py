@@ -18,9 +18,15 @@ head = trommel.load_volume("head.nrrd")
 written: dict[str, int] = trommel.surface_to_file(b"b.ply", head.values, 3, spacing=head.spacing)
 tree = trommel.Tree(([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]]))
 pairs = trommel.collide(tree, mesh, np.eye(4)[None], want="all").pairs["a"]
+depths: np.ndarray = tree.signed_distance(mesh.vertices, rule="winding")
+kept_tree: trommel.Tree = trommel.load_tree("a.tree")
+largest: trommel.Mesh = mesh.clean(largest=True)
+trommel.save_volume("v.nrrd", head, spacing=(1, 1, 2))
+trommel.save_points("p.ply", trommel.load_points("q.ply"))
 smooth: trommel.Mesh = trommel.subdivide(mesh, 2)
 picture = trommel.expose(np.ones((4, 4, 3)), "agx", dtype=np.uint16)
 mean: float = trommel.measure_picture(picture).mean
+corner: float = trommel.measure_picture(picture, region=(0, 0, 2, 2), luminance=(1, 0, 0), mask=[[1]]).mean
 values, starts, lengths = trommel.unique([1, 1, 2])
 large = trommel.Kernel("bool is_large(float x) { return x > 1.0f; }")
 kept = trommel.compact([1.0, 2.0], large)

@@ -5,10 +5,11 @@
     mesh.save("skull.ply")
 """
 from ._library import (Cancelled, Context, Error, FileError, InvalidArgument, OutOfMemory, Unsupported, devices)
-from .files import (Points, Volume, load_mesh, load_picture, load_points, load_volume, save_picture)
+from .files import (Points, Volume, load_mesh, load_picture, load_points, load_volume, save_picture, save_points,
+    save_volume)
 from .images import Measurement, expose, measure as measure_picture, mips, tonemap
 from .kernels import Kernel, map
-from .meshes import Contacts, Tree, collide, distance, subdivide
+from .meshes import Contacts, Tree, collide, distance, load_tree, subdivide
 from .slabs import surface_to_file
 from .streams import bincount, compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, \
     sort, top_k, unique
@@ -18,7 +19,7 @@ from . import _abi, mcubes, measure
 __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
 __all__ = ["bincount", "Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
            "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
-           "load_picture", "load_points", "load_volume", "map", "mcubes", "measure", "measure_picture",
-           "Measurement", "Mesh", "mips", "otsu", "OutOfMemory", "partition", "Points", "reduce",
-           "reduce_by_key", "reduce_segments", "save_picture", "scan", "search", "sort", "subdivide", "surface", "surface_to_file", "tonemap", "top_k", "Tree",
-           "unique", "Unsupported", "Volume"]
+           "load_picture", "load_points", "load_tree", "load_volume", "map", "mcubes", "measure", "measure_picture",
+           "Measurement", "Mesh", "mips", "otsu", "OutOfMemory", "partition", "Points", "reduce", "reduce_by_key",
+           "reduce_segments", "save_picture", "save_points", "save_volume", "scan", "search", "sort", "subdivide",
+           "surface", "surface_to_file", "tonemap", "top_k", "Tree", "unique", "Unsupported", "Volume"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _abi as c
-from ._library import TYPES, Owner, context_of, lib, path_of, scalar_type, wrap
+from ._library import TYPES, InvalidArgument, Owner, as_array, context_of, lib, numbers, path_of, scalar_type, wrap
 from .images import _picture, _view
-from .surface import Mesh
+from .surface import Mesh, _geometry_of, grid_of
 
 if TYPE_CHECKING:
     from ._types import Array, ArrayLike, Context, Path
@@ -58,6 +58,23 @@ def load_volume(path: Path, frame: int = 0, context: Context | None = None) -> V
     return Volume(wrap(_address(struct.data), shape, _DTYPES[struct.type], owner), struct)
 
 
+def save_volume(path: Path, volume: Any, *, spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
+                direction: ArrayLike | None = None, context: Context | None = None) -> None:
+    """Writes NRRD, MetaImage (.mha), NPY or raw, by the name's ending; the last two hold samples alone. volume: a
+    Volume, an array[z, y, x], or an image of nibabel's or SimpleITK's; spacing, origin, direction in x, y, z."""
+    struct = c.tml_volume(slope=1.0)
+    if isinstance(volume, Volume):
+        spacing, origin, direction = (given if given is not None else own for given, own in zip(
+            (spacing, origin, direction), (volume.spacing, volume.origin, volume.direction)))
+        struct.slope, struct.intercept, volume = volume.slope, volume.intercept, volume.values
+    volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
+    samples = as_array(volume, "volume", None, 3)
+    struct.grid = grid_of(samples.shape, 1.0 if spacing is None else spacing, origin,
+                          np.eye(3) if direction is None else direction)
+    struct.data, struct.size, struct.type = samples.ctypes.data, samples.nbytes, scalar_type(samples.dtype)
+    context_of(context).call("volume_save", path_of(path), struct)
+
+
 def load_mesh(path: Path, weld: bool | None = None, context: Context | None = None) -> Mesh:
     """Reads OBJ, PLY, STL, OFF, glTF or VTP; polygons are cut into triangles. weld: True or False; None: STL."""
     context, struct = context_of(context), c.tml_mesh_file()
@@ -93,6 +110,25 @@ def load_points(path: Path, context: Context | None = None) -> Points:
                   wrap(_address(struct.radii), (struct.count,), np.float32, owner) if struct.radii else None,
                   wrap(_address(struct.values), (struct.count,), np.float32, owner) if struct.values else None,
                   tuple(struct.origin))
+
+
+def save_points(path: Path, points: Any, radii: ArrayLike | None = None, values: ArrayLike | None = None, *,
+                origin: ArrayLike | None = None, context: Context | None = None) -> None:
+    """Writes PLY. points: Points, or positions (n x 3) relative to origin; radii, values: one a point."""
+    if isinstance(points, Points):
+        radii, values = points.radii if radii is None else radii, points.values if values is None else values
+        points, origin = points.positions, points.origin if origin is None else origin
+    positions, rows = as_array(points, "points", np.float32, 2, 3), {}
+    struct = c.tml_points(count=len(positions), origin=numbers((0, 0, 0) if origin is None else origin, 3, "origin"))
+    for name, column in (("positions", positions), ("radii", radii), ("values", values)):
+        if column is None:
+            continue
+        rows[name] = positions if name == "positions" else as_array(column, name, np.float32, 1)
+        if len(rows[name]) != len(positions):
+            raise InvalidArgument("INVALID_ARGUMENT", f"{name} has {len(rows[name])} rows, needs {len(positions)}, as "
+                                  "points has")
+        setattr(struct, name, rows[name].ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+    context_of(context).call("points_save", path_of(path), struct)
 
 
 def load_picture(path: Path, context: Context | None = None) -> Array:

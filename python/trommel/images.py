@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
 from . import _abi as c
-from ._library import Buffers, InvalidArgument, as_array, context_of, lib, scalar_type
+from ._library import Buffers, InvalidArgument, as_array, context_of, lib, numbers, scalar_type
 from .surface import choose
 
 if TYPE_CHECKING:
@@ -71,33 +71,62 @@ class Measurement:
         return lib.tml_image_percentile(self._stats, percent)
 
 
-def _measure(context, buffers, image, srgb, luminance, meter, stats):
+def _mask(mask, meter, width, height, context):
+    """Weights of 0 to 255 to lay over width x height pixels, or None."""
+    if mask is not None and meter != "average":
+        raise InvalidArgument("INVALID_ARGUMENT", f"mask and meter {meter!r} exclude each other; leave out one")
+    if mask is not None:
+        mask = np.asarray(mask)
+        if mask.dtype.kind not in "biu" or (mask.size and not 0 <= mask.min() <= mask.max() <= 255):
+            raise InvalidArgument("INVALID_ARGUMENT", "mask holds what is no weight: needs integers of 0 to 255, or "
+                                  "True and False")
+        return as_array(mask, "mask", np.uint8, 2)
+    if meter == "average":
+        return None
+    mask = np.empty((min(128, height), min(128, width)), np.uint8)
+    context.call_on("meter_weights", choose(_METERS, "meter", meter), width, height, mask.shape[1], mask.shape[0],
+                    mask.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
+    return mask
+
+
+def _measure(context, buffers, image, srgb, luminance, meter, stats, region=None, mask=None, floor=0.0):
     picture = _view(image, buffers.input(image.reshape(-1)), srgb)
-    desc = c.tml_image_measure_desc(image=picture, luminance=choose(_LUMINANCES, "luminance", luminance),
-                                    stats=stats)
-    if meter != "average":
-        mask = np.empty((min(128, image.shape[0]), min(128, image.shape[1])), np.uint8)
-        context.call_on("meter_weights", choose(_METERS, "meter", meter), image.shape[1], image.shape[0],
-                        mask.shape[1], mask.shape[0], mask.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
+    desc = c.tml_image_measure_desc(image=picture, stats=stats, floor=floor)
+    if isinstance(luminance, str):
+        desc.luminance = choose(_LUMINANCES, "luminance", luminance)
+    else:
+        desc.luminance, desc.weights = c.TML_LUMINANCE_CUSTOM, numbers(luminance, 3, "luminance")
+    width, height = image.shape[1], image.shape[0]
+    if region is not None:
+        desc.region = tuple(map(int, numbers(region, 4, "region")))
+        width, height = desc.region.width or width - desc.region.x, desc.region.height or height - desc.region.y
+    mask = _mask(mask, meter, width, height, context)
+    if mask is not None:
         desc.mask = buffers.input(mask.reshape(-1))
         desc.mask_width, desc.mask_height = mask.shape[1], mask.shape[0]
     context.call("image_measure", desc)
     return picture
 
 
-def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str = "rec709", meter: str = "average",
-            context: Context | None = None) -> Measurement:
+def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequence[float] = "rec709",
+            meter: str = "average", region: Sequence[int] | None = None, mask: ArrayLike | None = None,
+            floor: float = 0.0, context: Context | None = None) -> Measurement:
     """Measures a picture of height x width (x channels): every pixel once, whatever the size.
 
     srgb       of integers: coded as sRGB (the default) or linear
-    luminance  "rec709", "rec2020", "acescg", "max"
-    meter      "average", "centre", "spot", "matrix"
+    luminance  "rec709", "rec2020", "acescg", "max", or the weights of red, green and blue
+    meter      "average", "centre", "spot", "matrix": patterns of weights
+    region     (x, y, width, height): that part alone; a width or height of 0: to the picture's end
+    mask       weights of 0 to 255, or True and False, in rows and columns: laid over the region, of which they have
+               at most as many
+    floor      luminances below count as it in the geometric mean and the histogram; 0: what is not positive has no
+               logarithm
     """
     image, context = _picture(image), context_of(context)
     words, stats = np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32), c.tml_image_stats()
     with Buffers(context) as buffers:
         buffer = buffers.output(words)
-        _measure(context, buffers, image, srgb, luminance, meter, buffer)
+        _measure(context, buffers, image, srgb, luminance, meter, buffer, region, mask, floor)
         context.call("image_stats_read", buffer, stats)
     return Measurement(stats)
 
@@ -126,8 +155,9 @@ def _tonemap(context, buffers, image, picture, state, tone, scale, white, dtype)
 
 def expose(image: ArrayLike, tone: str = "agx", *, by: str = "mean", key: float = 0.18, bias: float = 0.0,
            clip: tuple[float, float] | None = None, percentile: float = 50.0, meter: str = "average",
-           luminance: str = "rec709", white: float = 0.0, srgb: bool | None = None, dtype: DTypeLike = np.uint8,
-           context: Context | None = None) -> Array:
+           luminance: str | Sequence[float] = "rec709", region: Sequence[int] | None = None,
+           mask: ArrayLike | None = None, floor: float = 0.0, white: float = 0.0, srgb: bool | None = None,
+           dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
     """Measures a picture, exposes it so that its average becomes key, and tone-maps it.
 
     by     "mean" (geometric), "median", "percentile" (percentile says which)
@@ -144,7 +174,7 @@ def expose(image: ArrayLike, tone: str = "agx", *, by: str = "mean", key: float 
     with Buffers(context) as buffers:
         stats = buffers.output(np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32))
         state = buffers.output(np.zeros(c.TML_EXPOSURE_WORDS, np.float32))
-        picture = _measure(context, buffers, image, srgb, luminance, meter, stats)
+        picture = _measure(context, buffers, image, srgb, luminance, meter, stats, region, mask, floor)
         context.call("image_expose", c.tml_image_expose_desc(
             stats=stats, by=choose(_BY, "by", by), clip_low=low, clip_high=high, percentile=percentile, key=key,
             bias=bias, reset=True, state=state))

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from . import _abi as c
-from ._library import Buffers, InvalidArgument, Owner, as_array, context_of, lib, numbers, take, wrap
+from ._library import Buffers, InvalidArgument, Owner, as_array, context_of, lib, numbers, path_of, take, wrap
 from .surface import Mesh, choose
 
 if TYPE_CHECKING:
-    from ._types import Array, ArrayLike, Context, MeshLike
+    from ._types import Array, ArrayLike, Context, MeshLike, Path
 
+_RULES = {"even-odd": c.TML_TREE_RULE_EVEN_ODD, "winding": c.TML_TREE_RULE_WINDING}
 _CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
 PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
 
@@ -28,19 +29,32 @@ def _as_mesh(mesh):
 
 
 class Tree:
-    """A mesh with a hierarchy of boxes, for collide() and distance(). mesh: a Mesh, (vertices, faces), or anything
-    with these. skip_broken: leave out triangles that are not finite, in place of an error."""
+    """A mesh with a hierarchy of boxes, for collide() and distance(), and for points. mesh: a Mesh, (vertices,
+    faces), or anything with these. skip_broken: leave out triangles that are not finite, in place of an error. Trees
+    can be pickled.
+
+    >>> import trommel
+    >>> tetrahedron = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
+    >>> tree = trommel.Tree(tetrahedron)
+    >>> tree.inside([[.2, .2, .2], [1, 1, 1]]).tolist()
+    [True, False]
+    >>> tree.nearest([[.2, .2, -3]])["distance"].tolist()
+    [3.0]
+    """
 
     def __init__(self, mesh: MeshLike, skip_broken: bool = False, context: Context | None = None) -> None:
         mesh, self.context = _as_mesh(mesh), context_of(context)
-        pointer, handle = ctypes.c_void_p(), self.context._handle
+        pointer = ctypes.c_void_p()
         with Buffers(self.context) as buffers:
             desc = c.tml_tree_desc(skip_broken=skip_broken)
             desc.vertices = buffers.input(mesh.vertices, c.TML_F32 | 3 << 8, on_host=True)
             if mesh.faces is not None:
                 desc.indices = buffers.input(mesh.faces, on_host=True)
             self.context.call("tree_create", desc, pointer)
-        self._pointer = pointer
+        self._own(pointer)
+
+    def _own(self, pointer):
+        self._pointer, handle = pointer, self.context._handle
         self._owner = Owner(self.context, lambda: lib.tml_tree_destroy(handle.pointer, pointer))
 
     def refit(self, vertices: ArrayLike) -> None:
@@ -49,10 +63,65 @@ class Tree:
         with Buffers(self.context) as buffers:
             self.context.call("tree_refit", self._pointer, buffers.input(vertices, on_host=True))
 
+    def nearest(self, points: ArrayLike) -> dict[str, Array]:
+        """Of the mesh what is nearest each point (n x 3): a dict of the arrays distance, position (n x 3), triangle
+        and feature (0: its face, 1 to 3: its edges, 4 to 6: its corners)."""
+        rows = as_array(points, "points", np.float32, 2, 3)
+        return self._ask(rows, distance=np.empty(len(rows), np.float32), position=np.empty_like(rows),
+                         triangle=np.empty(len(rows), np.uint32), feature=np.empty(len(rows), np.uint8))
+
+    def signed_distance(self, points: ArrayLike, rule: str = "even-odd") -> Array:
+        """The distance from each point (n x 3) to the mesh, negative inside of it. rule: as inside()'s."""
+        rows = as_array(points, "points", np.float32, 2, 3)
+        return self._ask(rows, rule, True, distance=np.empty(len(rows), np.float32))["distance"]
+
+    def inside(self, points: ArrayLike, rule: str = "even-odd", border: bool = True) -> Array:
+        """Which points (n x 3) lie inside, exactly, of a mesh that is closed. rule: "even-odd", or "winding" (once
+        or more: a point in two solids that overlap is inside). border: whether points on a triangle are."""
+        rows = as_array(points, "points", np.float32, 2, 3)
+        side = self._ask(rows, rule, side=np.empty(len(rows), np.uint8))["side"]
+        return (side != c.TML_TREE_OUTSIDE) if border else side == c.TML_TREE_INSIDE
+
+    def _ask(self, rows, rule="even-odd", is_signed=False, **outputs):
+        desc = c.tml_tree_nearest_desc(tree=self._pointer, rule=choose(_RULES, "rule", rule), is_signed=is_signed)
+        with Buffers(self.context) as buffers:
+            desc.points = buffers.input(rows, c.TML_F32 | 3 << 8)
+            for name, array in outputs.items():
+                setattr(desc, name + "s", buffers.output(array))
+            self.context.call("tree_nearest", desc)
+        return outputs
+
+    def __bytes__(self) -> bytes:
+        data = ctypes.create_string_buffer(lib.tml_tree_save_size(self._pointer))
+        self.context.call("tree_save", self._pointer, data, len(data))
+        return data.raw
+
+    def save(self, path: Path) -> None:
+        """Writes it to a file, which takes about 50 bytes a triangle; load_tree() reads it."""
+        with open(path_of(path), "wb") as file:
+            file.write(bytes(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tree_of, (bytes(self),)
+
     def __repr__(self) -> str:
         info = c.tml_tree_info()
         lib.tml_tree_describe(self._pointer, info)
         return f"<trommel.Tree of {info.triangle_count} triangles, {info.depth} levels>"
+
+
+def _tree_of(data, context=None):
+    tree, pointer = Tree.__new__(Tree), ctypes.c_void_p()
+    tree.context = context_of(context)
+    tree.context.call("tree_load", data, len(data), pointer)
+    tree._own(pointer)
+    return tree
+
+
+def load_tree(path: Path, context: Context | None = None) -> Tree:
+    """Reads what Tree.save() wrote."""
+    with open(path_of(path), "rb") as file:
+        return _tree_of(file.read(), context)
 
 
 def _tree(mesh, context):

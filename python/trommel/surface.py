@@ -99,6 +99,30 @@ class Mesh:
         return {name: tuple(value) if isinstance(value, ctypes.Array) else value
                 for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)}
 
+    def clean(self, largest: bool = False, degenerate: bool = True, context: Context | None = None) -> Mesh:
+        """A mesh without what surface() leaves out where asked. largest: all but the component of most triangles, of
+        each part; degenerate: triangles with two equal corners, which become one vertex."""
+        mesh = Mesh(self.vertices.copy(), self._faces().copy(), None if self.normals is None else self.normals.copy(),
+                    None if self.values is None else self.values.copy(), origin=self.origin)
+        struct, arrays = mesh._struct(), c.tml_mesh_arrays()
+        whole = {"value": 0.0, "vertices": slice(0, len(self.vertices)), "faces": slice(0, self.face_count)}
+        parts = (c.tml_surface_part * max(len(self.parts), 1))()
+        for field in ("positions", "normals", "values", "indices", "indices64", "vertex_count", "triangle_count"):
+            setattr(arrays, field, getattr(struct, field))
+        for part, own in zip(parts, self.parts or [whole]):
+            part.value = own["value"]
+            for name, rows in (("vertex", own["vertices"]), ("triangle", own["faces"])):
+                setattr(part, name + "_first", rows.start)
+                setattr(part, name + "_count", rows.stop - rows.start)
+        arrays.parts, arrays.part_count = parts, len(parts)
+        context_of(context).call("mesh_clean", arrays, largest, degenerate)
+        for name in ("vertices", "normals", "values"):
+            array = getattr(mesh, name)
+            setattr(mesh, name, None if array is None else array[:arrays.vertex_count])
+        mesh.faces = mesh.faces[:arrays.triangle_count]
+        mesh.parts = _parts_of(parts, arrays.part_count) if self.parts else []
+        return mesh
+
     def to_trimesh(self) -> Any:
         import trimesh  # pylint: disable=import-outside-toplevel
         return trimesh.Trimesh(self._placed(), self._faces(), vertex_normals=self.normals, process=False)
@@ -275,14 +299,16 @@ def _mesh_of(context, desc, result, cell_type):
                     take(context, result.vertex_normals, np.float32, 3),
                     take(context, result.vertex_values, np.float32),
                     cells=take(context, result.triangle_cells, cell_type))
-        mesh.parts = [{"value": p.value,
-                       "vertices": slice(p.vertex_first, p.vertex_first + p.vertex_count),
-                       "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)}
-                      for p in result.parts[:result.part_count]]
+        mesh.parts = _parts_of(result.parts, result.part_count)
         result.owned = 0  # the arrays own the buffers
     finally:
         lib.tml_surface_free(context._handle.pointer, result)
     return mesh
+
+
+def _parts_of(parts, count):
+    return [{"value": p.value, "vertices": slice(p.vertex_first, p.vertex_first + p.vertex_count),
+             "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)} for p in parts[:count]]
 
 
 class Field:
