@@ -15,11 +15,13 @@
 #include "papers.h"
 #include "papers_averages.h"
 #include "papers_boxes.h"
+#include "papers_check.h"
 #include "papers_floats.h"
 #include "papers_meshes.h"
 #include "papers_table.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,8 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 static const char usage[] =
     "usage: trommel-papers filter|surface|averages|floats|boxes|images|selves [OPTION]...\n"
     "       trommel-papers picture FILE.png [OPTION]...\n"
+    "       trommel-papers TABLE|picture --check\n"
+    "  --check                 checks what the table measures, on every engine; measures nothing\n"
     "  --engine cpu|vulkan|gl  filter, floats, selves: that one alone\n"
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
@@ -49,13 +53,12 @@ static const char usage[] =
 
 typedef struct papers_args {
     const char *file, *input, *output, *sheet, *data;
-    int (*run)(const struct papers_args *args);
+    bool check;
     unsigned sweep[2];
     tml_engine_kind engine;
     bench_field field;
-    uint64_t count, size, triangles;
+    uint64_t count, size, triangles, repeats, step;
     double keep;
-    uint32_t repeats, step;
 } papers_args;
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -157,7 +160,7 @@ static int run_filter(const papers_args *args)
             if (status && args->engine == TML_ENGINE_AUTO)
                 continue;
             if (!status)
-                status = filter_table_add(&filter, tml, exact, args->keep, args->repeats);
+                status = filter_table_add(&filter, tml, exact, args->keep, (uint32_t)args->repeats);
             code = finish(tml, status);
         }
     if (code == EXIT_SUCCESS)
@@ -271,7 +274,8 @@ static tml_status measure_surface(tml_context *tml, const papers_args *args, con
     table = (surface_table){.tml = tml};
     for (uint32_t r = 0; r < SURFACE_ROWS && !status; r++)
         status = make_row(&table, r, args, volume, &jobs[r]);
-    if (!status && !bench_run(jobs, SURFACE_ROWS, &(bench_pace){.repeats = args->repeats}))
+    if (!status &&
+        !bench_run(jobs, SURFACE_ROWS, &(bench_pace){.repeats = (uint32_t)args->repeats}))
         status = TML_ERROR_INTERNAL;
     if (!status)
         printf("surface: %s, %llu^3 f32, %llu triangles; milliseconds\n\n",
@@ -354,12 +358,12 @@ static int run_averages(const papers_args *args)
 
 static tml_status print_floats(tml_context *tml, const papers_args *args)
 {
-    return floats_print(tml, args->step, args->repeats);
+    return floats_print(tml, (uint32_t)args->step, (uint32_t)args->repeats);
 }
 
 static tml_status print_selves(tml_context *tml, const papers_args *args)
 {
-    return selves_print(tml, args->repeats);
+    return selves_print(tml, (uint32_t)args->repeats);
 }
 
 /* A table for each engine that is there. */
@@ -402,71 +406,165 @@ static int run_boxes(const papers_args *args)
     tml_context *tml = NULL;
     tml_status status = open_thread(&tml);
     return finish(tml,
-                  status ? status : boxes_print(tml, args->triangles, args->data, args->repeats));
+                  status ? status
+                         : boxes_print(tml, args->triangles, args->data, (uint32_t)args->repeats));
 }
 
 static int run_images(const papers_args *args)
 {
     tml_context *tml = NULL;
     tml_status status = open_thread(&tml);
-    return finish(tml, status ? status : images_print(tml, args->triangles, args->repeats));
+    return finish(tml,
+                  status ? status : images_print(tml, args->triangles, (uint32_t)args->repeats));
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static const struct {
-    const char *name;
-    int (*run)(const papers_args *args);
-} commands[] = {{"filter", run_filter}, {"surface", run_surface}, {"averages", run_averages},
-                {"floats", run_floats}, {"boxes", run_boxes},     {"images", run_images},
-                {"selves", run_selves}, {"picture", run_picture}};
+enum {
+    FILTER = 1,
+    SURFACE = 2,
+    AVERAGES = 4,
+    FLOATS = 8,
+    BOXES = 16,
+    IMAGES = 32,
+    SELVES = 64,
+    PICTURE = 128,
+    REPEATED = FILTER | SURFACE | FLOATS | BOXES | IMAGES | SELVES,
+};
 
-static bool parse_option(papers_args *args, const char *name, const char *value)
+typedef struct command {
+    const char *name;
+    unsigned bit;
+    int (*run)(const papers_args *args);
+} command;
+
+static const command commands[] = {
+    {"filter", FILTER, run_filter},       {"surface", SURFACE, run_surface},
+    {"averages", AVERAGES, run_averages}, {"floats", FLOATS, run_floats},
+    {"boxes", BOXES, run_boxes},          {"images", IMAGES, run_images},
+    {"selves", SELVES, run_selves},       {"picture", PICTURE, run_picture},
+};
+
+static bool parse_engine(papers_args *args, const char *text)
 {
     static const char *const engines[] = {
         [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
-    char *end = (char *)(uintptr_t) "";
-    if (strcmp(name, "--engine") == 0) {
-        for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL; e++)
-            if (strcmp(value, engines[e]) == 0)
-                args->engine = (tml_engine_kind)e;
-        return args->engine != TML_ENGINE_AUTO;
-    }
-    if (strcmp(name, "--field") == 0) {
-        args->field = 0;
-        while (args->field < BENCH_FIELD_COUNT && strcmp(value, bench_field_name(args->field)) != 0)
-            args->field++;
-        return args->field < BENCH_FIELD_COUNT;
-    }
-    if (strcmp(name, "--input") == 0)
-        return (args->input = value) != NULL;
-    if (strcmp(name, "--sheet") == 0)
-        return (args->sheet = value) != NULL;
-    if (strcmp(name, "--data") == 0)
-        return (args->data = value) != NULL;
-    if (strcmp(name, "--output") == 0)
-        return (args->output = value) != NULL;
-    if (strcmp(name, "--sweep") == 0)
-        return sscanf(value, "%u:%u", &args->sweep[0], &args->sweep[1]) == 2;
-    if (strcmp(name, "--keep") == 0)
-        args->keep = strtod(value, &end);
-    else if (strcmp(name, "--count") == 0)
-        args->count = strtoull(value, &end, 10);
-    else if (strcmp(name, "--side") == 0)
-        args->size = strtoull(value, &end, 10);
-    else if (strcmp(name, "--triangles") == 0)
-        args->triangles = strtoull(value, &end, 10);
-    else if (strcmp(name, "--step") == 0)
-        args->step = (uint32_t)strtoul(value, &end, 10);
-    else if (strcmp(name, "--repeats") == 0)
-        args->repeats = (uint32_t)strtoul(value, &end, 10);
-    else
-        return false;
-    return end != value && *end == '\0';
+    for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL; e++)
+        if (strcmp(text, engines[e]) == 0)
+            args->engine = (tml_engine_kind)e;
+    return args->engine != TML_ENGINE_AUTO;
 }
 
-static bool parse(int argc, char **argv, papers_args *args)
+static bool parse_field(papers_args *args, const char *text)
 {
+    args->field = 0;
+    while (args->field < BENCH_FIELD_COUNT && strcmp(text, bench_field_name(args->field)) != 0)
+        args->field++;
+    return args->field < BENCH_FIELD_COUNT;
+}
+
+static bool parse_sweep(papers_args *args, const char *text)
+{
+    char end;
+    return sscanf(text, "%u:%u%c", &args->sweep[0], &args->sweep[1], &end) == 2 &&
+           args->sweep[0] > 0 && args->sweep[0] <= args->sweep[1];
+}
+
+static bool parse_keep(papers_args *args, const char *text)
+{
+    char *end;
+    args->keep = strtod(text, &end);
+    return end != text && *end == '\0' && args->keep >= 0 && args->keep <= 100;
+}
+
+/* An option's value: a file's name, a whole number, or what parse takes. */
+static const struct option {
+    const char *name;
+    unsigned of; /* commands */
+    bool (*parse)(papers_args *args, const char *text);
+    size_t file, number; /* offsets, of which one is not 0 where parse is NULL */
+    uint64_t least, most;
+    const char *ending;
+} options[] = {
+    {"--engine", FILTER | FLOATS | SELVES, .parse = parse_engine},
+    {"--field", SURFACE, .parse = parse_field},
+    {"--sweep", AVERAGES, .parse = parse_sweep},
+    {"--keep", FILTER | PICTURE, .parse = parse_keep},
+    {"--input", AVERAGES, .file = offsetof(papers_args, input)},
+    {"--sheet", AVERAGES, .file = offsetof(papers_args, sheet), .ending = ".png"},
+    {"--output", AVERAGES, .file = offsetof(papers_args, output), .ending = ".svg"},
+    {"--data", BOXES, .file = offsetof(papers_args, data)},
+    {"--count", FILTER | PICTURE, .number = offsetof(papers_args, count), .least = 1,
+     .most = UINT64_C(1) << 30},
+    {"--side", SURFACE, .number = offsetof(papers_args, size), .least = 2, .most = 1024},
+    {"--triangles", BOXES | IMAGES, .number = offsetof(papers_args, triangles), .least = 8,
+     .most = 100000000},
+    {"--step", FLOATS, .number = offsetof(papers_args, step), .least = 1, .most = UINT32_MAX},
+    {"--repeats", REPEATED, .number = offsetof(papers_args, repeats), .least = 0,
+     .most = UINT32_MAX},
+};
+
+static bool refuse(const char *what, const char *value, const char *why)
+{
+    fprintf(stderr, "trommel-papers: %s%s%s%s\n", what, value ? " " : "", value ? value : "", why);
+    return false;
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static bool parse_value(const struct option *o, papers_args *args, const char *text)
+{
+    char *end;
+    if (o->parse)
+        return o->parse(args, text);
+    if (o->file) {
+        memcpy((char *)args + o->file, &text, sizeof text);
+        return !o->ending || ends_in(text, o->ending);
+    }
+    uint64_t number = strtoull(text, &end, 10);
+    memcpy((char *)args + o->number, &number, sizeof number);
+    return *text >= '0' && *text <= '9' && *end == '\0' && number >= o->least && number <= o->most;
+}
+
+static bool parse_option(const command *c, papers_args *args, const char *name, const char *value)
+{
+    for (size_t o = 0; o < sizeof options / sizeof options[0]; o++) {
+        if (strcmp(name, options[o].name) != 0)
+            continue;
+        if (!(options[o].of & c->bit))
+            return refuse(name, NULL, " is not for this table");
+        if (!value)
+            return refuse(name, NULL, " lacks its value");
+        return parse_value(&options[o], args, value) ||
+               refuse(name, value, " is no value that it takes");
+    }
+    return refuse(name, NULL, " is no option");
+}
+
+/* What belongs together, and names that would overwrite each other. */
+static bool check(const command *c, const papers_args *args)
+{
+    const char *out = args->output ? args->output : args->sheet;
+    if (c->bit == PICTURE && (!args->file || !ends_in(args->file, ".png")))
+        return refuse("picture", args->file, " needs the name of a file that ends in .png");
+    if (!args->output != !args->sweep[1])
+        return refuse("--sweep and --output", NULL, " need each other");
+    if (args->output && args->sheet)
+        return refuse("--sheet and --output", NULL, " exclude each other");
+    if (out && !args->input)
+        return refuse(args->output ? "--output" : "--sheet", NULL, " needs --input");
+    if (out && strcmp(out, args->input) == 0)
+        return refuse(out, NULL, " would overwrite the input");
+    return true;
+}
+
+static const command *parse(int argc, char **argv, papers_args *args)
+{
+    const command *c = NULL;
     int i = 2;
     *args = (papers_args){.field = BENCH_GYROID,
                           .count = 1 << 22,
@@ -474,27 +572,27 @@ static bool parse(int argc, char **argv, papers_args *args)
                           .triangles = 200000,
                           .keep = 10,
                           .step = 61};
-    for (size_t c = 0; c < sizeof commands / sizeof commands[0] && argc > 1; c++)
-        if (strcmp(argv[1], commands[c].name) == 0)
-            args->run = commands[c].run;
-    if (args->run == run_picture)
-        args->file = i < argc ? argv[i++] : NULL;
-    for (; args->run && i + 1 < argc; i += 2)
-        if (!parse_option(args, argv[i], argv[i + 1]))
-            return false;
-    return args->run && i == argc && (args->run != run_picture || args->file) && args->count > 0 &&
-           args->count <= UINT64_C(1) << 30 && args->size >= 2 && args->size <= 1024 &&
-           args->keep >= 0 && args->keep <= 100 && args->step > 0 && args->triangles >= 8 &&
-           args->triangles <= 100000000 && !args->output == !args->sweep[1] &&
-           (!(args->output || args->sheet) || args->input);
+    for (size_t k = 0; k < sizeof commands / sizeof commands[0] && argc > 1; k++)
+        if (strcmp(argv[1], commands[k].name) == 0)
+            c = &commands[k];
+    args->check = c && argc == 3 && strcmp(argv[2], "--check") == 0;
+    if (!c || args->check)
+        return c;
+    if (c->bit == PICTURE && i < argc)
+        args->file = argv[i++];
+    for (; i < argc; i += 2)
+        if (!parse_option(c, args, argv[i], i + 1 < argc ? argv[i + 1] : NULL))
+            return NULL;
+    return check(c, args) ? c : NULL;
 }
 
 int main(int argc, char **argv)
 {
     papers_args args;
-    if (!parse(argc, argv, &args)) {
+    const command *c = parse(argc, argv, &args);
+    if (!c) {
         fputs(usage, stderr);
         return 2;
     }
-    return args.run(&args);
+    return args.check ? papers_check(c->name) : c->run(&args);
 }
