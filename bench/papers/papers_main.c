@@ -81,6 +81,8 @@ static tml_status open_engine(tml_engine_kind engine, bool exact, tml_context **
     return tml_open(&desc, tml);
 }
 
+enum { EXIT_SKIPPED = 77 }; /* what the table measures is not on this machine */
+
 /* Prints the context's error if status is one, and closes the context. Returns the exit code. */
 static int finish(tml_context *tml, tml_status status)
 {
@@ -88,7 +90,9 @@ static int finish(tml_context *tml, tml_status status)
         fprintf(stderr, "trommel-papers: %s\n",
                 tml ? tml_last_error(tml) : tml_status_text(status));
     tml_close(tml);
-    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+    return !status                                                            ? EXIT_SUCCESS
+           : status == TML_ERROR_NO_DEVICE || status == TML_ERROR_UNSUPPORTED ? EXIT_SKIPPED
+                                                                              : EXIT_FAILURE;
 }
 
 /* ---- filter ---------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "bench_run.h"
 #include "papers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ typedef struct filter_job {
     const uint32_t *data;
     tml_buffer in, out, total;
     papers_space space;
+    char refusal[256]; /* why the first way that is unsupported is */
 } filter_job;
 
 static void set_way(filter_job *job, size_t way)
@@ -158,8 +160,11 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
     bench_job timed = {.name = job->name, .run = run_job, .user = job, .device = job->tml};
     *seconds = 0;
     tml_status status = enqueue(job);
-    if (status == TML_ERROR_UNSUPPORTED)
+    if (status == TML_ERROR_UNSUPPORTED) {
+        if (!job->refusal[0])
+            snprintf(job->refusal, sizeof job->refusal, "%s", tml_last_error(job->tml));
         return TML_OK;
+    }
     if (!status)
         status = check(job);
     if (!status && !bench_run(&timed, 1, &(bench_pace){.repeats = repeats, .seconds = row_seconds}))
@@ -230,7 +235,7 @@ tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, 
         has_row = has_row || rows[w].ns[0] > 0;
     if (!status && !has_row && !exact) /* an exact row follows an expected one */
         tml_log(tml, TML_LOG_WARNING, "filter: this device has no way to filter u32: %s",
-                tml_last_error(tml));
+                job.refusal);
     for (size_t w = 0; w < WAYS && !status; w++)
         if (rows[w].ns[0] > 0 && filter->row_count < TABLE_ROWS) {
             table_row *row = &filter->rows[filter->row_count++];
