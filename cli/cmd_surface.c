@@ -191,7 +191,8 @@ static const opt surface_options[] = {
     {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*|iso=*:*",
      .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
-             "green, yellow, orange, red"},
+             "green, yellow, orange, red; of the samples alone, without what --caps adds or "
+             "--largest drops"},
     {OPT_CHOICE, "by", .applies = OPT_VOLUME, .needs = "debug-cells", .choices = "triangles|place",
      .fallback = "triangles", .offset = offsetof(surface_args, cells_by),
      .help =

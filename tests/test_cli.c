@@ -1126,9 +1126,37 @@ TEST(picture_of_the_cells)
     CHECK(memcmp(png + 16, size, 8) == 0);
     EXPECT(2, "surface %s --by place -o %s", in_folder("ball_32x32x32_uint8.raw"),
            in_folder("ball.ply"));
-    EXPECT(2, "surface %s --debug-cells %s", test_data("dam_break_4732.vtk"),
-           in_folder("points.png"));
-    CHECK(!exists("points.png"));
+    EXPECT(2, "surface %s -o %s --debug-cells %s", test_data("dam_break_4732.vtk"),
+           in_folder("points.ply"), in_folder("points.png"));
+    CHECK(!exists("points.png") && !exists("points.ply"));
+    /* Caps are not in it. */
+    EXPECT(0, "surface %s --region 4:15,10:15,8:18 --caps -o %s --debug-cells %s --json",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("caps.ply"), in_folder("caps.png"));
+    static char plain[OUTPUT_SIZE];
+    EXPECT(0, "surface %s --region 4:15,10:15,8:18 --debug-cells %s",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("cells.png"));
+    test_read_text(in_folder("cells.png"), plain, OUTPUT_SIZE);
+    test_read_text(in_folder("caps.png"), png, OUTPUT_SIZE);
+    CHECK(memcmp(png, plain, 64) == 0);
+}
+
+/* What is too wide is refused before there is a mesh; a region of it is not. */
+TEST(pictures_of_cells_are_of_the_region)
+{
+    enum { WIDE = 20000 };
+    static uint8_t samples[WIDE * 4 * 4];
+    for (uint32_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)(i % WIDE % 7 * 40);
+    write_file("wide_20000x4x4_uint8.raw", NULL, 0, samples, sizeof samples);
+    EXPECT(1, "surface %s --iso 100 -o %s --debug-cells %s", in_folder("wide_20000x4x4_uint8.raw"),
+           in_folder("wide.ply"), in_folder("wide.png"));
+    CHECK(strstr(err, "choose a smaller region") != NULL);
+    CHECK(!exists("wide.ply") && !exists("wide.png"));
+    EXPECT(0, "surface %s --iso 100 --region 0:100,:,: -o %s --debug-cells %s",
+           in_folder("wide_20000x4x4_uint8.raw"), in_folder("wide.ply"), in_folder("wide.png"));
+    static char png[OUTPUT_SIZE];
+    test_read_text(in_folder("wide.png"), png, OUTPUT_SIZE);
+    CHECK(memcmp(png + 16, "\0\0\0\x63", 4) == 0); /* 99 cells; the slices below each other */
 }
 
 /* The samples (or cells) of the ball that are kept, in order; returns how many. */

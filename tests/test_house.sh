@@ -52,6 +52,10 @@ while read -r kind file target; do
     [ -e "$path" ] && { [ -z "$anchor" ] || grep -Fqx "heading ./$path$anchor" "$links"; } ||
         { echo "FAIL $file links to $target, which is not there"; offences=1; }
 done <"$links"
+# Cells have the same colours in the command and on the page.
+palette() { grep -oE "$1[0-9]+, [0-9]+, [0-9]+" "$2" | head -6 | tr -dc '0-9,\n'; }
+[ "$(palette '\{' cli/cells.c | sort -u | wc -l)" = 6 ] && [ "$(palette '\{' cli/cells.c)" = "$(palette '\[' web/lib/cell_colors.js)" ] ||
+    { echo "FAIL the colours of cli/cells.c and web/lib/cell_colors.js differ"; offences=1; }
 fields=$({
     grep -hoE 'json_[a-z]+\([^"]*, "[a-z_0-9]+"|(field_[a-z]+|tell_share)\("[a-z_0-9]+"' cli/*.c bench/*.c |
         grep -vE 'field_(line|heading)'

@@ -138,8 +138,9 @@ Output:
       --png FILE            a picture of it
       --debug-cells FILE    a picture of the triangles of each cell, slice beside
                             slice: 0 to 5 are black, blue, green, yellow, orange,
-                            red (for volumes; not with --labels, --iso V,V..., --iso
-                            A:B:N)
+                            red; of the samples alone, without what --caps adds or
+                            --largest drops (for volumes; not with --labels, --iso
+                            V,V..., --iso A:B:N)
       --by triangles|place  colours of that picture; place: x in red, y in green, z
                             in blue, of the cells that have triangles, which are
                             also shown side by side, as compaction leaves them (for
