@@ -146,25 +146,26 @@ static void print_filter(const filter_table *filter, double percent)
     print_ratios(filter);
 }
 
-/* Engines that this machine lacks add no rows. OpenGL ES gets two contexts, one of them with exact
- * counts. */
+/* Engines that this machine lacks add no rows. OpenGL ES gets a context a mode, the last one with
+ * exact counts. */
 static int run_filter(const papers_args *args)
 {
     static const tml_engine_kind engines[] = {TML_ENGINE_GL, TML_ENGINE_VULKAN, TML_ENGINE_CPU};
+    static const int modes[] = {TABLE_MODES, 1, 1};
     static filter_table filter;
     int code = EXIT_SUCCESS;
     filter_table_start(&filter, args->count);
     for (size_t e = 0; e < sizeof engines / sizeof engines[0] && code == EXIT_SUCCESS; e++)
-        for (int exact = 0; exact <= (engines[e] == TML_ENGINE_GL) && code == EXIT_SUCCESS;
-             exact++) {
+        for (int mode = 0; mode < modes[e] && code == EXIT_SUCCESS; mode++) {
             tml_context *tml = NULL;
             if (args->engine != TML_ENGINE_AUTO && args->engine != engines[e])
                 continue;
-            tml_status status = open_engine(engines[e], exact, &tml);
+            tml_status status = open_engine(engines[e], mode == TABLE_EXACT, &tml);
             if (status && args->engine == TML_ENGINE_AUTO)
                 continue;
             if (!status)
-                status = filter_table_add(&filter, tml, exact, args->keep, (uint32_t)args->repeats);
+                status = filter_table_add(&filter, tml, (table_mode)mode, args->keep,
+                                          (uint32_t)args->repeats);
             code = finish(tml, status);
         }
     if (code == EXIT_SUCCESS)

@@ -125,12 +125,12 @@ static uint64_t expected_count(const filter_job *job)
     return expected < job->count ? expected : job->count;
 }
 
-static tml_status create(filter_job *job, bool exact)
+static tml_status create(filter_job *job, table_mode mode)
 {
     job->kept = 0;
     for (uint64_t i = 0; i < job->count; i++)
         job->kept += job->data[i] < job->limit;
-    job->room = exact ? job->count : expected_count(job);
+    job->room = mode == TABLE_EXPECTED ? expected_count(job) : job->count;
     tml_status status = tml_buffer_create(
         job->tml,
         &(tml_buffer_desc){.type = TML_U32, .count = job->count, .data = job->data, .label = "in"},
@@ -182,11 +182,11 @@ static uint32_t repeats_of(bool is_software, double expected)
     return expected > 0.5 ? 2 : 0;
 }
 
-static tml_status add_column(filter_table *filter, uint32_t column, filter_job *job, bool exact,
-                             bool is_software, uint32_t repeats, table_row *rows)
+static tml_status add_column(filter_table *filter, uint32_t column, filter_job *job,
+                             table_mode mode, bool is_software, uint32_t repeats, table_row *rows)
 {
     job->count = filter->counts[column];
-    tml_status status = create(job, exact);
+    tml_status status = create(job, mode);
     for (size_t w = 0; w < WAYS && !status; w++) {
         double before = column > 0 ? rows[w].ns[column - 1] : 0, seconds;
         double expected = before * 1e-9 * (double)job->count;
@@ -210,10 +210,11 @@ void filter_table_start(filter_table *filter, uint64_t most)
     } while (count <= most && filter->count_count < TABLE_COUNTS);
 }
 
-tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, double percent,
+tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,
                             uint32_t repeats)
 {
     static const char *const engines[] = {"auto", "cpu", "vulkan", "gl"};
+    static const char *const modes[TABLE_MODES] = {"expected", "room for all", "exact"};
     table_row rows[WAYS] = {{0}};
     uint64_t most = filter->counts[filter->count_count - 1];
     uint32_t *data = tml_alloc(tml, most * sizeof *data);
@@ -227,13 +228,13 @@ tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, 
     tml_status status = TML_OK;
     for (uint32_t c = 0; c < filter->count_count && !status; c++)
         if (!device.is_software || filter->counts[c] <= software_most)
-            status = add_column(filter, c, &job, exact, device.is_software, repeats, rows);
+            status = add_column(filter, c, &job, mode, device.is_software, repeats, rows);
     tml_free(tml, data, most * sizeof *data);
 
     bool has_row = false;
     for (size_t w = 0; w < WAYS; w++)
         has_row = has_row || rows[w].ns[0] > 0;
-    if (!status && !has_row && !exact) /* an exact row follows an expected one */
+    if (!status && !has_row && mode == TABLE_EXPECTED) /* the other modes' follow */
         tml_log(tml, TML_LOG_WARNING, "filter: this device has no way to filter u32: %s",
                 job.refusal);
     for (size_t w = 0; w < WAYS && !status; w++)
@@ -243,7 +244,7 @@ tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, 
             row->engine = engines[device.engine];
             set_way(&job, w);
             row->method = job.name;
-            row->mode = device.engine != TML_ENGINE_GL ? "" : exact ? "exact" : "expected";
+            row->mode = device.engine != TML_ENGINE_GL ? "" : modes[mode];
         }
     return status;
 }

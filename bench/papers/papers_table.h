@@ -1,7 +1,7 @@
 /* Ways to filter a stream, as in table 36-1 of GPU Gems 2: nanoseconds a record for each engine's
  * methods and for the papers', over streams of growing length. On OpenGL ES each way is measured
- * twice: with an expected count (what is kept and a sixteenth more), which waits for nothing, and
- * with the exact count, which is read first. */
+ * three times: with an expected count (what is kept and a sixteenth more) and with room for all, of which
+ * the rest is discarded, which wait for nothing, and with the exact count, which is read first. */
 #ifndef PAPERS_TABLE_H
 #define PAPERS_TABLE_H
 
@@ -9,10 +9,12 @@
 
 enum { TABLE_COUNTS = 15, TABLE_ROWS = 40 };
 
+typedef enum table_mode { TABLE_EXPECTED, TABLE_ROOM_FOR_ALL, TABLE_EXACT, TABLE_MODES } table_mode;
+
 typedef struct table_row {
     const char *engine;
     const char *method;
-    const char *mode; /* "expected" or "exact"; "" where there is one mode only */
+    const char *mode; /* "expected", "room for all" or "exact"; "" where there is one mode only */
     /* Nanoseconds a record; 0: not measured, because it takes too long or is unsupported. */
     double ns[TABLE_COUNTS];
 } table_row;
@@ -26,10 +28,10 @@ typedef struct filter_table {
 /* Sets the lengths: 64k records, twice that, ... up to most (at least one). */
 void filter_table_start(filter_table *filter, uint64_t most);
 
-/* Adds the rows of a context's engine, for u32 records of which percent are kept. exact: the
- * context has exact counts (tml_gl_desc); engines other than GL have one mode only. Results are
+/* Adds the rows of a context's engine, for u32 records of which percent are kept. EXACT: the
+ * context has exact counts (tml_gl_desc); engines other than GL have one mode only, the first. Results are
  * checked before they are timed. repeats: runs of each row; 0: chosen by the time that they
  * take. */
-tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, double percent,
+tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,
                             uint32_t repeats);
 #endif
