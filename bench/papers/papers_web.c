@@ -1,8 +1,26 @@
-/* The module behind the web page's Compaction panel: all of the package, and the papers' programs
- * (bench/papers). web/lib/papers.js calls it. */
+/* The page's own module: all of the package, the papers' programs (bench/papers), which the Compaction panel runs, and
+ * the kernels of the Surface panel's flood. web/lib/papers.js calls it. */
 #include "web.c"
 
 #include "papers.h"
+
+#include <trommel/kernel_begin.h>
+
+#include "../../web/lib/flood_kernels.h"
+#include <trommel/kernel_end.h>
+
+/* request.name: of a kernel above. */
+EMSCRIPTEN_KEEPALIVE int web_page_kernel(tml_context *tml)
+{
+    static const tml_kernel *const kernels[] = {TML_USE(flood_start), TML_USE(flood_velocity), TML_USE(flood_position)};
+    (void)tml;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        if (!strcmp(kernels[k]->name, text(request.name))) {
+            reply.kernel = address(kernels[k]);
+            return TML_OK;
+        }
+    return TML_ERROR_INVALID_ARGUMENT;
+}
 
 /* request.method: index in papers_filters. The filter's space is kept between calls. */
 EMSCRIPTEN_KEEPALIVE int web_papers_filter(tml_context *tml)

@@ -1,5 +1,5 @@
 // A surface that a worker makes on the processor (mesh_worker.js): what there is to see until the device has
-// compiled its shaders, and where it has none of WebGL 2.
+// compiled its shaders, where it has none of WebGL 2, and where it is the slower of the two.
 
 export class HostSurface {
     // onMesh() is called when a mesh has come, onError(message) when one cannot be made.
@@ -8,13 +8,21 @@ export class HostSurface {
         this.isBusy = false;
         this.volume = null;
         this.isCurrent = true; // what is under way is still wanted
+        this.seconds = null;   // that the latest took
+        this.waiting = [];     // for the flood's state
         this.worker = new Worker(new URL("mesh_worker.js", import.meta.url), { type: "module" });
         this.worker.onmessage = ({ data }) => {
+            if (data.state !== undefined) {
+                this.waiting.shift()(data.state);
+                return;
+            }
             this.isBusy = false;
             if (data.error !== undefined)
                 onError(data.error);
-            else if (this.isCurrent)
+            else if (this.isCurrent) {
                 this.mesh = data;
+                this.seconds = data.seconds;
+            }
             onMesh();
         };
         this.worker.onerror = (event) => {
@@ -23,18 +31,27 @@ export class HostSurface {
         };
     }
 
-    // One at a time: ask while it is not busy. source: {volume} or {field}; surface: {iso, normals}.
-    ask({ volume, field }, surface) {
+    // One at a time: ask while it is not busy. source: {volume}, {field} or {flood}; surface: {iso, normals}.
+    ask({ volume, field, flood }, surface) {
         this.isBusy = true;
         this.isCurrent = true;
         const isNew = volume && volume !== this.volume;
         this.volume = volume ?? null;
-        this.worker.postMessage({ field, surface, ...(isNew ? { volume } : {}) });
+        this.worker.postMessage({ field, flood, surface, ...(isNew ? { volume } : {}) });
+    }
+
+    // Where its flood has come to: Flood.state()'s, or null.
+    floodState() {
+        return new Promise((resolve) => {
+            this.waiting.push(resolve);
+            this.worker.postMessage({ ask: "flood" });
+        });
     }
 
     // Another source: the mesh that there is, and that which is under way, are not of it.
     forget() {
         this.mesh = null;
         this.isCurrent = false;
+        this.seconds = null;
     }
 }

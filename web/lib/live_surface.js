@@ -23,6 +23,7 @@ export class LiveSurface {
         this.index = null;
         this.isClosed = false;
         this.isSoup = this.hasCells = false;
+        this.isEmpty = true; // the volume is of nothing yet
         this.forget();
     }
 
@@ -48,6 +49,7 @@ export class LiveSurface {
         this.release("index", "volume");
         this.wantsIndex = false;
         this.grid = grid;
+        this.isEmpty = true;
         this.volume = this.trommel.buffer({ type: "f32", count: grid.dims[0] * grid.dims[1] * grid.dims[2], label: "field" });
         this.forget();
         // A closed surface across the box has about 2 vertices for each sample of a side.
@@ -103,19 +105,19 @@ export class LiveSurface {
         this.outputs = null;
     }
 
-    // Compiles what a surface needs, and blocks nothing: field as evaluate() takes it, null for a volume;
-    // surface as extract() does. step: Trommel.prepare's.
-    async prepare(field, surface, step) {
+    // Compiles what a surface needs, and blocks nothing. evaluate: what fills the volume, or null where it stays as it
+    // is; surface as extract() takes it. step: Trommel.prepare's.
+    async prepare(evaluate, surface, step) {
         await this.trommel.prepare(() => {
             if (this.isClosed)
                 return;
-            if (field)
-                this.evaluate(field);
+            evaluate?.();
             this.extract(surface);
         }, step);
         this.release("index"); // one that was only prepared says nothing
     }
 
+    // points of the page's.
     evaluate({ points, radii, radius, kernel }) {
         const { dims, origin, spacing } = this.grid;
         const options = { points, radius, kernel, kind: "sum", grid: { dims, origin, spacing } };

@@ -1,19 +1,49 @@
-// Makes meshes beside the page by the library's CPU engine (host_surface.js): {volume or field, surface} as
-// Trommel.surface takes them, of a soup, whose corners go to the page as they are drawn. A volume is sent
-// once, and stands for the later ones that have none. Answers {positions, normals, counts} or {error}.
+// Makes meshes beside the page by the library's CPU engine (host_surface.js): {volume, field or flood, surface}, of a
+// soup, whose corners go to the page as they are drawn. volume and field are as Trommel.surface takes them; a volume is
+// sent once, and stands for the later ones that have none. flood: {seconds, grid}, by which the flood goes on. Answers
+// {positions, normals, vertexCount, triangleCount, seconds}, or {error}; {ask: "flood"} is answered by the flood's {state}.
 import { Trommel } from "../trommel/index.js";
 
 // One thread: its files are those that the page loads anyway, and the first mesh is what counts.
 const trommel = Trommel.create(null, { engine: "cpu", threads: 1 });
 let volume = null;
+let flood = null; // promise of {t, particles, grid, samples}
+
+async function beginFlood() {
+    const [{ Flood }, { createPapers }] = await Promise.all([import("./flood.js"), import("./papers.js")]);
+    const t = await createPapers(null, { engine: "cpu" });
+    return { t, particles: await Flood.create(t), samples: null };
+}
+
+async function floodSurface({ seconds, grid }, surface) {
+    flood ??= beginFlood();
+    const own = await flood, count = grid.dims.reduce((product, n) => product * n, 1);
+    if (own.samples?.count !== count) {
+        own.samples?.destroy();
+        own.samples = own.t.buffer({ type: "f32", count, label: "field" });
+        own.particles.evaluate(own.samples, grid);
+    }
+    own.particles.advance(seconds, own.samples, grid);
+    return own.t.surface({ ...grid, data: own.samples }, surface);
+}
+
+async function meshOf(data) {
+    const surface = { ...data.surface, soup: true };
+    if (data.flood)
+        return floodSurface(data.flood, surface);
+    volume = data.volume ?? (data.field ? null : volume);
+    return (await trommel).surface(data.field ? { field: data.field } : volume, surface);
+}
 
 onmessage = async ({ data }) => {
     try {
-        const t = await trommel;
-        volume = data.volume ?? (data.field ? null : volume);
-        const { positions, normals, vertexCount, triangleCount } =
-            t.surface(data.field ? { field: data.field } : volume, { ...data.surface, soup: true });
-        postMessage({ positions, normals, vertexCount, triangleCount },
+        if (data.ask === "flood") {
+            postMessage({ state: flood && await (await flood).particles.state() });
+            return;
+        }
+        const start = performance.now();
+        const { positions, normals, vertexCount, triangleCount } = await meshOf(data);
+        postMessage({ positions, normals, vertexCount, triangleCount, seconds: (performance.now() - start) / 1000 },
                     [positions.buffer, ...(normals ? [normals.buffer] : [])]);
     } catch (error) {
         postMessage({ error: error.message });

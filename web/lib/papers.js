@@ -1,5 +1,5 @@
-// The papers' programs (bench/papers), which the package has not: a WebAssembly module of the page's own, the
-// library's with these functions besides.
+// The papers' programs (bench/papers) and kernels compiled ahead, which the package has not: a WebAssembly module of
+// the page's own, the library's with these functions besides.
 import { INTERNAL, Trommel } from "../trommel/index.js";
 
 const BASE = new URL("../trommel/papers/", import.meta.url);
@@ -10,6 +10,13 @@ const FILTERS = ["one-fetch", "three-fetches", "scan-search", "search-passes", "
 // As Trommel.create, of one thread.
 export function createPapers(target, options = {}) {
     return Trommel.create(target, { ...options, base: BASE, threads: 1 });
+}
+
+// A kernel that the module has compiled, for the CPU engine.
+export function compiledKernel(trommel, name) {
+    const i = trommel[INTERNAL];
+    i.scope(() => i.call("page_kernel", { name: i.stackText(name) }));
+    return { name, [INTERNAL]: { at: i.reply("kernel"), run: true, inside: i } };
 }
 
 // name: one of FILTERS. u32 elements; kernel: of one of them.

@@ -1,6 +1,7 @@
 // Moving point clouds, for the surface panel. Each is made by create(seed), moves on by step(seconds),
 // and is the same for the same seed and the same steps. Points stay within the box from -1 to 1, y up.
 //     count, positions (x y z of each), radii (of each, or null: all have radius), radius
+import { FLOOD_AT_REST } from "./flood.js";
 
 // Numbers in [0, 1). After: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators. 2014,
 // in the 32-bit form known as mulberry32.
@@ -367,10 +368,11 @@ function water(seed) {
     return made;
 }
 
-// What the panel offers: kernel and isovalue suit the scene; tint is a colour of the surface, as CSS
-// custom property; ground is where its shadow falls.
+// What the panel offers: kernel and isovalue suit the scene; tint is a colour of the surface, as CSS custom property;
+// ground is where its shadow falls. The flood is simulated where its surface is made (flood.js).
 export const scenes = [
     { id: "dancer", title: "Dancer", create: dancer, kernel: "metaball", iso: 0.34, tint: "--clay", ground: -0.985 },
     { id: "swarm", title: "Swarm", create: swarm, kernel: "wendland", iso: 0.32, tint: "--plum", ground: -0.985 },
     { id: "water", title: "Water", create: water, kernel: "wendland", iso: 0.75, tint: "--water", ground: -0.985 },
+    { id: "flood", title: "Flood", isFlood: true, iso: 0.4 * FLOOD_AT_REST, tint: "--water" },
 ];

@@ -5,6 +5,7 @@ import { ArrayRenderer } from "../lib/array_renderer.js";
 import { CELL_COLORS, cellShares } from "../lib/cell_colors.js";
 import { counted, fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import * as files from "../lib/files.js";
+import { FLOOD_COUNT, FLOOD_FIELD, Flood } from "../lib/flood.js";
 import { HostSurface } from "../lib/host_surface.js";
 import { LiveSurface } from "../lib/live_surface.js";
 import { lightsOf } from "../lib/mesh_look.js";
@@ -26,6 +27,7 @@ const AUTO_FIRST = 64, AUTO_NEXT = 128;
 const AUTO_UP = 0.0015;   // seconds for field and surface at 64³ below which 128³ is taken
 const AUTO_DOWN = 0.024;  // and at 128³, above which it is given up again
 const TIME_SECONDS = 0.7; // between two measurements
+const SETTLING_SECONDS = 1 / 60; // of the flood, by which device and worker are compared
 
 class SurfacePanel {
     constructor(host, app) {
@@ -38,6 +40,8 @@ class SurfacePanel {
         this.worker = null;   // a HostSurface
         this.arrays = null;   // draws what the worker makes
         this.renderer = null; // and this what the device makes; null without WebGL 2
+        this.flood = null;    // on the device
+        this.slower = new Set(); // names of programNeeds(), for which the worker was the faster
         this.prepared = new Set(); // what the device has shaders for: names of programNeeds()
         this.isPreparing = false;
         this.hasPicture = false;   // a surface, finished by the device
@@ -227,8 +231,8 @@ class SurfacePanel {
             return;
         }
         const scene = scenes.find((one) => one.id === id);
-        const cloud = scene.create(SEED);
-        this.useSource({ ...scene, kind: "points", isShipped: true, cloud, box: [[-1, -1, -1], [1, 1, 1]], model: identity() }, settings);
+        const what = scene.isFlood ? { kind: "flood" } : { kind: "points", cloud: scene.create(SEED) };
+        this.useSource({ ...scene, ...what, isShipped: true, box: [[-1, -1, -1], [1, 1, 1]], model: identity() }, settings);
     }
 
     async openEngine(settings) {
@@ -272,10 +276,11 @@ class SurfacePanel {
         this.iso.set(asked >= low && asked <= high ? asked : source.iso);
         const radius = Number.parseFloat(settings.get("radius"));
         this.radius.set(radius >= 0.5 && radius <= 2 ? radius : 1);
-        this.radius.element.hidden = isVolume;
+        this.radius.element.hidden = source.kind !== "points";
         this.side.element.hidden = isVolume;
-        this.pointsSwitch.disabled = isVolume || (this.arrays && !this.renderer);
-        this.playButton.hidden = !source.cloud?.step;
+        this.pointsSwitch.disabled = source.kind !== "points" || (this.arrays && !this.renderer);
+        this.playButton.hidden = !this.canMove;
+        this.passed = 0;
         if (this.look)
             this.readColors();
         this.frames = [];
@@ -289,6 +294,10 @@ class SurfacePanel {
         this.sizeGrid();
         this.keep();
         this.app.requestFrame();
+    }
+
+    get canMove() {
+        return this.source.kind === "flood" || Boolean(this.source.cloud?.step);
     }
 
     get gridSide() {
@@ -346,6 +355,7 @@ class SurfacePanel {
             this.computed = null;
             this.trommel = trommel;
             this.prepared.clear();
+            this.slower.clear();
             this.isFresh = true;
             this.sizeGrid();
         }, () => {}); // the shell has told it
@@ -354,20 +364,25 @@ class SurfacePanel {
     // A name for the shaders that the source and the settings take.
     programNeeds() {
         const { source } = this;
-        const kind = source.kind === "volume" ? source.type : `${source.kernel} ${!!source.cloud.radii}`;
+        const kind = source.kind === "volume" ? source.type : source.kind === "flood" ? this.gridSide : `${source.kernel} ${!!source.cloud.radii}`;
         return `${source.kind} ${kind} ${this.mesh} ${this.normals} ${this.colors === "cells"}`;
     }
 
     // Has them compiled, one a frame, while the worker's surfaces are shown.
     async prepare() {
-        if (this.isPreparing)
+        const { live } = this, needs = this.programNeeds();
+        if (this.isPreparing || this.prepared.has(needs))
             return;
         this.isPreparing = true;
-        const { live } = this, needs = this.programNeeds();
         try {
+            if (this.source.kind === "flood")
+                this.flood ??= await Flood.create(this.trommel);
             this.setUpGrid();
             this.renderer.prepare(this.normals !== "none", this.mesh === "soup", COLORS.indexOf(this.colors));
-            await live.prepare(this.fieldOptions(), this.liveOptions(), () => this.drawMeanwhile());
+            const evaluate = this.source.kind === "volume" ? null : () => this.evaluate();
+            await live.prepare(evaluate, this.liveOptions(), () => this.drawMeanwhile());
+            if (needs === this.programNeeds() && this.source.kind === "flood")
+                await this.settleFlood(needs);
             this.prepared.add(needs);
         } catch (error) {
             if (live === this.live)
@@ -376,6 +391,23 @@ class SurfacePanel {
         this.isPreparing = false;
         this.isStale = true;
         this.app.requestFrame();
+    }
+
+    // The flood goes on where it takes the less time, from where the worker has come to.
+    async settleFlood(needs) {
+        const { trommel, worker, flood, live } = this;
+        let taken;
+        for (let turn = 0; turn < 2; turn++) // the first is that of what was only now made
+            ({ seconds: taken } = await trommel.time(() => this.compute(SETTLING_SECONDS)));
+        if (worker.seconds !== null && taken > worker.seconds) {
+            this.slower.add(needs);
+            return;
+        }
+        const state = await worker.floodState();
+        if (state && live === this.live) {
+            flood.take(state);
+            live.isEmpty = true;
+        }
     }
 
     // Lets a picture be drawn now and then: where the device draws slowly it compiles slowly, too.
@@ -387,12 +419,14 @@ class SurfacePanel {
     }
 
     get isOnDevice() {
-        return this.live !== null && !this.isPreparing && this.prepared.has(this.programNeeds());
+        const needs = this.programNeeds();
+        return this.live !== null && !this.isPreparing && this.prepared.has(needs) && !this.slower.has(needs);
     }
 
     contextLost() {
         // With the context all buffers went; the instance is closed by the shell.
         this.live = null;
+        this.flood = null;
         this.arrays = null;
         this.renderer = null;
         this.deviceAsked = false;
@@ -440,11 +474,9 @@ class SurfacePanel {
         this.seconds = null;
     }
 
-    // As LiveSurface.evaluate takes them; null for a volume.
+    // As LiveSurface.evaluate takes them.
     fieldOptions() {
         const { source } = this;
-        if (source.kind === "volume")
-            return null;
         const { positions, radii, radius } = source.cloud;
         const factor = this.radius.value;
         return {
@@ -468,22 +500,30 @@ class SurfacePanel {
     // places it.
     stagedSource() {
         const { source } = this;
-        if (source.kind !== "volume")
-            return this.wholeSource();
+        if (source.kind === "points")
+            return { field: this.pointField() };
+        if (source.kind === "flood")
+            return { flood: { seconds: this.passed, grid: this.fieldGrid() } };
         const { data, type, dims, spacing } = source;
         return { volume: (source.staged ??= { data, type, dims, spacing }) };
     }
 
     // As Trommel.surface takes it, where the file says that it lies: {volume} or {field}.
-    wholeSource() {
+    async wholeSource() {
         const { source } = this;
         if (source.kind === "volume") {
             const { data, type, dims, spacing, origin, direction } = source;
             return { volume: { data, type, dims, spacing, origin, direction } };
         }
+        if (source.kind === "points")
+            return { field: this.pointField() };
+        const { positions } = await (this.isOnDevice ? this.flood.state() : this.worker.floodState());
+        return { field: { ...FLOOD_FIELD, points: positions, grid: this.fieldGrid() } };
+    }
+
+    pointField() {
         const { radii, radius, ...rest } = this.fieldOptions();
-        const field = { ...rest, kind: "sum", grid: this.fieldGrid(), ...(radii ? { radii } : { radius }) };
-        return { field };
+        return { ...rest, kind: "sum", grid: this.fieldGrid(), ...(radii ? { radii } : { radius }) };
     }
 
     fieldGrid() {
@@ -492,13 +532,30 @@ class SurfacePanel {
         return { dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) };
     }
 
-    compute() {
+    // The field of the points as they are.
+    evaluate() {
+        if (this.source.kind === "points") {
+            this.live.evaluate(this.fieldOptions());
+        } else {
+            this.flood.evaluate(this.live.volume, this.live.grid);
+            this.flood.move(this.live.volume, this.live.grid.dims[0]);
+        }
+    }
+
+    // seconds: by which a flood goes on.
+    compute(seconds) {
+        const { source, live, flood } = this;
         // As one call: the state of the context is saved and given back once.
         this.trommel.batch(() => {
-            const field = this.fieldOptions();
-            if (field)
-                this.live.evaluate(field);
-            this.live.extract(this.liveOptions());
+            if (source.kind === "flood") {
+                if (live.isEmpty)
+                    flood.evaluate(live.volume, live.grid);
+                live.isEmpty = false;
+                flood.advance(seconds, live.volume, live.grid);
+            } else if (source.kind === "points") {
+                this.evaluate();
+            }
+            live.extract(this.liveOptions());
         });
     }
 
@@ -506,10 +563,11 @@ class SurfacePanel {
     // looked for in later frames. A change of the device's clock meanwhile makes one figure wrong, which
     // the next replaces: to ask for it would wait for the device.
     computeTimed(seconds) {
-        const { gl } = this.app;
+        const { gl } = this.app, { passed } = this;
+        this.passed = 0;
         this.timer ??= gl.getExtension("EXT_disjoint_timer_query_webgl2");
         if (!this.timer || this.query || seconds - this.timed < TIME_SECONDS) {
-            this.compute();
+            this.compute(passed);
             return;
         }
         this.timed = seconds;
@@ -517,7 +575,7 @@ class SurfacePanel {
         this.query.of = this.live.generation;
         gl.beginQuery(this.timer.TIME_ELAPSED_EXT, this.query);
         try {
-            this.compute();
+            this.compute(passed);
         } finally {
             gl.endQuery(this.timer.TIME_ELAPSED_EXT);
         }
@@ -586,7 +644,7 @@ class SurfacePanel {
         const isOnDevice = this.isOnDevice;
         if (isOnDevice && this.needsGrid)
             this.setUpGrid();
-        const moves = this.isPlaying && this.source.cloud?.step;
+        const moves = this.isPlaying && this.canMove;
         if (moves)
             this.move(passed, isOnDevice);
         if (isOnDevice)
@@ -612,13 +670,15 @@ class SurfacePanel {
 
     // Points that the worker is still at stay where they are, so that no picture is skipped.
     move(passed, isOnDevice) {
-        this.passed = (this.passed ?? 0) + passed;
+        this.passed += passed;
         if (!isOnDevice && this.worker.isBusy)
             return;
         const { cloud } = this.source;
-        cloud.step(Math.min(this.passed, 0.1));
-        this.passed = 0;
-        this.renderer?.setPoints(cloud.positions);
+        if (cloud) {
+            cloud.step(Math.min(this.passed, 0.1));
+            this.passed = 0;
+            this.renderer?.setPoints(cloud.positions);
+        }
         this.isStale = true;
     }
 
@@ -656,6 +716,7 @@ class SurfacePanel {
             return;
         this.isStale = false;
         this.worker.ask(this.stagedSource(), this.surfaceOptions());
+        this.passed = 0;
     }
 
     raiseFence() {
@@ -697,7 +758,7 @@ class SurfacePanel {
         while (this.frames.length > 2 && seconds - this.frames[0] > 1)
             this.frames.shift();
         const { source, live } = this;
-        const isMoving = this.isPlaying && source.cloud?.step;
+        const isMoving = this.isPlaying && this.canMove;
         // Figures that change with each frame cannot be read; the last ones must not be missed.
         if (isMoving && seconds - this.told < 0.2)
             return;
@@ -707,8 +768,8 @@ class SurfacePanel {
             if (element.textContent !== text)
                 element.textContent = text;
         };
-        set(this.figures.source, isVolume ? source.dims.join(" × ") : numberText(source.cloud.count));
-        set(this.labels.source, isVolume ? `samples of ${source.type}` : "points");
+        set(this.figures.source, isVolume ? source.dims.join(" × ") : numberText(source.cloud?.count ?? FLOOD_COUNT));
+        set(this.labels.source, isVolume ? `samples of ${source.type}` : source.cloud ? "points" : "particles");
         this.figures.field.parentElement.hidden = isVolume;
         set(this.figures.field, `${this.gridSide}³`);
         set(this.labels.field, "samples of their field");
@@ -718,7 +779,8 @@ class SurfacePanel {
         const span = this.frames.at(-1) - this.frames[0];
         const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
         const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
-        const tier = isOnDevice ? "" : this.renderer ? "on the processor, until the device is ready" : "on the processor, for want of WebGL 2";
+        const tier = isOnDevice ? "" : !this.renderer ? "on the processor, for want of WebGL 2"
+            : this.slower.has(this.programNeeds()) ? "on the processor, which is faster here" : "on the processor, until the device is ready";
         this.legend.hidden = this.colors !== "cells" || !isOnDevice;
         const shares = isOnDevice && live.cellCounts ? cellShares(live.cellCounts) : null;
         [...this.legend.children].forEach((item, i) => set(item.lastChild, `${i + 1}${shares ? `: ${shares[i]} %` : ""}`));
@@ -733,7 +795,7 @@ class SurfacePanel {
         for (const button of this.saveButtons)
             button.disabled = true;
         try {
-            const what = { surface, format, ...this.wholeSource() };
+            const what = { surface, format, ...(await this.wholeSource()) };
             const { bytes, triangleCount } = await files.save(what);
             files.download(bytes, `${source.title.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replace(/\.[a-z0-9.]*$/, "")}.${format}`);
             this.app.message(`Saved ${counted(triangleCount, "triangle")}, ${numberText(Math.ceil(bytes.length / 1000))} kB.`, "good");

@@ -40,6 +40,7 @@ async function stillness(page) {
     }
     throw new Error("the picture does not come to rest");
 }
+const isWater = (r, g, b) => b > 60 && b > 1.3 * r;
 const choose = (page, name) => page.getByRole("radio", { name, exact: true }).check({ force: true });
 const flip = (page, name) => page.getByRole("switch", { name }).click();
 
@@ -116,6 +117,71 @@ export default async function (t) {
         }
         for (const [i, one] of pictures.entries())
             assert.ok(difference(one, pictures[(i + 1) % 3]) > 0.02, `scenes ${i} and ${(i + 1) % 3} look alike`);
+    });
+
+    await t.test("the flood: particles by kernels, where they take the less time", async ({ open, shot, assert }) => {
+        const page = await openPanel(open, "#surface/scene=flood&grid=64");
+        assert.equal((await page.textContent(".pipeline li:first-child b")).replaceAll(/\s/g, ""), "65536");
+        await page.waitForFunction(() => !document.querySelector(".timing").textContent.includes("until the device is ready"),
+                                   null, { timeout: 150 * SECONDS });
+        const first = await picture(page, ".stage-canvas");
+        assert.ok(share(first, isWater) > 0.05, `water on ${share(first, isWater)} of the stage`);
+        await page.waitForTimeout(3000);
+        assert.ok(difference(first, await picture(page, ".stage-canvas")) > 0.01, "it stands still");
+        await shot(page, "surface-flood");
+        await flip(page, "Turn");
+        await pause(page);
+        const count = await triangles(page), download = page.waitForEvent("download");
+        await page.getByRole("button", { name: "STL", exact: true }).click();
+        const stl = await readFile(await (await download).path());
+        assert.ok(Math.abs(stl.readUInt32LE(80) - count) < 0.02 * count, `${stl.readUInt32LE(80)} triangles saved, ${count} shown`);
+    });
+
+    await t.test("the flood is the same on the device and on the processor", async ({ open, assert }) => {
+        const page = await open("test/blank.html");
+        const { far, lit, both, steps } = await page.evaluate(async () => {
+            const [{ Trommel }, { FLOOD_AT_REST, Flood }, { createPapers }, { LiveSurface }, { MeshRenderer }, { ArrayRenderer }, { OrbitCamera }] =
+                await Promise.all(["trommel/index.js", "lib/flood.js", "lib/papers.js", "lib/live_surface.js", "lib/mesh_renderer.js",
+                                   "lib/array_renderer.js", "lib/orbit_camera.js"].map((path) => import(`/${path}`)));
+            const SIDE = 48, PICTURE = 256, STEPS = 5;
+            const grid = { dims: [SIDE, SIDE, SIDE], origin: [-1, -1, -1], spacing: [0, 0, 0].map(() => 2 / (SIDE - 1)) };
+            const surface = { iso: 0.4 * FLOOD_AT_REST, normals: "central" };
+            const look = { colors: 0, wire: 0, clay: [0.3, 0.6, 0.8], sky: [0.4, 0.5, 0.6], ground: [0.1, 0.1, 0.1] };
+            const model = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]), view = new OrbitCamera().view(1);
+            const gl = Object.assign(document.createElement("canvas"), { width: PICTURE, height: PICTURE }).getContext("webgl2", { antialias: false });
+            const arrays = new ArrayRenderer(gl), pixels = [];
+            const drawn = (draw) => {
+                arrays.clear(PICTURE, PICTURE);
+                draw();
+                const data = new Uint8Array(4 * PICTURE * PICTURE);
+                gl.readPixels(0, 0, PICTURE, PICTURE, gl.RGBA, gl.UNSIGNED_BYTE, data);
+                pixels.push(data.filter((_, i) => i % 4 === 3));
+            };
+            const flow = (flood, volume) => {
+                flood.evaluate(volume, grid);
+                for (let step = 0; step < STEPS; step++)
+                    flood.advance(1.001 / 60, volume, grid);
+                return flood.state();
+            };
+            const t = await Trommel.create(gl), live = new LiveSurface(t, () => {});
+            live.setGrid(grid);
+            const onDevice = await flow(await Flood.create(t), live.volume);
+            live.extract(surface);
+            drawn(() => new MeshRenderer(gl).drawMesh(live.mesh(model), view, look));
+            const cpu = await createPapers(null, { engine: "cpu" }), samples = cpu.buffer({ type: "f32", count: SIDE ** 3 });
+            const onHost = await flow(await Flood.create(cpu), samples);
+            drawn(() => arrays.drawMesh("host", cpu.surface({ ...grid, data: samples }, { ...surface, soup: true }), model, view, look));
+            return {
+                far: onDevice.positions.reduce((sum, at, i) => sum + Math.abs(at - onHost.positions[i]), 0) / onDevice.positions.length,
+                lit: pixels.map((picture) => picture.reduce((sum, alpha) => sum + (alpha > 0), 0)),
+                both: pixels[0].reduce((sum, alpha, i) => sum + (alpha > 0 && pixels[1][i] > 0), 0),
+                steps: Math.round(60 * onDevice.time),
+            };
+        });
+        assert.equal(steps, 5);
+        assert.ok(far < 1e-5, `places differ by ${far} on average`);
+        assert.ok(lit[0] > 5000, `${lit[0]} pixels of water`);
+        assert.ok(both > 0.995 * Math.max(...lit), `${both} of ${lit} pixels are lit alike`);
     });
 
     await t.test("sliders, normals, soup, colours and lines change the picture", async ({ open, shot, root, assert }) => {
