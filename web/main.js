@@ -27,6 +27,9 @@ const messageSeconds = { info: 6, good: 6, error: 20 };
 
 // Shows text for a while, and has screen readers say it: kind is "info", "good" or "error".
 function message(text, kind = "info") {
+    // What fails meanwhile fails by that, which was said.
+    if (kind === "error" && (app.lost || context?.isContextLost()) && /context (was|is) lost/.test(text))
+        return;
     const line = document.createElement("p");
     line.className = `message ${kind}`;
     line.textContent = text;

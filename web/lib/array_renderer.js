@@ -76,8 +76,20 @@ export class ArrayRenderer {
         this.#fill(place, 1, out);
     }
 
+    #drawThrough(count) {
+        const { gl } = this;
+        gl.disable(gl.DEPTH_TEST);
+        gl.enable(gl.BLEND);
+        gl.blendColor(0, 0, 0, 0.3);
+        gl.blendFunc(gl.CONSTANT_ALPHA, gl.ONE_MINUS_CONSTANT_ALPHA);
+        gl.drawArrays(gl.TRIANGLES, 0, count);
+        gl.disable(gl.BLEND);
+        gl.enable(gl.DEPTH_TEST);
+    }
+
     // mesh: {positions, normals (or null: flat), 9 numbers a triangle; marks: a byte a triangle, or none: how
-    // much of look.marked its colour has}. look.onlyEdges: nothing but them, in clay. model: where it stands. key: what it is, to keep its buffers apart.
+    // much of look.marked its colour has}. look.onlyEdges: nothing but them, in clay, faint
+    // where something is before them. model: where it stands. key: what it is, to keep its buffers apart.
     drawMesh(key, mesh, model, view, look) {
         const { gl } = this;
         const place = this.#place(key);
@@ -107,6 +119,8 @@ export class ArrayRenderer {
             gl.uniform3fv(places[name] ?? null, look[name] ?? look.clay);
         gl.uniform1i(places.colors, look.colors === 1 ? 1 : 0);
         gl.uniform1f(places.wire, look.wire);
+        if (look.onlyEdges)
+            this.#drawThrough(3 * triangles);
         gl.drawArrays(gl.TRIANGLES, 0, 3 * triangles);
         for (let k = 0; k < 3; k++)
             gl.disableVertexAttribArray(k);

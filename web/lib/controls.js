@@ -1,4 +1,5 @@
-// The controls of a panel: plain form elements with names, built from JavaScript.
+// The controls of a panel: plain form elements with names, built from JavaScript. help: a line for who does not know
+// the name.
 
 export function make(tag, properties = {}, ...children) {
     const element = document.createElement(tag);
@@ -29,11 +30,11 @@ let controls = 0;
 const nextId = () => `control-${++controls}`;
 
 // A slider with its value beside the name. Returns {element, input, value, set(value), limits(min, max, step)}.
-export function slider({ name, min, max, step, value, text = String, onInput }) {
+export function slider({ name, help = "", min, max, step, value, text = String, onInput }) {
     const input = make("input", { type: "range", id: nextId(), min, max, step });
     const output = make("output");
     output.setAttribute("for", input.id);
-    const element = make("div", { className: "row" }, make("label", { htmlFor: input.id, textContent: name }), output, input);
+    const element = make("div", { className: "row", title: help }, make("label", { htmlFor: input.id, textContent: name }), output, input);
     const tell = () => {
         const [low, high] = [Number(input.min), Number(input.max)];
         output.textContent = text(Number(input.value));
@@ -63,21 +64,21 @@ export function slider({ name, min, max, step, value, text = String, onInput }) 
     return made;
 }
 
-// Radio buttons side by side; choices are [value, text]. Returns {element, value, set(value), inputs}.
-export function segmented({ name, choices, value, onInput }) {
+// Radio buttons side by side; choices are [value, text, help or none]. Returns {element, value, set(value), inputs}.
+export function segmented({ name, help = "", choices, value, onInput }) {
     const group = nextId();
     const legend = make("legend", { textContent: name, className: "unseen" });
     const inputs = new Map();
     const set = make("fieldset", { className: "segmented wide" }, legend);
-    for (const [choice, text] of choices) {
+    for (const [choice, text, title = ""] of choices) {
         const input = make("input", { type: "radio", name: group, value: choice, checked: choice === value });
         input.addEventListener("change", () => onInput(choice));
         inputs.set(choice, input);
-        set.append(make("label", {}, input, make("span", { textContent: text })));
+        set.append(make("label", { title }, input, make("span", { textContent: text })));
     }
     const shownName = make("span", { className: "name", textContent: name });
     shownName.ariaHidden = "true";
-    const element = make("div", { className: "row" }, shownName, set);
+    const element = make("div", { className: "row", title: help }, shownName, set);
     return {
         element,
         inputs,
@@ -92,10 +93,10 @@ export function segmented({ name, choices, value, onInput }) {
     };
 }
 
-export function toggle({ name, value, onInput }) {
+export function toggle({ name, help = "", value, onInput }) {
     const input = make("input", { type: "checkbox", role: "switch", checked: value });
     input.addEventListener("change", () => onInput(input.checked));
-    return { element: make("label", { className: "switch" }, input, name), input };
+    return { element: make("label", { className: "switch", title: help }, input, name), input };
 }
 
 // A part of a colour, 0 to 255, as a number that light multiplies.

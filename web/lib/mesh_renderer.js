@@ -267,9 +267,11 @@ export class MeshRenderer {
         gl.uniform4fv(places.tint, tint);
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+        gl.disable(gl.DEPTH_TEST); // they lie within their surface
         gl.bindVertexArray(this.pointArray);
         gl.drawArrays(gl.POINTS, 0, this.pointCount);
         gl.bindVertexArray(null);
+        gl.enable(gl.DEPTH_TEST);
         gl.disable(gl.BLEND);
     }
 

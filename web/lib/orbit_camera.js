@@ -1,5 +1,5 @@
-// A camera that circles a point: drag, two fingers, wheel or keys. It glides to a stop, and turns by
-// itself until somebody takes it.
+// A camera that circles a point: drag, two fingers, wheel or keys; with Shift, the right button or two fingers
+// side by side the point moves. It glides to a stop, and turns by itself until somebody takes it.
 import { lookAt, multiply, perspective } from "./matrix.js";
 
 const FOV = 0.62;              // radians: long enough a lens that spheres look round at the rim
@@ -8,10 +8,15 @@ const TURN_A_PIXEL = 0.0065;
 const TURN_A_KEY = 0.12;
 const GLIDE = 7;               // 1 / seconds in which a movement dies down
 const TURNTABLE = 0.16;        // radians a second
-const ZOOM_LIMITS = [1.4, 14]; // of the distance, in half sides of the scene's box
+const ZOOM_LIMITS = [0.15, 14]; // of the distance, in half sides of the scene's box
+const PAN_LIMIT = 1.2;         // of the point, likewise
+
+const MOVED = ["yaw", "pitch", "distance", "x", "y", "z"];
 
 export class OrbitCamera {
-    constructor() {
+    // distance: from which the whole scene is seen.
+    constructor(distance = 4.3) {
+        this.start = distance;
         this.turns = true;
         this.shift = 0;
         this.pointers = new Map();
@@ -21,8 +26,9 @@ export class OrbitCamera {
     reset() {
         this.yaw = 0.55;
         this.pitch = 0.2;
-        this.distance = 4.3;
-        this.wanted = { yaw: this.yaw, pitch: this.pitch, distance: this.distance };
+        this.distance = this.start;
+        this.x = this.y = this.z = 0;
+        this.wanted = Object.fromEntries(MOVED.map((name) => [name, this[name]]));
     }
 
     // onChange is called whenever a picture from the new position is wanted.
@@ -32,6 +38,8 @@ export class OrbitCamera {
             if (event.target.closest("button, a, input"))
                 return;
             element.setPointerCapture(event.pointerId);
+            this.height = element.clientHeight;
+            this.pans = event.shiftKey || event.button !== 0;
             this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
         });
         element.addEventListener("pointermove", (event) => this.move(event));
@@ -42,6 +50,7 @@ export class OrbitCamera {
             const lines = event.deltaMode === 1 ? 30 : 1;
             this.zoom(Math.exp(event.deltaY * lines * 0.0012));
         }, { passive: false });
+        element.addEventListener("contextmenu", (event) => event.preventDefault());
         element.addEventListener("keydown", (event) => this.key(event));
         element.addEventListener("dblclick", () => this.home());
     }
@@ -57,7 +66,6 @@ export class OrbitCamera {
     home() {
         const { yaw } = this;
         this.reset();
-        this.wanted = { yaw: this.yaw, pitch: this.pitch, distance: this.distance };
         this.yaw = yaw;
         this.onChange();
     }
@@ -74,13 +82,30 @@ export class OrbitCamera {
         this.onChange();
     }
 
+    // By pixels of the stage.
+    pan(dx, dy) {
+        this.turns = false;
+        const { wanted } = this, unit = (2 * wanted.distance * Math.tan(FOV / 2)) / (this.height || 1);
+        const [s, c] = [Math.sin(wanted.yaw), Math.cos(wanted.yaw)], rise = Math.sin(wanted.pitch);
+        const to = { x: -c * dx - s * rise * dy, y: Math.cos(wanted.pitch) * dy, z: s * dx - c * rise * dy };
+        for (const axis of ["x", "y", "z"])
+            wanted[axis] = Math.min(PAN_LIMIT, Math.max(-PAN_LIMIT, wanted[axis] + unit * to[axis]));
+        this.onChange();
+    }
+
     move(event) {
         const before = this.pointers.get(event.pointerId);
         if (!before)
             return;
         const now = [event.clientX, event.clientY];
         const fingers = this.pointers.size;
-        this.turn((before[0] - now[0]) * TURN_A_PIXEL / fingers, (now[1] - before[1]) * TURN_A_PIXEL / fingers);
+        const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+        if (fingers === 2)
+            this.pan(dx / 2, dy / 2);
+        else if (this.pans)
+            this.pan(dx, dy);
+        else
+            this.turn(-dx * TURN_A_PIXEL, dy * TURN_A_PIXEL);
         if (fingers === 2) {
             const other = [...this.pointers].find(([id]) => id !== event.pointerId)[1];
             const apart = (at) => Math.max(20, Math.hypot(at[0] - other[0], at[1] - other[1]));
@@ -113,7 +138,7 @@ export class OrbitCamera {
             this.wanted.yaw += TURNTABLE * step;
         const share = 1 - Math.exp(-GLIDE * step);
         let rest = 0;
-        for (const name of ["yaw", "pitch", "distance"]) {
+        for (const name of MOVED) {
             const way = this.wanted[name] - this[name];
             this[name] += way * share;
             rest = Math.max(rest, Math.abs(way));
@@ -125,12 +150,13 @@ export class OrbitCamera {
         // On a narrow stage the width decides how far away the whole is seen.
         const distance = this.distance * Math.max(1, 0.92 / aspect);
         const flat = Math.cos(this.pitch);
+        const at = [this.x, this.y, this.z];
         const eye = [
-            distance * flat * Math.sin(this.yaw),
-            distance * Math.sin(this.pitch),
-            distance * flat * Math.cos(this.yaw),
+            at[0] + distance * flat * Math.sin(this.yaw),
+            at[1] + distance * Math.sin(this.pitch),
+            at[2] + distance * flat * Math.cos(this.yaw),
         ];
-        const look = lookAt(eye, [0, 0, 0], [0, 1, 0]);
+        const look = lookAt(eye, at, [0, 1, 0]);
         const project = perspective(FOV, aspect, 0.05 * distance, 4 * distance + 4, this.shift);
         return { eye, matrix: multiply(project, look), right: [look[0], look[4], look[8]], up: [look[1], look[5], look[9]] };
     }

@@ -61,11 +61,9 @@ function swarm(seed) {
     return made;
 }
 
-// ---- dancer: a figure of balls along its limbs, with a ribbon that follows her hand ----------------------
+// ---- dancer: a figure of balls along its limbs ------------------------------------------------------------
 
 const BEAT = 2 * Math.PI * 0.62; // radians a second: two steps to a turn of the phase
-const RIBBON_COUNT = 190;
-const RIBBON_SECONDS = 2.1;
 
 // The joint between a and b where two bones meet, bent towards pole. Where b is out of reach the limb is
 // straight and ends short of it: [joint, end].
@@ -148,15 +146,9 @@ function bones(t) {
     ].map(([from, to, ...rest]) => [body.at(from), body.at(to), ...rest]);
 }
 
-function leftHand(t) {
-    const body = trunk(t);
-    return body.at(arm(body, 1).wrist);
-}
-
 function dancer(seed) {
     const start = 20 * randomNumbers(seed)();
-    const bodyCount = bones(0).reduce((sum, bone) => sum + bone[4], 0);
-    const count = bodyCount + RIBBON_COUNT;
+    const count = bones(0).reduce((sum, bone) => sum + bone[4], 0);
     const made = { count, positions: new Float32Array(3 * count), radii: new Float32Array(count), radius: 0, time: start };
     made.step = (seconds) => {
         made.time += seconds;
@@ -170,17 +162,6 @@ function dancer(seed) {
                 const t = k / (balls - 1);
                 put(mix(from, to, t), first + (last - first) * t);
             }
-        for (let k = 0; k < RIBBON_COUNT; k++) {
-            const age = (k / RIBBON_COUNT) * RIBBON_SECONDS;
-            const from = leftHand(made.time - age);
-            const wave = 0.05 * age * Math.sin(9 * age - 5 * made.time);
-            // It sinks and drifts outwards, as far as the box goes.
-            const out = 1 + 0.28 * age;
-            const at = [from[0] * out + wave, from[1] - 0.12 * age * age + 0.4 * wave, from[2] * out - wave];
-            const low = Math.max(at[1], -0.93);
-            put([Math.min(0.9, Math.max(-0.9, at[0])), low, Math.min(0.9, Math.max(-0.9, at[2]))],
-                0.066 - 0.012 * (age / RIBBON_SECONDS));
-        }
     };
     made.step(0);
     return made;

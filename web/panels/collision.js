@@ -23,7 +23,7 @@ const IDENTITY = columnsOf(poseOf([0, 0, 0], 0, 0));
 
 class CollisionPanel extends MeshPanel {
     constructor(host, app) {
-        super(host, app, "collide_worker.js");
+        super(host, app, "collide_worker.js", 5.4);
         this.camera.turns = false;
         this.meshes = { a: null, b: null };
         this.place = [...START];
@@ -86,6 +86,8 @@ class CollisionPanel extends MeshPanel {
     // ---- meshes ----
 
     setMesh(side, name) {
+        if (side === "b")
+            this.tellFile(null);
         this.putMesh(side, shapes[name]()).catch((error) => this.fail(error));
     }
 
@@ -107,6 +109,7 @@ class CollisionPanel extends MeshPanel {
             throw new Error(`${loaded.name} has no triangles.`);
         const broken = await this.putMesh("b", shapes.fitted(loaded));
         this.choices.b.set(null);
+        this.tellFile(loaded.name);
         this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}${broken ? `, without ${numberText(broken)} that ${broken === 1 ? "is" : "are"} broken` : ""}`, "good");
     }
 

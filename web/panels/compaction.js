@@ -32,8 +32,8 @@ The <dfn>HistoPyramid</dfn> answers it with a few sums.</p>
     <label><input type="radio" name="compaction-mode" value="expand"><span>Expand</span></label>
   </fieldset>
   <fieldset class="segmented"><legend class="unseen">What outputs ask</legend>
-    <label><input type="radio" name="compaction-kind" value="counts" checked><span>4 counts</span></label>
-    <label><input type="radio" name="compaction-kind" value="bits"><span>128 bits</span></label>
+    <label title="A texel holds the counts of four parts below"><input type="radio" name="compaction-kind" value="counts" checked><span>4 counts</span></label>
+    <label title="A texel of the lowest level holds 128 cells, one bit each"><input type="radio" name="compaction-kind" value="bits"><span>128 bits</span></label>
     <label><input type="radio" name="compaction-kind" value="squares"><span>Squares of 2006</span></label>
     <label><input type="radio" name="compaction-kind" value="running"><span>Running counts</span></label>
   </fieldset>
@@ -650,7 +650,11 @@ export default {
         addStyles("compaction.css");
         const panel = new CompactionPanel(host, app);
         return {
-            show: () => panel.check.show(),
+            show: () => {
+                panel.check.show();
+                if (!panel.wasShown && !app.reducedMotion.matches) panel.play();
+                panel.wasShown = true;
+            },
             hide: () => {
                 panel.pause();
                 panel.times.cancel();

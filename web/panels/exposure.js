@@ -24,9 +24,9 @@ const MARKUP = `
   <p class="note picture-name"></p>
   <div class="buttons"><button type="button" class="button open">Open .hdr or .pfm</button>
     <input type="file" accept=".hdr,.pic,.pfm" hidden aria-label="Picture file"></div>
-  <div class="row"><label for="exposure-tone">Tone curve</label>
+  <div class="row" title="How light brighter than the screen is brought into its range"><label for="exposure-tone">Tone curve</label>
     <select class="select wide tone" id="exposure-tone"></select></div>
-  <div class="row"><label for="exposure-meter">Metering</label>
+  <div class="row" title="Which part of the picture says how bright it is"><label for="exposure-meter">Metering</label>
     <select class="select wide meter" id="exposure-meter"><option value="average">The whole picture</option>
       <option value="centre">Centre-weighted</option><option value="spot">Spot</option>
       <option value="matrix">Matrix of 5 × 5</option></select></div>
@@ -34,15 +34,15 @@ const MARKUP = `
     <label><input type="radio" name="exposure-by" value="mean" checked><span>Mean</span></label>
     <label><input type="radio" name="exposure-by" value="median"><span>Median</span></label>
     <label><input type="radio" name="exposure-by" value="manual"><span>By hand</span></label></fieldset>
-  <div class="row only-mean"><label for="exposure-low">Leave out the darkest</label><output></output>
+  <div class="row only-mean" title="So much of the picture does not count as dark"><label for="exposure-low">Leave out the darkest</label><output></output>
     <input type="range" id="exposure-low" min="0" max="49" value="5" data-unit=" %"></div>
-  <div class="row only-mean"><label for="exposure-high">Leave out the brightest</label><output></output>
+  <div class="row only-mean" title="So much of the picture does not count as bright, such as the sun"><label for="exposure-high">Leave out the brightest</label><output></output>
     <input type="range" id="exposure-high" min="0" max="49" value="5" data-unit=" %"></div>
   <div class="row only-manual"><label for="exposure-ev">EV at ISO 100</label><output></output>
     <input type="range" id="exposure-ev" min="-6" max="16" step="0.5" value="3" data-unit=""></div>
-  <div class="row"><label for="exposure-bias">Bias</label><output></output>
+  <div class="row" title="Brighter or darker than measured; a stop is twice the light"><label for="exposure-bias">Bias</label><output></output>
     <input type="range" id="exposure-bias" min="-6" max="6" step="0.25" value="0" data-unit=" stops"></div>
-  <div class="buttons"><button type="button" class="button adapt">Step out of the dark</button></div>
+  <div class="buttons"><button type="button" class="button adapt" title="As eyes that come from a cellar: the exposure follows within seconds">Step out of the dark</button></div>
   <svg class="histogram" role="img"></svg>
   <p class="key"><span style="--line-colour: var(--accent)">exposed for</span>
     <span style="--line-colour: var(--data-2)">white of the screen</span></p>

@@ -185,37 +185,40 @@ export class ExposurePicture {
 
 // ---- a picture to begin with ---------------------------------------------------------------------
 
-// A low sun over hills and a lit window, in units of which the ground has about 0.05 and the sun 20,000.
+// A low sun over hills and a lit window, in units of which the ground has about 0.05 and the sun 20,000. What has an
+// edge covers a share of the pixels there.
 export function demoPicture() {
-    const width = 640,
-        height = 360,
+    const width = 768,
+        height = 512,
+        aspect = width / height,
         data = new Float32Array(3 * width * height);
+    // distance: from an edge, in heights of the picture, positive within.
+    const cover = (distance) => Math.min(1, Math.max(0, distance * height + 0.5));
+    const within = (x, low, high) => cover(Math.min(x - low, high - x));
+    const color = [0, 0, 0];
+    const over = (share, r, g, b) => {
+        if (share > 0) [r, g, b].forEach((part, k) => (color[k] += share * (part - color[k])));
+    };
     for (let y = 0, i = 0; y < height; y++)
         for (let x = 0; x < width; x++, i += 3) {
             const u = x / width,
                 v = y / height;
-            const far = 0.62 + 0.05 * Math.sin(9 * u) + 0.02 * Math.sin(31 * u + 1);
-            const near = 0.76 + 0.06 * Math.sin(5 * u + 2) + 0.012 * Math.sin(47 * u);
-            const d = Math.hypot((u - 0.7) * 1.78, v - 0.42);
+            const d = Math.hypot((u - 0.7) * aspect, v - 0.42);
             const glow = 3 * Math.exp(-d * 7) + 40 * Math.exp(-d * 40);
-            let r = 0.6 + 1.8 * v + 1.5 * glow,
-                g = 0.9 + 0.9 * v + glow,
-                b = 1.7 - 0.6 * v + 0.55 * glow;
-            if (d < 0.022) ((r = 20000), (g = 17000), (b = 12000));
-            if (v > far) ((r = 0.2), (g = 0.17), (b = 0.22));
-            if (v > near) {
-                const blade = 0.03 + 0.03 * Math.sin(500 * u + 90 * v) ** 2;
-                ((r = blade), (g = 1.4 * blade), (b = 0.6 * blade));
-            }
-            const isWall = u > 0.12 && u < 0.3 && v > 0.54 && v < 0.86,
-                isRoof = v > 0.45 && v < 0.545 && Math.abs(u - 0.21) < 0.02 + (v - 0.45);
-            if (isWall || isRoof) ((r = 0.05), (g = 0.04), (b = 0.035));
-            const pane = (a) =>
-                u > a && u < a + 0.035 && v > 0.63 && v < 0.74 && Math.abs(u - a - 0.0175) > 0.0012;
-            if (pane(0.145) || pane(0.235)) ((r = 9), (g = 5.5), (b = 2));
-            data[i] = r;
-            data[i + 1] = g;
-            data[i + 2] = b;
+            over(1, 0.6 + 1.8 * v + 1.5 * glow, 0.9 + 0.9 * v + glow, 1.7 - 0.6 * v + 0.55 * glow);
+            over(cover(0.022 - d), 20000, 17000, 12000);
+            over(cover(v - (0.62 + 0.05 * Math.sin(9 * u) + 0.02 * Math.sin(31 * u + 1))), 0.2, 0.17, 0.22);
+            const blade = 0.03 + 0.03 * Math.sin(500 * u + 90 * v) ** 2;
+            over(cover(v - (0.76 + 0.06 * Math.sin(5 * u + 2) + 0.012 * Math.sin(47 * u))), blade, 1.4 * blade, 0.6 * blade);
+            // The wall towards the sun is lit.
+            const lit = 0.7 + 4 * Math.max(0, u - 0.12);
+            const wall = Math.min(within(u * aspect, 0.12 * aspect, 0.3 * aspect), within(v, 0.54, 0.86));
+            const roof = Math.min(within(v, 0.45, 0.545), cover((0.02 + (v - 0.45) - Math.abs(u - 0.21)) * aspect));
+            over(wall, 0.05 * lit, 0.04 * lit, 0.035 * lit);
+            over(roof, 0.035, 0.025, 0.025);
+            for (const pane of [0.145, 0.1643, 0.235, 0.2543])
+                over(Math.min(within(u * aspect, pane * aspect, (pane + 0.0163) * aspect), within(v, 0.63, 0.74)), 9, 5.5, 2);
+            data.set(color, i);
         }
     return {
         width,

@@ -1,7 +1,7 @@
 // What panels of meshes share: a stage with a camera, a worker that has the library, and files of the
 // visitor's. A panel makes this.stage and this.controls before it calls begin(), and
 // adds open(files), readColors() and frame(seconds).
-import { fileChooser } from "../lib/controls.js";
+import { fileChooser, make } from "../lib/controls.js";
 import { notOpened, only } from "../lib/files.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { Remote } from "../lib/remote.js";
@@ -9,11 +9,12 @@ import { Remote } from "../lib/remote.js";
 const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
 
 export class MeshPanel {
-    constructor(host, app, worker) {
+    // distance: of the camera.
+    constructor(host, app, worker, distance) {
         Object.assign(this, { host, app });
         host.classList.add("panel-stage");
         this.worker = new Remote(new URL(`../lib/${worker}`, import.meta.url));
-        this.camera = new OrbitCamera();
+        this.camera = new OrbitCamera(distance);
         this.isStale = true; // what is shown is not what was asked for
         this.isBusy = false;
         this.last = 0;
@@ -33,7 +34,15 @@ export class MeshPanel {
     }
 
     fileChooser(title) {
-        return fileChooser({ title, textContent: "Open or drop a mesh …", onFiles: (files) => this.open(files).catch((error) => this.fail(error)) });
+        const chooser = fileChooser({ title, onFiles: (files) => this.open(files).catch((error) => this.fail(error)) });
+        this.fileButton = chooser.button;
+        this.tellFile(null);
+        return chooser;
+    }
+
+    // name: of the visitor's file that is shown, or null.
+    tellFile(name) {
+        this.fileButton.replaceChildren(name ? make("b", { textContent: name }) : "Open or drop a mesh …");
     }
 
     // The mesh in the one file, with its name.

@@ -21,7 +21,7 @@ const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 
 
 class SubdivisionPanel extends MeshPanel {
     constructor(host, app) {
-        super(host, app, "subdivide_worker.js");
+        super(host, app, "subdivide_worker.js", 3.2);
         this.camera.turns = !app.reducedMotion.matches;
         this.how = "adaptive";
         this.limit = true;
@@ -40,12 +40,12 @@ class SubdivisionPanel extends MeshPanel {
         this.timing = make("p", { className: "timing", role: "status" });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" }, make("ol", {}, figure("triangles given"), figure("triangles made"), figure("levels")), this.timing),
-            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
+            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer" })));
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back.";
         const changed = () => this.change();
         this.shape = segmented({ name: "Mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
                                  onInput: (value) => this.setShape(value) });
-        const how = segmented({ name: "Split", choices: [["adaptive", "Where it bends"], ["pixels", "As seen"], ["uniform", "Everywhere"]], value: this.how,
+        const how = segmented({ name: "Split", choices: [["adaptive", "Where it bends", "Edges that turn more than the angle"], ["pixels", "As seen", "Edges longer than so many pixels"], ["uniform", "Everywhere", "Each triangle into four, level by level"]], value: this.how,
                                 onInput: (value) => { this.how = value; this.showRows(); changed(); } });
         // The angle falls by half for each two steps of the slider.
         this.fine = slider({ name: "Adaptivity", min: 0, max: 12, step: 1, value: 6, onInput: changed,
@@ -53,11 +53,11 @@ class SubdivisionPanel extends MeshPanel {
         this.pixels = slider({ name: "Edges", min: 2, max: 40, step: 1, value: 10, onInput: changed,
                                text: (value) => `${value} pixels at most` });
         this.levels = slider({ name: "Levels", min: 0, max: LEVELS_MOST, step: 1, value: 3, onInput: changed });
-        const limit = toggle({ name: "Limit surface", value: this.limit, onInput: (value) => { this.limit = value; changed(); } });
+        const limit = toggle({ name: "Limit surface", help: "Vertices where infinitely many levels would put them", value: this.limit, onInput: (value) => { this.limit = value; changed(); } });
         this.limitRow = limit.element;
         const redraw = (name) => (value) => { this[name] = value; this.app.requestFrame(); };
         const wire = toggle({ name: "Wireframe", value: this.wire, onInput: redraw("wire") });
-        const cage = toggle({ name: "Mesh as given", value: this.showsCage, onInput: redraw("showsCage") });
+        const cage = toggle({ name: "Mesh as given", help: "The coarse mesh around the smooth one", value: this.showsCage, onInput: redraw("showsCage") });
         const turn = toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; this.app.requestFrame(); } });
         this.turnSwitch = turn.input;
         const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB. Files stay in this page.");
@@ -91,6 +91,7 @@ class SubdivisionPanel extends MeshPanel {
     // ---- meshes ----
 
     setShape(id) {
+        this.tellFile(null);
         this.put(shapes.fitted(SHAPES[id][1]())).catch((error) => this.fail(error));
     }
 
@@ -98,13 +99,24 @@ class SubdivisionPanel extends MeshPanel {
         this.isReady = false;
         const cage = { positions: cornersOf(positions, indices), normals: null };
         this.wanted = cage;
+        const before = { cage: this.cage, mesh: this.mesh };
+        // Nothing of another mesh is shown beside what is said of this one.
+        Object.assign(this, { cage: null, mesh: null });
+        this.timing.textContent = "working …";
+        for (const name of ["triangles given", "triangles made", "levels"])
+            this.figures[name].textContent = "–";
+        this.app.requestFrame();
         let triangleCount;
         try {
             ({ triangleCount } = await this.worker.ask("mesh", { positions, indices }));
         } catch (error) {
             // The worker keeps the mesh that it has.
-            if (this.wanted === cage)
-                this.isReady = Boolean(this.cage);
+            if (this.wanted === cage && before.cage) {
+                Object.assign(this, before);
+                this.isReady = true;
+                this.figures["triangles given"].textContent = numberText(before.cage.positions.length / 9);
+                this.change();
+            }
             throw error;
         }
         if (this.wanted !== cage)
@@ -128,6 +140,7 @@ class SubdivisionPanel extends MeshPanel {
                 throw new Error(`it has ${numberText(loaded.triangleCount)} triangles; here ${numberText(BUDGET)} may come out`);
             await this.put(shapes.fitted(loaded));
             this.shape.set(null);
+            this.tellFile(loaded.name);
             this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}`, "good");
         } catch (error) {
             throw notOpened(loaded.name, error);

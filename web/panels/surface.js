@@ -34,7 +34,7 @@ class SurfacePanel {
         this.app = app;
         this.host = host;
         host.classList.add("panel-stage");
-        this.camera = new OrbitCamera();
+        this.camera = new OrbitCamera(4.9);
         this.source = null;
         this.live = null;     // on the device, once there is one
         this.worker = null;   // a HostSurface
@@ -99,7 +99,7 @@ class SurfacePanel {
                     make("li", {}, this.figures.triangles, make("small", { textContent: "triangles" }))),
                 this.timing, this.legend),
             make("div", { className: "play" }, this.playButton,
-                make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
+                make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer" })));
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses.";
 
         const changed = () => {
@@ -121,20 +121,22 @@ class SurfacePanel {
         }));
         this.tellFile(null);
 
-        this.iso = slider({ name: "Isovalue", min: 0, max: 1, step: 0.001, value: 0.5, onInput: changed,
+        this.iso = slider({ name: "Isovalue", help: "The surface goes where the field has this value", min: 0, max: 1, step: 0.001, value: 0.5, onInput: changed,
                             text: (value) => this.source?.isoText?.(value) ?? value.toFixed(3) });
-        this.radius = slider({ name: "Radius of a point", min: 0.5, max: 2, step: 0.01, value: 1, onInput: changed,
+        this.radius = slider({ name: "Radius of a point", help: "How far each point reaches into the field", min: 0.5, max: 2, step: 0.01, value: 1, onInput: changed,
                                text: (value) => `× ${value.toFixed(2)}` });
-        this.side = segmented({ name: "Samples of the field", choices: RESOLUTIONS, value: this.resolution, onInput: (value) => {
+        this.side = segmented({ name: "Samples of the field", help: "How fine the grid is on which the field is computed", choices: RESOLUTIONS, value: this.resolution, onInput: (value) => {
             this.resolution = value;
             this.sizeGrid();
             changed();
         } });
-        const normals = segmented({ name: "Normals", choices: [["none", "Flat"], ["forward", "Forward"], ["central", "Central"], ["sobel", "Sobel"]],
+        const normals = segmented({ name: "Normals", help: "What light falls on: the field's slope, from fewer samples or from more",
+                                    choices: [["none", "Flat", "One a triangle"], ["forward", "Forward", "From two samples an axis: fast"],
+                                              ["central", "Central", "From samples on both sides"], ["sobel", "Sobel", "From 26 neighbours: smooth"]],
                                     value: this.normals, onInput: (value) => { this.normals = value; changed(); } });
-        const mesh = segmented({ name: "Mesh", choices: [["welded", "Welded"], ["soup", "Soup"]],
+        const mesh = segmented({ name: "Mesh", choices: [["welded", "Welded", "Neighbours share their vertices"], ["soup", "Soup", "Each triangle has three vertices of its own"]],
                                  value: this.mesh, onInput: (value) => { this.mesh = value; changed(); } });
-        const colors = segmented({ name: "Colours", choices: [["clay", "Clay"], ["normals", "Normals"], ["cells", "Triangles per cell"]],
+        const colors = segmented({ name: "Colours", choices: [["clay", "Clay"], ["normals", "Normals"], ["cells", "Triangles per cell", "How many triangles the cell of the grid holds"]],
                                    value: this.colors, onInput: (value) => { this.colors = value; changed(); } });
         const switches = [
             toggle({ name: "Wireframe", value: this.wire, onInput: (value) => { this.wire = value; changed(); } }),
@@ -154,7 +156,9 @@ class SurfacePanel {
             this.scenesSet, this.fileButton, this.fileInput,
             make("hr"), this.iso.element, this.radius.element, this.side.element,
             make("hr"), normals.element, mesh.element, colors.element, make("div", { className: "switches" }, ...switches.map(({ element }) => element)),
-            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons), this.link);
+            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons), this.link,
+            make("small", { className: "muted" }, "Trommel computes with streams whose length depends on their data, and makes surfaces of points and volumes, each frame, on the graphics processor. ",
+                make("a", { href: "trommel/README.md", textContent: "The package" }), " · ", make("a", { href: "trommel/LICENSE", textContent: "MIT licence" })));
         this.controls.ariaLabel = "Surface";
         this.host.append(this.stage, this.controls);
         this.play(this.isPlaying);
@@ -589,9 +593,11 @@ class SurfacePanel {
         const isCurrent = this.query.of === this.live.generation;
         gl.deleteQuery(this.query);
         this.query = null;
-        // The first is that of shaders being compiled.
+        // The first is that of shaders being compiled. What stands still is computed once more for its figure.
         if (!isCurrent || !this.isWarm) {
             this.isWarm = true;
+            this.isStale = true;
+            this.timed = -Infinity;
             return;
         }
         this.seconds = taken;
@@ -664,7 +670,8 @@ class SurfacePanel {
         this.onDrawn?.();
         this.onDrawn = null;
         // The first picture's fence is asked for even where nothing moves: the device begins behind it.
-        if (moves || turns || (this.fence && !this.hasPicture))
+        // So is a measurement that is under way.
+        if (moves || turns || this.query || (this.fence && !this.hasPicture))
             this.app.requestFrame();
     }
 

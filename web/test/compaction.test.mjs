@@ -21,7 +21,7 @@ async function assertCompacted(page, assert) {
 }
 
 async function openPanel(open, options, query = "") {
-    const page = await open(`${query}#compaction`, options);
+    const page = await open(`${query}#compaction`, { reducedMotion: "reduce", ...options });
     await page.waitForSelector(".check[data-state=same]");
     return page;
 }
@@ -37,7 +37,7 @@ const sumsOf = (page, selector) => page.$$eval(selector, (sums) => sums.map((sum
 export default async function (t) {
     await t.test("the picture, its stream and the device agree", async ({ open, shot, assert }) => {
         const page = await openPanel(open, { colorScheme: "light" });
-        assert.equal(await assertCompacted(page, assert), 123);
+        assert.equal(await assertCompacted(page, assert), 128);
         for (const picture of ["Drum", "Spiral", "Noise", "Invert", "Clear"]) {
             await page.click(`.pictures >> text=${picture}`);
             await assertCompacted(page, assert);
@@ -181,6 +181,16 @@ export default async function (t) {
         await page.waitForSelector(".check[data-state=same]");
     });
 
+    await t.test("at first sight it plays by itself, once", async ({ open, assert }) => {
+        const page = await openPanel(open, { reducedMotion: "no-preference" });
+        await page.waitForFunction(() => document.querySelectorAll(".output.is-out").length === 128 && document.querySelector(".play").textContent === "Play",
+                                   null, { timeout: 90_000 });
+        await page.getByRole("tab", { name: "Device" }).click();
+        await page.getByRole("tab", { name: "Compaction" }).click();
+        await page.waitForTimeout(500);
+        assert.equal(await page.textContent(".play"), "Play");
+    });
+
     await t.test("play goes to the end, and can be paused", async ({ open, assert }) => {
         const page = await openPanel(open, { reducedMotion: "reduce" });
         await page.click(".play");
@@ -193,7 +203,7 @@ export default async function (t) {
         await page.click(".play");
         await page.waitForFunction(() => document.querySelector(".play").textContent === "Play");
         assert.equal(await page.textContent(".scrub-value"), "9 of 9");
-        assert.equal(await page.locator(".output.is-out").count(), 123);
+        assert.equal(await page.locator(".output.is-out").count(), 128);
     });
 
     await t.test("expansion: cells with up to three outputs", async ({ open, shot, assert }) => {
