@@ -1,6 +1,6 @@
 // web-serve: the page on this machine alone, as it lies in web/ (edit and reload), with the headers that
 // let it have threads. PORT chooses the port, 8080; "--isolated=no" leaves the headers out. As a module:
-// serve({port, isolated}) resolves to {url, close()}.
+// serve({port, isolated, folder}) resolves to {url, close()}; folder: that alone in place of the site's.
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
@@ -23,7 +23,7 @@ const types = {
     '.webmanifest': 'application/manifest+json',
 };
 
-function fileOf(path) {
+function fileOf(path, places) {
     for (const [prefix, folder] of places) {
         if (!path.startsWith(prefix))
             continue;
@@ -39,7 +39,7 @@ function fileOf(path) {
     return null;
 }
 
-export function serve({ port = 0, isolated = true } = {}) {
+export function serve({ port = 0, isolated = true, folder = null } = {}) {
     const server = createServer((request, response) => {
         let path;
         try {
@@ -48,7 +48,7 @@ export function serve({ port = 0, isolated = true } = {}) {
             response.writeHead(400).end();
             return;
         }
-        const found = fileOf(path);
+        const found = fileOf(path, folder ? [['/', folder]] : places);
         const headers = { 'Cache-Control': 'no-store' };
         if (isolated) {
             headers['Cross-Origin-Opener-Policy'] = 'same-origin';

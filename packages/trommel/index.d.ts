@@ -22,6 +22,15 @@ export class TrommelError extends Error {
     constructor(status: Status, message: string);
 }
 
+/* ---- what a browser has ------------------------------------------------------------------------ */
+
+/** The type of a global class where there is one: projects without lib "dom" have none of WebGL's. */
+type Instance<Name extends string> = typeof globalThis extends { [name in Name]: { prototype: infer T } } ? T : never;
+type GLTexture = Instance<'WebGLTexture'>;
+type GLContext = Instance<'WebGLRenderingContext'> | Instance<'WebGL2RenderingContext'>;
+type Canvas = Instance<'HTMLCanvasElement'> | Instance<'OffscreenCanvas'>;
+type Address = string | Instance<'URL'>;
+
 /* ---- element types --------------------------------------------------------------------------- */
 
 export type Scalar = 'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'u64' | 'i64' | 'f16' | 'f32' | 'f64';
@@ -32,6 +41,19 @@ export type Type = Scalar | `${Scalar}x${2 | 3 | 4}`;
 export type TypedArray =
     | Uint8Array | Uint8ClampedArray | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array
     | BigUint64Array | BigInt64Array | Float32Array | Float64Array;
+
+/** The array that elements of a type come as. */
+export type ArrayOf<T extends Type> =
+    T extends `u8${string}` ? Uint8Array : T extends `i8${string}` ? Int8Array
+    : T extends `u16${string}` | `f16${string}` ? Uint16Array : T extends `i16${string}` ? Int16Array
+    : T extends `u32${string}` ? Uint32Array : T extends `i32${string}` ? Int32Array
+    : T extends `u64${string}` ? BigUint64Array : T extends `i64${string}` ? BigInt64Array
+    : T extends `f32${string}` ? Float32Array : T extends `f64${string}` ? Float64Array : never;
+/** The type of an array's elements. */
+export type TypeOf<A extends TypedArray> =
+    A extends Float32Array ? 'f32' : A extends Float64Array ? 'f64' : A extends Uint32Array ? 'u32'
+    : A extends Int32Array ? 'i32' : A extends Uint16Array ? 'u16' : A extends Int16Array ? 'i16'
+    : A extends Int8Array ? 'i8' : A extends BigUint64Array ? 'u64' : A extends BigInt64Array ? 'i64' : 'u8';
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -58,9 +80,11 @@ export interface CreateOptions {
      * fails. */
     webgl?: 1 | 2;
     /** Given to getContext when a context is made on a canvas. */
-    contextAttributes?: WebGLContextAttributes;
+    contextAttributes?: Record<string, unknown>;
     /** Where the .wasm and .js files lie. Default: beside index.js. */
-    base?: string | URL;
+    base?: Address;
+    /** Where one of them lies, by its name ('trommel.wasm'): for files that were renamed. undefined: as without. */
+    locate?: (file: string) => Address | undefined;
     /** Gets the library's log lines. Default: none. */
     log?: (level: 'error' | 'warning' | 'info' | 'debug', message: string) => void;
 }
@@ -92,13 +116,13 @@ export interface DeviceTest {
  * `width` texels. Sample it with texelFetch and a usampler2D; set no filtering. On the float tier:
  * RGBA8 or RGBA32F (trommel/gl.h). */
 export interface BufferTexture {
-    readonly texture: WebGLTexture;
+    readonly texture: GLTexture;
     readonly width: number;
     readonly height: number;
 }
 
-export interface BufferOptions {
-    type: Type;
+export interface BufferOptions<T extends Type = Type> {
+    type: T;
     /** Elements. */
     count: number;
     /** Initial contents: count elements; copied. Default: undefined contents. */
@@ -115,8 +139,8 @@ export interface BufferOptions {
 }
 
 /** An array on the device. Destroy it when done; close() destroys those that are left. */
-export interface TrommelBuffer {
-    readonly type: Type;
+export interface TrommelBuffer<T extends Type = Type> {
+    readonly type: T;
     readonly count: number;
     /** Bytes: count times the element's size. */
     readonly byteLength: number;
@@ -126,10 +150,10 @@ export interface TrommelBuffer {
     readonly isDestroyed: boolean;
     /** Elements [first, first + count) as a typed array of the scalar type (a vector is consecutive
      * elements of it). Waits. */
-    read(first?: number, count?: number): TypedArray;
+    read(first?: number, count?: number): ArrayOf<T>;
     /** The same without blocking the page: a fence and a copy once the device has passed it. On WebGL 1, which has
      * neither, it waits. */
-    readAsync(first?: number, count?: number): Promise<TypedArray>;
+    readAsync(first?: number, count?: number): Promise<ArrayOf<T>>;
     /** The one element of a count buffer, as a number. Waits. */
     readCount(index?: number): number;
     /** Writes elements from `first` on; may be reused on return. data.length must be whole elements. */
@@ -396,7 +420,7 @@ export interface Picture {
 /** A texture of the page's with float or normalised colours (RGBA16F, R11F_G11F_B10F, SRGB8_ALPHA8, ...), read in
  * place as texelFetch gives it. format: its sized internal format, such as gl.RGBA16F; default: any of four components. */
 export interface TexturePicture {
-    texture: WebGLTexture;
+    texture: GLTexture;
     width: number;
     height: number;
     format?: number;
@@ -406,7 +430,7 @@ export interface TexturePicture {
 /** Between a texture of the page's (R32F, RGBA32F, RGBA16F, RGBA8, ...) and a buffer of u8 (normalised), f16 or f32: row
  * by row, or as a volume whose slices are tiles of the texture. One draw; waits for nothing. */
 export interface TextureTransfer {
-    texture: WebGLTexture;
+    texture: GLTexture;
     width: number;
     height: number;
     /** Its sized internal format. Default: any of four components. */
@@ -575,7 +599,7 @@ export class Trommel {
      * note what is set (asking would wait): call them on the object, not through the prototype. All extensions are
      * enabled. */
     static create(
-        target?: HTMLCanvasElement | OffscreenCanvas | WebGLRenderingContext | WebGL2RenderingContext | null,
+        target?: Canvas | GLContext | null,
         options?: CreateOptions
     ): Promise<Trommel>;
     /** Can this browser run the library at all (WebAssembly with SIMD)? */
@@ -589,7 +613,7 @@ export class Trommel {
     /** The chosen path; null on the CPU engine. */
     readonly path: Path | null;
     /** The context drawn with; null on the CPU engine. */
-    readonly gl: WebGLRenderingContext | WebGL2RenderingContext | null;
+    readonly gl: GLContext | null;
     /** The capability tree; empty on the CPU engine. */
     readonly tests: DeviceTest[];
     /** The OpenGL context was lost (the library listens for webglcontextlost itself): every call throws
@@ -597,8 +621,8 @@ export class Trommel {
     readonly isLost: boolean;
     readonly isClosed: boolean;
 
-    buffer(data: TypedArray): TrommelBuffer;
-    buffer(options: BufferOptions): TrommelBuffer;
+    buffer<A extends TypedArray>(data: A): TrommelBuffer<TypeOf<A>>;
+    buffer<T extends Type>(options: BufferOptions<T>): TrommelBuffer<T>;
 
     /** A kernel from its source in the common subset of C and GLSL ES 3.00 (trommel/kernel.h):
      * 'bool is_positive(float x) { return x > 0.0f; }'. On GL the source is compiled at first use, and a
@@ -772,6 +796,12 @@ export class Trommel {
     imageTonemap(options: {
         in: Picture; out: Picture; state?: TrommelBuffer; scale?: number; tone?: Tone; white?: number;
     }): void;
+    /** A picture's pixels in RGBA for the screen, sRGB: measured, exposed and tone-mapped, as the calls above do it.
+     * picture: of loadPicture, or {data, width, height, channels}. Waits. */
+    expose(picture: Pick<LoadedPicture, 'data' | 'width' | 'height'> & Partial<LoadedPicture>, options?: {
+        tone?: Tone; white?: number; by?: 'mean' | 'median' | 'percentile' | 'manual'; clip?: [number, number];
+        percentile?: number; ev100?: number; key?: number; bias?: number; evMin?: number; evMax?: number;
+    }): Uint8ClampedArray;
 
     /** Picture files: Radiance .hdr and PFM. (What the browser decodes by itself, it decodes faster.) */
     loadPicture(file: ArrayBuffer | Uint8Array, name?: string, options?: { memoryLimit?: number }): LoadedPicture;

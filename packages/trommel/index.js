@@ -14,9 +14,6 @@ export class TrommelError extends Error {
     }
 }
 
-const isNode =
-    typeof process === 'object' && !!process.versions?.node && typeof WorkerGlobalScope === 'undefined';
-
 /* ---- what the library's enumerations are called here ------------------------------------------- */
 
 const METHODS = ['auto', 'look-back', 'reduce-then-scan', 'histopyramid'];
@@ -118,31 +115,47 @@ function pause(milliseconds = 4) {
 const compiled = new Map(); /* promises of modules by address */
 const factories = new Map();
 
-async function readBytes(url) {
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
-    return readFile(new URL(url));
+/* The files of wasm/. Written out, so that bundlers find them and put them where they put such files. */
+const FILES = {
+    'trommel.js': () => new URL('./wasm/trommel.js', import.meta.url),
+    'trommel.wasm': () => new URL('./wasm/trommel.wasm', import.meta.url),
+    'trommel-threads.js': () => new URL('./wasm/trommel-threads.js', import.meta.url),
+    'trommel-threads.wasm': () => new URL('./wasm/trommel-threads.wasm', import.meta.url),
+    'trommel-threads.worker.js': () => new URL('./wasm/trommel-threads.worker.js', import.meta.url),
+};
+
+const notFound = (url, reason) => new TrommelError('FILE_ACCESS', `Trommel.create: ${url} ${reason}; options.locate or base ` +
+    "says where the files of the package's wasm/ lie, or import 'trommel/inline', which has them within");
+
+/* The threads' script: small enough that bundlers make a data URL of it, whose origin is none, and gets no memory. */
+async function workerAt(url) {
+    return url.startsWith('data:') ? URL.createObjectURL(await (await fetch(url)).blob()) : null;
 }
 
-async function compile(url) {
-    if (isNode && url.startsWith('file:'))
-        return WebAssembly.compile(await readBytes(url));
-    const response = await fetch(url);
-    if (!response.ok)
-        throw new TrommelError('FILE_ACCESS', `Trommel.create: ${url} answers ${response.status}; options.base says where the files of wasm/ lie`);
-    /* Not every server knows the type that compileStreaming demands. */
-    return response.headers.get('Content-Type') === 'application/wasm'
-        ? WebAssembly.compileStreaming(response)
-        : WebAssembly.compile(await response.arrayBuffer());
-}
-
-async function loadFactory(url, name) {
-    if (isNode) {
-        const { createRequire } = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:module');
-        return createRequire(import.meta.url)(decodeURIComponent(new URL(url).pathname));
-    }
-    await import(/* webpackIgnore: true */ /* @vite-ignore */ url);
-    return globalThis[name];
-}
+/* What differs with the place that the package runs in; node.js and inline.js change it. */
+export const host = {
+    isNode: false,
+    isInline: false, /* all is in one file: no threads */
+    get processors() { return globalThis.navigator?.hardwareConcurrency ?? 1; },
+    pathOf: url => url,
+    async compile(url) {
+        const response = await fetch(url);
+        if (!response.ok)
+            throw notFound(url, `answers ${response.status}`);
+        /* Not every server knows the type that compileStreaming demands. */
+        return response.headers.get('Content-Type') === 'application/wasm'
+            ? WebAssembly.compileStreaming(response)
+            : WebAssembly.compile(await response.arrayBuffer());
+    },
+    async factory(url, name) {
+        try {
+            await import(/* webpackIgnore: true */ /* @vite-ignore */ url);
+        } catch (error) {
+            throw notFound(url, `cannot be imported (${error.message})`);
+        }
+        return globalThis[name];
+    },
+};
 
 /* A promise by key, made at first use; one that fails is forgotten. */
 function once(map, key, make) {
@@ -172,15 +185,17 @@ function takeWorkerBack() {
         delete globalThis.Worker;
 }
 
-async function instantiate(base, threads, log) {
+async function instantiate({ base, locate, log }, threads) {
     const name = threads > 1 ? 'trommel-threads' : 'trommel';
-    const at = file => new URL(`wasm/${file}`, base).href;
+    const at = file => host.isInline ? file : new URL(locate?.(file) ?? (base === undefined ? FILES[file]() : new URL(`wasm/${file}`, base)),
+        globalThis.location?.href).href;
+    const worker = threads > 1 ? await workerAt(at(`${name}.worker.js`)) : null;
+    const where = file => (worker && file.endsWith('.worker.js') ? worker : host.pathOf(at(file)));
     const [factory, wasm] = await Promise.all([
         once(factories, at(`${name}.js`), () =>
-            loadFactory(at(`${name}.js`), threads > 1 ? 'createTrommelThreads' : 'createTrommel')),
-        once(compiled, at(`${name}.wasm`), () => compile(at(`${name}.wasm`))),
+            host.factory(at(`${name}.js`), threads > 1 ? 'createTrommelThreads' : 'createTrommel')),
+        once(compiled, at(`${name}.wasm`), () => host.compile(at(`${name}.wasm`))),
     ]);
-    const where = isNode ? file => decodeURIComponent(new URL(at(file)).pathname) : at;
     lendWorker();
     return new Promise((resolve, reject) => {
         factory({
@@ -473,6 +488,7 @@ class Inside {
 
     create(options) {
         this.check();
+        refuseOthers('buffer', options, 'type count data texture place label');
         const { type, count, data, texture, label } = options;
         if (typeof type !== 'string' || !(scalarOf(type) in ARRAYS))
             throw invalid(`buffer: type is ${JSON.stringify(type)}, needs one such as 'f32' or 'u16x2'`);
@@ -1264,13 +1280,14 @@ export class Trommel {
         return typeof WebAssembly === 'object' && WebAssembly.validate(simd);
     }
     static get hasThreads() {
-        return typeof SharedArrayBuffer !== 'undefined' && (isNode || globalThis.crossOriginIsolated === true);
+        return typeof SharedArrayBuffer !== 'undefined' && !host.isInline && (host.isNode || globalThis.crossOriginIsolated === true);
     }
     static get version() {
         return version;
     }
 
     static async create(target = null, options = {}) {
+        refuseOthers('Trommel.create', options, 'engine path threads exactCounts webgl contextAttributes base locate log');
         const engine = options.engine ?? 'auto';
         if (!['auto', 'cpu', 'gl'].includes(engine))
             throw invalid(`Trommel.create: engine is ${JSON.stringify(engine)}, needs one of auto, cpu, gl`);
@@ -1296,14 +1313,14 @@ export class Trommel {
     }
 
     static async #open(gl, options) {
-        let threads = options.threads ?? (gl ? 1 : Math.min(globalThis.navigator?.hardwareConcurrency ?? 1, 8));
+        let threads = options.threads ?? (gl ? 1 : Math.min(host.processors, 8));
         if (!Number.isInteger(threads) || threads < 1 || threads > 64)
             throw invalid(`Trommel.create: threads is ${threads}, needs 1 to 64`);
         if (!Trommel.hasThreads)
             threads = 1;
         if (gl?.isContextLost())
             throw new TrommelError('DEVICE_LOST', 'Trommel.create: the WebGL context is lost; wait for webglcontextrestored');
-        const { module } = await instantiate(options.base ?? new URL('.', import.meta.url), threads, options.log);
+        const { module } = await instantiate(options, threads);
         const trommel = new Trommel(INTERNAL), inside = new Inside(trommel, module, gl, threads);
         trommel[INTERNAL] = inside;
         if (gl) {
@@ -1724,6 +1741,28 @@ export class Trommel {
         });
     }
 
+    expose(picture, { tone, white, ...o } = {}) {
+        const { width, height, data, type = typeOf(data), channels = 3, srgb } = picture, made = [];
+        const make = options => {
+            made.push(this.buffer(options));
+            return made.at(-1);
+        };
+        return this.batch(() => {
+            try {
+                const sizes = this.imageSizes(), shown = make({ type: 'u8x4', count: width * height });
+                const image = { buffer: make({ type, count: width * height * channels, data }), width, height, channels, srgb };
+                const stats = make({ type: 'u32', count: sizes.stats }), state = make({ type: 'f32', count: sizes.state });
+                this.imageMeasure({ image, stats });
+                this.imageExpose({ ...o, stats, state, reset: true });
+                this.imageTonemap({ in: image, out: { buffer: shown, width, height, channels: 4, srgb: true }, state, tone, white });
+                return new Uint8ClampedArray(shown.read().buffer);
+            } finally {
+                for (const buffer of made)
+                    buffer.destroy();
+            }
+        });
+    }
+
     /* ---- collide ---- */
 
     tree(mesh, { skipBroken } = {}) {
@@ -1967,6 +2006,42 @@ export class Trommel {
     close() {
         this[INTERNAL].close();
     }
+}
+
+/* What each call's options may be named; of those with a 1 they come second. */
+const STREAM = 'kernel params in length', KEEP = `${STREAM} flags mask payloads method indices count`;
+const SURFACE = 'normals soup caps flip region mask attribute index';
+const IMAGE = 'luminance weights floor';
+const WHOLE = `1 iso isovalues labels allLabels ${SURFACE} cells dropDegenerate largestComponent positionOrigin`;
+const FIELD = 'points radii radius kind kernel margin grid resolution iso';
+const TEXTURE = 'texture format width height tiles slices channels buffer first';
+const OPTIONS = {
+    map: `${STREAM} out`, reduce: 'fold in length out', histogram: `${STREAM} bins edges lower upper weights out`,
+    scan: 'in length inclusive method fold out total start', compact: KEEP, partition: KEEP,
+    sort: 'keys length descending firstBit bitCount method sorted payloads indices offsets',
+    topK: 'keys length k smallest unsorted values indices payloads count',
+    expand: 'counts countKernel emitKernel params in length method source rank out total',
+    unique: 'in length values starts lengths count', field: FIELD, resolveField: FIELD,
+    surface: WHOLE, surfaceOnDevice: WHOLE, cells: '1 iso mask region',
+    surfaceEnqueue: `dims spacing origin direction volume iso isoBuffer isoIndex ${SURFACE} vertices vertexNormals ` +
+        'vertexValues indices triangleCells counts',
+    imageMeasure: `image ${IMAGE} region what histogramLow binLog2 mask maskWidth maskHeight stats`,
+    imageMips: `in ${IMAGE} filter levels lastAlone logLuminance out`,
+    imageExpose: 'stats state by clip percentile ev100 key bias evMin evMax speedUp speedDown seconds reset',
+    imageTonemap: 'in out state scale tone white', importTexture: TEXTURE, exportTexture: TEXTURE,
+};
+
+function refuseOthers(call, options, names) {
+    for (const name in options)
+        if (options[name] !== undefined && !names.split(' ').includes(name))
+            throw invalid(`${call}: there is no option ${name}; there are ${names.replace(/^1 /, '')}`);
+}
+for (const [call, names] of Object.entries(OPTIONS)) {
+    const { [call]: plain } = Trommel.prototype;
+    Trommel.prototype[call] = function (...given) {
+        refuseOthers(call, given[names.startsWith('1 ') ? 1 : 0], names);
+        return plain.apply(this, given);
+    };
 }
 
 Object.assign(Inside.prototype, {

@@ -1,12 +1,13 @@
 // The package in Node, where the CPU engine computes.
 
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
-import { Trommel, TrommelError } from '../../../build/web/package/index.js';
+import { Trommel, TrommelError } from '../../../build/web/package/node.js';
 
 // A mesh file of the native command's: counts, positions and indices of a binary PLY.
 function readPly(bytes) {
@@ -40,7 +41,7 @@ function assertSameMesh(assert, mesh, native) {
 }
 
 export default async function (t) {
-    const index = root => join(root, 'build/web/package/index.js');
+    const index = root => join(root, 'build/web/package/node.js');
     const inNode = async (root, flags, program) => (await promisify(execFile)(process.execPath,
         [...flags, '--input-type=module', '-e', `import { Trommel } from '${index(root)}';\n${program}`])).stdout;
 
@@ -351,6 +352,57 @@ export default async function (t) {
         subdivider.destroy();
         assert.throws(() => subdivider.uniform({ levels: 1 }), { status: 'INVALID_HANDLE' });
         library.close();
+    });
+
+    await t.test('a picture is exposed by one call, as by its steps', async ({ assert }) => {
+        const width = 31, height = 17, data = Float32Array.from({ length: 3 * width * height }, (_, i) => 0.01 * 1.01 ** i);
+        const t = await Trommel.create(null, { threads: 1 });
+        const shown = t.expose({ data, width, height }, { tone: 'hable', by: 'median', bias: 1 });
+        const sizes = t.imageSizes(), image = { buffer: t.buffer({ type: 'f32', count: data.length, data }), width, height, channels: 3 };
+        const stats = t.buffer({ type: 'u32', count: sizes.stats }), state = t.buffer({ type: 'f32', count: sizes.state });
+        const out = t.buffer({ type: 'u8x4', count: width * height });
+        t.imageMeasure({ image, stats });
+        t.imageExpose({ stats, state, by: 'median', bias: 1, reset: true });
+        t.imageTonemap({ in: image, out: { buffer: out, width, height, channels: 4, srgb: true }, state, tone: 'hable' });
+        assert.deepEqual(Array.from(shown), Array.from(out.read()));
+        assert.ok(new Set(shown).size > 50);
+        t.close();
+    });
+
+    await t.test('options that there are not are refused, and all that there are have a type', async ({ assert, root }) => {
+        const t = await Trommel.create(null, { threads: 1 }), data = new Float32Array(8);
+        assert.throws(() => t.surface({ data, dims: [2, 2, 2] }, { isovalue: 3 }), /^TrommelError: surface: there is no option isovalue; there are iso /);
+        assert.throws(() => t.buffer({ type: 'f32', count: 1, size: 3 }), /buffer: there is no option size/);
+        await assert.rejects(Trommel.create(null, { thread: 1 }), /Trommel\.create: there is no option thread;/);
+        const types = readFileSync(join(root, 'packages/trommel/index.d.ts'), 'utf8');
+        for (const call of ['map', 'reduce', 'histogram', 'scan', 'compact', 'partition', 'sort', 'topK', 'expand', 'unique', 'field', 'resolveField',
+            'surfaceEnqueue', 'imageMeasure', 'imageMips', 'imageExpose', 'imageTonemap', 'importTexture', 'exportTexture'])
+            assert.throws(() => t[call]({ nonsense: 1 }), error => {
+                const names = /there is no option nonsense; there are (.*)$/.exec(error.message)[1].split(' ');
+                return names.every(name => new RegExp(`\\b${name}\\??: `).test(types));
+            });
+        t.close();
+    });
+
+    await t.test('types hold without those of a browser, and of buffers are their arrays', async ({ assert, folder }) => {
+        const place = join(folder, 'types');
+        mkdirSync(join(place, 'node_modules/trommel'), { recursive: true });
+        for (const file of ['index.d.ts', 'package.json'])
+            cpSync(join(folder, '../package', file), join(place, 'node_modules/trommel', file));
+        writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
+        writeFileSync(join(place, 'program.ts'), `import { Trommel } from 'trommel';
+            const t = await Trommel.create(null, { threads: 1, locate: file => '/x/' + file });
+            export const a: Float32Array = t.buffer({ type: 'f32x3', count: 4 }).read();
+            export const b: Uint32Array = await t.buffer(new Uint32Array(3)).readAsync();
+            t.compact({ flags: t.buffer(new Uint8Array(3)), payloads: [{ in: t.buffer(a), out: t.buffer({ type: 'f32', count: 12 }) }] });
+            // @ts-expect-error there is no such option
+            t.surface({ data: a, dims: [1, 1, 1] }, { isovalue: 3 });
+            // @ts-expect-error its elements are floats
+            export const c: Float64Array = t.buffer(a).read();`);
+        const tsc = createRequire(join(folder, 'index.js')).resolve('typescript/package.json').replace('package.json', 'bin/tsc');
+        for (const lib of ['es2022', 'es2022,dom'])
+            await promisify(execFile)(process.execPath, [tsc, '--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--module', 'nodenext',
+                '--types', '', '--lib', lib, 'program.ts'], { cwd: place }).catch(error => assert.fail(error.stdout));
     });
 
     await t.test('mistakes are exceptions, and change nothing', async ({ assert, root }) => {

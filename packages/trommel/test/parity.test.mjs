@@ -2,7 +2,7 @@
 // cameras, trees that move and are kept. On the CPU engine in Node and on WebGL 2 in a browser, against references of
 // plain JavaScript.
 
-import { Trommel } from '../../../build/web/package/index.js';
+import { Trommel } from '../../../build/web/package/node.js';
 
 // Each is sent to a page as text: it uses what it gets alone, and returns what JSON holds.
 
