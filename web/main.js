@@ -4,7 +4,8 @@
 // A panel is a module panels/NAME.js:
 //     export default { id, title, create(host, app) }
 // create gets an empty section, and is called when the panel is first shown. It returns
-//     { show(), hide(), frame?(seconds), contextLost?(), contextRestored?() }
+//     { show(), hide(), frame?(seconds), picture?(), apply?(settings), contextLost?(), contextRestored?() }
+// apply gets what an address says that was followed since. picture draws what is shown now, where frame may not.
 // frame is called once for each app.requestFrame() while the panel is shown, with the seconds since
 // the page began. contextLost and contextRestored come whether it is shown or not; app.gl's
 // objects are gone at the first, and app.trommel is a new promise at the second.
@@ -204,13 +205,24 @@ const app = {
     },
     // What a link to this page says after #PANEL/, as URLSearchParams: for the panel being created.
     settings() {
-        return new URLSearchParams(creating.id === linked?.id ? location.hash.split("/")[1] ?? "" : "");
+        return new URLSearchParams(creating.settings ?? "");
     },
     // Puts the shown panel's settings into the page's address, so that it can be sent to others.
     keepSettings(settings) {
-        const text = new URLSearchParams(settings).toString();
-        shown.settings = text ? `/${text}` : "";
-        history.replaceState(null, "", `#${shown.id}${shown.settings}`);
+        shown.settings = new URLSearchParams(settings).toString();
+        if (location.hash || shown.settings)
+            history.replaceState(null, "", addressOf(shown));
+    },
+    // The picture that is shown, at twice its size, as a PNG file.
+    async savePicture(name) {
+        const { width, height } = canvas, { instance } = shown;
+        Object.assign(canvas, { width: 2 * width, height: 2 * height });
+        (instance.picture ?? (() => instance.frame(performance.now() / 1000))).call(instance);
+        const blob = new Promise((resolve) => canvas.toBlob(resolve, "image/png")); // of this moment
+        Object.assign(canvas, { width, height });
+        app.requestFrame();
+        const { download } = await import("./lib/files.js");
+        download(await blob, `${name}.png`);
     },
     // handler() is called after colours have changed; read them from computed styles.
     onTheme(handler) {
@@ -230,7 +242,7 @@ for (const panel of panels) {
     panel.tab.role = "tab";
     panel.tab.textContent = panel.title;
     panel.tab.setAttribute("aria-controls", `panel-${panel.id}`);
-    panel.tab.onclick = () => select(panel);
+    panel.tab.onclick = () => go(panel);
     element("tabs").append(panel.tab);
 
     panel.host = document.createElement("section");
@@ -257,7 +269,7 @@ element("tabs").onkeydown = (event) => {
     const next = Number.isFinite(step) ? (at + step + panels.length) % panels.length
                                        : step < 0 ? 0 : panels.length - 1;
     panels[next].tab.focus();
-    select(panels[next]);
+    go(panels[next]);
 };
 
 async function select(panel) {
@@ -272,8 +284,6 @@ async function select(panel) {
     }
     panel.tab.scrollIntoView({ block: "nearest", inline: "center" });
     document.title = panel.id === "surface" ? "Trommel" : `${panel.title}: Trommel`;
-    if (fromHash() !== panel)
-        history.replaceState(null, "", `#${panel.id}${panel.settings ?? ""}`);
     try {
         panel.module ??= import(`./panels/${panel.id}.js`);
         const { default: made } = await panel.module;
@@ -296,12 +306,26 @@ function fromHash() {
     const id = location.hash.slice(1).split("/")[0];
     return panels.find((panel) => panel.id === id);
 }
-const linked = fromHash();
-addEventListener("hashchange", () => {
-    const panel = fromHash();
-    if (panel)
-        select(panel);
-});
+const addressOf = ({ id, settings }) => `#${id}${settings ? `/${settings}` : ""}`;
+
+// As a step of the visitor's, from which Back leads back.
+function go(panel) {
+    if (panel === shown)
+        return;
+    history.pushState(null, "", addressOf(panel));
+    select(panel);
+}
+
+// To what the address says: at the start, by Back and Forward, or pasted into it.
+function follow() {
+    const panel = fromHash() ?? panels[0];
+    panel.settings = location.hash.split("/").slice(1).join("/");
+    if (location.hash && !fromHash())
+        history.replaceState(null, "", addressOf(panel));
+    panel.instance?.apply?.(new URLSearchParams(panel.settings));
+    select(panel);
+}
+addEventListener("popstate", follow);
 
 // ---- dropped files -------------------------------------------------------------------------------
 
@@ -337,5 +361,9 @@ addEventListener("drop", (event) => {
 
 // ---- start ---------------------------------------------------------------------------------------
 
+// Built sites have a list of their files, and work without a network (offline.js).
+if (document.documentElement.dataset.offline !== undefined)
+    navigator.serviceWorker?.register("offline.js").catch(() => {}); // not everywhere: it works with one, then
+
 applyTheme(storedTheme());
-select(fromHash() ?? panels[0]);
+follow();

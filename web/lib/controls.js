@@ -1,5 +1,5 @@
 // The controls of a panel: plain form elements with names, built from JavaScript. help: a line for who does not know
-// the name.
+// the name. link: what a link to the panel calls it (link.js).
 
 export function make(tag, properties = {}, ...children) {
     const element = document.createElement(tag);
@@ -26,12 +26,15 @@ export function fileChooser({ onFiles, ...properties }) {
     return { input, button: make("button", { type: "button", className: "button file", onclick: () => input.click(), ...properties }) };
 }
 
+const linked = (input, link) => link && (input.dataset.link = link);
+
 let controls = 0;
 const nextId = () => `control-${++controls}`;
 
 // A slider with its value beside the name. Returns {element, input, value, set(value), limits(min, max, step)}.
-export function slider({ name, help = "", min, max, step, value, text = String, onInput }) {
+export function slider({ name, help = "", link, min, max, step, value, text = String, onInput }) {
     const input = make("input", { type: "range", id: nextId(), min, max, step });
+    linked(input, link);
     const output = make("output");
     output.setAttribute("for", input.id);
     const element = make("div", { className: "row", title: help }, make("label", { htmlFor: input.id, textContent: name }), output, input);
@@ -65,14 +68,15 @@ export function slider({ name, help = "", min, max, step, value, text = String, 
 }
 
 // Radio buttons side by side; choices are [value, text, help or none]. Returns {element, value, set(value), inputs}.
-export function segmented({ name, help = "", choices, value, onInput }) {
+export function segmented({ name, help = "", link, choices, value, onInput }) {
     const group = nextId();
     const legend = make("legend", { textContent: name, className: "unseen" });
     const inputs = new Map();
     const set = make("fieldset", { className: "segmented wide" }, legend);
     for (const [choice, text, title = ""] of choices) {
         const input = make("input", { type: "radio", name: group, value: choice, checked: choice === value });
-        input.addEventListener("change", () => onInput(choice));
+        linked(input, link);
+        input.addEventListener("change", () => input.checked && onInput(choice));
         inputs.set(choice, input);
         set.append(make("label", { title }, input, make("span", { textContent: text })));
     }
@@ -93,8 +97,9 @@ export function segmented({ name, help = "", choices, value, onInput }) {
     };
 }
 
-export function toggle({ name, help = "", value, onInput }) {
+export function toggle({ name, help = "", link, value, onInput }) {
     const input = make("input", { type: "checkbox", role: "switch", checked: value });
+    linked(input, link);
     input.addEventListener("change", () => onInput(input.checked));
     return { element: make("label", { className: "switch", title: help }, input, name), input };
 }

@@ -25,11 +25,13 @@ void main()
     vec3 to_eye = normalize(eye - world);
 #ifdef SMOOTH
     vec3 n = normalize(normal);
+    const float lean = -0.25; // so far these point away at the rim of what is seen from before
 #else
     vec3 n = normalize(cross(dFdx(world), dFdy(world)));
+    const float lean = 0.0;
 #endif
     // Open surfaces are seen from behind too, where they are lit alike and darker.
-    bool behind = dot(n, to_eye) < 0.0;
+    bool behind = dot(n, to_eye) < lean;
     n = behind ? -n : n;
 
     // Lights go with the eye: a warm one over the left shoulder and a cold one from behind.
@@ -54,7 +56,7 @@ void main()
     vec3 shine = normalize(key + to_eye);
     float gloss = max(dot(n, shine), 0.0);
     vec3 lit = base * light + vec3(1.0, 0.95, 0.9) * (0.10 * pow(gloss, 18.0) + 0.22 * pow(gloss, 90.0));
-    lit += sky * grazing * 0.35;
+    lit += sky * grazing * 0.18;
     lit = behind ? lit * 0.45 : lit;
 
     vec3 width = max(fwidth(corner), 1e-6);

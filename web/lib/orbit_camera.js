@@ -63,6 +63,18 @@ export class OrbitCamera {
         this.onChange();
     }
 
+    // Where it goes, for a link.
+    get text() {
+        return MOVED.map((name) => Number(this.wanted[name].toFixed(3))).join(",");
+    }
+    set text(text) {
+        const numbers = text.split(",").map(Number);
+        if (numbers.length === MOVED.length && numbers.every(Number.isFinite))
+            MOVED.forEach((name, k) => (this[name] = this.wanted[name] = numbers[k]));
+        this.wanted.distance = this.distance = Math.min(ZOOM_LIMITS[1], Math.max(ZOOM_LIMITS[0], this.distance));
+        this.onChange?.();
+    }
+
     home() {
         const { yaw } = this;
         this.reset();

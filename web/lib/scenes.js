@@ -1,5 +1,6 @@
 // Moving point clouds, for the surface panel. Each is made by create(seed), moves on by step(seconds),
 // and is the same for the same seed and the same steps. Points stay within the box from -1 to 1, y up.
+// Those that are a function of time have at(seconds), too.
 //     count, positions (x y z of each), radii (of each, or null: all have radius), radius
 import { FLOOD_AT_REST } from "./flood.js";
 
@@ -56,6 +57,10 @@ function swarm(seed) {
             p[3 * i + 1] = 0.3 * Math.sin(0.97 * t + 0.6) + 0.08 * Math.cos(1.7 * t) + at[1];
             p[3 * i + 2] = 0.46 * Math.cos(0.53 * t + 0.3) + at[2] - flutter;
         });
+    };
+    made.at = (seconds) => {
+        made.time = seconds;
+        made.step(0);
     };
     made.step(0);
     return made;
@@ -162,6 +167,10 @@ function dancer(seed) {
                 const t = k / (balls - 1);
                 put(mix(from, to, t), first + (last - first) * t);
             }
+    };
+    made.at = (seconds) => {
+        made.time = seconds;
+        made.step(0);
     };
     made.step(0);
     return made;

@@ -39,7 +39,20 @@ class CollisionPanel extends MeshPanel {
         for (const end of ["pointerup", "pointercancel"])
             this.stage.addEventListener(end, () => (this.held = null));
         this.stage.addEventListener("keydown", (event) => this.key(event));
-        this.begin();
+        this.begin({
+            at: {
+                get: () => this.place.map((x) => Number(x.toFixed(3))).join(","),
+                set: (text) => {
+                    const place = text.split(",").map(Number);
+                    if (place.length !== 3 || !place.every(Number.isFinite))
+                        return;
+                    this.place = [0, 0, 0];
+                    this.push(place);
+                    this.tellPose();
+                    this.change();
+                },
+            },
+        });
     }
 
     build() {
@@ -53,21 +66,22 @@ class CollisionPanel extends MeshPanel {
         this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh.";
         this.choices = {};
         const choose = (side, name) => (this.choices[side] = segmented({
-            name, choices: SHAPES, value: side === "a" ? "knot" : "torus", onInput: (value) => this.setMesh(side, value),
+            name, link: side, choices: SHAPES, value: side === "a" ? "knot" : "torus", onInput: (value) => this.setMesh(side, value),
         })).element;
         const changed = () => this.change();
-        this.turn = slider({ name: "Turn the second", min: -180, max: 180, step: 1, value: 23, text: (v) => `${v}°`,
+        this.turn = slider({ name: "Turn the second", link: "turn", min: -180, max: 180, step: 1, value: 23, text: (v) => `${v}°`,
                              onInput: (value) => { this.yaw = (value * Math.PI) / 180; this.spinning(false); changed(); } });
         this.apart = slider({ name: "Push it aside", min: -1.6, max: 1.6, step: 0.01, value: START[0], text: (v) => v.toFixed(2),
                               onInput: (value) => { this.place[0] = value; changed(); } });
-        const spin = toggle({ name: "Turn by itself", value: this.spins, onInput: (value) => this.spinning(value) });
-        const wire = toggle({ name: "Wireframe", value: false, onInput: (value) => { this.wire = value; this.app.requestFrame(); } });
+        const spin = toggle({ name: "Turn by itself", link: "spin", value: this.spins, onInput: (value) => this.spinning(value) });
+        const wire = toggle({ name: "Wireframe", link: "wire", value: false, onInput: (value) => { this.wire = value; this.app.requestFrame(); } });
         this.spinSwitch = spin.input;
         const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB, as the second mesh. Files stay in this page.");
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Collision" }),
             choose("a", "First mesh"), choose("b", "Second mesh"), file.button, file.input, make("hr"),
             this.turn.element, this.apart.element, make("div", { className: "switches" }, spin.element, wire.element), make("hr"),
+            this.pictureButton("collision"),
             make("small", { className: "muted", textContent: "Pairs are exact: what floats cannot decide is settled by exact arithmetic, so nothing that touches is missed and nothing is made up." }));
         this.controls.ariaLabel = "Collision";
         this.host.append(this.stage, this.controls);
@@ -170,6 +184,7 @@ class CollisionPanel extends MeshPanel {
     }
 
     tellPose() {
+        this.link?.keep();
         const degrees = (this.yaw * 180) / Math.PI;
         this.turn.set(Math.round(degrees - 360 * Math.round(degrees / 360)));
         this.apart.set(this.place[0].toFixed(2));

@@ -2,6 +2,7 @@
 // histogram, and the exposure that follows from them, live.
 
 import { notOpened, only } from "../lib/files.js";
+import { Link } from "../lib/link.js";
 import { ExposurePicture, STATE, demoPicture } from "./exposure_picture.js";
 
 const TONES = [
@@ -123,7 +124,14 @@ class ExposurePanel {
         this.find(".adapt").addEventListener("click", () => this.adapt());
         app.onFiles((files) => this.open(files));
         new ResizeObserver(() => app.requestFrame()).observe(this.find(".stage"));
+        for (const input of this.find("form").querySelectorAll("select, [type=range], [type=radio]"))
+            input.dataset.link = (input.name || input.id).replace("exposure-", "");
+        this.link = new Link(app, this.find("form"));
         this.showControls();
+    }
+
+    apply(settings) {
+        this.link.apply(settings);
     }
 
     async show() {

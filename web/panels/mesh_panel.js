@@ -3,6 +3,7 @@
 // adds open(files), readColors() and frame(seconds).
 import { fileChooser, make } from "../lib/controls.js";
 import { notOpened, only } from "../lib/files.js";
+import { Link } from "../lib/link.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { Remote } from "../lib/remote.js";
 
@@ -20,11 +21,17 @@ export class MeshPanel {
         this.last = 0;
     }
 
-    // Once the panel is built.
-    begin() {
+    // Once the panel is built. others: what its link names beside the controls and the view.
+    begin(others = {}) {
+        this.link = new Link(this.app, this.controls, {
+            view: { get: () => this.viewText(), set: (text) => (this.camera.text = text) }, ...others,
+        });
         this.app.onFiles((files) => this.open(files));
         this.app.onTheme(() => this.readColors());
-        this.camera.attach(this.stage, () => this.app.requestFrame());
+        this.camera.attach(this.stage, () => {
+            this.app.requestFrame();
+            this.link.keep();
+        });
         new ResizeObserver(() => this.centre()).observe(this.stage);
         this.readColors();
     }
@@ -56,6 +63,20 @@ export class MeshPanel {
         } catch (error) {
             throw notOpened(file.name, error);
         }
+    }
+
+    // A view that turns by itself is none to send.
+    viewText() {
+        this.firstView ??= this.camera.text;
+        return this.camera.turns ? this.firstView : this.camera.text;
+    }
+
+    apply(settings) {
+        this.link.apply(settings);
+    }
+
+    pictureButton(name) {
+        return make("button", { type: "button", className: "button", textContent: "Save the picture", onclick: () => this.app.savePicture(name) });
     }
 
     centre() {

@@ -43,28 +43,28 @@ class SubdivisionPanel extends MeshPanel {
             make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer" })));
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back.";
         const changed = () => this.change();
-        this.shape = segmented({ name: "Mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
+        this.shape = segmented({ name: "Mesh", link: "mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
                                  onInput: (value) => this.setShape(value) });
-        const how = segmented({ name: "Split", choices: [["adaptive", "Where it bends", "Edges that turn more than the angle"], ["pixels", "As seen", "Edges longer than so many pixels"], ["uniform", "Everywhere", "Each triangle into four, level by level"]], value: this.how,
+        const how = segmented({ name: "Split", link: "split", choices: [["adaptive", "Where it bends", "Edges that turn more than the angle"], ["pixels", "As seen", "Edges longer than so many pixels"], ["uniform", "Everywhere", "Each triangle into four, level by level"]], value: this.how,
                                 onInput: (value) => { this.how = value; this.showRows(); changed(); } });
         // The angle falls by half for each two steps of the slider.
-        this.fine = slider({ name: "Adaptivity", min: 0, max: 12, step: 1, value: 6, onInput: changed,
+        this.fine = slider({ name: "Adaptivity", link: "fine", min: 0, max: 12, step: 1, value: 6, onInput: changed,
                              text: (value) => `edges turn ${this.angleOf(value).toFixed(1)}° at most` });
-        this.pixels = slider({ name: "Edges", min: 2, max: 40, step: 1, value: 10, onInput: changed,
+        this.pixels = slider({ name: "Edges", link: "pixels", min: 2, max: 40, step: 1, value: 10, onInput: changed,
                                text: (value) => `${value} pixels at most` });
-        this.levels = slider({ name: "Levels", min: 0, max: LEVELS_MOST, step: 1, value: 3, onInput: changed });
-        const limit = toggle({ name: "Limit surface", help: "Vertices where infinitely many levels would put them", value: this.limit, onInput: (value) => { this.limit = value; changed(); } });
+        this.levels = slider({ name: "Levels", link: "levels", min: 0, max: LEVELS_MOST, step: 1, value: 3, onInput: changed });
+        const limit = toggle({ name: "Limit surface", link: "limit", help: "Vertices where infinitely many levels would put them", value: this.limit, onInput: (value) => { this.limit = value; changed(); } });
         this.limitRow = limit.element;
         const redraw = (name) => (value) => { this[name] = value; this.app.requestFrame(); };
-        const wire = toggle({ name: "Wireframe", value: this.wire, onInput: redraw("wire") });
-        const cage = toggle({ name: "Mesh as given", help: "The coarse mesh around the smooth one", value: this.showsCage, onInput: redraw("showsCage") });
-        const turn = toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; this.app.requestFrame(); } });
+        const wire = toggle({ name: "Wireframe", link: "wire", value: this.wire, onInput: redraw("wire") });
+        const cage = toggle({ name: "Mesh as given", link: "cage", help: "The coarse mesh around the smooth one", value: this.showsCage, onInput: redraw("showsCage") });
+        const turn = toggle({ name: "Turn", link: "turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; this.app.requestFrame(); } });
         this.turnSwitch = turn.input;
         const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB. Files stay in this page.");
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Subdivision" }), this.shape.element, file.button, file.input, make("hr"),
             how.element, this.fine.element, this.pixels.element, this.levels.element, make("hr"),
-            make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element));
+            make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element), make("hr"), this.pictureButton("subdivision"));
         this.controls.ariaLabel = "Subdivision";
         this.host.append(this.stage, this.controls);
         this.showRows();

@@ -56,20 +56,17 @@ class SurfacePanel {
         this.autoSide = AUTO_FIRST;
 
         const settings = app.settings();
-        const valid = (name, values, otherwise) => (values.includes(settings.get(name)) ? settings.get(name) : otherwise);
-        this.resolution = valid("grid", RESOLUTIONS.map(([value]) => value), "auto");
-        this.normals = valid("normals", ["none", "forward", "central", "sobel"], "sobel");
-        this.mesh = valid("mesh", ["welded", "soup"], "welded");
-        this.colors = valid("colors", COLORS, "clay");
-        this.wire = settings.get("wire") === "1";
-        this.showsPoints = settings.get("points") === "1";
-        this.showsBox = settings.get("box") === "1";
+        this.usualView = this.camera.text;
+        this.readSettings(settings);
         this.build();
-        this.chooseSource(valid("scene", [...scenes, ENGINE].map(({ id }) => id), scenes[0].id), settings);
+        this.begins(settings);
 
         app.onFiles((dropped) => this.open(dropped));
         app.onTheme(() => this.readColors());
-        this.camera.attach(this.stage, () => app.requestFrame());
+        this.camera.attach(this.stage, () => {
+            app.requestFrame();
+            this.keep();
+        });
         this.stage.addEventListener("keydown", (event) => {
             if (event.key === " " && event.target === this.stage) {
                 event.preventDefault();
@@ -78,6 +75,58 @@ class SurfacePanel {
         });
         this.readColors();
         this.begin();
+    }
+
+    // ---- links -----------------------------------------------------------------------------------
+
+    readSettings(settings) {
+        const valid = (name, values, otherwise) => (values.includes(settings.get(name)) ? settings.get(name) : otherwise);
+        this.resolution = valid("grid", RESOLUTIONS.map(([value]) => value), "auto");
+        this.normals = valid("normals", ["none", "forward", "central", "sobel"], "sobel");
+        this.mesh = valid("mesh", ["welded", "soup"], "welded");
+        this.colors = valid("colors", COLORS, "clay");
+        this.wire = settings.get("wire") === "1";
+        this.showsPoints = settings.get("points") === "1";
+        this.showsBox = settings.get("box") === "1";
+        this.linkedScene = valid("scene", [...scenes, ENGINE].map(({ id }) => id), scenes[0].id);
+        this.camera.text = settings.get("view") ?? this.usualView;
+        if (settings.has("view"))
+            this.camera.turns = false;
+        if (settings.has("time"))
+            this.isPlaying = false;
+    }
+
+    // What an address says that was followed since.
+    apply(settings) {
+        this.readSettings(settings);
+        const { side, normals, mesh, colors } = this.choices;
+        for (const [choice, value] of [[side, this.resolution], [normals, this.normals], [mesh, this.mesh], [colors, this.colors]])
+            choice.set(value);
+        for (const [input, value] of [[this.wireSwitch, this.wire], [this.pointsSwitch, this.showsPoints], [this.boxSwitch, this.showsBox]])
+            input.checked = value;
+        this.play(settings.has("time") ? false : this.isPlaying);
+        this.begins(settings);
+    }
+
+    // With the scene or the file that a link names; "?url=" before the "#" does, too.
+    begins(settings) {
+        const url = settings.get("url") ?? new URLSearchParams(location.search).get("url");
+        this.chooseSource(this.linkedScene, settings);
+        if (url)
+            this.openAddress(url, settings).catch((error) => this.app.message(error.message, "error"));
+    }
+
+    async openAddress(url, settings) {
+        let answer;
+        try {
+            answer = await fetch(new URL(url, location.href));
+        } catch {
+            throw new Error(`${url} cannot be read. Its server must be there, and let other pages read it (CORS: it answers with Access-Control-Allow-Origin); or download the file and drop it here.`);
+        }
+        if (!answer.ok)
+            throw new Error(`${url} cannot be read: ${answer.status} ${answer.statusText}`);
+        const name = new URL(answer.url).pathname.split("/").pop() || "file";
+        await this.open([new File([await answer.blob()], name)], url, settings);
     }
 
     // ---- controls --------------------------------------------------------------------------------
@@ -144,19 +193,23 @@ class SurfacePanel {
             toggle({ name: "Box", value: this.showsBox, onInput: (value) => { this.showsBox = value; changed(); } }),
             toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; changed(); } }),
         ];
+        this.choices = { side: this.side, normals, mesh, colors };
+        this.wireSwitch = switches[0].input;
         this.pointsSwitch = switches[1].input;
         this.boxSwitch = switches[2].input;
         this.colorInputs = colors.inputs;
         this.turnSwitch = switches[3].input;
         this.saveButtons = ["ply", "stl", "glb"].map((format) =>
             make("button", { type: "button", className: "button", textContent: format.toUpperCase(), onclick: () => this.save(format) }));
+        const shot = make("button", { type: "button", className: "button", textContent: "PNG", title: "The picture, at twice its size",
+                                      onclick: () => this.app.savePicture(this.fileName()) });
         this.link = make("button", { type: "button", className: "button", textContent: "Copy a link to this view", onclick: () => this.copyLink() });
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Surface" }),
             this.scenesSet, this.fileButton, this.fileInput,
             make("hr"), this.iso.element, this.radius.element, this.side.element,
             make("hr"), normals.element, mesh.element, colors.element, make("div", { className: "switches" }, ...switches.map(({ element }) => element)),
-            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons), this.link,
+            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons, shot), this.link,
             make("small", { className: "muted" }, "Trommel computes with streams whose length depends on their data, and makes surfaces of points and volumes, each frame, on the graphics processor. ",
                 make("a", { href: "trommel/README.md", textContent: "The package" }), " · ", make("a", { href: "trommel/LICENSE", textContent: "MIT licence" })));
         this.controls.ariaLabel = "Surface";
@@ -177,6 +230,7 @@ class SurfacePanel {
     play(isPlaying) {
         this.isPlaying = isPlaying;
         this.playButton.textContent = isPlaying ? "Pause" : "Play";
+        this.keep();
         this.app.requestFrame();
     }
 
@@ -197,16 +251,21 @@ class SurfacePanel {
         };
         if (this.source?.isShipped)
             set("scene", this.source.id, scenes[0].id);
+        set("url", this.source?.url, undefined);
         set("grid", this.resolution, "auto");
         set("normals", this.normals, "sobel");
         set("mesh", this.mesh, "welded");
         set("colors", this.colors, "clay");
         for (const [name, value] of [["wire", this.wire], ["points", this.showsPoints], ["box", this.showsBox]])
             set(name, value ? "1" : "0", "0");
-        if (this.source?.isShipped) {
-            set("iso", this.iso.value, this.source.iso);
+        if (this.source?.isShipped || this.source?.url) {
+            set("iso", this.iso.value, this.usualIso);
             set("radius", this.radius.value, 1);
         }
+        if (!this.camera.turns)
+            set("view", this.camera.text, this.usualView);
+        if (!this.isPlaying && this.source?.cloud?.at)
+            set("time", this.source.cloud.time.toFixed(3), this.startTime);
         // Not with each pixel that a slider moves: browsers refuse too many.
         clearTimeout(this.keeping);
         this.keeping = setTimeout(() => this.isShown && this.app.keepSettings(settings), 300);
@@ -217,7 +276,7 @@ class SurfacePanel {
         await new Promise((resolve) => setTimeout(resolve, 320));
         try {
             await navigator.clipboard.writeText(location.href);
-            this.app.message(this.source?.isShipped ? "The link is in the clipboard." : "The link is in the clipboard. Your file stays here: the link shows a scene of the page's.", "good");
+            this.app.message(this.source?.isShipped || this.source?.url ? "The link is in the clipboard." : "The link is in the clipboard. Your file stays here: the link shows a scene of the page's.", "good");
         } catch {
             this.app.message(`The browser gives no access to the clipboard. The link is ${location.href}`);
         }
@@ -250,7 +309,8 @@ class SurfacePanel {
             this.useSource({ ...volumeSource(this.engine), ...ENGINE, isShipped: true }, settings);
     }
 
-    async open(dropped) {
+    // url: from where the file comes.
+    async open(dropped, url, settings = new URLSearchParams()) {
         const file = files.only(dropped);
         this.wanted = file;
         let loaded;
@@ -266,7 +326,7 @@ class SurfacePanel {
         for (const input of this.sceneInputs.values())
             input.checked = false;
         this.tellFile(file.name);
-        this.useSource(loaded.kind === "volume" ? volumeSource(loaded) : pointSource(loaded), new URLSearchParams());
+        this.useSource({ ...(loaded.kind === "volume" ? volumeSource(loaded) : pointSource(loaded)), url }, settings);
         this.app.message(loaded.kind === "volume" ? `${file.name}: ${loaded.dims.join(" × ")} samples of ${loaded.type}`
                                                   : `${file.name}: ${counted(loaded.count, "point")}`, "good");
     }
@@ -276,8 +336,14 @@ class SurfacePanel {
         const isVolume = source.kind === "volume";
         const [low, high] = isVolume ? source.range : [0.02, 2.2 * source.iso];
         this.iso.limits(low, high, isVolume && source.isWhole ? 1 : (high - low) / 1000);
-        const asked = Number.parseFloat(settings.get("iso"));
-        this.iso.set(asked >= low && asked <= high ? asked : source.iso);
+        const asked = Number.parseFloat(settings.get("iso")), time = Number.parseFloat(settings.get("time"));
+        this.iso.set(source.iso);
+        this.usualIso = this.iso.value; // as the slider has it
+        if (asked >= low && asked <= high)
+            this.iso.set(asked);
+        this.startTime = source.cloud?.time?.toFixed(3);
+        if (Number.isFinite(time))
+            source.cloud?.at?.(time);
         const radius = Number.parseFloat(settings.get("radius"));
         this.radius.set(radius >= 0.5 && radius <= 2 ? radius : 1);
         this.radius.element.hidden = source.kind !== "points";
@@ -734,6 +800,11 @@ class SurfacePanel {
         gl.flush();
     }
 
+    // For a file.
+    picture() {
+        this.draw(this.isOnDevice);
+    }
+
     draw(isOnDevice) {
         const { renderer, arrays, source, look, canvas } = this;
         const { width, height } = canvas;
@@ -796,15 +867,18 @@ class SurfacePanel {
 
     // ---- files to keep ---------------------------------------------------------------------------
 
+    fileName() {
+        return this.source.title.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replace(/\.[a-z0-9.]*$/, "");
+    }
+
     async save(format) {
-        const { source } = this;
         const surface = this.surfaceOptions();
         for (const button of this.saveButtons)
             button.disabled = true;
         try {
             const what = { surface, format, ...(await this.wholeSource()) };
             const { bytes, triangleCount } = await files.save(what);
-            files.download(bytes, `${source.title.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replace(/\.[a-z0-9.]*$/, "")}.${format}`);
+            files.download(bytes, `${this.fileName()}.${format}`);
             this.app.message(`Saved ${counted(triangleCount, "triangle")}, ${numberText(Math.ceil(bytes.length / 1000))} kB.`, "good");
         } catch (error) {
             this.app.message(`The mesh cannot be saved: ${error.message}`, "error");

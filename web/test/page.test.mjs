@@ -1,4 +1,6 @@
 // The page's shell: tabs, colours, messages.
+import { join } from "node:path";
+import { serve } from "../../scripts/web-serve.mjs";
 import { picture } from "./pixels.mjs";
 
 const PANELS = ["Surface", "Compaction", "Exposure", "Collision", "Subdivision", "Device"];
@@ -34,6 +36,90 @@ export default async function (t) {
         await page.evaluate(() => (location.hash = "#collision"));
         await page.locator("#panel-collision").waitFor();
         assert.equal(await shown(), "Collision");
+    });
+
+    await t.test("Back and Forward walk the panels; an address in an open tab is followed", async ({ open, assert }) => {
+        const page = await open("", { viewport: { width: 840, height: 540 }, reducedMotion: "reduce" });
+        const shown = () => page.locator('[role=tab][aria-selected="true"]').textContent();
+        assert.equal(await page.evaluate(() => location.hash), "", "nothing was changed");
+        for (const name of ["Subdivision", "Collision"])
+            await page.getByRole("tab", { name }).click();
+        await page.goBack();
+        assert.equal(await shown(), "Subdivision");
+        await page.goBack();
+        assert.equal(await shown(), "Surface");
+        await page.goForward();
+        assert.equal(await shown(), "Subdivision");
+
+        const paste = (hash) => page.evaluate((text) => (location.hash = text), hash);
+        await paste("#subdivision/split=uniform&levels=2&wire=0&view=1.5,0.3,3,0,0.1,0");
+        await page.waitForFunction(() => document.querySelector(".panel-subdivision [data-link=split]:checked")?.value === "uniform");
+        await page.waitForFunction(() => document.querySelector(".panel-subdivision .pipeline li:last-child b").textContent === "2");
+        assert.ok(!(await page.getByRole("switch", { name: "Wireframe" }).and(page.locator(":visible")).isChecked()));
+        await paste("#subdivision");
+        await page.waitForFunction(() => document.querySelector(".panel-subdivision [data-link=split]:checked").value === "adaptive");
+        await paste("#surface/scene=swarm&grid=64&normals=central&time=5&view=2,0.1,4,0,0,0");
+        await page.waitForFunction(() => document.querySelector(".panel-surface [value=swarm]")?.checked);
+        assert.ok(await page.getByRole("radio", { name: "Central" }).isChecked());
+        assert.equal(await page.textContent(".play button"), "Play");
+        await paste("#nonsense");
+        await page.waitForFunction(() => location.hash.startsWith("#surface"));
+        assert.equal(await shown(), "Surface");
+    });
+
+    await t.test("a built site works without a network once it was opened", async ({ open, root, assert }) => {
+        const server = await serve({ folder: join(root, "build/web/site") });
+        const page = await open("test/blank.html", { allow: /ERR_|Failed to load|fetch/, viewport: { width: 840, height: 540 } });
+        try {
+            await page.goto(server.url);
+            await page.evaluate(() => navigator.serviceWorker.ready);
+            await page.waitForFunction(() => navigator.serviceWorker.controller, null, { timeout: 60_000 });
+        } finally {
+            await server.close();
+        }
+        await page.reload();
+        await page.waitForFunction(() => /[1-9]/.test(document.querySelector(".pipeline li:last-child b")?.textContent ?? ""), null, { timeout: 60_000 });
+        for (const name of PANELS) {
+            await page.getByRole("tab", { name }).click();
+            await page.locator(`#panel-${name.toLowerCase()} *`).first().waitFor({ state: "attached" });
+        }
+        await page.locator(".device .paths").waitFor();
+        assert.equal(await page.locator("#alerts .message").count(), 0);
+    });
+
+    await t.test("each panel's settings stand in its address, and come back from there", async ({ open, assert }) => {
+        const options = { viewport: { width: 1000, height: 640 }, reducedMotion: "reduce" };
+        for (const [panel, set, link] of [
+            ["exposure", async (page) => {
+                await page.selectOption("#exposure-tone", "hable");
+                await page.locator("#exposure-bias").fill("1.5");
+            }, "tone=hable&bias=1.5"],
+            ["collision", async (page) => {
+                await page.locator(".panel-collision [data-link=b][value=sphere]").check({ force: true });
+                await page.locator(".panel-collision .stage").press("d");
+            }, /^b=sphere&(turn=23&)?at=/],
+            ["subdivision", async (page) => {
+                await page.locator(".panel-subdivision [data-link=mesh][value=knot]").check({ force: true });
+                await page.locator(".panel-subdivision .stage").press("ArrowLeft");
+            }, /^mesh=knot&view=/],
+        ]) {
+            const page = await open(`#${panel}`, options);
+            await page.locator(`.panel-${panel} [data-link]`).first().waitFor({ state: "attached" });
+            await page.waitForTimeout(500);
+            await set(page);
+            await page.waitForFunction((name) => location.hash.startsWith(`#${name}/`), panel);
+            await page.waitForTimeout(600);
+            const hash = await page.evaluate(() => decodeURIComponent(location.hash)), text = hash.slice(panel.length + 2);
+            if (typeof link === "string")
+                assert.equal(text, link);
+            else
+                assert.match(text, link);
+            const values = (one) => one.locator(`.panel-${panel} [data-link]`).evaluateAll((all) => all.map(({ value, checked }) => `${value} ${checked}`));
+            const other = await open(hash, options);
+            await other.locator(`.panel-${panel} [data-link]`).first().waitFor({ state: "attached" });
+            await other.waitForTimeout(500);
+            assert.deepEqual(await values(other), await values(page));
+        }
     });
 
     await t.test("light and dark, as the system or as chosen", async ({ open, assert }) => {

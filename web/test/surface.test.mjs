@@ -444,6 +444,28 @@ export default async function (t) {
         assert.ok(difference(host, device) < 0.1 * share(device, isBone), `${difference(host, device)} of the stage differs`);
     });
 
+    await t.test("a link is the view: place, moment and a file by its address; and the picture is saved", async ({ open, assert }) => {
+        const options = { viewport: SMALL, colorScheme: "dark", reducedMotion: "reduce" };
+        const page = await openPanel(open, "#surface/scene=swarm&grid=64&time=12.5&view=1.2,0.4,3.5,0.1,0,0", options);
+        const first = await stillness(page);
+        await page.locator(".stage").press("ArrowRight");
+        await page.waitForFunction(() => !location.hash.includes("view=1.2%2C"));
+        assert.ok(difference(first, await stillness(page)) > 0.005, "turned");
+        const other = await openPanel(open, "#surface/scene=swarm&grid=64&time=12.5&view=1.2,0.4,3.5,0.1,0,0", options);
+        assert.ok(difference(first, await stillness(other)) < 0.004, "the same view");
+
+        const download = page.waitForEvent("download");
+        await page.getByRole("button", { name: "PNG", exact: true }).click();
+        const png = await readFile(await (await download).path()), canvas = await page.locator(".stage-canvas").boundingBox();
+        assert.equal(png.toString("latin1", 1, 4), "PNG");
+        assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [2 * canvas.width, 2 * canvas.height]);
+
+        const far = await open("#surface/url=data%2Fengine_256x256x128_uint8.raw.gz", options);
+        await far.getByText("engine_256x256x128_uint8.raw.gz: 256 × 256 × 128 samples of u8").waitFor({ timeout: 60 * SECONDS });
+        const missing = await open("#surface/url=nowhere.nrrd", { ...options, allow: /404/ });
+        await missing.getByText("nowhere.nrrd cannot be read: 404").waitFor();
+    });
+
     await t.test("a link carries the settings; a phone's width", async ({ open, shot, assert }) => {
         const page = await openPanel(open, "#surface/scene=water&grid=64&normals=central&colors=normals&wire=1&iso=0.6",
                                      { viewport: { width: 390, height: 780 }, colorScheme: "dark", hasTouch: true });
