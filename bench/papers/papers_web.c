@@ -12,7 +12,8 @@
 /* request.name: of a kernel above. */
 EMSCRIPTEN_KEEPALIVE int web_page_kernel(tml_context *tml)
 {
-    static const tml_kernel *const kernels[] = {TML_USE(flood_start), TML_USE(flood_velocity), TML_USE(flood_position)};
+    static const tml_kernel *const kernels[] = {TML_USE(flood_start), TML_USE(flood_velocity),
+                                                TML_USE(flood_position)};
     (void)tml;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         if (!strcmp(kernels[k]->name, text(request.name))) {

@@ -6,6 +6,7 @@
  * p.u: samples along a side of the field, whose cube goes from -1 to 1; numbers of particles along x and z at the start.
  *
  * After: Monaghan: Simulating Free Surface Flows with SPH. 1994, with the slope of samples in place of neighbours. */
+/* clang-format off */
 TML_LIBRARY(flood,
     FUNCTION(vec3) flood_tank() { return VEC3(0.9f, 0.9f, 0.55f); }
     /* Of what a particle reaches, the share that is not behind a wall; room: to the nearer one. A particle that reaches
@@ -75,3 +76,4 @@ TML_KERNEL_WITH(flood, vec3, flood_position, (vec3 at, vec3 v, tml_params p), {
     vec3 tank = flood_tank(), to = add3(at, scale3(v, p.f[0]));
     return VEC3(clamp(to.x, -tank.x, tank.x), clamp(to.y, -tank.y, tank.y), clamp(to.z, -tank.z, tank.z));
 })
+/* clang-format on */
