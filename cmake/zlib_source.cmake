@@ -12,6 +12,11 @@ list(TRANSFORM zlib_sources PREPEND ${TML_ZLIB_SOURCE}/)
 list(TRANSFORM zlib_sources APPEND .c)
 add_library(zlib-source STATIC ${zlib_sources})
 target_include_directories(zlib-source SYSTEM PUBLIC ${TML_ZLIB_SOURCE})
-# Tables of CRCs, which no compression makes smaller, are made when first asked for.
-target_compile_options(zlib-source PRIVATE -w -DDYNAMIC_CRC_TABLE -DHAVE_UNISTD_H)
+target_compile_options(zlib-source PRIVATE -w -DHAVE_UNISTD_H)
+if(TML_WEB)
+    # Tables of CRCs, which no compression makes smaller, are made when first asked for. Small rather than fast, but for
+    # what most of a file goes through.
+    target_compile_options(zlib-source PRIVATE -Oz -DDYNAMIC_CRC_TABLE)
+    set_source_files_properties(${TML_ZLIB_SOURCE}/inffast.c PROPERTIES COMPILE_OPTIONS -O3)
+endif()
 add_library(ZLIB::ZLIB ALIAS zlib-source)
