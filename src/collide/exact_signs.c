@@ -76,25 +76,30 @@ static int sign_of_int128(int128 x)
     return (x > 0) - (x < 0);
 }
 
-static int side_on_grid(const exact_points *points, int i, int j, int k, int l)
+static void differences_on_grid(const exact_points *points, exact_vector v, int64_t out[3])
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = points->on_grid[v.to][c] - points->on_grid[v.from][c];
+}
+
+static int volume_on_grid(const exact_points *points, const exact_vector v[3])
 {
     int64_t e[3], f[3], g[3];
-    for (int c = 0; c < 3; c++) {
-        e[c] = points->on_grid[j][c] - points->on_grid[i][c];
-        f[c] = points->on_grid[k][c] - points->on_grid[i][c];
-        g[c] = points->on_grid[l][c] - points->on_grid[i][c];
-    }
+    differences_on_grid(points, v[0], e);
+    differences_on_grid(points, v[1], f);
+    differences_on_grid(points, v[2], g);
     return sign_of_int128(((int128)e[1] * f[2] - (int128)e[2] * f[1]) * g[0] +
                           ((int128)e[2] * f[0] - (int128)e[0] * f[2]) * g[1] +
                           ((int128)e[0] * f[1] - (int128)e[1] * f[0]) * g[2]);
 }
 
-static int turn_on_grid(const exact_points *points, int axis, int i, int j, int k)
+static int cross_on_grid(const exact_points *points, int axis, exact_vector u, exact_vector v)
 {
     int x = (axis + 1) % 3, y = (axis + 2) % 3;
-    const int64_t *p = points->on_grid[i], *q = points->on_grid[j], *r = points->on_grid[k];
-    return sign_of_int128((int128)(q[x] - p[x]) * (r[y] - p[y]) -
-                          (int128)(q[y] - p[y]) * (r[x] - p[x]));
+    int64_t e[3], f[3];
+    differences_on_grid(points, u, e);
+    differences_on_grid(points, v, f);
+    return sign_of_int128((int128)e[x] * f[y] - (int128)e[y] * f[x]);
 }
 
 /* ---- wide integers --------------------------------------------------------------------------- */
@@ -128,22 +133,25 @@ static void add_det3(wide *sum, bool is_negative, const exact_points *points, in
 }
 
 /* The determinants of differences, multiplied out, so that only coordinates are in them. */
-static wide wide_turn(const exact_points *points, int axis, int i, int j, int k)
+static wide wide_cross(const exact_points *points, int axis, exact_vector u, exact_vector v)
 {
     wide det = {{0}};
-    add_det2(&det, false, points, axis, j, k);
-    add_det2(&det, true, points, axis, i, k);
-    add_det2(&det, false, points, axis, i, j);
+    add_det2(&det, false, points, axis, u.to, v.to);
+    add_det2(&det, true, points, axis, u.from, v.to);
+    add_det2(&det, true, points, axis, u.to, v.from);
+    add_det2(&det, false, points, axis, u.from, v.from);
     return det;
 }
 
-static wide wide_side(const exact_points *points, int i, int j, int k, int l)
+static wide wide_volume(const exact_points *points, const exact_vector v[3])
 {
     wide det = {{0}};
-    add_det3(&det, false, points, j, k, l);
-    add_det3(&det, true, points, i, k, l);
-    add_det3(&det, false, points, i, j, l);
-    add_det3(&det, true, points, i, j, k);
+    for (int ends = 0; ends < 8; ends++) {
+        int i = ends & 1 ? v[0].from : v[0].to, j = ends & 2 ? v[1].from : v[1].to;
+        int k = ends & 4 ? v[2].from : v[2].to;
+        if (i != j && j != k && k != i) /* else 0 */
+            add_det3(&det, ((ends ^ ends >> 1 ^ ends >> 2) & 1) != 0, points, i, j, k);
+    }
     return det;
 }
 
@@ -154,12 +162,18 @@ typedef struct estimate {
     double value, error;
 } estimate;
 
-static estimate estimate_side(const exact_points *points, int i, int j, int k, int l)
+static void differences(const exact_points *points, exact_vector v, double out[3])
 {
-    const double *p = points->at[i], *q = points->at[j], *r = points->at[k], *s = points->at[l];
-    double e[3], f[3], g[3], value = 0, magnitude = 0;
     for (int c = 0; c < 3; c++)
-        e[c] = q[c] - p[c], f[c] = r[c] - p[c], g[c] = s[c] - p[c];
+        out[c] = points->at[v.to][c] - points->at[v.from][c];
+}
+
+static estimate estimate_volume(const exact_points *points, const exact_vector v[3])
+{
+    double e[3], f[3], g[3], value = 0, magnitude = 0;
+    differences(points, v[0], e);
+    differences(points, v[1], f);
+    differences(points, v[2], g);
     for (int x = 0; x < 3; x++) {
         int y = (x + 1) % 3, z = (x + 2) % 3;
         double yz = e[y] * f[z], zy = e[z] * f[y];
@@ -169,11 +183,13 @@ static estimate estimate_side(const exact_points *points, int i, int j, int k, i
     return (estimate){value, ERROR_OF_TERMS * magnitude};
 }
 
-static estimate estimate_turn(const exact_points *points, int axis, int i, int j, int k)
+static estimate estimate_cross(const exact_points *points, int axis, exact_vector u, exact_vector v)
 {
     int x = (axis + 1) % 3, y = (axis + 2) % 3;
-    const double *p = points->at[i], *q = points->at[j], *r = points->at[k];
-    double xy = (q[x] - p[x]) * (r[y] - p[y]), yx = (q[y] - p[y]) * (r[x] - p[x]);
+    double e[3], f[3];
+    differences(points, u, e);
+    differences(points, v, f);
+    double xy = e[x] * f[y], yx = e[y] * f[x];
     return (estimate){xy - yx, ERROR_OF_TERMS * (fabs(xy) + fabs(yx))};
 }
 
@@ -188,26 +204,36 @@ static int sign_of(double x)
     return (x > 0) - (x < 0);
 }
 
-int exact_side(exact_points *points, int i, int j, int k, int l)
+int exact_volume(exact_points *points, const exact_vector v[3])
 {
-    estimate det = estimate_side(points, i, j, k, l);
+    estimate det = estimate_volume(points, v);
     if (is_certain(det))
         return sign_of(det.value);
     if (is_on_grid(points))
-        return side_on_grid(points, i, j, k, l);
-    wide exact = wide_side(points, i, j, k, l);
+        return volume_on_grid(points, v);
+    wide exact = wide_volume(points, v);
     return wide_sign(&exact);
+}
+
+int exact_cross(exact_points *points, int axis, exact_vector u, exact_vector v)
+{
+    estimate det = estimate_cross(points, axis, u, v);
+    if (is_certain(det))
+        return sign_of(det.value);
+    if (is_on_grid(points))
+        return cross_on_grid(points, axis, u, v);
+    wide exact = wide_cross(points, axis, u, v);
+    return wide_sign(&exact);
+}
+
+int exact_side(exact_points *points, int i, int j, int k, int l)
+{
+    return exact_volume(points, (exact_vector[]){{i, j}, {i, k}, {i, l}});
 }
 
 int exact_turn(exact_points *points, int axis, int i, int j, int k)
 {
-    estimate det = estimate_turn(points, axis, i, j, k);
-    if (is_certain(det))
-        return sign_of(det.value);
-    if (is_on_grid(points))
-        return turn_on_grid(points, axis, i, j, k);
-    wide exact = wide_turn(points, axis, i, j, k);
-    return wide_sign(&exact);
+    return exact_cross(points, axis, (exact_vector){i, j}, (exact_vector){i, k});
 }
 
 int exact_axis(exact_points *points, int i, int j, int k)
@@ -232,14 +258,15 @@ int exact_order(const exact_points *points, int i, int j)
  * against what cuts them. They have opposite signs, or one is 0. */
 static estimate estimate_weight(const exact_points *points, const exact_cut *cut, int i)
 {
-    return cut->axis < 0 ? estimate_side(points, cut->u, cut->v, cut->w, i)
-                         : estimate_turn(points, cut->axis, cut->u, cut->v, i);
+    const exact_vector v[] = {{cut->u, cut->v}, {cut->u, cut->axis < 0 ? cut->w : i}, {cut->u, i}};
+    return cut->axis < 0 ? estimate_volume(points, v)
+                         : estimate_cross(points, cut->axis, v[0], v[1]);
 }
 
 static wide wide_weight(const exact_points *points, const exact_cut *cut, int i)
 {
-    return cut->axis < 0 ? wide_side(points, cut->u, cut->v, cut->w, i)
-                         : wide_turn(points, cut->axis, cut->u, cut->v, i);
+    const exact_vector v[] = {{cut->u, cut->v}, {cut->u, cut->axis < 0 ? cut->w : i}, {cut->u, i}};
+    return cut->axis < 0 ? wide_volume(points, v) : wide_cross(points, cut->axis, v[0], v[1]);
 }
 
 /* Sign of numerator / denominator - middle, which lies halfway between neighbouring floats: it has
@@ -276,6 +303,32 @@ static float round_quotient(const wide *numerator, const wide *denominator)
     if (place == 0)
         return tml_float_bits(low) & 1 ? high : low;
     return place < 0 ? low : high;
+}
+
+/* As a numerator of one degree more than the denominator. */
+static wide wide_times_one(const wide *x)
+{
+    wide numerator = {{0}};
+    wide_add_scaled(&numerator, false, x, 1, -WIDE_UNIT);
+    return numerator;
+}
+
+int exact_quotient_order(const exact_points *points, const exact_vector n[3],
+                         const exact_vector m[3], float x)
+{
+    wide dividend = wide_volume(points, n), divisor = wide_volume(points, m);
+    wide numerator = wide_times_one(&dividend);
+    return compare_quotient(&numerator, &divisor, double_of(x));
+}
+
+float exact_quotient_round(const exact_points *points, const exact_vector n[3],
+                           const exact_vector m[3])
+{
+    wide dividend = wide_volume(points, n), divisor = wide_volume(points, m);
+    if (wide_sign(&dividend) == 0)
+        return 0.0f;
+    wide numerator = wide_times_one(&dividend);
+    return round_quotient(&numerator, &divisor);
 }
 
 static float cut_coordinate(exact_points *points, const exact_cut *cut, int axis, estimate d,

@@ -23,6 +23,22 @@ typedef struct exact_points {
 /* Floats by their bits, so that subnormals survive a caller who has them flushed. */
 void exact_points_load(exact_points *points, const float a[9], const float b[9]);
 
+/* A difference of two of the points, to - from. */
+typedef struct exact_vector {
+    int from, to;
+} exact_vector;
+
+/* Sign of det[u, v, w]. */
+int exact_volume(exact_points *points, const exact_vector v[3]);
+/* Sign of a component of u x v. */
+int exact_cross(exact_points *points, int axis, exact_vector u, exact_vector v);
+/* Sign of det[n] / det[m] - x, and the quotient rounded to the nearest float, ties to even, zero as +0; it must be
+ * within floats' range. det[m] is not 0. */
+int exact_quotient_order(const exact_points *points, const exact_vector n[3],
+                         const exact_vector m[3], float x);
+float exact_quotient_round(const exact_points *points, const exact_vector n[3],
+                           const exact_vector m[3]);
+
 /* Sign of det[j - i, k - i, l - i]: on which side of the plane through i, j, k point l lies, 1
  * where (j - i) x (k - i) points to. Also: on which side of the line k l the line i j passes. */
 int exact_side(exact_points *points, int i, int j, int k, int l);
