@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "collide/collide_order.h"
 #include "collide/collide_points.h"
 #include "collide/exact.h"
 #include "collide/exact_signs.h"
@@ -270,16 +271,7 @@ static void points_task(void *argument, uint32_t task)
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* Points go along a Z curve through the tree's box: near ones take the same way down, and find its nodes in the cache. */
-enum { CODE_BITS = 10, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, LEAST_TO_SORT = 4096 };
-
-/* The lowest ten bits of x, two zeros between. */
-static uint32_t spread(uint32_t x)
-{
-    x = (x | x << 16) & 0x030000ff;
-    x = (x | x << 8) & 0x0300f00f;
-    x = (x | x << 4) & 0x030c30c3;
-    return (x | x << 2) & 0x09249249;
-}
+enum { LEAST_TO_SORT = 4096 };
 
 static void codes_task(void *argument, uint32_t task)
 {
@@ -287,36 +279,10 @@ static void codes_task(void *argument, uint32_t task)
     const tml_tree *tree = job->desc->tree;
     uint64_t round = job->first_task * POINTS_A_TASK, first = (uint64_t)task * POINTS_A_TASK;
     uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count - round);
-    const float most = (float)((1 << CODE_BITS) - 1);
-    for (uint64_t i = first; i < end; i++) {
-        uint32_t code = 0;
-        for (uint32_t k = 0; k < 3; k++) {
-            float size = tree->upper[k] - tree->lower[k];
-            float at = (job->points[3 * (round + i) + k] - tree->lower[k]) / size * most;
-            code |= spread((uint32_t)(at > 0.0f ? TML_MIN_OF(at, most) : 0.0f)) << k; /* NaN: 0 */
-        }
-        job->order[i] = (uint64_t)code << 32 | i;
-    }
-}
-
-/* A stable radix sort from the least digit on. */
-static void sort_codes(points_job *job, uint64_t count)
-{
-    for (uint32_t shift = 32; shift < 32 + 3 * CODE_BITS; shift += DIGIT_BITS) {
-        uint32_t starts[DIGITS] = {0}, sum = 0;
-        for (uint64_t i = 0; i < count; i++)
-            starts[job->order[i] >> shift & (DIGITS - 1)]++;
-        for (uint32_t digit = 0; digit < DIGITS; digit++) {
-            uint32_t here = starts[digit];
-            starts[digit] = sum;
-            sum += here;
-        }
-        for (uint64_t i = 0; i < count; i++)
-            job->other[starts[job->order[i] >> shift & (DIGITS - 1)]++] = job->order[i];
-        uint64_t *sorted = job->other;
-        job->other = job->order;
-        job->order = sorted;
-    }
+    for (uint64_t i = first; i < end; i++)
+        job->order[i] =
+            (uint64_t)collide_code(tree, job->points + 3 * (round + i), COLLIDE_CODE_BITS) << 32 |
+            i;
 }
 
 static tml_status run_rounds(tml_context *tml, points_job *job)
@@ -329,7 +295,8 @@ static tml_status run_rounds(tml_context *tml, points_job *job)
         if (job->order) {
             uint64_t first = job->first_task * POINTS_A_TASK;
             tml_parallel_for(tml, now, codes_task, job);
-            sort_codes(job, TML_MIN_OF(job->count - first, (uint64_t)now * POINTS_A_TASK));
+            collide_sort_codes(&job->order, &job->other,
+                               TML_MIN_OF(job->count - first, (uint64_t)now * POINTS_A_TASK));
         }
         tml_parallel_for(tml, now, points_task, job);
     }

@@ -12,38 +12,19 @@
  * it, too). Products that overflow make a bound that no value is above; one of two factors that underflows loses less than
  * POINTS_UNDERFLOW. points_settle decides what is unsure. */
 #include <math.h>
-#ifdef __AVX2__
-#    include <immintrin.h>
-#endif
 
+#include "collide/collide_lanes.h"
 #include "collide/collide_points.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
 
-#define INLINE static inline __attribute__((always_inline))
-#define LANES  _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
-
 /* Eight times the smallest normal number. */
 #define POINTS_UNDERFLOW 0x1p-123f
 
 /* What is known of a lane's triangle. */
 enum { LANE_MET, LANE_ALONG, LANE_UNSURE, LANE_BEFORE, LANE_AROUND };
-
-/* Bit number of each lane. */
-INLINE uint32_t lanes_bit(const uint32_t code[COLLIDE_WIDTH], int number)
-{
-#ifdef __AVX2__
-    __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(bits));
-#else
-    uint32_t set = 0;
-    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
-        set |= (code[i] >> number & 1) << i;
-    return set;
-#endif
-}
 
 /* A bit for each box that the ray meets. */
 INLINE uint32_t boxes_crossed(const points_ray *ray, const float *group, bool is_back)
@@ -139,10 +120,7 @@ INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
     uint32_t unsure = lanes_bit(code, LANE_UNSURE);
     if (!(met | around | unsure))
         return;
-    const uint32_t *ids = tree->ids + (size_t)COLLIDE_WIDTH * leaf;
-    uint32_t used = (1u << tree->lanes) - 1;
-    if (ids[tree->lanes - 1] == COLLIDE_NO_TRIANGLE)
-        used >>= 1;
+    uint32_t used = lanes_used(tree, leaf);
     uint32_t along = lanes_bit(code, LANE_ALONG), before = lanes_bit(code, LANE_BEFORE);
     if (around & used) {
         lanes_sides(ray, at, code);

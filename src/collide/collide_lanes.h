@@ -1,0 +1,36 @@
+/* Loops over the eight lanes of a group, which compilers vectorise for each instruction set. */
+#ifndef COLLIDE_LANES_H
+#define COLLIDE_LANES_H
+
+#ifdef __AVX2__
+#    include <immintrin.h>
+#endif
+
+#include "collide/collide_internal.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#define LANES  _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+
+/* Bit number of each lane. */
+INLINE uint32_t lanes_bit(const uint32_t code[COLLIDE_WIDTH], int number)
+{
+#ifdef __AVX2__
+    __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(bits));
+#else
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+        set |= (code[i] >> number & 1) << i;
+    return set;
+#endif
+}
+
+/* Which of a leaf's slots hold triangles. */
+INLINE uint32_t lanes_used(const tml_tree *tree, uint32_t leaf)
+{
+    const uint32_t *ids = tree->ids + (size_t)COLLIDE_WIDTH * leaf;
+    uint32_t used = (1u << tree->lanes) - 1;
+    return ids[tree->lanes - 1] == COLLIDE_NO_TRIANGLE ? used >> 1 : used;
+}
+
+#endif
