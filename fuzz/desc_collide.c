@@ -149,6 +149,53 @@ static void nearest_once(tml_tree *tree)
             DEMAND(triangles[i] < info.triangle_count || triangles[i] == UINT32_MAX);
 }
 
+/* Rays in no order: hits are those that counts tell of. */
+static void cast_once(tml_tree *tree)
+{
+    uint64_t count = below(20), total = 0;
+    uint32_t counts[32], triangles[32];
+    tml_tree_info info;
+    tml_tree_describe(tree, &info);
+    tml_tree_cast_desc desc = {
+        .tree = tree,
+        .origins =
+            make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
+        .directions = make(TML_VEC(TML_F32, 3), mostly(count), CONTENTS_ANY, 0),
+        .t_max = take_bool() ? 1 : 0,
+        .want = (tml_cast_want)mostly(below(4))};
+    if (take_bool())
+        desc.limits = make(TML_VEC(TML_F32, 2), mostly(count), CONTENTS_ANY, 0);
+    if (take_bool())
+        desc.poses = make(TML_VEC(TML_F32, 4), mostly(3), CONTENTS_ANY, 0);
+    if (take_bool() && (!tml_buffer_is_none(desc.poses) || seldom()))
+        desc.pose_of = make(TML_U32, mostly(count), CONTENTS_ANY, 0);
+    bool is_all = desc.want == TML_CAST_ALL, is_nearest = desc.want == TML_CAST_NEAREST;
+    if (is_all || desc.want == TML_CAST_COUNT || seldom())
+        desc.counts = as_out(make(TML_U32, mostly(count), CONTENTS_ANY, 0));
+    if (is_all || is_nearest || seldom())
+        desc.triangles = as_out(make(TML_U32, is_all ? below(32) : mostly(count), CONTENTS_ANY, 0));
+    if (is_nearest && take_bool())
+        desc.barycentrics = as_out(make(TML_VEC(TML_F32, 2), mostly(count), CONTENTS_ANY, 0));
+    if (is_all && take_bool())
+        desc.total = as_out(make(TML_U64, 1, CONTENTS_ANY, 0));
+    if (desc.want == TML_CAST_ANY || seldom())
+        desc.hits = as_out(make(TML_U8, mostly(count), CONTENTS_ANY, 0));
+    desc.length.count = seldom() ? wild() : 0;
+    if (!CALL(tml_tree_cast, tml, &desc) || count == 0)
+        return;
+    uint64_t length = desc.length.count ? desc.length.count : count_of(desc.origins);
+    if (!tml_buffer_is_none(desc.counts) &&
+        CALL(tml_buffer_read_range, tml, desc.counts, 0, length, counts))
+        for (uint64_t i = 0; i < length; i++)
+            total += counts[i];
+    uint64_t room = tml_buffer_is_none(desc.triangles) ? 0 : count_of(desc.triangles);
+    uint64_t hits = is_all ? (total < room ? total : room) : is_nearest ? length : 0;
+    if (hits > 0 && CALL(tml_buffer_read_range, tml, desc.triangles, 0, hits, triangles))
+        for (uint64_t i = 0; i < hits; i++)
+            DEMAND(triangles[i] < info.triangle_count ||
+                   (is_nearest && triangles[i] == UINT32_MAX));
+}
+
 /* A tree that was saved and loaded is the same tree. */
 static void save_and_load(const tml_tree *tree)
 {
@@ -174,6 +221,7 @@ void desc_collide(void)
     for (int calls = 0; a && calls < 2; calls++) {
         collide_once(a, b);
         nearest_once(a);
+        cast_once(a);
         if (take() >= 192)
             (void)CALL(tml_tree_refit, tml, a,
                        make(TML_VEC(TML_F32, 3), vertices,

@@ -513,6 +513,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_tree_load, (tml, cells, 8, NULL), "out")                                                 \
     X(tml_tree_nearest, (NULL, &tree_nearest), "tml")                                              \
     X(tml_tree_nearest, (tml, NULL), "desc")                                                       \
+    X(tml_tree_cast, (NULL, &tree_cast), "tml")                                                    \
+    X(tml_tree_cast, (tml, NULL), "desc")                                                          \
     X(tml_collide, (NULL, &collide, &pairs), "tml")                                                \
     X(tml_collide, (tml, NULL, &pairs), "desc")                                                    \
     X(tml_collide, (tml, &collide, NULL), "out")                                                   \
@@ -667,6 +669,7 @@ TEST(null_is_refused_by_every_call)
     CHECK_OK(tml, tml_tree_create(tml, &tree_desc, &tree));
     const tml_collide_desc collide = {.a = tree};
     const tml_tree_nearest_desc tree_nearest = {.tree = tree};
+    const tml_tree_cast_desc tree_cast = {.tree = tree};
     tml_collide_result pairs;
     tml_collide_distance_result nearest;
     const tml_subdivider_desc subdivider_desc = {.positions = positions, .indices = triangle};

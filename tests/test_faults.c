@@ -1018,6 +1018,15 @@ static void run_nearest(fault_run *r)
                                                                   .distances = distances}));
     FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
     fault_hash(r, sides, sizeof sides);
+    uint32_t counts[SHEET_VERTICES] = {0};
+    tml_buffer counted = fault_buffer(r, TML_U32, SHEET_VERTICES, NULL);
+    FAULT_DO(r, tml_tree_cast(r->tml, &(tml_tree_cast_desc){.tree = tree,
+                                                            .origins = desc.vertices,
+                                                            .directions = desc.vertices,
+                                                            .want = TML_CAST_ALL,
+                                                            .counts = counted}));
+    FAULT_DO(r, tml_buffer_read(r->tml, counted, counts));
+    fault_hash(r, counts, sizeof counts);
     tml_tree_destroy(r->tml, tree);
 }
 

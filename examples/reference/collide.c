@@ -144,6 +144,35 @@ static void nearest(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
+/* What rays hit: of the square, which two triangles are, each of these once, on their shared edge, too. */
+static void cast(tml_context *tml)
+{
+    static const tml_vec3 origins[] = {{2, 2, 8}, {3, 1, 8}, {9, 9, 8}};
+    static const tml_vec3 directions[] = {{0, 0, -2}, {0, 0, -2}, {0, 0, -2}};
+    tml_tree *tree = square_tree(tml);
+    tml_tree_cast_desc desc = {.tree = tree,
+                               .origins = buffer_of(tml, TML_VEC(TML_F32, 3), 3, origins),
+                               .directions = buffer_of(tml, TML_VEC(TML_F32, 3), 3, directions),
+                               .triangles = buffer_of(tml, TML_U32, 3, NULL),
+                               .t = buffer_of(tml, TML_F32, 3, NULL)};
+    uint32_t triangles[3], counts[3];
+    float t[3];
+    MUST(tml_tree_cast(tml, &desc)); /* TML_CAST_NEAREST */
+    MUST(tml_buffer_read(tml, desc.triangles, triangles));
+    MUST(tml_buffer_read(tml, desc.t, t));
+    CHECK(t[0] == 4 && triangles[1] == 0 && triangles[2] == UINT32_MAX);
+    const tml_tree_cast_desc segments = {.tree = tree,
+                                         .origins = desc.origins,
+                                         .directions = desc.directions,
+                                         .t_max = 4, /* to the square, which they touch */
+                                         .want = TML_CAST_COUNT,
+                                         .counts = buffer_of(tml, TML_U32, 3, NULL)};
+    MUST(tml_tree_cast(tml, &segments));
+    MUST(tml_buffer_read(tml, segments.counts, counts));
+    CHECK(counts[0] == 1 && counts[1] == 1 && counts[2] == 0);
+    tml_tree_destroy(tml, tree);
+}
+
 /* A mesh that moves: new vertices in the same tree. */
 static void refit(tml_context *tml)
 {
@@ -175,5 +204,5 @@ int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){collide, poses, count_classes, distance, inside, nearest,
-                                           refit, save_and_load, NULL});
+                                           cast, refit, save_and_load, NULL});
 }

@@ -306,6 +306,62 @@ typedef struct tml_tree_nearest_desc {
 TML_API TML_MUST_CHECK tml_status tml_tree_nearest(tml_context *tml,
                                                    const tml_tree_nearest_desc *desc);
 
+/* ---- rays ----------------------------------------------------------------------------------- */
+
+typedef enum tml_cast_want {
+    TML_CAST_NEAREST, /* the hit of the least t, and of hits at one t, as rounded, that of the least triangle */
+    TML_CAST_ANY,     /* whether there is one: the walk ends at the first that it meets */
+    TML_CAST_COUNT,   /* how many there are */
+    TML_CAST_ALL,     /* every hit: by ray, then t, then triangle */
+} tml_cast_want;
+
+/* Rays are the points origin + t direction, t from 0 on, and segments those with an end to t. Of the outputs at least one
+ * is given, of those that want has; each has length elements, but ALL's. */
+typedef struct tml_tree_cast_desc {
+    tml_tree *tree;
+    tml_buffer origins;    /* f32x3 */
+    tml_buffer directions; /* f32x3, of any length but 0 */
+    tml_length length;     /* how many rays count; a length on the device is read (waits) */
+    /* The t that a hit may have, both ends included: from 0 to t_max for all rays, 0 standing for infinity, so that 1
+     * makes segments of rays; or where limits (f32x2) is given, from its first to its second, a ray. */
+    float t_max;
+    tml_buffer limits;
+    /* Optional: three rows a pose, f32x4, which take rays into the tree's frame by the formula for poses above; a
+     * direction's has no last term. What comes out, rounded, is the ray, so t is along the ray as it was given. And
+     * each ray's pose (u32); none: all rays have pose 0. */
+    tml_buffer poses;
+    tml_buffer pose_of;
+    tml_cast_want want;
+    tml_buffer hits;      /* u8: 1 if there is a hit, else 0; as flags of tml_compact */
+    tml_buffer counts;    /* COUNT, ALL: u32, hits */
+    tml_buffer triangles; /* NEAREST, ALL: u32; 2^32 - 1 where there is no hit */
+    tml_buffer t;         /* NEAREST, ALL: f32; infinity where there is no hit */
+    /* NEAREST: f32x2, weights of the triangle's second and third corner at the hit, in double precision rounded to
+     * float; NaN where there is no hit. */
+    tml_buffer barycentrics;
+    tml_buffer rays; /* ALL: u32, each hit's ray */
+    /* ALL: one u32 or u64, hits in all (a u32 stays at its largest value when there are more). The capacity is the
+     * smallest count of rays, triangles and t: nothing is written past it, and a total above it is how an overflow
+     * shows. */
+    tml_buffer total;
+} tml_tree_cast_desc;
+
+/* What rays hit of a mesh. Whether a ray hits a triangle is exact, for all finite floats. The triangle is closed: its edges
+ * and corners belong to it. A ray that passes through an edge or a corner counts as if its origin were moved by (e, e^2,
+ * e^3), e infinitely small: so of the triangles that share an edge or corner it hits what it would hit just beside, one
+ * where it passes from one side of a surface to the other. No ray slips between, none hits twice; through a closed mesh a
+ * line passes an even number of times. Triangles without area, and those that a ray sees from the edge, are not hit: their
+ * neighbours are. Limits are exact, too: a ray that begins, or a segment that ends, on a triangle hits it, there. t is the
+ * exact one rounded to the nearest float.
+ * A ray hits nothing that is not finite, has a direction of 0, a pose that is not there, or NaN in its limits; nothing is
+ * hit at t below 0 or beyond 2^100, nor in a tree without triangles.
+ * On the host, by threads and SIMD, whatever the engine: waits, and so does not stand between tml_vulkan_record and its
+ * end. Rays are taken in an order of the call's own, near ones together: 16 MiB at most, for ALL 8 bytes a ray and a hit
+ * more. Reports progress and can be cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Woop, Benthin, Wald: Watertight
+ * Ray/Triangle Intersection. 2013. */
+TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
+
 #ifdef __cplusplus
 }
 #endif

@@ -84,6 +84,10 @@ TML_TREE_EDGE_2 = 3
 TML_TREE_CORNER_0 = 4
 TML_TREE_CORNER_1 = 5
 TML_TREE_CORNER_2 = 6
+TML_CAST_NEAREST = 0
+TML_CAST_ANY = 1
+TML_CAST_COUNT = 2
+TML_CAST_ALL = 3
 TML_FIELD_KERNEL_SUM = 0
 TML_FIELD_DISTANCE = 1
 TML_FIELD_WENDLAND_C2 = 0
@@ -661,6 +665,27 @@ class tml_tree_nearest_desc(Structure):
         ('positions', tml_buffer),
         ('triangles', tml_buffer),
         ('features', tml_buffer),
+    ]
+
+
+class tml_tree_cast_desc(Structure):
+    _fields_ = [
+        ('tree', c_void_p),
+        ('origins', tml_buffer),
+        ('directions', tml_buffer),
+        ('length', tml_length),
+        ('t_max', c_float),
+        ('limits', tml_buffer),
+        ('poses', tml_buffer),
+        ('pose_of', tml_buffer),
+        ('want', c_int),
+        ('hits', tml_buffer),
+        ('counts', tml_buffer),
+        ('triangles', tml_buffer),
+        ('t', tml_buffer),
+        ('barycentrics', tml_buffer),
+        ('rays', tml_buffer),
+        ('total', tml_buffer),
     ]
 
 
@@ -1429,6 +1454,7 @@ FUNCTIONS = {
     'tml_tone_name': (c_char_p, [c_int]),
     'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),
     'tml_top_k_scratch_size': (c_size_t, [c_void_p, POINTER(tml_top_k_desc)]),
+    'tml_tree_cast': (c_int, [c_void_p, POINTER(tml_tree_cast_desc)]),
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),

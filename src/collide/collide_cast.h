@@ -1,0 +1,56 @@
+/* Rays against a tree: the inner loops, compiled for each instruction set. */
+#ifndef COLLIDE_CAST_H
+#define COLLIDE_CAST_H
+
+#include "collide/collide_internal.h"
+
+/* Hits beyond do not count. */
+#define CAST_T_MAX 0x1p100f
+
+/* A ray, and what it has hit. */
+typedef struct cast_ray {
+    const tml_tree *tree;
+    tml_cast_want want;
+    float origin[3], direction[3];
+    float t_min, t_max; /* 0 <= t_min <= t_max <= CAST_T_MAX */
+    /* Where the ray enters a box along axis k: at the plane in words plane[k] of a group, at t not less than
+     * (plane - origin) * enter[k]; and where it leaves: at the other plane, at t not more than that by leave[k]. */
+    uint32_t plane[3];
+    float enter[3], leave[3];
+    uint32_t axis; /* the direction's largest: z of collide_cast.k.h; x and y are those after it */
+    float slope_x, slope_y;
+    /* Results */
+    bool is_over;   /* ANY has its hit */
+    uint32_t slot;  /* NEAREST: of best */
+    uint64_t best;  /* NEAREST: t's bits, above its triangle's number; UINT64_MAX: none */
+    float t_far;    /* boxes beyond need not be looked into: t_max, or best's t */
+    uint64_t count; /* hits so far, but for NEAREST */
+    uint64_t *hits; /* ALL: count of them, as best; NULL: they are only counted */
+} cast_ray;
+
+/* Takes a slot's triangle, through which the ray's line passes for certain, or perhaps. */
+void cast_take(cast_ray *ray, uint32_t slot, bool is_sure);
+
+/* A box that is still to be looked into. */
+typedef struct cast_box {
+    float enter; /* not more than the t of any hit in it */
+    uint32_t level, index;
+} cast_box;
+
+/* A ray on its way down the tree. */
+typedef struct cast_walk {
+    cast_ray ray;
+    uint32_t count; /* of open: the next is the last */
+    cast_box open[COLLIDE_WIDTH * COLLIDE_LEVELS_MAX];
+} cast_walk;
+
+/* Walks that go on in turn, so that each one's next node comes from memory while the others work. */
+enum { CAST_WALKS = 16 };
+
+typedef struct cast_loops {
+    /* Follows rays through the whole tree, at most CAST_WALKS. */
+    void (*follow)(cast_walk *walks, uint32_t count);
+} cast_loops;
+extern const cast_loops cast_loops_plain, cast_loops_avx2;
+
+#endif
