@@ -13,7 +13,10 @@
 #include "collide/collide_order.h"
 #include "collide/exact_signs.h"
 #include "core/simd.h"
+#include "kernels/kernel.h"
 #include "stream/stream_internal.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
 
 static const char call[] = "tml_tree_cast";
 
@@ -208,11 +211,6 @@ typedef struct cast_job {
     uint64_t room;   /* ALL: hits to write */
 } cast_job;
 
-static float row_times(const float row[4], const float v[3])
-{
-    return (row[0] * v[0] + row[1] * v[1]) + row[2] * v[2];
-}
-
 /* Ray number i, in the tree's frame. False: it names a pose that is not there. */
 static bool load_ray(const cast_job *job, uint64_t i, float origin[3], float direction[3])
 {
@@ -223,13 +221,12 @@ static bool load_ray(const cast_job *job, uint64_t i, float origin[3], float dir
     uint64_t pose = job->pose_of ? job->pose_of[i] : 0;
     if (pose >= job->pose_count)
         return false;
-    const float *rows = job->poses + 12 * pose;
-    float from[3], way[3];
-    memcpy(from, origin, sizeof from);
-    memcpy(way, direction, sizeof way);
+    vec3 from = VEC3(origin[0], origin[1], origin[2]);
+    vec3 way = VEC3(direction[0], direction[1], direction[2]);
     for (uint32_t k = 0; k < 3; k++) {
-        origin[k] = row_times(rows + 4 * k, from) + rows[4 * k + 3];
-        direction[k] = row_times(rows + 4 * k, way);
+        const float *row = job->poses + 12 * pose + 4 * k;
+        origin[k] = collide_pose_row(VEC4(row[0], row[1], row[2], row[3]), from);
+        direction[k] = collide_pose_row(VEC4(row[0], row[1], row[2], 0), way);
     }
     return true;
 }
@@ -405,9 +402,10 @@ static void codes_task(void *argument, uint32_t task)
 static tml_status run_rounds(tml_context *tml, cast_job *job)
 {
     uint64_t tasks = TML_CEIL_DIV(job->count, RAYS_A_TASK);
+    double before = job->found ? 0.5 : 0.0, share = job->first ? 0.5 : 1.0;
     for (job->first_task = 0; job->first_task < tasks; job->first_task += TASKS_A_ROUND) {
         uint32_t now = (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND);
-        if (!tml_progress(tml, "rays", (double)job->first_task / (double)tasks))
+        if (!tml_progress(tml, "rays", before + share * (double)job->first_task / (double)tasks))
             return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
         if (job->order) {
             uint64_t first = job->first_task * RAYS_A_TASK;
@@ -634,3 +632,5 @@ tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, cast(tml, desc));
 }
+
+#include "kernels/kernel_end.h"
