@@ -90,6 +90,8 @@ const word words_table[] = {
     {"desc.rule", "--inside"},
     {"desc.tree", "the mesh"},
     {"desc.segments", "--segments"},
+    {"desc.band", "--band"},
+    {"desc.grid", "the grid"},
     /* Pictures and streams. */
     {"desc.in", "the input"},
     {"desc.in.buffer", "the input"},

@@ -194,6 +194,31 @@ static void cast_once(tml_tree *tree)
         for (uint64_t i = 0; i < hits; i++)
             DEMAND(triangles[i] < info.triangle_count ||
                    (is_nearest && triangles[i] == UINT32_MAX));
+/* Distances on a small grid: never beyond the band, and never negative without signs. */
+static void volume_once(tml_tree *tree)
+{
+    float samples[64];
+    tml_tree_distance_volume_desc desc = {.tree = tree,
+                                          .rule = (tml_tree_rule)mostly(below(2)),
+                                          .is_signed = take_bool(),
+                                          .band = take_bool() ? 0 : (float)mostly_float(1)};
+    uint64_t count = 1;
+    for (int k = 0; k < 3; k++) {
+        desc.grid.dims[k] = 1 + below(4);
+        desc.grid.spacing[k] = mostly_float(1);
+        desc.grid.origin[k] = mostly_float(0);
+        count *= desc.grid.dims[k];
+    }
+    desc.out = as_out(make(TML_F32, mostly(count), CONTENTS_ANY, 0));
+    if (seldom())
+        desc.grid.dims[below(3)] = wild();
+    if (!CALL(tml_tree_distance_volume, tml, &desc) ||
+        !CALL(tml_buffer_read_range, tml, desc.out, 0, count, samples))
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        DEMAND(desc.is_signed || samples[i] >= 0);
+        DEMAND(!(desc.band > 0) || fabsf(samples[i]) <= desc.band);
+    }
 }
 
 /* A tree that was saved and loaded is the same tree. */
@@ -222,6 +247,7 @@ void desc_collide(void)
         collide_once(a, b);
         nearest_once(a);
         cast_once(a);
+        volume_once(a);
         if (take() >= 192)
             (void)CALL(tml_tree_refit, tml, a,
                        make(TML_VEC(TML_F32, 3), vertices,

@@ -1027,6 +1027,15 @@ static void run_nearest(fault_run *r)
                                                             .counts = counted}));
     FAULT_DO(r, tml_buffer_read(r->tml, counted, counts));
     fault_hash(r, counts, sizeof counts);
+    float samples[60];
+    tml_buffer volume = fault_buffer(r, TML_F32, 60, NULL);
+    FAULT_DO(r,
+             tml_tree_distance_volume(
+                 r->tml,
+                 &(tml_tree_distance_volume_desc){
+                     .tree = tree, .grid = {.dims = {3, 4, 5}}, .is_signed = true, .out = volume}));
+    FAULT_DO(r, tml_buffer_read(r->tml, volume, samples));
+    fault_hash(r, samples, sizeof samples);
     tml_tree_destroy(r->tml, tree);
 }
 

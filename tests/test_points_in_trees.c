@@ -768,6 +768,191 @@ TEST(many_points)
     free(m.corners);
 }
 
+/* ---- volumes ---------------------------------------------------------------------------------- */
+
+typedef struct samples {
+    uint64_t dims[3];
+    point *points; /* the first one's is the lowest */
+    uint8_t *sides;
+    uint32_t count;
+} samples;
+
+static samples samples_about(const mesh *m, const point *low, const uint64_t dims[3],
+                             tml_tree_rule rule)
+{
+    samples s = {.dims = {dims[0], dims[1], dims[2]},
+                 .count = (uint32_t)(dims[0] * dims[1] * dims[2])};
+    s.points = malloc(s.count * sizeof *s.points);
+    s.sides = malloc(s.count);
+    for (uint32_t i = 0; i < s.count; i++) {
+        for (int k = 0; k < 3; k++) {
+            uint64_t below = k == 0 ? 1 : k == 1 ? dims[0] : dims[0] * dims[1];
+            s.points[i].at[k] = low->at[k] + (int64_t)(i / below % dims[k]);
+        }
+        s.sides[i] = (uint8_t)reference(m, &s.points[i], rule);
+    }
+    return s;
+}
+
+static void samples_free(samples *s)
+{
+    free(s->points);
+    free(s->sides);
+}
+
+/* The samples' sides beside the loop over all triangles, and their distances beside those of points, bit for bit. */
+static void check_volume_on(tml_context *tml, const mesh *m, const samples *s, tml_tree_rule rule,
+                            int exponent, float band)
+{
+    const point *points = s->points;
+    const uint64_t *dims = s->dims;
+    uint32_t count = s->count, wrong[3] = {0};
+    float *at = floats_of(points, count, exponent), *out = malloc(count * sizeof *out);
+    double step = ldexp(1, exponent);
+    tml_tree *tree = tree_of(tml, m, exponent);
+    answers a = ask(tml, tree, at, count, rule == TML_TREE_RULE_EVEN_ODD);
+    tml_tree_distance_volume_desc desc = {.tree = tree,
+                                          .rule = rule,
+                                          .is_signed = true,
+                                          .band = band,
+                                          .out = buffer(tml, TML_F32, count, NULL)};
+    for (int k = 0; k < 3; k++) {
+        desc.grid.dims[k] = dims[k];
+        desc.grid.spacing[k] = step;
+        desc.grid.origin[k] = (double)points[0].at[k] * step;
+    }
+    CHECK_OK(tml, tml_tree_distance_volume(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+    for (uint32_t i = 0; i < count; i++) {
+        tml_tree_side side = (tml_tree_side)s->sides[i];
+        float distance = fabsf(a.distances[i]);
+        wrong[0] += (side == TML_TREE_INSIDE) != (out[i] < 0);
+        wrong[1] += (side == TML_TREE_ON) != (out[i] == 0);
+        if (band > 0 && distance > band)
+            distance = band;
+        wrong[2] += side != TML_TREE_ON && fabsf(out[i]) != distance;
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ_U64(wrong[i], 0);
+    tml_buffer_destroy(tml, desc.out);
+    tml_tree_destroy(tml, tree);
+    answers_free(&a);
+    free(at);
+    free(out);
+}
+
+static void check_volume(const mesh *m, const point *low, const uint64_t dims[3],
+                         tml_tree_rule rule)
+{
+    static const int exponents[] = {0, 60, -100};
+    samples s = samples_about(m, low, dims, rule);
+    for (int i = 0; i < 6; i++) {
+        int exponent = exponents[i % 3];
+        tml_context *tml = open_cpu(i % 2 ? 3 : 1);
+        tml_simd_force(i < 3 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
+        check_volume_on(tml, m, &s, rule, exponent, i < 3 ? 0 : ldexpf(2, exponent));
+        tml_simd_force(TML_SIMD_LEVELS);
+        tml_close(tml);
+    }
+    samples_free(&s);
+}
+
+/* Lines through edges, corners and along faces; sides of a block and one more or less. */
+TEST(volumes_of_boxes)
+{
+    static const uint64_t dims[][3] = {{21, 17, 16}, {1, 1, 1}, {7, 8, 9}, {24, 1, 15}};
+    static const point lows[] = {{{-10, -9, -8}}, {{0, 0, 0}}, {{-9, -4, 4}}, {{-10, 8, -8}}};
+    mesh m = {0};
+    add_box(&m, -8, 8, 4);
+    for (int i = 0; i < 4; i++)
+        for (int rule = 0; rule < 2; rule++)
+            check_volume(&m, &lows[i], dims[i], (tml_tree_rule)rule);
+    add_box(&m, -4, 4, 1);
+    add_box(&m, 2, 10, 4);
+    add_box(&m, 6, -6, 3);
+    check_volume(&m, &lows[0], dims[0], TML_TREE_RULE_WINDING);
+    free(m.corners);
+}
+
+TEST(volumes_of_random_tetrahedra)
+{
+    for (int round = 0; round < 4; round++) {
+        mesh m = {0};
+        add_random(&m, 3u << (2 * round), 8);
+        check_volume(&m, &(point){{-1, -2, -1}}, (const uint64_t[3]){18, 17, 16},
+                     round % 2 ? TML_TREE_RULE_WINDING : TML_TREE_RULE_EVEN_ODD);
+        free(m.corners);
+    }
+}
+
+TEST(volumes_of_tori)
+{
+    mesh m = {0};
+    add_torus(&m, 20, 30, 20); /* triangles smaller than cells, some without area */
+    check_volume(&m, &(point){{-22, -21, -8}}, (const uint64_t[3]){44, 20, 16},
+                 TML_TREE_RULE_EVEN_ODD);
+    free(m.corners);
+    m = (mesh){0};
+    add_torus(&m, 1 << 20, 40, 20); /* larger than the grid */
+    check_volume(&m, &(point){{(1 << 20) - 9, -8, -7}}, (const uint64_t[3]){17, 15, 16},
+                 TML_TREE_RULE_WINDING);
+    free(m.corners);
+}
+
+TEST(volumes_that_are_refused)
+{
+    tml_context *tml = open_cpu(1);
+    mesh m = {0};
+    add_box(&m, -8, 8, 1);
+    tml_tree *tree = tree_of(tml, &m, 0);
+    m.count--;
+    tml_tree *open = tree_of(tml, &m, 0);
+    float out[8];
+    const tml_tree_distance_volume_desc good = {.tree = tree,
+                                                .grid = {.dims = {2, 2, 2}},
+                                                .is_signed = true,
+                                                .out = buffer(tml, TML_F32, 8, NULL)};
+    tml_tree_distance_volume_desc bad[10];
+    static const char *const names[10] = {"tree",      "rule", "band",   "dims", "spacing",
+                                          "direction", "out",  "closed", "dims", "ends"};
+    for (int i = 0; i < 10; i++)
+        bad[i] = good;
+    bad[0].tree = NULL;
+    bad[1].rule = (tml_tree_rule)2;
+    bad[2].band = NAN;
+    bad[3].grid.dims[1] = 0;
+    bad[4].grid.spacing[2] = -1;
+    bad[5].grid.direction[1] = 1;
+    bad[6].grid.dims[2] = 3;
+    bad[7].tree = open;
+    bad[8].grid.dims[0] = bad[8].grid.dims[1] = (uint64_t)1 << 29;
+    bad[9].grid.origin[0] = 1e300;
+    for (int i = 0; i < 10; i++) {
+        CHECK_STATUS(tml_tree_distance_volume(tml, &bad[i]), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), names[i]) != NULL);
+    }
+    bad[7].is_signed = false;
+    CHECK_OK(tml, tml_tree_distance_volume(tml, &bad[7]));
+    CHECK_OK(tml, tml_tree_distance_volume(tml, &good));
+    CHECK_OK(tml, tml_buffer_read(tml, good.out, out));
+    CHECK(out[0] == -8 && out[7] == -7);
+    tml_tree_destroy(tml, open);
+    free(m.corners);
+    m = (mesh){0};
+    bad[7].tree = open = tree_of(tml, &m, 0); /* nothing */
+    CHECK_OK(tml, tml_tree_distance_volume(tml, &bad[7]));
+    CHECK_OK(tml, tml_buffer_read(tml, good.out, out));
+    CHECK(isinf(out[0]));
+    bad[7].band = 5;
+    bad[7].is_signed = true;
+    CHECK_OK(tml, tml_tree_distance_volume(tml, &bad[7]));
+    CHECK_OK(tml, tml_buffer_read(tml, good.out, out));
+    CHECK(out[7] == 5);
+    tml_tree_destroy(tml, open);
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
+}
+
 static void check_engine(tml_engine_kind engine)
 {
     tml_context *tml = NULL;
@@ -789,6 +974,10 @@ static void check_engine(tml_engine_kind engine)
     check_answers(&m, points, COUNT, true, &a);
     answers_free(&a);
     tml_tree_destroy(tml, tree);
+    samples s = samples_about(&m, &(point){{-1, -1, -1}}, (const uint64_t[3]){17, 9, 16},
+                              TML_TREE_RULE_EVEN_ODD);
+    check_volume_on(tml, &m, &s, TML_TREE_RULE_EVEN_ODD, -4, 0);
+    samples_free(&s);
     free(at);
     free(m.corners);
     tml_close(tml);

@@ -170,6 +170,21 @@ static void cast(tml_context *tml)
     MUST(tml_tree_cast(tml, &segments));
     MUST(tml_buffer_read(tml, segments.counts, counts));
     CHECK(counts[0] == 1 && counts[1] == 1 && counts[2] == 0);
+/* A volume of the distances to a mesh, which goes into tml_surface: here along one line, cut off at 2. */
+static void distance_volume(tml_context *tml)
+{
+    tml_tree *tree = square_tree(tml);
+    tml_buffer out = buffer_of(tml, TML_F32, 5, NULL);
+    float distances[5];
+    MUST(tml_tree_distance_volume(
+        tml, &(tml_tree_distance_volume_desc){.tree = tree,
+                                              .grid = {.dims = {1, 1, 5}, .origin = {1, 1, -1}},
+                                              .rule = TML_TREE_RULE_EVEN_ODD,
+                                              .is_signed = false, /* the square is open */
+                                              .band = 2,
+                                              .out = out}));
+    MUST(tml_buffer_read(tml, out, distances));
+    CHECK(distances[0] == 1 && distances[1] == 0 && distances[3] == 2 && distances[4] == 2);
     tml_tree_destroy(tml, tree);
 }
 
@@ -205,4 +220,5 @@ int main(void)
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){collide, poses, count_classes, distance, inside, nearest,
                                            cast, refit, save_and_load, NULL});
+                                           distance_volume, refit, save_and_load, NULL});
 }

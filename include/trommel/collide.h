@@ -281,8 +281,8 @@ typedef struct tml_tree_nearest_desc {
     tml_buffer points; /* f32x3 */
     tml_length length; /* how many of them count; a length on the device is read (waits) */
     tml_tree_rule rule;
-    bool is_signed; /* distances are negative inside, by rule, and 0 on a triangle */
-    tml_buffer sides; /* u8: a tml_tree_side a point; as flags of tml_compact, 0 is outside */
+    bool is_signed;       /* distances are negative inside, by rule, and 0 on a triangle */
+    tml_buffer sides;     /* u8: a tml_tree_side a point; as flags of tml_compact, 0 is outside */
     tml_buffer distances; /* f32: to the nearest triangle */
     tml_buffer positions; /* f32x3: the nearest point of the mesh */
     tml_buffer triangles; /* u32: the triangle it lies on */
@@ -361,6 +361,29 @@ typedef struct tml_tree_cast_desc {
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Woop, Benthin, Wald: Watertight
  * Ray/Triangle Intersection. 2013. */
 TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
+/* Distances to a mesh on a grid. */
+typedef struct tml_tree_distance_volume_desc {
+    tml_tree *tree;
+    /* dims; spacing; origin. Along the axes: direction zeroed or the identity. Sample (i, j, k) stands where
+     * origin + spacing * (i, j, k) is as floats. */
+    tml_grid grid;
+    tml_tree_rule rule;
+    bool is_signed; /* as in tml_tree_nearest_desc */
+    /* Distances are exact up to this one; beyond it, they are this one, with their sign. 0: exact everywhere. */
+    float band;
+    tml_buffer out; /* f32, one a sample */
+} tml_tree_distance_volume_desc;
+
+/* The distances of a grid's samples to a mesh, bit for bit those of tml_tree_nearest (cut off at the band), and so with
+ * exact signs. These are told line by line, from where the grid's lines cross the mesh; a band leaves only samples near
+ * the mesh to look up. What comes out goes into tml_surface with iso 0, where inside is below. On the host, by threads,
+ * whatever the engine: waits, and so does not stand between tml_vulkan_record and its end. No memory but for three
+ * coordinate lists. Reports progress and can be cancelled; out is then undefined. Errors: INVALID_ARGUMENT (a mesh that
+ * is not closed, as for tml_tree_nearest; a grid that is empty, turned, or reaches beyond floats), INVALID_HANDLE,
+ * OUT_OF_MEMORY, CANCELLED. After: Baerentzen, Aanaes: Generating Signed Distance Fields From Triangle Meshes. 2002
+ * (the problem); signs by lines as tml_tree_nearest's rays. */
+TML_API TML_MUST_CHECK tml_status
+tml_tree_distance_volume(tml_context *tml, const tml_tree_distance_volume_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -12,12 +12,10 @@
 #include "core/simd.h"
 #include "stream/stream_internal.h"
 
-static const char call[] = "tml_tree_nearest";
-
 /* Points of a task, and tasks between two reports of progress. */
 enum { POINTS_A_TASK = 1024, TASKS_A_ROUND = 1024 };
 
-static const points_loops *loops_for_processor(void)
+const points_loops *points_loops_for_processor(void)
 {
 #if defined(__x86_64__)
     if (tml_simd_level() >= TML_SIMD_AVX2)
@@ -111,7 +109,8 @@ static uint32_t open_triangle(const tml_tree *tree, tml_tree_rule rule, int *cor
     return 0;
 }
 
-static tml_status check_closed(tml_context *tml, tml_tree *tree, tml_tree_rule rule)
+tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tree,
+                               tml_tree_rule rule)
 {
     if (!tree->has_edges) {
         edge_sums sums = sum_edges(tree, 0, 0);
@@ -139,6 +138,18 @@ static tml_status check_closed(tml_context *tml, tml_tree *tree, tml_tree_rule r
         by_way ? "does not go as often the one way as the other"
                : "belongs to an odd number of triangles",
         by_way && !tree->edges_mod_2 ? ", orient its triangles alike, or ask by EVEN_ODD" : "");
+}
+
+tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
+                             tml_tree_rule rule)
+{
+    if (!tree)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
+                         call);
+    if ((unsigned)rule > TML_TREE_RULE_WINDING)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.rule is neither TML_TREE_RULE_EVEN_ODD nor _WINDING", call);
+    return TML_OK;
 }
 
 /* ---- what is unsure -------------------------------------------------------------------------- */
@@ -224,16 +235,30 @@ static tml_tree_side side_of(const points_job *job, const float *point)
     return ray.is_on ? TML_TREE_ON : is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
 }
 
+static points_place place_of(const points_loops *loops, const points_nearest *nearest)
+{
+    if (isfinite(nearest->squared))
+        return loops->place(nearest);
+    return (points_place){.at = {NAN, NAN, NAN}, .squared = INFINITY};
+}
+
+static float signed_distance(double squared, tml_tree_side side)
+{
+    double distance = side == TML_TREE_ON ? 0.0 : sqrt(squared);
+    return (float)(side == TML_TREE_INSIDE ? -distance : distance);
+}
+
+float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side)
+{
+    return signed_distance(place_of(loops, nearest).squared, side);
+}
+
 static void put_nearest(const points_job *job, uint64_t i, const points_nearest *nearest,
                         tml_tree_side side)
 {
-    points_place place = {.at = {NAN, NAN, NAN}, .squared = INFINITY};
-    if (isfinite(nearest->squared))
-        place = job->loops->place(nearest);
-    if (job->distances) {
-        double distance = side == TML_TREE_ON ? 0.0 : sqrt(place.squared);
-        job->distances[i] = (float)(side == TML_TREE_INSIDE ? -distance : distance);
-    }
+    points_place place = place_of(job->loops, nearest);
+    if (job->distances)
+        job->distances[i] = signed_distance(place.squared, side);
     for (int k = 0; k < 3 && job->positions; k++)
         job->positions[3 * i + (uint64_t)k] = (float)place.at[k];
     if (job->triangles)
@@ -284,6 +309,8 @@ static void codes_task(void *argument, uint32_t task)
             (uint64_t)collide_code(tree, job->points + 3 * (round + i), COLLIDE_CODE_BITS) << 32 |
             i;
 }
+
+static const char call[] = "tml_tree_nearest";
 
 static tml_status run_rounds(tml_context *tml, points_job *job)
 {
@@ -343,13 +370,10 @@ enum { OUTPUT_COUNT = 5 };
 static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    if (!desc->tree)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
-                         call);
-    if ((unsigned)desc->rule > TML_TREE_RULE_WINDING)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.rule is neither TML_TREE_RULE_EVEN_ODD nor _WINDING", call);
-    tml_status status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types, 0);
+    tml_status status = points_check_tree(tml, call, desc->tree, desc->rule);
+    if (status != TML_OK)
+        return status;
+    status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types, 0);
     if (status == TML_OK)
         status = stream_check_length(tml, call, stream_count_of(tml, desc->points), &desc->length);
     if (status == TML_OK)
@@ -411,7 +435,7 @@ static tml_status run_mapped(tml_context *tml, points_job *job)
 static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
 {
     tml_tree_nearest_desc desc = *given;
-    points_job job = {.desc = &desc, .loops = loops_for_processor()};
+    points_job job = {.desc = &desc, .loops = points_loops_for_processor()};
     tml_status status = check_desc(tml, &desc);
     if (status != TML_OK)
         return status;
@@ -421,7 +445,7 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
                         !tml_buffer_is_none(desc.triangles) || !tml_buffer_is_none(desc.features);
     status = tml_refuse_recording(tml, call, NULL);
     if (status == TML_OK && job.wants_sides)
-        status = check_closed(tml, desc.tree, desc.rule);
+        status = points_check_closed(tml, call, desc.tree, desc.rule);
     if (status == TML_OK)
         status = stream_read_length(tml, &desc.length, &job.count);
     return status == TML_OK && job.count > 0 ? run_mapped(tml, &job) : status;

@@ -33,9 +33,20 @@ typedef struct points_place {
     uint32_t feature; /* a tml_tree_feature */
 } points_place;
 
+/* Samples on a line along x: the sides of all of them. */
+typedef struct points_line {
+    const tml_tree *tree;
+    const float *x; /* ascending */
+    uint32_t count;
+    float y, z;
+    bool is_winding;
+    uint32_t *sides; /* a tml_tree_side each */
+} points_line;
+
 typedef struct points_loops {
     /* Follows the ray through the whole tree. */
     void (*cross)(points_ray *ray);
+    void (*cross_line)(points_line *line);
     /* Takes a slot's triangle if it is nearer. */
     void (*offer)(points_nearest *nearest, uint32_t slot);
     /* Finds the nearest of the tree, or of what is nearest already. */
@@ -43,5 +54,15 @@ typedef struct points_loops {
     points_place (*place)(const points_nearest *nearest);
 } points_loops;
 extern const points_loops points_loops_plain, points_loops_avx2;
+const points_loops *points_loops_for_processor(void);
+
+/* What tml_tree_nearest and tml_tree_distance_volume check: a tree whose mesh is closed as rule wants it. call: of the
+ * message. */
+tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
+                             tml_tree_rule rule);
+tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tree,
+                               tml_tree_rule rule);
+/* The distance of the nearest triangle that was found, or infinity, as it is told. */
+float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side);
 
 #endif

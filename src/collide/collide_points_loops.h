@@ -136,7 +136,38 @@ INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
         points_settle(ray, COLLIDE_WIDTH * leaf + (uint32_t)__builtin_ctz(unsure));
 }
 
-INLINE void walk(points_ray *ray, bool is_back)
+/* Adds, to each sample of the line, by how much more crossings of the leaf's triangles it has behind it than the last
+ * one, times 2; a sample on a triangle gets bit 0. From the box on that is 0. */
+INLINE void leaf_line(points_line *line, uint32_t leaf)
+{
+    const float *box = collide_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
+    float low = box[0], high = box[3 * COLLIDE_WIDTH];
+    uint32_t first = 0, end = line->count, last = 0;
+    while (first < end) {
+        uint32_t middle = (first + end) / 2;
+        if (line->x[middle] < low)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (uint32_t i = first; i < line->count; i++) {
+        const float point[3] = {line->x[i], line->y, line->z};
+        points_ray ray = {.tree = line->tree, .point = point, .is_back = true};
+        leaf_cross(&ray, leaf, true);
+        uint32_t behind = line->is_winding ? (uint32_t)ray.turns : (uint32_t)ray.count;
+        if (ray.is_on) {
+            line->sides[i] |= 1;
+            continue;
+        }
+        line->sides[i] += (behind - last) * 2;
+        last = behind;
+        if (point[0] > high)
+            break;
+    }
+}
+
+/* Follows the ray; or with a line, visits what its leaves hold of it. */
+INLINE void walk(points_ray *ray, points_line *line, bool is_back)
 {
     const tml_tree *tree = ray->tree;
     uint32_t left[COLLIDE_LEVELS_MAX + 1], group[COLLIDE_LEVELS_MAX + 1], level = tree->levels;
@@ -151,7 +182,10 @@ INLINE void walk(points_ray *ray, bool is_back)
         uint32_t child = COLLIDE_WIDTH * group[level] + (uint32_t)__builtin_ctz(left[level]);
         left[level] &= left[level] - 1;
         if (level == 1) {
-            leaf_cross(ray, child, is_back);
+            if (line)
+                leaf_line(line, child);
+            else
+                leaf_cross(ray, child, is_back);
         } else {
             level--;
             group[level] = child;
@@ -163,9 +197,27 @@ INLINE void walk(points_ray *ray, bool is_back)
 static void cross(points_ray *ray)
 {
     if (ray->is_back)
-        walk(ray, true);
+        walk(ray, NULL, true);
     else
-        walk(ray, false);
+        walk(ray, NULL, false);
+}
+
+static void cross_line(points_line *line)
+{
+    const float last[3] = {line->x[line->count - 1], line->y, line->z};
+    points_ray ray = {.tree = line->tree, .point = last, .is_back = true};
+    for (uint32_t i = 0; i < line->count; i++)
+        line->sides[i] = 0;
+    if (line->tree->levels)
+        walk(&ray, line, true);
+    uint32_t behind = 0;
+    for (uint32_t i = 0; i < line->count; i++) {
+        behind += line->sides[i] >> 1;
+        bool is_inside = line->is_winding ? behind << 1 != 0 : (behind & 1) != 0;
+        line->sides[i] = line->sides[i] & 1 ? TML_TREE_ON
+                         : is_inside        ? TML_TREE_INSIDE
+                                            : TML_TREE_OUTSIDE;
+    }
 }
 
 /* ---- the nearest triangle --------------------------------------------------------------------- */
@@ -253,6 +305,35 @@ INLINE void boxes_apart(const float *point, const float *group, double *squared)
     squared[i] *= 1.0 - 0x1p-40;
 }
 
+/* The square of a leaf's distance, not more than of any point in it: by its slab, and across the slab's normal by a disc
+ * about its box's centre. Where the surface is far the boxes of many leaves are nearer than the nearest point. */
+INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
+{
+    const float *slab = collide_slab_words(nearest->tree, leaf);
+    const float *box = collide_group(nearest->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
+    double size = 0.0, along = 0.0, from = 0.0, terms = 0.0, distance = 0.0, radius = 0.0;
+    for (uint32_t k = 0; k < 3; k++) {
+        double low = (double)box[COLLIDE_WIDTH * k], high = (double)box[COLLIDE_WIDTH * (k + 3)];
+        double at = (double)nearest->point[k], normal = (double)slab[k];
+        double center = 0.5 * ((at - low) + (at - high));
+        size += normal * normal;
+        from += normal * at;
+        terms += fabs(normal * at);
+        along += normal * center;
+        distance += center * center;
+        radius += (high - low) * (high - low);
+    }
+    double below = (double)slab[3] - from, above = from - (double)slab[4];
+    double gap = (below > above ? below : above) - terms * 0x1p-50;
+    double inverse = size > 0.0 ? 1.0 / size : 0.0;
+    double across = distance - along * along * inverse;
+    double beside = sqrt(across > 0.0 ? across : 0.0) - 0.5 * sqrt(radius);
+    gap = gap > 0.0 ? gap : 0.0;
+    beside = beside > 0.0 ? beside : 0.0;
+    double squared = gap * gap * inverse + beside * beside;
+    return squared - (distance + radius) * 0x1p-40; /* for rounding */
+}
+
 INLINE void take_nearer(points_nearest *nearest, uint32_t slot, double squared)
 {
     uint32_t id = nearest->tree->ids[slot];
@@ -318,10 +399,10 @@ static void find(points_nearest *nearest)
         open_box box = open[--count];
         if (box.squared > nearest->squared)
             continue;
-        if (box.level == 1)
-            leaf_nearest(nearest, box.index);
-        else
+        if (box.level > 1)
             count = open_children(nearest, box.level - 1, box.index, open, count);
+        else if (leaf_apart(nearest, box.index) <= nearest->squared)
+            leaf_nearest(nearest, box.index);
     }
 }
 
@@ -355,6 +436,6 @@ static points_place place(const points_nearest *nearest)
     return best;
 }
 
-const points_loops POINTS_SET = {cross, offer, find, place};
+const points_loops POINTS_SET = {cross, cross_line, offer, find, place};
 
 #include "kernels/kernel_end.h"

@@ -25,6 +25,7 @@ Commands:
   index      Finds the range of each brick of a volume, for surfaces of large files
   draw       Draws a mesh into a picture
   collide    Finds which triangles of two meshes meet, exactly
+  distance   Makes a volume of the signed distances to a mesh
   subdivide  Makes smooth surfaces from coarse meshes, everywhere alike or where needed
   exposure   Measures pictures, exposes and tone-maps them
   mips       Makes the mip chain of a picture of any size
@@ -61,6 +62,7 @@ Commands:
   index      Finds the range of each brick of a volume, for surfaces of large files
   draw       Draws a mesh into a picture
   collide    Finds which triangles of two meshes meet, exactly
+  distance   Makes a volume of the signed distances to a mesh
   subdivide  Makes smooth surfaces from coarse meshes, everywhere alike or where needed
   exposure   Measures pictures, exposes and tone-maps them
   mips       Makes the mip chain of a picture of any size
@@ -1419,6 +1421,7 @@ Cancelled by Ctrl\-C.
 .BR trommel\-index (1),
 .BR trommel\-draw (1),
 .BR trommel\-collide (1),
+.BR trommel\-distance (1),
 .BR trommel\-subdivide (1),
 .BR trommel\-exposure (1),
 .BR trommel\-info (1),
