@@ -1039,6 +1039,30 @@ static void run_nearest(fault_run *r)
     tml_tree_destroy(r->tml, tree);
 }
 
+/* So many points about a tetrahedron that a device tells their sides; some are on it. */
+static void run_sides(fault_run *r)
+{
+    enum { COUNT = 1100 };
+    static const float corners[12] = {0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4};
+    static const uint32_t faces[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    static float at[3 * COUNT];
+    static uint8_t sides[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            at[3 * i + k] = (float)(i * (7 + 6 * k) % 29) / 4;
+    tml_tree *tree = NULL;
+    const tml_tree_desc desc = {.vertices = fault_buffer(r, vec3_type, 4, corners),
+                                .indices = fault_buffer(r, triangle_type, 4, faces)};
+    FAULT_DO(r, tml_tree_create(r->tml, &desc, &tree));
+    tml_buffer points = fault_buffer(r, vec3_type, COUNT, at);
+    tml_buffer out = fault_buffer(r, TML_U8, COUNT, NULL);
+    FAULT_DO(r, tml_tree_nearest(r->tml, &(tml_tree_nearest_desc){
+                                             .tree = tree, .points = points, .sides = out}));
+    FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
+    fault_hash(r, sides, sizeof sides);
+    tml_tree_destroy(r->tml, tree);
+}
+
 static void run_distance(fault_run *r)
 {
     tml_tree *a = tree_of(r, false), *b = tree_of(r, true);
@@ -1455,6 +1479,7 @@ static const fault_scenario scenarios[] = {
     {"collide_parts", run_collide_parts, ON_ALL, false},
     {"distance", run_distance, ON_ALL, false},
     {"nearest", run_nearest, ON_ALL, false},
+    {"sides", run_sides, ON_ALL, false},
     {"subdivide_uniform", run_uniform, ON_ALL, false},
     {"subdivide_adaptive", run_adaptive, ON_ALL, false},
     {"subdivide_adaptive_enqueue", run_adaptive_enqueue, ON_ALL, false},

@@ -297,8 +297,11 @@ typedef struct tml_tree_nearest_desc {
  *           times its longest edge by its height. Of triangles at one distance, as computed, the one of the least number
  *           is taken, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
  *           nothing (a tree without triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
- * On the host, by threads and SIMD, whatever the engine: waits, and so does not stand between tml_vulkan_record and its
- * end. Points are taken in an order of the call's own, near ones together: 16 MiB at most. Reports progress and can be
+ * Sides alone, of 1024 points or more, are told on the device by Vulkan and OpenGL ES 3, of meshes with coordinates within
+ * 2^30 and, but for 0, not below 2^-100: a thread follows each point's ray, and the points that floats are unsure of are
+ * settled on the host; that takes 20 bytes a point of the device's memory meanwhile. Points that lie near each other in
+ * the stream are faster there. All else is done on the host, by threads and SIMD, whatever the engine. The call waits,
+ * and so does not stand between tml_vulkan_record and its end. On the host points are taken in an order of the call's own, near ones together: 16 MiB at most. Reports progress and can be
  * cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT (sides, or a sign, of a mesh that is not closed as the
  * rule wants it: the message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE,
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Ericson: Real-Time Collision

@@ -469,6 +469,16 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
     return TML_OK;
 }
 
+void collide_learn(tml_context *tml)
+{
+#ifdef TML_VULKAN
+    if (tml->engine->learn)
+        tml->engine->learn(tml, collide_own_kernels);
+#else
+    (void)tml;
+#endif
+}
+
 /* Is the stream on the device the faster way? Whether meshes meet at all the host often knows after some twenty
  * pairs of boxes, 4 us a pose: an H100 beside 16 threads needs more than 1000 poses to be as fast, and OpenGL ES on
  * it, whose probe takes 0.6 s, is slower at 10,000 poses still. */
@@ -494,10 +504,7 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
         return status;
     bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
                     (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(job));
-#ifdef TML_VULKAN
-    if (job->tml->engine->learn)
-        job->tml->engine->learn(job->tml, collide_own_kernels);
-#endif
+    collide_learn(job->tml);
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }
 

@@ -241,6 +241,17 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
     return status;
 }
 
+tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
+                               tml_buffer *triangles)
+{
+    tml_status status = tree_upload(tml, tree);
+    if (status != TML_OK)
+        return status;
+    *boxes = tree->stream->boxes;
+    *triangles = tree->stream->triangles;
+    return TML_OK;
+}
+
 static tml_status room_make(tml_context *tml, struct collide_stream *stream, uint64_t room)
 {
     room_destroy(tml, stream);
@@ -278,8 +289,7 @@ static bool wants_crossings(const collide_job *job)
     return job->classes >> TML_COLLIDE_CLASS_CROSSING & 1;
 }
 
-/* The words of collide_leaf_lanes. */
-static uint32_t leaf_words(const tml_tree *tree, uint32_t *more)
+uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more)
 {
     uint32_t leaves = tree->level_count[1]; /* a power of two */
     *more = leaves > 1 ? tree->count % leaves << (32 - __builtin_ctz(leaves)) : 0;
@@ -300,14 +310,14 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
     if (step->a_level == 1 && step->b_level == 1) {
         map.kernel = TML_USE(collide_split_leaf);
         map.in[2] = b->stream->triangles;
-        u[0] = leaf_words(b, &u[3]);
+        u[0] = collide_leaf_words(b, &u[3]);
         u[1] = a->level_group[1];
         u[2] = (uint32_t)COLLIDE_BOX_WORDS * a->group_count;
     } else if (step->b_level == 0) {
         map.kernel = TML_USE(collide_test_leaf);
         map.in[1] = stream->triangles;
         map.in[2] = b->stream->triangles;
-        u[0] = leaf_words(a, &u[3]);
+        u[0] = collide_leaf_words(a, &u[3]);
         u[1] = job->is_self;
         u[2] = job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(job);
     } else {

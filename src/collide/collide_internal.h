@@ -41,6 +41,7 @@ struct tml_tree {
      * triangles, and where it goes as often the one way as the other. */
     bool has_edges; /* the sums are known */
     uint64_t edges_mod_2, edges_by_way;
+    bool is_moderate; /* known with them: no coordinate is above 2^30, or below 2^-100 but 0 */
 
     struct collide_stream *stream; /* BREADTH_FIRST's buffers on the device, or NULL */
 };
@@ -148,6 +149,13 @@ uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
+/* Gives the engine this room's compiled kernels. */
+void collide_learn(tml_context *tml);
+/* The tree's boxes and triangles on the device; they stay its own. */
+tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
+                               tml_buffer *triangles);
+/* The words of collide_leaf_lanes: the return value is least. */
+uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more);
 /* Frees the tree's buffers on the device. */
 void collide_stream_destroy(tml_context *tml, tml_tree *tree);
 

@@ -109,6 +109,17 @@ static uint32_t open_triangle(const tml_tree *tree, tml_tree_rule rule, int *cor
     return 0;
 }
 
+static bool is_moderate(const tml_tree *tree)
+{
+    uint64_t words = tree->levels ? (uint64_t)9 * tree->level_count[0] : 0;
+    for (uint64_t i = 0; i < words; i++) {
+        float size = fabsf(tree->triangles[i]);
+        if (size > 0x1p30f || (size < 0x1p-100f && size > 0))
+            return false;
+    }
+    return true;
+}
+
 tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule)
 {
@@ -119,6 +130,7 @@ tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tre
             tree->edges_mod_2 |= sums.mod_2[i];
             tree->edges_by_way |= sums.by_way[i];
         }
+        tree->is_moderate = is_moderate(tree);
         tree->has_edges = true;
     }
     bool by_way = rule == TML_TREE_RULE_WINDING;
@@ -224,14 +236,14 @@ static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
     return tree->levels > 0;
 }
 
-static tml_tree_side side_of(const points_job *job, const float *point)
+tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tml_tree_rule rule,
+                             const float *point)
 {
     points_ray ray;
-    if (!ray_begin(job->desc->tree, point, &ray))
+    if (!ray_begin(tree, point, &ray))
         return TML_TREE_OUTSIDE;
-    job->loops->cross(&ray);
-    bool is_inside =
-        job->desc->rule == TML_TREE_RULE_WINDING ? ray.turns != 0 : (ray.count & 1) != 0;
+    loops->cross(&ray);
+    bool is_inside = rule == TML_TREE_RULE_WINDING ? ray.turns != 0 : (ray.count & 1) != 0;
     return ray.is_on ? TML_TREE_ON : is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
 }
 
@@ -277,7 +289,9 @@ static void points_task(void *argument, uint32_t task)
     for (uint64_t at = first; at < end; at++) {
         uint64_t i = round + (job->order ? (uint32_t)job->order[at] : at);
         const float *point = job->points + 3 * i;
-        tml_tree_side side = job->wants_sides ? side_of(job, point) : TML_TREE_OUTSIDE;
+        tml_tree_side side = job->wants_sides
+                                 ? points_side_of(job->loops, tree, job->desc->rule, point)
+                                 : TML_TREE_OUTSIDE;
         if (job->sides)
             job->sides[i] = (uint8_t)side;
         if (!job->wants_nearest)
@@ -448,7 +462,11 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
         status = points_check_closed(tml, call, desc.tree, desc.rule);
     if (status == TML_OK)
         status = stream_read_length(tml, &desc.length, &job.count);
-    return status == TML_OK && job.count > 0 ? run_mapped(tml, &job) : status;
+    if (status != TML_OK || job.count == 0)
+        return status;
+    if (!job.wants_nearest && points_run_on_device(tml, &desc, job.count))
+        return points_sides_on_device(tml, &desc, job.count);
+    return run_mapped(tml, &job);
 }
 
 tml_status tml_tree_nearest(tml_context *tml, const tml_tree_nearest_desc *desc)

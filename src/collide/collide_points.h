@@ -62,6 +62,16 @@ tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree 
                              tml_tree_rule rule);
 tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule);
+/* The side of one point. */
+tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tml_tree_rule rule,
+                             const float *point);
+
+/* May the device tell sides of so many points? */
+bool points_run_on_device(const tml_context *tml, const tml_tree_nearest_desc *desc,
+                          uint64_t count);
+/* Fills desc.sides there; what the device is unsure of is settled here. */
+tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
+                                  uint64_t count);
 /* The distance of the nearest triangle that was found, or infinity, as it is told. */
 float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side);
 
