@@ -14,6 +14,7 @@ typedef struct collide_case {
     tml_tree_desc mesh;
     tml_tree *tree;
     tml_collide_desc desc; /* a NULL: build, or refit the tree if there is one */
+    enum { ON_HOST, BUILT_THERE, REFITTED_THERE } where;
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -31,6 +32,11 @@ static bool run_case(void *user)
         tml_collide_free(job->tml, &result);
         return true;
     }
+    if (job->tree && job->where)
+        return (job->where == BUILT_THERE
+                    ? tml_tree_build_enqueue(job->tml, job->tree, job->mesh.vertices)
+                    : tml_tree_refit_enqueue(job->tml, job->tree, job->mesh.vertices)) == TML_OK &&
+               tml_sync(job->tml) == TML_OK;
     if (job->tree)
         return tml_tree_refit(job->tml, job->tree, job->mesh.vertices) == TML_OK;
     tml_tree *tree;
@@ -84,19 +90,45 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, tml_s
                   .name = name, .poses = poses, .pairs = job->pairs, .time = timed.time});
 }
 
+/* Buffers on the device, or over the mesh where it is. */
 static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc *out)
 {
-    tml_status status = tml_buffer_create(tml,
-                                          &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
-                                                             .count = mesh->vertex_count,
-                                                             .host = mesh->vertices},
-                                          &out->vertices);
+    const void *vertices = out->on_device ? mesh->vertices : NULL;
+    const void *indices = out->on_device ? mesh->indices : NULL;
+    tml_status status =
+        tml_buffer_create(tml,
+                          &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                             .count = mesh->vertex_count,
+                                             .data = vertices,
+                                             .host = vertices ? NULL : mesh->vertices},
+                          &out->vertices);
     if (status == TML_OK)
         status = tml_buffer_create(tml,
                                    &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
                                                       .count = mesh->triangle_count,
-                                                      .host = mesh->indices},
+                                                      .data = indices,
+                                                      .host = indices ? NULL : mesh->indices},
                                    &out->indices);
+    return status;
+}
+
+/* The mesh on the device: a tree built of it there, built anew and refitted. */
+static tml_status time_there(const collide_case *host, const bench_mesh *mesh)
+{
+    collide_case job = *host;
+    job.mesh = (tml_tree_desc){.on_device = true};
+    job.tree = NULL;
+    tml_status status = upload(job.tml, mesh, &job.mesh);
+    time_case(&job, "build one on the device", 0, &status);
+    if (status == TML_OK)
+        status = tml_tree_create(job.tml, &job.mesh, &job.tree);
+    job.where = BUILT_THERE;
+    time_case(&job, "build it anew there", 0, &status);
+    job.where = REFITTED_THERE;
+    time_case(&job, "refit it there", 0, &status);
+    tml_tree_destroy(job.tml, job.tree);
+    tml_buffer_destroy(job.tml, job.mesh.vertices);
+    tml_buffer_destroy(job.tml, job.mesh.indices);
     return status;
 }
 
@@ -167,6 +199,8 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
         status = tml_tree_create(tml, &job.mesh, &b);
     job.tree = a;
     time_case(&job, "refit it", 0, &status);
+    if (status == TML_OK)
+        status = time_there(&job, &mesh);
     for (int scene = 0; scene < BENCH_SCENES; scene++) {
         job.desc = (tml_collide_desc){
             .a = a, .b = b, .poses = one[scene], .pose_count = 1, .method = what->method};

@@ -505,6 +505,10 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_tree_create, (tml, &tree_desc, NULL), "out")                                             \
     X(tml_tree_refit, (NULL, tree, positions), "tml")                                              \
     X(tml_tree_refit, (tml, NULL, positions), "tree")                                              \
+    X(tml_tree_build_enqueue, (NULL, tree, positions), "tml")                                      \
+    X(tml_tree_build_enqueue, (tml, NULL, positions), "tree")                                      \
+    X(tml_tree_refit_enqueue, (NULL, tree, positions), "tml")                                      \
+    X(tml_tree_refit_enqueue, (tml, NULL, positions), "tree")                                      \
     X(tml_tree_save, (NULL, tree, cells, 8), "tml")                                                \
     X(tml_tree_save, (tml, NULL, cells, 8), "tree")                                                \
     X(tml_tree_save, (tml, tree, NULL, 8), "out")                                                  \

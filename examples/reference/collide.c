@@ -170,6 +170,9 @@ static void cast(tml_context *tml)
     MUST(tml_tree_cast(tml, &segments));
     MUST(tml_buffer_read(tml, segments.counts, counts));
     CHECK(counts[0] == 1 && counts[1] == 1 && counts[2] == 0);
+    tml_tree_destroy(tml, tree);
+}
+
 /* A volume of the distances to a mesh, which goes into tml_surface: here along one line, cut off at 2. */
 static void distance_volume(tml_context *tml)
 {
@@ -200,6 +203,32 @@ static void refit(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
+/* A mesh that the device moves, frame by frame: trees are built and refitted there, without a wait. */
+static void frames(tml_context *tml)
+{
+    const tml_vec3 raised[] = {{0, 0, 5}, {4, 0, 5}, {4, 4, 5}, {0, 4, 5}};
+    tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square);
+    tml_tree *a, *b = blade_tree(tml);
+    tml_collide_result hits;
+    MUST(tml_tree_create(
+        tml,
+        &(tml_tree_desc){.vertices = vertices,
+                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, square_corners),
+                         .on_device = true},
+        &a));
+    MUST(tml_collide(tml, &(tml_collide_desc){.a = a, .b = b}, &hits));
+    CHECK(hits.count == 1);
+    tml_collide_free(tml, &hits);
+    MUST(tml_buffer_write(tml, vertices, 0, 4, raised)); /* or kernels, in your command buffer */
+    MUST(tml_tree_refit_enqueue(tml, a, vertices));      /* its shape is much the same */
+    MUST(tml_tree_build_enqueue(tml, a, vertices));      /* or not: sorted anew */
+    MUST(tml_collide(tml, &(tml_collide_desc){.a = a, .b = b}, &hits));
+    CHECK(hits.count == 0);
+    tml_collide_free(tml, &hits);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+}
+
 /* A tree as bytes, for a file, and back. */
 static void save_and_load(tml_context *tml)
 {
@@ -219,6 +248,6 @@ int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){collide, poses, count_classes, distance, inside, nearest,
-                                           cast, refit, save_and_load, NULL});
-                                           distance_volume, refit, save_and_load, NULL});
+                                           cast, distance_volume, refit, frames, save_and_load,
+                                           NULL});
 }

@@ -52,6 +52,9 @@ typedef struct tml_tree_desc {
     /* Leave out triangles with an index out of range or a coordinate that is NaN, infinite or
      * beyond 2^100, instead of refusing the mesh. The others keep their numbers. */
     bool skip_broken;
+    /* Build on the context's device, from buffers there: the mesh does not go through the host, nor does the tree until
+     * a call wants it (tml_tree_build_enqueue). */
+    bool on_device;
 } tml_tree_desc;
 
 /* Builds a tree: boxes along the axes, eight to a node and up to eight triangles to a leaf, split
@@ -77,6 +80,29 @@ TML_API void tml_tree_destroy(tml_context *tml, tml_tree *tree);
  * out stay out. On failure the tree is as it was. Waits. Errors as for tml_tree_create. */
 TML_API TML_MUST_CHECK tml_status tml_tree_refit(tml_context *tml, tml_tree *tree,
                                                  tml_buffer vertices);
+
+/* The same without a wait, for meshes that the device moves: enqueued like a stream operation, from vertices on the
+ * device (f32x3, as many as the tree was built from), with nothing read back. refit keeps the tree's order; build
+ * halves the triangles anew, at the medians that the host would take, so the tree is as good as one built there. Both
+ * take any tree, wherever it was built. The first of each makes the tree's buffers, 150 and 100 bytes a triangle,
+ * which stay with it; later ones allocate nothing, and may be recorded (tml_vulkan_record).
+ * host      What it has of the tree is out of date then, and is fetched when a call wants it. BREADTH_FIRST wants the
+ *           root and the boxes' mean sizes, of triangles that it found the numbers, and of unsure ones the corners;
+ *           DEPTH_FIRST, tml_collide_distance and tml_tree_nearest want the triangles and compute the boxes, in the
+ *           time of a tml_tree_refit. tml_tree_describe gives bounds as of the last call that waited for the tree.
+ *           What a recording builds is fetched by each call, since the recording may have been submitted again.
+ * answers   exact as ever.
+ * broken    vertices that are NaN, infinite or beyond 2^100: each later call that reads the tree is INVALID_ARGUMENT
+ *           and names one, until all are sound. Triangles that skip_broken left out stay out.
+ * On failure the tree is as it was, or where the device failed on the way, refused until a build succeeds.
+ * Engines: CPU (done on return), Vulkan, OpenGL ES 3 / WebGL 2, as far as tml_sort, tml_scatter and tml_partition go.
+ * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED (more than 2^32 / 3
+ * vertices or 2^32 / 9 triangles; OpenGL ES 2 and WebGL 1). After: Wald, Havran: On Building Fast kd-Trees for Ray
+ * Tracing, and on Doing that in O(N log N). 2006; Blelloch: Vector Models for Data-Parallel Computing. 1990. */
+TML_API TML_MUST_CHECK tml_status tml_tree_build_enqueue(tml_context *tml, tml_tree *tree,
+                                                         tml_buffer vertices);
+TML_API TML_MUST_CHECK tml_status tml_tree_refit_enqueue(tml_context *tml, tml_tree *tree,
+                                                         tml_buffer vertices);
 
 /* A tree as bytes, for a file or another process: little-endian, about 50 bytes a triangle.
  * tml_tree_save_size says how many, tml_tree_save writes them to out (capacity bytes there).

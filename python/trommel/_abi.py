@@ -578,6 +578,7 @@ class tml_tree_desc(Structure):
         ('vertices', tml_buffer),
         ('indices', tml_buffer),
         ('skip_broken', c_bool),
+        ('on_device', c_bool),
     ]
 
 
@@ -686,6 +687,9 @@ class tml_tree_cast_desc(Structure):
         ('barycentrics', tml_buffer),
         ('rays', tml_buffer),
         ('total', tml_buffer),
+    ]
+
+
 class tml_tree_distance_volume_desc(Structure):
     _fields_ = [
         ('tree', c_void_p),
@@ -1462,6 +1466,7 @@ FUNCTIONS = {
     'tml_tone_name': (c_char_p, [c_int]),
     'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),
     'tml_top_k_scratch_size': (c_size_t, [c_void_p, POINTER(tml_top_k_desc)]),
+    'tml_tree_build_enqueue': (c_int, [c_void_p, c_void_p, tml_buffer]),
     'tml_tree_cast': (c_int, [c_void_p, POINTER(tml_tree_cast_desc)]),
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
@@ -1470,6 +1475,7 @@ FUNCTIONS = {
     'tml_tree_load': (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     'tml_tree_nearest': (c_int, [c_void_p, POINTER(tml_tree_nearest_desc)]),
     'tml_tree_refit': (c_int, [c_void_p, c_void_p, tml_buffer]),
+    'tml_tree_refit_enqueue': (c_int, [c_void_p, c_void_p, tml_buffer]),
     'tml_tree_save': (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
     'tml_tree_save_size': (c_size_t, [c_void_p]),
     'tml_type_components': (c_uint32, [c_uint32]),

@@ -363,9 +363,14 @@ static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 /* Computes the segments of the job's pairs, in their order. */
 static tml_status make_segments(collide_job *job, tml_collide_segment *out)
 {
+    const uint32_t parts = COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES;
+    tml_status status = collide_tree_fetch(job->tml, "tml_collide", job->a, parts);
+    if (status == TML_OK)
+        status = collide_tree_fetch(job->tml, "tml_collide", job->b, parts);
+    if (status != TML_OK)
+        return status;
     uint32_t *a = slots_of(job->tml, job->a);
     uint32_t *b = job->is_self ? a : slots_of(job->tml, job->b);
-    tml_status status = TML_OK;
     if (a && b) {
         segment_job work = {.job = job, .a_slots = a, .b_slots = b, .out = out};
         uint64_t tasks = TML_CEIL_DIV(job->pair_count, SEGMENTS_A_TASK);
@@ -496,14 +501,17 @@ static bool is_broad_faster(const collide_job *job)
 static tml_status collide(collide_job *job, const tml_collide_desc *desc, const tml_tree *b,
                           collide_pose *poses)
 {
-    tml_status status = TML_OK;
+    bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
+                    (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(job));
+    uint32_t parts = is_broad ? COLLIDE_STALE_SIZES : COLLIDE_STALE_ALL;
+    tml_status status = collide_tree_fetch(job->tml, "tml_collide", job->a, parts);
+    if (status == TML_OK)
+        status = collide_tree_fetch(job->tml, "tml_collide", job->b, parts);
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++)
         status = collide_pose_make(job->tml, "tml_collide", job->a, b,
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);
     if (status != TML_OK)
         return status;
-    bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
-                    (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(job));
     collide_learn(job->tml);
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }

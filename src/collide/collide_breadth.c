@@ -162,10 +162,8 @@ enum {
     PROBE_WIDTH = 32, /* pairs that a pose keeps in a probe: of tori 16 find all that touch */
 };
 
-/* What a tree keeps on the device: its boxes and triangles and, if it is the a of a call, the
- * stream's buffers. */
+/* What a tree keeps on the device if it is the a of a call: the stream's buffers. */
 struct collide_stream {
-    tml_buffer boxes, triangles;
     tml_buffer pairs[2], met; /* room pairs each */
     uint64_t room;
     tml_buffer poses;
@@ -188,11 +186,13 @@ static void room_destroy(tml_context *tml, struct collide_stream *stream)
 void collide_stream_destroy(tml_context *tml, tml_tree *tree)
 {
     struct collide_stream *stream = tree->stream;
+    tml_buffer_destroy(tml, tree->device_boxes);
+    tml_buffer_destroy(tml, tree->device_triangles);
+    tree->device_boxes = tree->device_triangles = (tml_buffer){0, 0};
+    tree->stale = tree->stale_again = 0;
     if (!stream)
         return;
     room_destroy(tml, stream);
-    tml_buffer_destroy(tml, stream->boxes);
-    tml_buffer_destroy(tml, stream->triangles);
     tml_buffer_destroy(tml, stream->poses);
     tml_buffer_destroy(tml, stream->totals[0]);
     tml_buffer_destroy(tml, stream->totals[1]);
@@ -209,11 +209,9 @@ static tml_status buffer_make(tml_context *tml, tml_type type, uint64_t count, c
         tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
 }
 
-/* Creates the tree's buffers on the device, unless they exist. */
+/* Creates the tree's boxes and triangles on the device, unless they exist. */
 static tml_status tree_upload(tml_context *tml, tml_tree *tree)
 {
-    if (tree->stream)
-        return TML_OK;
     uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
     if (words > UINT32_MAX)
         return tml_error(
@@ -221,23 +219,38 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
             "tml_collide: %u triangles are more than a device counts the words of; use "
             "DEPTH_FIRST",
             tree->count);
-    tree->stream = tml_alloc(tml, sizeof *tree->stream);
-    if (!tree->stream)
+    tml_status status = TML_OK;
+    if (tml_buffer_is_none(tree->device_boxes))
+        status = buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes, "tree boxes",
+                             &tree->device_boxes);
+    if (status == TML_OK && tml_buffer_is_none(tree->device_triangles))
+        status = buffer_make(tml, TML_U32, words, tree->triangles, "tree triangles",
+                             &tree->device_triangles);
+    return status;
+}
+
+/* Creates the stream's handles and counts, unless they exist. */
+static tml_status stream_make(tml_context *tml, tml_tree *tree)
+{
+    if (tree->stream)
+        return TML_OK;
+    struct collide_stream *stream = tml_alloc(tml, sizeof *stream);
+    if (!stream)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_collide: no memory for a tree's handles");
-    memset(tree->stream, 0, sizeof *tree->stream);
-    struct collide_stream *stream = tree->stream;
-    tml_status status = buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes,
-                                    "tree boxes", &stream->boxes);
-    if (status == TML_OK)
-        status =
-            buffer_make(tml, TML_F32, words, tree->triangles, "tree triangles", &stream->triangles);
+    memset(stream, 0, sizeof *stream);
+    tml_status status =
+        buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
     for (int i = 0; i < 2 && status == TML_OK; i++)
         status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
-    if (status == TML_OK)
-        status = buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
-    if (status != TML_OK)
-        collide_stream_destroy(tml, tree);
+    if (status == TML_OK) {
+        tree->stream = stream;
+        return TML_OK;
+    }
+    tml_buffer_destroy(tml, stream->made);
+    tml_buffer_destroy(tml, stream->totals[0]);
+    tml_buffer_destroy(tml, stream->totals[1]);
+    tml_free(tml, stream, sizeof *stream);
     return status;
 }
 
@@ -247,8 +260,8 @@ tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *box
     tml_status status = tree_upload(tml, tree);
     if (status != TML_OK)
         return status;
-    *boxes = tree->stream->boxes;
-    *triangles = tree->stream->triangles;
+    *boxes = tree->device_boxes;
+    *triangles = tree->device_triangles;
     return TML_OK;
 }
 
@@ -303,20 +316,21 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
     const collide_step *step = &run->steps[number];
     struct collide_stream *stream = run->stream;
     const tml_tree *a = job->a, *b = job->b;
-    tml_map_desc map = {.in = {stream->pairs[from], stream->boxes, b->stream->boxes, stream->poses},
-                        .length = length,
-                        .out = stream->met};
+    tml_map_desc map = {
+        .in = {stream->pairs[from], a->device_boxes, b->device_boxes, stream->poses},
+        .length = length,
+        .out = stream->met};
     uint32_t *u = map.params.u;
     if (step->a_level == 1 && step->b_level == 1) {
         map.kernel = TML_USE(collide_split_leaf);
-        map.in[2] = b->stream->triangles;
+        map.in[2] = b->device_triangles;
         u[0] = collide_leaf_words(b, &u[3]);
         u[1] = a->level_group[1];
         u[2] = (uint32_t)COLLIDE_BOX_WORDS * a->group_count;
     } else if (step->b_level == 0) {
         map.kernel = TML_USE(collide_test_leaf);
-        map.in[1] = stream->triangles;
-        map.in[2] = b->stream->triangles;
+        map.in[1] = a->device_triangles;
+        map.in[2] = b->device_triangles;
         u[0] = collide_leaf_words(a, &u[3]);
         u[1] = job->is_self;
         u[2] = job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(job);
@@ -554,6 +568,18 @@ static tml_status crossings_read(breadth_run *run)
     return status;
 }
 
+/* Brings to the host what the count pairs in run->found need of the trees. */
+static tml_status found_fetch(const breadth_run *run, uint64_t count)
+{
+    const collide_job *job = run->job;
+    uint32_t parts = COLLIDE_STALE_IDS;
+    for (uint64_t i = 0; i < count && !(parts & COLLIDE_STALE_TRIANGLES); i++)
+        if (run->found[i].z & COLLIDE_UNSURE_POSE)
+            parts |= COLLIDE_STALE_TRIANGLES;
+    tml_status status = collide_tree_fetch(job->tml, "tml_collide", job->a, parts);
+    return status == TML_OK ? collide_tree_fetch(job->tml, "tml_collide", job->b, parts) : status;
+}
+
 /* Reads count pairs of triangles from the device and adds them to the job. */
 static tml_status found_read(breadth_run *run, uint64_t count, int last)
 {
@@ -577,6 +603,8 @@ static tml_status found_read(breadth_run *run, uint64_t count, int last)
                            "tml_collide: no memory for %" PRIu64 " pairs", count);
     if (status == TML_OK)
         status = tml_buffer_read_range(tml, run->stream->pairs[last], 0, count, run->found);
+    if (status == TML_OK)
+        status = found_fetch(run, count);
     if (status == TML_OK)
         status = found_take(run, count, kinds);
     tml_free(tml, kinds, (size_t)count);
@@ -763,6 +791,8 @@ static tml_status run_prepare(breadth_run *run)
     tml_status status = tree_upload(tml, job->a);
     if (status == TML_OK)
         status = tree_upload(tml, job->b);
+    if (status == TML_OK)
+        status = stream_make(tml, job->a);
     if (status != TML_OK)
         return status;
     run->stream = job->a->stream;

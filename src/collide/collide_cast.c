@@ -618,6 +618,8 @@ static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
     if (status == TML_OK)
         status = tml_refuse_recording(tml, call, NULL);
     if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL);
+    if (status == TML_OK)
         status = stream_read_length(tml, &desc.length, &job.count);
     if (status != TML_OK)
         return status;

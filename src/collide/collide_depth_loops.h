@@ -409,13 +409,27 @@ static void run_descend(depth_run *run, const depth_pair *pair, uint32_t step)
     run->leaf = NULL;
 }
 
+/* A group of eight times the root. Its bounds are known where its boxes may not be. */
+static void root_group(const tml_tree *tree, float out[COLLIDE_BOX_WORDS])
+{
+    for (uint32_t k = 0; k < 3; k++)
+        LANES
+        {
+            out[COLLIDE_WIDTH * k + i] = tree->lower[k];
+            out[COLLIDE_WIDTH * (3 + k) + i] = tree->upper[k];
+        }
+}
+
 static bool run_root(depth_run *run, depth_pair *out)
 {
     const collide_job *job = run->call->job;
     bool is_posed = !run->pose->is_identity;
+    float roots[2][COLLIDE_BOX_WORDS];
     lanes a, b;
-    lanes_make(collide_group(job->a, job->a->levels, 0), run->pose, is_posed, false, &a);
-    lanes_make(collide_group(job->b, job->b->levels, 0), run->pose, is_posed, true, &b);
+    root_group(job->a, roots[0]);
+    root_group(job->b, roots[1]);
+    lanes_make(roots[0], run->pose, is_posed, false, &a);
+    lanes_make(roots[1], run->pose, is_posed, true, &b);
     lane_node(&a, 0, 0, is_posed, &out->a);
     lane_node(&b, 0, 0, is_posed, &out->b);
     out->pose = run->pose_number;

@@ -7,9 +7,21 @@
 #include "kernels/collide_layout.k.h"
 
 enum { COLLIDE_LEVELS_MAX = 12 };
+/* Boxes of a level, evenly spread, whose mean diagonal stands for all. */
+enum { COLLIDE_SAMPLES = 256 };
 #define COLLIDE_TRIANGLES_MAX  ((uint64_t)1 << 28)
 #define COLLIDE_COORDINATE_MAX 0x1p100f
 #define COLLIDE_NO_TRIANGLE    UINT32_MAX
+
+/* What of a tree the device has newer. */
+enum {
+    COLLIDE_STALE_SIZES = 1, /* lower, upper and level_size */
+    COLLIDE_STALE_IDS = 2,   /* ids and corners */
+    COLLIDE_STALE_TRIANGLES = 4,
+    COLLIDE_STALE_BOXES = 8,
+    COLLIDE_STALE_ALL = 15,
+    COLLIDE_UNDEFINED = 16, /* its last build or refit failed on the way */
+};
 
 /* An implicit tree. Level 0 has the triangles, in slots; level 1 the leaves of 8 slots, 2^k of
  * them; level 2 nodes of 8 leaves, and so on up to one root. Node i has children 8 i to 8 i + 7 of
@@ -43,7 +55,11 @@ struct tml_tree {
     uint64_t edges_mod_2, edges_by_way;
     bool is_moderate; /* known with them: no coordinate is above 2^30, or below 2^-100 but 0 */
 
-    struct collide_stream *stream; /* BREADTH_FIRST's buffers on the device, or NULL */
+    tml_buffer device_boxes, device_triangles; /* as above, or none */
+    struct collide_stream *stream;             /* BREADTH_FIRST's buffers on the device, or NULL */
+    struct collide_build *build;               /* what builds and fits on the device, or NULL */
+    uint32_t stale;                            /* COLLIDE_STALE_... */
+    uint32_t stale_again; /* what recordings make so whenever they are submitted */
 };
 
 /* Words in tree->boxes. */
@@ -75,6 +91,25 @@ static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float o
     for (int k = 0; k < 9; k++)
         out[k] = group[COLLIDE_WIDTH * k];
 }
+
+/* Brings what the host has of these parts (COLLIDE_STALE_...) up to date. INVALID_ARGUMENT if the device found a
+ * vertex that is not usable. */
+tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts);
+/* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
+tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
+void collide_build_destroy(tml_context *tml, tml_tree *tree);
+
+/* Computes the levels and their sizes from the number of triangles. */
+void collide_tree_shape(tml_tree *tree);
+/* Allocates what the tree has on the host, unless it is there. */
+tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree);
+/* Computes all boxes and slabs, of triangles with these vertices; NULL: as they are. */
+void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
+/* The length of a box's diagonal. box: low x, y, z, high x, y, z, stride floats apart. */
+double collide_diagonal(const float *box, uint32_t stride);
+
+/* Makes the room's kernels known to the engine. */
+void collide_learn(tml_context *tml);
 
 /* A pose, prepared for descents. matrix moves b's vertices into a's frame. inverse moves a's boxes
  * into b's frame, where they are compared with b's boxes widened by margin on each side. margin
@@ -149,14 +184,12 @@ uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
-/* Gives the engine this room's compiled kernels. */
-void collide_learn(tml_context *tml);
 /* The tree's boxes and triangles on the device; they stay its own. */
 tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
                                tml_buffer *triangles);
 /* The words of collide_leaf_lanes: the return value is least. */
 uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more);
-/* Frees the tree's buffers on the device. */
+/* Frees the tree's boxes and triangles on the device, and what a stream needs. */
 void collide_stream_destroy(tml_context *tml, tml_tree *tree);
 
 #endif

@@ -458,6 +458,8 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
     job.wants_nearest = has_distances || !tml_buffer_is_none(desc.positions) ||
                         !tml_buffer_is_none(desc.triangles) || !tml_buffer_is_none(desc.features);
     status = tml_refuse_recording(tml, call, NULL);
+    if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL);
     if (status == TML_OK && job.wants_sides)
         status = points_check_closed(tml, call, desc.tree, desc.rule);
     if (status == TML_OK)

@@ -14,8 +14,10 @@
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
+#include "kernels/collide_stream.k.h"
 /* Uses the formulas above. */
 #include "collide/collide_slab.h"
+#include "kernels/collide_build.k.h"
 
 /* Leaves in a task of a parallel loop. */
 enum { LEAVES_A_TASK = 512 };
@@ -42,8 +44,7 @@ static size_t boxes_size(const tml_tree *tree)
 
 /* ---- shape ----------------------------------------------------------------------------------- */
 
-/* Computes the levels and their sizes from the number of triangles. */
-static void shape(tml_tree *tree)
+void collide_tree_shape(tml_tree *tree)
 {
     uint32_t leaves = 1, level = 1;
     if (tree->count == 0)
@@ -62,16 +63,29 @@ static void shape(tml_tree *tree)
     tree->levels = level;
 }
 
-static tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
+static void host_free(tml_context *tml, tml_tree *tree)
 {
+    tml_free(tml, tree->ids, ids_size(tree));
+    tml_free(tml, tree->corners, 3 * ids_size(tree));
+    tml_free(tml, tree->triangles, triangles_size(tree));
+    tml_free(tml, tree->boxes, boxes_size(tree));
+    tree->ids = tree->corners = NULL;
+    tree->triangles = tree->boxes = NULL;
+}
+
+tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
+{
+    if (tree->boxes || tree->count == 0)
+        return TML_OK;
     tree->ids = tml_alloc_array(tml, slot_count(tree), sizeof *tree->ids);
     tree->corners = tml_alloc_array(tml, slot_count(tree), 3 * sizeof *tree->corners);
     tree->triangles = tml_alloc_array(tml, slot_count(tree), 9 * sizeof *tree->triangles);
     tree->boxes = tml_alloc_array(tml, collide_box_words(tree), sizeof *tree->boxes);
-    if (tree->count > 0 && (!tree->ids || !tree->corners || !tree->triangles || !tree->boxes))
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree",
-                         call, 4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
-    return TML_OK;
+    if (tree->ids && tree->corners && tree->triangles && tree->boxes)
+        return TML_OK;
+    host_free(tml, tree);
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree", call,
+                     4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
 }
 
 void tml_tree_destroy(tml_context *tml, tml_tree *tree)
@@ -79,10 +93,8 @@ void tml_tree_destroy(tml_context *tml, tml_tree *tree)
     if (!tree || TML_ENTER(tml) != TML_OK)
         return;
     collide_stream_destroy(tml, tree);
-    tml_free(tml, tree->ids, ids_size(tree));
-    tml_free(tml, tree->corners, 3 * ids_size(tree));
-    tml_free(tml, tree->triangles, triangles_size(tree));
-    tml_free(tml, tree->boxes, boxes_size(tree));
+    collide_build_destroy(tml, tree);
+    host_free(tml, tree);
     tml_free(tml, tree, sizeof *tree);
     (void)tml_leave(tml, TML_OK);
 }
@@ -120,44 +132,31 @@ static float *box_lane(tml_tree *tree, uint32_t level, uint32_t box)
            box % COLLIDE_WIDTH;
 }
 
-/* The direction of a leaf's slab: the sum of its triangles' normals, weighted by area and each
- * reversed if it points away from the largest triangle's. So the two faces of a sheet do not
- * cancel. */
-static void leaf_direction(const float *at, double out[3])
+/* collide_leaf_slab, eight triangles at once. */
+static collide_slab leaf_slab(const float *at, collide_box box)
 {
-    double normal[3][COLLIDE_WIDTH], square[COLLIDE_WIDTH];
+    const float scale = collide_box_scale(box);
+    float x[COLLIDE_WIDTH], y[COLLIDE_WIDTH], z[COLLIDE_WIDTH], square[COLLIDE_WIDTH];
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
-        double u[3], v[3];
-        for (uint32_t k = 0; k < 3; k++) {
-            double start = (double)at[COLLIDE_WIDTH * k + i];
-            u[k] = (double)at[COLLIDE_WIDTH * (3 + k) + i] - start;
-            v[k] = (double)at[COLLIDE_WIDTH * (6 + k) + i] - start;
-        }
-        normal[0][i] = u[1] * v[2] - u[2] * v[1];
-        normal[1][i] = u[2] * v[0] - u[0] * v[2];
-        normal[2][i] = u[0] * v[1] - u[1] * v[0];
-        square[i] =
-            normal[0][i] * normal[0][i] + normal[1][i] * normal[1][i] + normal[2][i] * normal[2][i];
+        const float *a = at + i, *b = a + COLLIDE_CORNER_WORDS, *c = b + COLLIDE_CORNER_WORDS;
+        enum { Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH };
+        vec3 normal = collide_scaled_normal(VEC3(a[0], a[Y], a[Z]), VEC3(b[0], b[Y], b[Z]),
+                                            VEC3(c[0], c[Y], c[Z]), scale);
+        x[i] = normal.x;
+        y[i] = normal.y;
+        z[i] = normal.z;
+        square[i] = dot3(normal, normal);
     }
     uint32_t largest = 0;
     for (uint32_t i = 1; i < COLLIDE_WIDTH; i++)
         largest = square[i] > square[largest] ? i : largest;
-    const double to[3] = {normal[0][largest], normal[1][largest], normal[2][largest]};
-    out[0] = out[1] = out[2] = 0;
+    const vec3 to = VEC3(x[largest], y[largest], z[largest]);
+    vec3 sum = VEC3(0, 0, 0);
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
-        double side = normal[0][i] * to[0] + normal[1][i] * to[1] + normal[2][i] * to[2];
-        for (uint32_t k = 0; k < 3; k++)
-            out[k] += side < 0 ? -normal[k][i] : normal[k][i];
+        vec3 normal = VEC3(x[i], y[i], z[i]);
+        sum = add3(sum, scale3(normal, collide_normal_sign(normal, to)));
     }
-}
-
-static void fit_slab(tml_tree *tree, uint32_t leaf)
-{
-    const float *at = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
-    double direction[3];
-    leaf_direction(at, direction);
-    collide_slab_store(collide_slab_around(collide_slab_normal(direction), at),
-                       collide_slab_words(tree, leaf));
+    return collide_slab_around(collide_slab_direction(sum), at);
 }
 
 static void fit_leaf(const fit_job *job, uint32_t leaf)
@@ -171,7 +170,7 @@ static void fit_leaf(const fit_job *job, uint32_t leaf)
             for (uint32_t k = 0; k < 3; k++)
                 triangles[COLLIDE_WIDTH * (3 * (i % 3) + k) + i / 3] = vertex[k];
         }
-    float *box = box_lane(tree, 1, leaf);
+    float *box = box_lane(tree, 1, leaf), bounds[2][3];
     for (uint32_t k = 0; k < 3; k++) {
         float low = INFINITY, high = -INFINITY;
         for (uint32_t corner = 0; corner < 3; corner++)
@@ -180,10 +179,12 @@ static void fit_leaf(const fit_job *job, uint32_t leaf)
                 low = TML_MIN_OF(low, at);
                 high = TML_MAX_OF(high, at);
             }
-        box[COLLIDE_WIDTH * k] = low;
-        box[COLLIDE_WIDTH * (3 + k)] = high;
+        box[COLLIDE_WIDTH * k] = bounds[0][k] = low;
+        box[COLLIDE_WIDTH * (3 + k)] = bounds[1][k] = high;
     }
-    fit_slab(tree, leaf);
+    const collide_box leaf_box = {VEC3(bounds[0][0], bounds[0][1], bounds[0][2]),
+                                  VEC3(bounds[1][0], bounds[1][1], bounds[1][2])};
+    collide_slab_store(leaf_slab(triangles, leaf_box), collide_slab_words(tree, leaf));
 }
 
 static void fit_node(const fit_job *job, uint32_t node)
@@ -214,25 +215,27 @@ static void fit_task(void *argument, uint32_t task)
             fit_node(job, i);
 }
 
-/* The mean diagonal of a level's boxes, of at most 1024 of them, evenly spread. */
-static double mean_diagonal(tml_tree *tree, uint32_t level)
+double collide_diagonal(const float *box, uint32_t stride)
 {
-    uint32_t count = tree->level_count[level], taken = TML_MIN_OF(count, 1024u);
-    double sum = 0;
-    for (uint32_t i = 0; i < taken; i++) {
-        const float *box = box_lane(tree, level, (uint32_t)((uint64_t)count * i / taken));
-        double squares = 0;
-        for (uint32_t k = 0; k < 3; k++) {
-            double side = (double)box[COLLIDE_WIDTH * (3 + k)] - (double)box[COLLIDE_WIDTH * k];
-            squares += side * side;
-        }
-        sum += sqrt(squares);
+    double squares = 0;
+    for (uint32_t k = 0; k < 3; k++) {
+        double side = (double)box[(size_t)stride * (3 + k)] - (double)box[(size_t)stride * k];
+        squares += side * side;
     }
-    return sum / taken;
+    return sqrt(squares);
 }
 
-/* Computes all boxes and slabs. vertices: as in fit_job. */
-static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
+static double mean_diagonal(tml_tree *tree, uint32_t level)
+{
+    uint64_t count = tree->level_count[level];
+    double sum = 0;
+    for (uint32_t i = 0; i < COLLIDE_SAMPLES; i++)
+        sum += collide_diagonal(box_lane(tree, level, (uint32_t)(count * i / COLLIDE_SAMPLES)),
+                                COLLIDE_WIDTH);
+    return sum / COLLIDE_SAMPLES;
+}
+
+void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices)
 {
     fit_job job = {.tree = tree, .vertices = vertices};
     for (job.level = 1; job.level <= tree->levels; job.level++) {
@@ -578,8 +581,8 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
                          "%s: no memory for %zu bytes to sort triangles in", mesh->call, size);
     tml_status status = items_make(tml, mesh, skip_broken, items, tree);
     if (status == TML_OK) {
-        shape(tree);
-        status = tree_allocate(tml, mesh->call, tree);
+        collide_tree_shape(tree);
+        status = collide_tree_allocate(tml, mesh->call, tree);
     }
     if (status == TML_OK && tree->count > 0) {
         /* Halve all ranges until there are 8 a thread, then split each down to leaves. */
@@ -592,7 +595,7 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         }
         job.to_leaves = true;
         tml_parallel_for(tml, ranges, build_task, &job);
-        fit(tml, tree, mesh->vertices);
+        collide_tree_fit(tml, tree, mesh->vertices);
     }
     if (status == TML_OK && !tml_progress(tml, "boxes", 1.0))
         status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
@@ -605,8 +608,8 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
 static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
 static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
 
-/* Checks the desc, maps its buffers and describes the mesh. */
-static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
+/* Checks the desc and describes the mesh, but for what its buffers hold. */
+static tml_status mesh_describe(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
 {
     bool indexed = !tml_buffer_is_none(desc->indices);
     tml_type type = TML_TYPE_NONE;
@@ -634,39 +637,66 @@ static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_vi
             " vertices; a tree takes 2^28 and 2^32 - 1; build one for each part of the "
             "mesh",
             mesh->call, mesh->triangle_count, mesh->vertex_count);
+    return TML_OK;
+}
+
+/* Maps the desc's buffers. */
+static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
+{
     void *vertices = NULL, *indices = NULL;
-    status = tml_buffer_map(tml, desc->vertices, &vertices);
-    if (status != TML_OK)
-        return status;
-    if (indexed)
+    tml_status status = tml_buffer_map(tml, desc->vertices, &vertices);
+    if (status == TML_OK && !tml_buffer_is_none(desc->indices)) {
         status = tml_buffer_map(tml, desc->indices, &indices);
-    if (status != TML_OK)
-        tml_buffer_unmap(tml, desc->vertices);
+        if (status != TML_OK)
+            tml_buffer_unmap(tml, desc->vertices);
+    }
     mesh->vertices = vertices;
     mesh->indices = indices;
     return status;
+}
+
+/* Builds the tree, whose mesh is known, on the host. */
+static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
+                                tml_tree *tree)
+{
+    tml_status status = mesh_open(tml, desc, mesh);
+    if (status != TML_OK)
+        return status;
+    status = build(tml, mesh, desc->skip_broken, tree);
+    if (mesh->indices)
+        tml_buffer_unmap(tml, desc->indices);
+    tml_buffer_unmap(tml, desc->vertices);
+    return status;
+}
+
+/* Likewise on the device. A mesh that is refused goes to the host, which says why. */
+static tml_status build_on_device(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
+                                  tml_tree *tree)
+{
+    tml_status status = collide_build_create(tml, desc, tree);
+    if (status == TML_OK && tree->broken_count > 0 && !desc->skip_broken)
+        return build_on_host(tml, desc, mesh, tree);
+    return status == TML_OK ? collide_tree_fetch(tml, mesh->call, tree, COLLIDE_STALE_SIZES)
+                            : status;
 }
 
 static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
 {
     mesh_view mesh = {.call = "tml_tree_create"};
     tml_tree *tree;
-    tml_status status = mesh_open(tml, desc, &mesh);
+    tml_status status = mesh_describe(tml, desc, &mesh);
+    if (status == TML_OK)
+        status = tree_begin(tml, mesh.call, &tree);
     if (status != TML_OK)
         return status;
-    status = tree_begin(tml, mesh.call, &tree);
-    if (status == TML_OK) {
-        tree->vertex_count = mesh.vertex_count;
-        tree->triangle_count = mesh.triangle_count;
-        status = build(tml, &mesh, desc->skip_broken, tree);
-        if (status == TML_OK)
-            *out = tree;
-        else
-            tml_tree_destroy(tml, tree);
-    }
-    if (mesh.indices)
-        tml_buffer_unmap(tml, desc->indices);
-    tml_buffer_unmap(tml, desc->vertices);
+    tree->vertex_count = mesh.vertex_count;
+    tree->triangle_count = mesh.triangle_count;
+    status = desc->on_device ? build_on_device(tml, desc, &mesh, tree)
+                             : build_on_host(tml, desc, &mesh, tree);
+    if (status == TML_OK)
+        *out = tree;
+    else
+        tml_tree_destroy(tml, tree);
     return status;
 }
 
@@ -725,6 +755,8 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
                                                   tree->vertex_count);
     if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
+    if (status == TML_OK)
         status = tml_buffer_map(tml, vertices, &memory);
     if (status != TML_OK)
         return status;
@@ -739,7 +771,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     } else if (leaves) {
         collide_stream_destroy(tml, tree);
         tree->has_edges = false;
-        fit(tml, tree, memory);
+        collide_tree_fit(tml, tree, memory);
     }
     tml_buffer_unmap(tml, vertices);
     return status;
@@ -803,13 +835,18 @@ size_t tml_tree_save_size(const tml_tree *tree)
     return tree ? sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record) : 0;
 }
 
-static tml_status tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
+static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t capacity)
 {
     size_t size = tml_tree_save_size(tree);
     if (capacity < size)
         return tml_error(tml, TML_ERROR_CAPACITY,
                          "tml_tree_save: capacity is %zu, needs %zu; use tml_tree_save_size",
                          capacity, size);
+    tml_status status =
+        collide_tree_fetch(tml, "tml_tree_save", tree,
+                           COLLIDE_STALE_SIZES | COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
+    if (status != TML_OK)
+        return status;
     tree_header header = {.vertex_count = tree->vertex_count,
                           .triangle_count = tree->triangle_count,
                           .broken_count = tree->broken_count,
@@ -834,7 +871,7 @@ static tml_status tree_save(tml_context *tml, const tml_tree *tree, void *out, s
 tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
 {
     tml_status status = TML_ENTER(tml, tree, out);
-    return status ? status : tml_leave(tml, tree_save(tml, tree, out, capacity));
+    return status ? status : tml_leave(tml, tree_save(tml, (tml_tree *)tree, out, capacity));
 }
 
 static tml_status damaged(tml_context *tml, const char *what)
@@ -907,8 +944,8 @@ static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml
     tree->triangle_count = header.triangle_count;
     tree->broken_count = header.broken_count;
     tree->count = (uint32_t)header.count;
-    shape(tree);
-    status = tree_allocate(tml, "tml_tree_load", tree);
+    collide_tree_shape(tree);
+    status = collide_tree_allocate(tml, "tml_tree_load", tree);
     size_t seen_size = ((size_t)header.triangle_count + 7) / 8;
     unsigned char *seen = NULL;
     if (status == TML_OK && tree->count > 0) {
@@ -923,7 +960,7 @@ static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml
         tml_free(tml, seen, seen_size);
     }
     if (status == TML_OK)
-        fit(tml, tree, NULL);
+        collide_tree_fit(tml, tree, NULL);
     if (status == TML_OK)
         *out = tree;
     else

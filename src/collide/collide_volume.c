@@ -202,6 +202,8 @@ static tml_status check_desc(tml_context *tml, tml_tree_distance_volume_desc *de
         status = tml_check_buffer(tml, call, "desc.out", desc->out, types, samples);
     if (status == TML_OK)
         status = tml_refuse_recording(tml, call, NULL);
+    if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
     if (status == TML_OK && desc->is_signed)
         status = points_check_closed(tml, call, desc->tree, desc->rule);
     return status;
