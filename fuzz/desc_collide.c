@@ -15,6 +15,7 @@ static tml_tree *take_tree(uint64_t *vertices)
         desc.indices =
             make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3), triangles, CONTENTS_BELOW, *vertices);
     desc.skip_broken = !take_bool();
+    desc.on_device = take() >= 192;
     tml_tree *tree;
     bool is_made = CALL(tml_tree_create, tml, &desc, &tree);
     DEMAND(is_made == (tree != NULL));
@@ -248,10 +249,17 @@ void desc_collide(void)
         nearest_once(a);
         cast_once(a);
         volume_once(a);
-        if (take() >= 192)
-            (void)CALL(tml_tree_refit, tml, a,
-                       make(TML_VEC(TML_F32, 3), vertices,
-                            take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY, 0));
+        if (take() >= 192) {
+            tml_buffer moved = make(TML_VEC(TML_F32, 3), vertices,
+                                    take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY, 0);
+            uint64_t how = below(3);
+            if (how == 0)
+                (void)CALL(tml_tree_refit, tml, a, moved);
+            else if (how == 1)
+                (void)CALL(tml_tree_refit_enqueue, tml, a, moved);
+            else
+                (void)CALL(tml_tree_build_enqueue, tml, a, moved);
+        }
         if (seldom())
             save_and_load(a);
     }

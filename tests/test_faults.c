@@ -1105,6 +1105,27 @@ static void run_trees(fault_run *r)
     tml_tree_destroy(r->tml, b);
 }
 
+/* Built on the device, refitted and built anew there, and asked for pairs. */
+static void run_trees_there(fault_run *r)
+{
+    static sheet s;
+    sheet_make(&s, false);
+    tml_tree *a = NULL, *b = tree_of(r, true);
+    tml_buffer vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
+    const tml_tree_desc desc = {.vertices = vertices,
+                                .indices =
+                                    fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles),
+                                .on_device = true};
+    FAULT_DO(r, tml_tree_create(r->tml, &desc, &a));
+    collide_by(r, a, b, &(tml_collide_desc){.method = TML_COLLIDE_METHOD_DEPTH_FIRST});
+    FAULT_DO(r, tml_tree_refit_enqueue(r->tml, a, vertices));
+    FAULT_DO(r, tml_tree_build_enqueue(r->tml, a, vertices));
+    FAULT_DO(r, tml_tree_build_enqueue(r->tml, b, vertices));
+    collide_by(r, a, NULL, &(tml_collide_desc){.method = TML_COLLIDE_METHOD_DEPTH_FIRST});
+    tml_tree_destroy(r->tml, a);
+    tml_tree_destroy(r->tml, b);
+}
+
 /* ---- subdivision ----------------------------------------------------------------------------- */
 
 static tml_subdivider *subdivider_of(fault_run *r, bool with_all)
@@ -1477,6 +1498,7 @@ static const fault_scenario scenarios[] = {
     {"collide_depth", run_collide_depth, ON_ALL, false},
     {"collide_breadth", run_collide_breadth, ON_ALL, false},
     {"collide_parts", run_collide_parts, ON_ALL, false},
+    {"trees_there", run_trees_there, ON_CPU, false},
     {"distance", run_distance, ON_ALL, false},
     {"nearest", run_nearest, ON_ALL, false},
     {"sides", run_sides, ON_ALL, false},
