@@ -41,45 +41,49 @@ FUNCTION(uint) collide_ray_way(vec3 p, vec3 low, vec3 high)
     return below.z < above.z ? 6u : 2u;
 }
 
-FUNCTION(bool) collide_ray_box(vec3 p, collide_box box, uint axis, bool is_back)
+/* Coordinates of a lane of a group from an axis on. */
+FUNCTION(vec3) collide_lane_from_axis(tml_words groups, uint at, uint axis)
 {
-    vec3 low = collide_from_axis(box.low, axis);
-    vec3 high = collide_from_axis(box.high, axis);
+    uint next = axis < 2u ? axis + 1u : 0u;
+    uint last = 3u - axis - next;
+    return VEC3(tml_word_float(groups, at + COLLIDE_WIDTH * axis),
+                tml_word_float(groups, at + COLLIDE_WIDTH * next),
+                tml_word_float(groups, at + COLLIDE_WIDTH * last));
+}
+
+FUNCTION(bool)
+collide_ray_box(vec3 p, tml_words boxes, uint group, uint box, uint axis, bool is_back)
+{
+    uint at = COLLIDE_BOX_WORDS * (group + box / COLLIDE_WIDTH) + box % COLLIDE_WIDTH;
+    vec3 low = collide_lane_from_axis(boxes, at, axis);
+    vec3 high = collide_lane_from_axis(boxes, at + COLLIDE_HIGH_WORDS, axis);
     bool is_ahead = is_back ? low.x <= p.x : high.x >= p.x;
     return is_ahead && low.y <= p.y && high.y >= p.y && low.z <= p.z && high.z >= p.z;
 }
 
-/* A leaf's crossings in the lower bits: their number for the even-odd rule, else how often the ray goes the one way more
- * than the other; and bit 31 where that is unsure. */
+/* A slot's crossing in the lower bits: 1 or 0 for the even-odd rule; for the other one also -1, modulo 2^31. Bit 31 alone
+ * where it is unsure. */
 FUNCTION(uint)
-collide_ray_leaf(vec3 p, tml_words triangles, uint leaf, uint lanes, uint axis, bool is_back,
-                 bool is_winding)
+collide_ray_slot(vec3 p, tml_words triangles, uint slot, uint axis, bool is_back, bool is_winding)
 {
-    uint sum = 0u;
-    bool is_unsure = false;
-    for (uint i = 0u; i < lanes; i++) {
-        uint slot = COLLIDE_WIDTH * leaf + i;
-        vec3 a = collide_from_axis(collide_corner_at(triangles, slot, 0u), axis);
-        vec3 b = collide_from_axis(collide_corner_at(triangles, slot, 1u), axis);
-        vec3 c = collide_from_axis(collide_corner_at(triangles, slot, 2u), axis);
-        uint code = collide_ray_triangle(p, a, b, c, is_back);
-        uint along = code >> 1u & 1u;
-        uint before = code >> 3u & 1u;
-        if ((code & COLLIDE_RAY_AROUND) != 0u) {
-            uint side = collide_ray_side(p, a, b, c);
-            if (side == 0u)
-                is_unsure = true;
-            before |= is_back ? (side & 1u) ^ along : ((side & 1u) ^ along) ^ 1u;
-        }
-        if ((code & COLLIDE_RAY_UNSURE) != 0u)
-            is_unsure = true;
-        if ((code & COLLIDE_RAY_MET) != 0u && before != 0u)
-            sum += is_winding && along == 0u ? 0x7fffffffu : 1u;
-    }
-    return is_unsure ? 0x80000000u : sum & 0x7fffffffu;
+    uint at = COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) + slot % COLLIDE_WIDTH;
+    vec3 a = collide_lane_from_axis(triangles, at, axis);
+    vec3 b = collide_lane_from_axis(triangles, at + COLLIDE_CORNER_WORDS, axis);
+    vec3 c = collide_lane_from_axis(triangles, at + 2u * COLLIDE_CORNER_WORDS, axis);
+    uint code = collide_ray_triangle(p, a, b, c, is_back);
+    uint side = (code & COLLIDE_RAY_AROUND) != 0u ? collide_ray_side(p, a, b, c) : 4u;
+    uint along = code >> 1u & 1u;
+    bool is_before = (code & COLLIDE_RAY_BEFORE) != 0u;
+    if (side < 4u)
+        is_before = ((side & 1u) ^ along) == (is_back ? 1u : 0u);
+    if (side == 0u || (code & COLLIDE_RAY_UNSURE) != 0u)
+        return 0x80000000u;
+    if ((code & COLLIDE_RAY_MET) == 0u || !is_before)
+        return 0u;
+    return is_winding && along == 0u ? 0x7fffffffu : 1u;
 }
 
-/* The side of a point. */
+/* The side of a point. One loop, in which each turn looks at a box or a triangle. */
 FUNCTION(uint)
 collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words plan,
                    bool is_winding)
@@ -87,40 +91,47 @@ collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words p
     uint way = collide_ray_way(point, tml_word_vec3(plan, COLLIDE_PLAN_LOW / 3u),
                                tml_word_vec3(plan, COLLIDE_PLAN_HIGH / 3u));
     uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
+    uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
+    uint most = tml_word(plan, COLLIDE_PLAN_MORE);
     uint axis = way & 3u;
     bool is_back = (way & 4u) != 0u;
     vec3 p = collide_from_axis(point, axis);
     uint level = way < 8u ? levels : levels + 1u;
-    uint box = 0u;
+    uint at = 0u;
     uint sum = 0u;
     while (level <= levels) {
-        uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + level);
-        bool is_met = collide_ray_box(p, collide_box_at(boxes, group, box), axis, is_back);
-        if (is_met && level > 1u) {
-            level -= 1u;
-            box *= COLLIDE_WIDTH;
+        bool goes_down = false;
+        uint next = at + 1u;
+        if (level == 0u) {
+            uint more = collide_ray_slot(p, triangles, at, axis, is_back, is_winding);
+            if (next % COLLIDE_WIDTH >= collide_leaf_lanes(least, most, at / COLLIDE_WIDTH))
+                next = (at | 7u) + 1u; /* past the leaf's last triangle */
+            if (more == 0x80000000u) {
+                sum = more;
+                level = levels + 1u;
+            } else {
+                sum = (sum + more) & 0x7fffffffu;
+            }
         } else {
-            if (is_met) {
-                uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
-                                                tml_word(plan, COLLIDE_PLAN_MORE), box);
-                uint more = collide_ray_leaf(p, triangles, box, lanes, axis, is_back, is_winding);
-                if (more == 0x80000000u)
-                    return COLLIDE_SIDE_UNSURE;
-                sum += more;
-            }
+            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + level);
+            goes_down = collide_ray_box(p, boxes, group, at, axis, is_back);
+        }
+        if (goes_down) {
+            level -= 1u;
+            at *= COLLIDE_WIDTH;
+        } else if (level < levels) {
+            uint climb = min(lowest_bit32(next) / COLLIDE_WIDTH_LOG2, levels - level);
+            at = next >> (COLLIDE_WIDTH_LOG2 * climb);
+            level += climb;
             if (level == levels)
-                level += 1u;
-            box += 1u;
-            while (level < levels && box % COLLIDE_WIDTH == 0u) {
-                box /= COLLIDE_WIDTH;
-                level += 1u;
-                if (level == levels)
-                    level += 1u;
-            }
+                level += 1u; /* there is one root */
+        } else {
+            level = levels + 1u;
         }
     }
-    bool is_inside = is_winding ? (sum & 0x7fffffffu) != 0u : (sum & 1u) != 0u;
-    return is_inside ? COLLIDE_INSIDE : COLLIDE_OUTSIDE;
+    if (sum == 0x80000000u)
+        return COLLIDE_SIDE_UNSURE;
+    return (is_winding ? sum != 0u : (sum & 1u) != 0u) ? COLLIDE_INSIDE : COLLIDE_OUTSIDE;
 }
 
 /* Whether a coordinate is so small that devices may take it, or a difference, for 0. */
