@@ -563,7 +563,29 @@ export interface AdaptiveMesh extends SubdividedMesh {
     /** False: some edges ask for more than maxDepth levels. */
     isWithinDepth: boolean;
 }
-/** A mesh prepared for Loop subdivision: Trommel.subdivider(). Destroy it when done. Its calls wait. */
+export interface AdaptiveEnqueueOptions {
+    criterion?: 'length' | 'pixels' | 'angle' | 'distance';
+    threshold: number;
+    /** Give it: each level takes its time, also where it is empty. */
+    maxDepth?: number;
+    slivers?: boolean;
+    /** Of 'pixels': f32, 20: the matrix, row by row; width and height; nearest, positive; everywhere, 0 or 1. */
+    camera?: TrommelBuffer;
+    /** Triangles that a level may have. Default: as many as indices has room for. */
+    levelTriangles?: number;
+    /** Outputs: their sizes are the capacities; what is past them is not written. f32x3 and, of triangles, u32x3. */
+    vertices: TrommelBuffer;
+    vertexNormals?: TrommelBuffer;
+    indices: TrommelBuffer;
+    /** u32x2, one a triangle: the one of the input from which it comes, and its level. */
+    origins?: TrommelBuffer;
+    /** u32, 3: vertices and triangles that the mesh has, which may be more than there is room for; what was too small, 0
+     * where nothing was: 1 the vertices' buffers, 2 the triangles', 4 levelTriangles, whose mesh is whole, but coarser. */
+    counts?: TrommelBuffer;
+    /** u32, 5: of the triangles that are in indices, as an indirect draw takes it. */
+    draw?: TrommelBuffer;
+}
+/** A mesh prepared for Loop subdivision: Trommel.subdivider(). Destroy it when done. Its calls wait, but for adaptiveEnqueue. */
 export interface TrommelSubdivider {
     readonly vertexCount: number;
     readonly edgeCount: number;
@@ -586,6 +608,9 @@ export interface TrommelSubdivider {
          * closer (smaller w) counts as so far away. everywhere: edges outside the picture count, too. */
         camera?: { matrix: ArrayLike<number>; width: number; height: number; nearest?: number; everywhere?: boolean };
     }): AdaptiveMesh;
+    /** The same for a frame, into buffers of yours: waits for nothing, and nothing comes back. Of an edge that is too
+     * long at maxDepth nothing is told. */
+    adaptiveEnqueue(options: AdaptiveEnqueueOptions): void;
     destroy(): void;
 }
 
@@ -699,7 +724,7 @@ export class Trommel {
     /** Every zero resolved. Reads the points (waits, unless they lie on the host). */
     resolveField(options: FieldOptions): ResolvedField;
     /** Evaluates the field on its grid into out (f32, one a sample); without out into a new buffer. With
-     * grid and radius (or radii) given, and points on the host, GL waits for nothing. */
+     * grid and radius (of radii the largest) given, GL waits for nothing, and bins points on the device there. */
     field(options: FieldOptions, out?: TrommelBuffer): TrommelBuffer;
 
     /** Extracts into ordinary arrays. Waits. */

@@ -329,6 +329,7 @@ class TrommelSubdivider {
     get sharpEdgeCount() { return this[INTERNAL].sharpEdgeCount; }
     uniform(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
     adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
+    adaptiveEnqueue(options) { this[INTERNAL].t[INTERNAL].subdivideEnqueue(this, options); }
     destroy() { this[INTERNAL].t[INTERNAL].destroySubdivider(this); }
 }
 
@@ -744,6 +745,21 @@ class Inside {
             normals: o.normals, origins: o.origins,
             camera: matrix && this.stackFloats(matrix), width, height, nearest, everywhere,
         }));
+    }
+
+    subdivideEnqueue(subdivider, o = {}) {
+        const call = 'adaptiveEnqueue', { at } = subdivider[INTERNAL];
+        this.check();
+        if (at === 0)
+            throw new TrommelError('INVALID_HANDLE', `${call}: the subdivider was destroyed`);
+        this.call('subdivide_enqueue', {
+            subdivider: at, criterion: choice(call, 'criterion', SPLIT_CRITERIA, o.criterion), threshold: o.threshold,
+            depth: o.maxDepth, slivers: o.slivers, normals: !!o.vertexNormals, origins: !!o.origins,
+            vertices: this.handle(call, 'vertices', o.vertices), vertex_normals: this.handle(call, 'vertexNormals', o.vertexNormals),
+            indices: this.handle(call, 'indices', o.indices), origins_out: this.handle(call, 'origins', o.origins),
+            camera_buffer: this.handle(call, 'camera', o.camera), level_triangles: o.levelTriangles,
+            counts: this.handle(call, 'counts', o.counts), draw: this.handle(call, 'draw', o.draw),
+        });
     }
 
     /* ---- waiting without blocking ---- */

@@ -53,7 +53,7 @@
     X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
     X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)   \
     X(creases) X(crease_sharpness) X(corners) X(corner_sharpness) X(boundary) X(weighting)         \
-    X(camera) X(nearest) X(everywhere) X(slivers)
+    X(camera) X(nearest) X(everywhere) X(slivers) X(camera_buffer) X(level_triangles) X(origins_out) X(draw)
 
 #define WEB_REPLY(X)                                                                               \
     X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
@@ -1300,10 +1300,8 @@ EMSCRIPTEN_KEEPALIVE int web_subdivide_uniform(tml_context *tml)
     return status;
 }
 
-EMSCRIPTEN_KEEPALIVE int web_subdivide_adaptive(tml_context *tml)
+static tml_subdivide_adaptive_desc adaptive_desc_of(const web_request *r)
 {
-    const web_request *r = &request;
-    (void)tml;
     tml_subdivide_adaptive_desc desc = {.criterion = (tml_subdivide_criterion)r->criterion,
                                         .threshold = (float)r->threshold,
                                         .max_depth = (uint32_t)r->depth,
@@ -1318,9 +1316,35 @@ EMSCRIPTEN_KEEPALIVE int web_subdivide_adaptive(tml_context *tml)
         desc.camera.nearest = (float)r->nearest;
         desc.camera.everywhere = r->everywhere != 0.0;
     }
+    return desc;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_subdivide_adaptive(tml_context *tml)
+{
+    const web_request *r = &request;
+    (void)tml;
+    const tml_subdivide_adaptive_desc desc = adaptive_desc_of(r);
     tml_subdivide_result result;
     tml_status status = tml_subdivide_adaptive(pointer(r->subdivider), &desc, &result);
     if (status == TML_OK)
         tell_subdivided(&result);
     return status;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_subdivide_enqueue(tml_context *tml)
+{
+    const web_request *r = &request;
+    (void)tml;
+    tml_subdivide_adaptive_desc adaptive = adaptive_desc_of(r);
+    adaptive.buffers = (tml_subdivide_buffers){.positions = buffer_of(r->vertices),
+                                               .normals = buffer_of(r->vertex_normals),
+                                               .indices = buffer_of(r->indices),
+                                               .origins = buffer_of(r->origins_out)};
+    return tml_subdivide_adaptive_enqueue(
+        pointer(r->subdivider),
+        &(tml_subdivide_adaptive_enqueue_desc){.adaptive = &adaptive,
+                                               .camera = buffer_of(r->camera_buffer),
+                                               .level_triangles = (uint64_t)r->level_triangles,
+                                               .counts = buffer_of(r->counts),
+                                               .draw = buffer_of(r->draw)});
 }

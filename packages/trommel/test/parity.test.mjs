@@ -114,6 +114,37 @@ function cameras(t) {
         return most;
     };
     const sliver = subdivider.adaptive({ criterion: 'length', threshold: 0.2, slivers: true });
+    // The same in a frame, by a camera in a buffer; once with too little room, once with levels that are too small.
+    const view = t.buffer({ type: 'f32', count: 20, data: new Float32Array([1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 100, 100, 1, 0]) });
+    const counts = t.buffer({ type: 'u32', count: 3 }), draw = t.buffer({ type: 'u32', count: 5 });
+    const enqueued = (room, levelTriangles) => {
+        const vertices = t.buffer({ type: 'f32x3', count: room }), vertexNormals = t.buffer({ type: 'f32x3', count: room });
+        const indices = t.buffer({ type: 'u32x3', count: 2 * room }), origins = t.buffer({ type: 'u32x2', count: 2 * room });
+        subdivider.adaptiveEnqueue({
+            criterion: 'pixels', threshold: 4, maxDepth: 6, camera: view, levelTriangles, vertices, vertexNormals, indices, origins, counts, draw,
+        });
+        const [vertexCount, triangleCount, short] = counts.read(), drawn = Array.from(draw.read());
+        const same = short === 0 && ['positions', 'normals', 'indices', 'origins'].every((part, k) => {
+            const whole = framed[part], read = [vertices, vertexNormals, indices, origins][k].read();
+            return whole.every((x, i) => Object.is(x, read[i]));
+        });
+        for (const buffer of [vertices, vertexNormals, indices, origins])
+            buffer.destroy();
+        return { vertexCount, triangleCount, short, drawn, same };
+    };
+    const framed = subdivider.adaptive({
+        criterion: 'pixels', threshold: 4, maxDepth: 6, normals: true, origins: true,
+        camera: { matrix: [1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], width: 100, height: 100, nearest: 1 },
+    });
+    const frames = { whole: [framed.vertexCount, framed.triangleCount], room: enqueued(8000), short: enqueued(100, 8000), coarse: enqueued(8000, 200) };
+    const refused = [];
+    for (const wrong of [{}, { camera: counts }, { camera: view, vertices: counts }])
+        try {
+            subdivider.adaptiveEnqueue({ criterion: 'pixels', threshold: 4, indices: draw, vertices: draw, ...wrong });
+            refused.push('none');
+        } catch (failure) {
+            refused.push(failure.status);
+        }
     let error = null;
     try {
         subdivider.adaptive({ criterion: 'pixels', threshold: 4 });
@@ -123,7 +154,7 @@ function cameras(t) {
     return {
         camera: { triangles: camera.triangleCount, error: camera.error, depth: camera.isWithinDepth },
         whole: { triangles: whole.triangleCount, longest: longest(whole), error: whole.error },
-        sliver: { ...t.examine(sliver), triangles: sliver.triangleCount }, error,
+        sliver: { ...t.examine(sliver), triangles: sliver.triangleCount }, error, frames, refused,
     };
 }
 
@@ -199,6 +230,11 @@ const CHECKS = {
         assert.ok(told.camera.triangles < 0.8 * told.whole.triangles && told.camera.error <= 1 && told.camera.depth);
         assert.deepEqual([told.sliver.boundaryEdges, told.sliver.nonmanifoldEdges, told.sliver.euler], [0, 0, 2]);
         assert.match(told.error, /^INVALID_ARGUMENT: adaptive: camera\.matrix/);
+        const { whole, room, short, coarse } = told.frames, [vertices, triangles] = whole;
+        assert.deepEqual(room, { vertexCount: vertices, triangleCount: triangles, short: 0, drawn: [3 * triangles, 1, 0, 0, 0], same: true });
+        assert.deepEqual([short.vertexCount, short.triangleCount, short.short, short.drawn[0]], [vertices, triangles, 3, 3 * 200]);
+        assert.ok(coarse.short === 4 && coarse.triangleCount > 8 && coarse.triangleCount < triangles);
+        assert.deepEqual(told.refused, ['INVALID_HANDLE', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']);
     },
     trees(assert, told) {
         assert.deepEqual([told.apart.length, told.apart[0].distance, told.apart[0].pointA, told.apart[0].pointB],
