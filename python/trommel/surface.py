@@ -101,7 +101,7 @@ class Mesh:
 
     def clean(self, largest: bool = False, degenerate: bool = True, context: Context | None = None) -> Mesh:
         """A mesh without what surface() leaves out where asked. largest: all but the component of most triangles, of
-        each part; degenerate: triangles with two equal corners, which become one vertex."""
+        each part; degenerate: triangles with two equal corners, which become one vertex. cells are not kept."""
         mesh = Mesh(self.vertices.copy(), self._faces().copy(), None if self.normals is None else self.normals.copy(),
                     None if self.values is None else self.values.copy(), origin=self.origin)
         struct, arrays = mesh._struct(), c.tml_mesh_arrays()
