@@ -263,19 +263,15 @@ static void check_offsets(const char *path, const char *type)
 
 /* ---- kernel files --------------------------------------------------------------------------- */
 
-/* What a kernel file stands after: NAME_layout.k.h, and NAME_PART.k.h also after NAME.k.h. */
+/* What a kernel file stands after: those of its family (collide.k.h, collide_stream.k.h) that stand before it. */
 static void append_bases(FILE *out, const char *path)
 {
-    static const char *const endings[] = {"_layout.k.h", ".k.h"};
-    char base[4096];
     const char *name = strrchr(path, '/') + 1;
-    size_t length = (size_t)(name - path) + strcspn(name, "_.");
-    for (size_t i = 0; i < COUNT_OF(endings); i++) {
-        snprintf(base, sizeof base, "%.*s%s", (int)length, path, endings[i]);
-        if (strcmp(base, path) == 0)
-            return;
-        if (access(base, R_OK) == 0)
-            append_file(out, base);
+    const size_t length = (size_t)(name - path) + strcspn(name, "_.");
+    for (size_t i = 0; strcmp(kernel_files[i].path, path) != 0; i++) {
+        const char *other = kernel_files[i].path;
+        if (strncmp(other, path, length) == 0 && strchr("_.", other[length]))
+            append_file(out, other);
     }
 }
 
