@@ -15,6 +15,7 @@ typedef struct collide_case {
     tml_tree *tree;
     tml_collide_desc desc; /* a NULL: build, or refit the tree if there is one */
     enum { ON_HOST, BUILT_THERE, REFITTED_THERE } where;
+    tml_tree_nearest_desc points; /* or none */
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -24,6 +25,8 @@ typedef struct collide_case {
 static bool run_case(void *user)
 {
     collide_case *job = user;
+    if (job->points.tree)
+        return tml_tree_nearest(job->tml, &job->points) == TML_OK;
     if (job->desc.a) {
         tml_collide_result result;
         if (tml_collide(job->tml, &job->desc, &result))
@@ -132,6 +135,42 @@ static tml_status time_there(const collide_case *host, const bench_mesh *mesh)
     return status;
 }
 
+/* Which of points in the box about the mesh, in no order, lie inside it. */
+static tml_status time_points(const collide_case *host, tml_tree *tree)
+{
+    collide_case job = *host;
+    tml_tree_info box;
+    tml_tree_describe(tree, &box);
+    tml_vec3 *points = malloc(BENCH_COLLIDE_POINTS * sizeof *points);
+    if (!points)
+        return tml_error(job.tml, TML_ERROR_OUT_OF_MEMORY, "no memory for points");
+    uint32_t number = 1;
+    for (uint32_t i = 0; i < BENCH_COLLIDE_POINTS; i++) {
+        float at[3];
+        for (int axis = 0; axis < 3; axis++) {
+            number = number * 1664525u + 1013904223u;
+            at[axis] = box.lower[axis] +
+                       (box.upper[axis] - box.lower[axis]) * (float)(number >> 8) * 0x1p-24f;
+        }
+        points[i] = (tml_vec3){at[0], at[1], at[2]};
+    }
+    tml_status status = tml_buffer_create(job.tml,
+                                          &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                             .count = BENCH_COLLIDE_POINTS,
+                                                             .data = points},
+                                          &job.points.points);
+    free(points);
+    if (status == TML_OK)
+        status = tml_buffer_create(
+            job.tml, &(tml_buffer_desc){.type = TML_U8, .count = BENCH_COLLIDE_POINTS},
+            &job.points.sides);
+    job.points.tree = tree;
+    time_case(&job, "2^20 points, inside?", 0, &status);
+    tml_buffer_destroy(job.tml, job.points.points);
+    tml_buffer_destroy(job.tml, job.points.sides);
+    return status;
+}
+
 /* A torus of a 64th of the triangles. */
 static tml_status coarse_tree(tml_context *tml, uint32_t across, tml_tree **out)
 {
@@ -201,6 +240,8 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
     time_case(&job, "refit it", 0, &status);
     if (status == TML_OK)
         status = time_there(&job, &mesh);
+    if (status == TML_OK)
+        status = time_points(&job, a);
     for (int scene = 0; scene < BENCH_SCENES; scene++) {
         job.desc = (tml_collide_desc){
             .a = a, .b = b, .poses = one[scene], .pose_count = 1, .method = what->method};

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-enum { BENCH_COLLIDE_POSES = 100 };
+enum { BENCH_COLLIDE_POSES = 100, BENCH_COLLIDE_POINTS = 1 << 20 };
 
 typedef struct bench_collide_row {
     const char *name; /* "linked tori" */
