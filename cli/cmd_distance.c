@@ -139,13 +139,13 @@ static int make_volume(run *r)
         r->tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "distances"}, &out);
     bool is_made = status == TML_OK;
     if (is_made)
-        status = tml_tree_distance_volume(
-            r->tml, &(tml_tree_distance_volume_desc){.tree = r->tree,
-                                                     .grid = v->grid,
-                                                     .rule = (tml_tree_rule)a->rule,
-                                                     .is_signed = !a->is_unsigned,
-                                                     .band = (float)(a->band * r->cell),
-                                                     .out = out});
+        status = tml_tree_distance_grid(
+            r->tml, &(tml_tree_distance_grid_desc){.tree = r->tree,
+                                                   .grid = v->grid,
+                                                   .rule = (tml_tree_rule)a->rule,
+                                                   .is_signed = !a->is_unsigned,
+                                                   .band = (float)(a->band * r->cell),
+                                                   .out = out});
     if (status == TML_OK)
         status = tml_buffer_read(r->tml, out, v->data);
     tml_buffer_destroy(r->tml, out);

@@ -519,8 +519,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_tree_nearest, (tml, NULL), "desc")                                                       \
     X(tml_tree_cast, (NULL, &tree_cast), "tml")                                                    \
     X(tml_tree_cast, (tml, NULL), "desc")                                                          \
-    X(tml_tree_distance_volume, (NULL, &tree_volume), "tml")                                       \
-    X(tml_tree_distance_volume, (tml, NULL), "desc")                                               \
+    X(tml_tree_distance_grid, (NULL, &tree_volume), "tml")                                         \
+    X(tml_tree_distance_grid, (tml, NULL), "desc")                                                 \
     X(tml_collide, (NULL, &collide, &pairs), "tml")                                                \
     X(tml_collide, (tml, NULL, &pairs), "desc")                                                    \
     X(tml_collide, (tml, &collide, NULL), "out")                                                   \
@@ -676,7 +676,7 @@ TEST(null_is_refused_by_every_call)
     const tml_collide_desc collide = {.a = tree};
     const tml_tree_nearest_desc tree_nearest = {.tree = tree};
     const tml_tree_cast_desc tree_cast = {.tree = tree};
-    const tml_tree_distance_volume_desc tree_volume = {.tree = tree};
+    const tml_tree_distance_grid_desc tree_volume = {.tree = tree};
     tml_collide_result pairs;
     tml_collide_distance_result nearest;
     const tml_subdivider_desc subdivider_desc = {.positions = positions, .indices = triangle};

@@ -1029,11 +1029,11 @@ static void run_nearest(fault_run *r)
     fault_hash(r, counts, sizeof counts);
     float samples[60];
     tml_buffer volume = fault_buffer(r, TML_F32, 60, NULL);
-    FAULT_DO(r,
-             tml_tree_distance_volume(
-                 r->tml,
-                 &(tml_tree_distance_volume_desc){
-                     .tree = tree, .grid = {.dims = {3, 4, 5}}, .is_signed = true, .out = volume}));
+    FAULT_DO(r, tml_tree_distance_grid(r->tml,
+                                       &(tml_tree_distance_grid_desc){.tree = tree,
+                                                                      .grid = {.dims = {3, 4, 5}},
+                                                                      .is_signed = true,
+                                                                      .out = volume}));
     FAULT_DO(r, tml_buffer_read(r->tml, volume, samples));
     fault_hash(r, samples, sizeof samples);
     tml_tree_destroy(r->tml, tree);

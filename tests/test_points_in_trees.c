@@ -836,17 +836,17 @@ static void check_volume_on(tml_context *tml, const mesh *m, const samples *s, t
     double step = ldexp(1, exponent);
     tml_tree *tree = tree_of(tml, m, exponent);
     answers a = ask(tml, tree, at, count, rule == TML_TREE_RULE_EVEN_ODD);
-    tml_tree_distance_volume_desc desc = {.tree = tree,
-                                          .rule = rule,
-                                          .is_signed = true,
-                                          .band = band,
-                                          .out = buffer(tml, TML_F32, count, NULL)};
+    tml_tree_distance_grid_desc desc = {.tree = tree,
+                                        .rule = rule,
+                                        .is_signed = true,
+                                        .band = band,
+                                        .out = buffer(tml, TML_F32, count, NULL)};
     for (int k = 0; k < 3; k++) {
         desc.grid.dims[k] = dims[k];
         desc.grid.spacing[k] = step;
         desc.grid.origin[k] = (double)points[0].at[k] * step;
     }
-    CHECK_OK(tml, tml_tree_distance_volume(tml, &desc));
+    CHECK_OK(tml, tml_tree_distance_grid(tml, &desc));
     CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
     for (uint32_t i = 0; i < count; i++) {
         tml_tree_side side = (tml_tree_side)s->sides[i];
@@ -933,11 +933,11 @@ TEST(volumes_that_are_refused)
     m.count--;
     tml_tree *open = tree_of(tml, &m, 0);
     float out[8];
-    const tml_tree_distance_volume_desc good = {.tree = tree,
-                                                .grid = {.dims = {2, 2, 2}},
-                                                .is_signed = true,
-                                                .out = buffer(tml, TML_F32, 8, NULL)};
-    tml_tree_distance_volume_desc bad[10];
+    const tml_tree_distance_grid_desc good = {.tree = tree,
+                                              .grid = {.dims = {2, 2, 2}},
+                                              .is_signed = true,
+                                              .out = buffer(tml, TML_F32, 8, NULL)};
+    tml_tree_distance_grid_desc bad[10];
     static const char *const names[10] = {"tree",      "rule", "band",   "dims", "spacing",
                                           "direction", "out",  "closed", "dims", "ends"};
     for (int i = 0; i < 10; i++)
@@ -953,24 +953,24 @@ TEST(volumes_that_are_refused)
     bad[8].grid.dims[0] = bad[8].grid.dims[1] = (uint64_t)1 << 29;
     bad[9].grid.origin[0] = 1e300;
     for (int i = 0; i < 10; i++) {
-        CHECK_STATUS(tml_tree_distance_volume(tml, &bad[i]), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_tree_distance_grid(tml, &bad[i]), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), names[i]) != NULL);
     }
     bad[7].is_signed = false;
-    CHECK_OK(tml, tml_tree_distance_volume(tml, &bad[7]));
-    CHECK_OK(tml, tml_tree_distance_volume(tml, &good));
+    CHECK_OK(tml, tml_tree_distance_grid(tml, &bad[7]));
+    CHECK_OK(tml, tml_tree_distance_grid(tml, &good));
     CHECK_OK(tml, tml_buffer_read(tml, good.out, out));
     CHECK(out[0] == -8 && out[7] == -7);
     tml_tree_destroy(tml, open);
     free(m.corners);
     m = (mesh){0};
     bad[7].tree = open = tree_of(tml, &m, 0); /* nothing */
-    CHECK_OK(tml, tml_tree_distance_volume(tml, &bad[7]));
+    CHECK_OK(tml, tml_tree_distance_grid(tml, &bad[7]));
     CHECK_OK(tml, tml_buffer_read(tml, good.out, out));
     CHECK(isinf(out[0]));
     bad[7].band = 5;
     bad[7].is_signed = true;
-    CHECK_OK(tml, tml_tree_distance_volume(tml, &bad[7]));
+    CHECK_OK(tml, tml_tree_distance_grid(tml, &bad[7]));
     CHECK_OK(tml, tml_buffer_read(tml, good.out, out));
     CHECK(out[7] == 5);
     tml_tree_destroy(tml, open);

@@ -179,13 +179,13 @@ static void distance_volume(tml_context *tml)
     tml_tree *tree = square_tree(tml);
     tml_buffer out = buffer_of(tml, TML_F32, 5, NULL);
     float distances[5];
-    MUST(tml_tree_distance_volume(
-        tml, &(tml_tree_distance_volume_desc){.tree = tree,
-                                              .grid = {.dims = {1, 1, 5}, .origin = {1, 1, -1}},
-                                              .rule = TML_TREE_RULE_EVEN_ODD,
-                                              .is_signed = false, /* the square is open */
-                                              .band = 2,
-                                              .out = out}));
+    MUST(tml_tree_distance_grid(
+        tml, &(tml_tree_distance_grid_desc){.tree = tree,
+                                            .grid = {.dims = {1, 1, 5}, .origin = {1, 1, -1}},
+                                            .rule = TML_TREE_RULE_EVEN_ODD,
+                                            .is_signed = false, /* the square is open */
+                                            .band = 2,
+                                            .out = out}));
     MUST(tml_buffer_read(tml, out, distances));
     CHECK(distances[0] == 1 && distances[1] == 0 && distances[3] == 2 && distances[4] == 2);
     tml_tree_destroy(tml, tree);

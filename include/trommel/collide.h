@@ -339,9 +339,9 @@ TML_API TML_MUST_CHECK tml_status tml_tree_nearest(tml_context *tml,
 
 typedef enum tml_cast_want {
     TML_CAST_NEAREST, /* the hit of the least t, and of hits at one t, as rounded, that of the least triangle */
-    TML_CAST_ANY,     /* whether there is one: the walk ends at the first that it meets */
-    TML_CAST_COUNT,   /* how many there are */
-    TML_CAST_ALL,     /* every hit: by ray, then t, then triangle */
+    TML_CAST_ANY,   /* whether there is one: the walk ends at the first that it meets */
+    TML_CAST_COUNT, /* how many there are */
+    TML_CAST_ALL,   /* every hit: by ray, then t, then triangle */
 } tml_cast_want;
 
 /* Rays are the points origin + t direction, t from 0 on, and segments those with an end to t. Of the outputs at least one
@@ -391,7 +391,7 @@ typedef struct tml_tree_cast_desc {
  * Ray/Triangle Intersection. 2013. */
 TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
 /* Distances to a mesh on a grid. */
-typedef struct tml_tree_distance_volume_desc {
+typedef struct tml_tree_distance_grid_desc {
     tml_tree *tree;
     /* dims; spacing; origin. Along the axes: direction zeroed or the identity. Sample (i, j, k) stands where
      * origin + spacing * (i, j, k) is as floats. */
@@ -401,7 +401,7 @@ typedef struct tml_tree_distance_volume_desc {
     /* Distances are exact up to this one; beyond it, they are this one, with their sign. 0: exact everywhere. */
     float band;
     tml_buffer out; /* f32, one a sample */
-} tml_tree_distance_volume_desc;
+} tml_tree_distance_grid_desc;
 
 /* The distances of a grid's samples to a mesh, bit for bit those of tml_tree_nearest (cut off at the band), and so with
  * exact signs. These are told line by line, from where the grid's lines cross the mesh; a band leaves only samples near
@@ -411,8 +411,8 @@ typedef struct tml_tree_distance_volume_desc {
  * is not closed, as for tml_tree_nearest; a grid that is empty, turned, or reaches beyond floats), INVALID_HANDLE,
  * OUT_OF_MEMORY, CANCELLED. After: Baerentzen, Aanaes: Generating Signed Distance Fields From Triangle Meshes. 2002
  * (the problem); signs by lines as tml_tree_nearest's rays. */
-TML_API TML_MUST_CHECK tml_status
-tml_tree_distance_volume(tml_context *tml, const tml_tree_distance_volume_desc *desc);
+TML_API TML_MUST_CHECK tml_status tml_tree_distance_grid(tml_context *tml,
+                                                         const tml_tree_distance_grid_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -690,7 +690,7 @@ class tml_tree_cast_desc(Structure):
     ]
 
 
-class tml_tree_distance_volume_desc(Structure):
+class tml_tree_distance_grid_desc(Structure):
     _fields_ = [
         ('tree', c_void_p),
         ('grid', tml_grid),
@@ -1471,7 +1471,7 @@ FUNCTIONS = {
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),
-    'tml_tree_distance_volume': (c_int, [c_void_p, POINTER(tml_tree_distance_volume_desc)]),
+    'tml_tree_distance_grid': (c_int, [c_void_p, POINTER(tml_tree_distance_grid_desc)]),
     'tml_tree_load': (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     'tml_tree_nearest': (c_int, [c_void_p, POINTER(tml_tree_nearest_desc)]),
     'tml_tree_refit': (c_int, [c_void_p, c_void_p, tml_buffer]),

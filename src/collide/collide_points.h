@@ -56,7 +56,7 @@ typedef struct points_loops {
 extern const points_loops points_loops_plain, points_loops_avx2;
 const points_loops *points_loops_for_processor(void);
 
-/* What tml_tree_nearest and tml_tree_distance_volume check: a tree whose mesh is closed as rule wants it. call: of the
+/* What tml_tree_nearest and tml_tree_distance_grid check: a tree whose mesh is closed as rule wants it. call: of the
  * message. */
 tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
                              tml_tree_rule rule);

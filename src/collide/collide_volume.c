@@ -8,13 +8,13 @@
 #include "collide/collide_points.h"
 #include "stream/stream_internal.h"
 
-static const char call[] = "tml_tree_distance_volume";
+static const char call[] = "tml_tree_distance_grid";
 
 /* Samples along a block's edge, and tiles between two reports of progress. */
 enum { BLOCK = 8, TILES_A_ROUND = 64 };
 
 typedef struct volume_job {
-    const tml_tree_distance_volume_desc *desc;
+    const tml_tree_distance_grid_desc *desc;
     const points_loops *loops;
     const float *at[3]; /* coordinates of the samples along each axis */
     uint32_t dims[3];
@@ -187,7 +187,7 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples
     return TML_OK;
 }
 
-static tml_status check_desc(tml_context *tml, tml_tree_distance_volume_desc *desc)
+static tml_status check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
 {
     static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
     uint64_t samples = 0;
@@ -220,9 +220,9 @@ static void place_samples(volume_job *job, const tml_grid *grid, float *memory)
     }
 }
 
-static tml_status distance_volume(tml_context *tml, const tml_tree_distance_volume_desc *given)
+static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid_desc *given)
 {
-    tml_tree_distance_volume_desc desc = *given;
+    tml_tree_distance_grid_desc desc = *given;
     volume_job job = {.desc = &desc, .loops = points_loops_for_processor()};
     tml_status status = check_desc(tml, &desc);
     if (status != TML_OK)
@@ -244,7 +244,7 @@ static tml_status distance_volume(tml_context *tml, const tml_tree_distance_volu
     return status;
 }
 
-tml_status tml_tree_distance_volume(tml_context *tml, const tml_tree_distance_volume_desc *desc)
+tml_status tml_tree_distance_grid(tml_context *tml, const tml_tree_distance_grid_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, distance_volume(tml, desc));
