@@ -195,74 +195,76 @@ static void cast_once(tml_tree *tree)
         for (uint64_t i = 0; i < hits; i++)
             DEMAND(triangles[i] < info.triangle_count ||
                    (is_nearest && triangles[i] == UINT32_MAX));
-    /* Distances on a small grid: never beyond the band, and never negative without signs. */
-    static void volume_once(tml_tree * tree)
-    {
-        float samples[64];
-        tml_tree_distance_grid_desc desc = {.tree = tree,
-                                            .rule = (tml_tree_rule)mostly(below(2)),
-                                            .is_signed = take_bool(),
-                                            .band = take_bool() ? 0 : (float)mostly_float(1)};
-        uint64_t count = 1;
-        for (int k = 0; k < 3; k++) {
-            desc.grid.dims[k] = 1 + below(4);
-            desc.grid.spacing[k] = mostly_float(1);
-            desc.grid.origin[k] = mostly_float(0);
-            count *= desc.grid.dims[k];
+}
+
+/* Distances on a small grid: never beyond the band, and never negative without signs. */
+static void volume_once(tml_tree *tree)
+{
+    float samples[64];
+    tml_tree_distance_grid_desc desc = {.tree = tree,
+                                        .rule = (tml_tree_rule)mostly(below(2)),
+                                        .is_signed = take_bool(),
+                                        .band = take_bool() ? 0 : (float)mostly_float(1)};
+    uint64_t count = 1;
+    for (int k = 0; k < 3; k++) {
+        desc.grid.dims[k] = 1 + below(4);
+        desc.grid.spacing[k] = mostly_float(1);
+        desc.grid.origin[k] = mostly_float(0);
+        count *= desc.grid.dims[k];
+    }
+    desc.out = as_out(make(TML_F32, mostly(count), CONTENTS_ANY, 0));
+    if (seldom())
+        desc.grid.dims[below(3)] = wild();
+    if (!CALL(tml_tree_distance_grid, tml, &desc) ||
+        !CALL(tml_buffer_read_range, tml, desc.out, 0, count, samples))
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        DEMAND(desc.is_signed || samples[i] >= 0);
+        DEMAND(!(desc.band > 0) || fabsf(samples[i]) <= desc.band);
+    }
+}
+
+/* A tree that was saved and loaded is the same tree. */
+static void save_and_load(const tml_tree *tree)
+{
+    uint8_t bytes[64 * 64], again[sizeof bytes];
+    size_t size = tml_tree_save_size(tree), capacity = mostly(size);
+    if (size > sizeof bytes || capacity > sizeof bytes)
+        return;
+    if (!CALL(tml_tree_save, tml, tree, bytes, capacity))
+        return;
+    tml_tree *loaded;
+    DEMAND(capacity >= size);
+    if (CALL(tml_tree_load, tml, bytes, size, &loaded)) {
+        if (CALL(tml_tree_save, tml, loaded, again, size))
+            DEMAND(memcmp(bytes, again, size) == 0);
+        tml_tree_destroy(tml, loaded);
+    }
+}
+
+void desc_collide(void)
+{
+    uint64_t vertices, others;
+    tml_tree *a = take_tree(&vertices), *b = a && take_bool() ? take_tree(&others) : NULL;
+    for (int calls = 0; a && calls < 2; calls++) {
+        collide_once(a, b);
+        nearest_once(a);
+        cast_once(a);
+        volume_once(a);
+        if (take() >= 192) {
+            tml_buffer moved = make(TML_VEC(TML_F32, 3), vertices,
+                                    take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY, 0);
+            uint64_t how = below(3);
+            if (how == 0)
+                (void)CALL(tml_tree_refit, tml, a, moved);
+            else if (how == 1)
+                (void)CALL(tml_tree_refit_enqueue, tml, a, moved);
+            else
+                (void)CALL(tml_tree_build_enqueue, tml, a, moved);
         }
-        desc.out = as_out(make(TML_F32, mostly(count), CONTENTS_ANY, 0));
         if (seldom())
-            desc.grid.dims[below(3)] = wild();
-        if (!CALL(tml_tree_distance_grid, tml, &desc) ||
-            !CALL(tml_buffer_read_range, tml, desc.out, 0, count, samples))
-            return;
-        for (uint64_t i = 0; i < count; i++) {
-            DEMAND(desc.is_signed || samples[i] >= 0);
-            DEMAND(!(desc.band > 0) || fabsf(samples[i]) <= desc.band);
-        }
+            save_and_load(a);
     }
-
-    /* A tree that was saved and loaded is the same tree. */
-    static void save_and_load(const tml_tree *tree)
-    {
-        uint8_t bytes[64 * 64], again[sizeof bytes];
-        size_t size = tml_tree_save_size(tree), capacity = mostly(size);
-        if (size > sizeof bytes || capacity > sizeof bytes)
-            return;
-        if (!CALL(tml_tree_save, tml, tree, bytes, capacity))
-            return;
-        tml_tree *loaded;
-        DEMAND(capacity >= size);
-        if (CALL(tml_tree_load, tml, bytes, size, &loaded)) {
-            if (CALL(tml_tree_save, tml, loaded, again, size))
-                DEMAND(memcmp(bytes, again, size) == 0);
-            tml_tree_destroy(tml, loaded);
-        }
-    }
-
-    void desc_collide(void)
-    {
-        uint64_t vertices, others;
-        tml_tree *a = take_tree(&vertices), *b = a && take_bool() ? take_tree(&others) : NULL;
-        for (int calls = 0; a && calls < 2; calls++) {
-            collide_once(a, b);
-            nearest_once(a);
-            cast_once(a);
-            volume_once(a);
-            if (take() >= 192) {
-                tml_buffer moved = make(TML_VEC(TML_F32, 3), vertices,
-                                        take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY, 0);
-                uint64_t how = below(3);
-                if (how == 0)
-                    (void)CALL(tml_tree_refit, tml, a, moved);
-                else if (how == 1)
-                    (void)CALL(tml_tree_refit_enqueue, tml, a, moved);
-                else
-                    (void)CALL(tml_tree_build_enqueue, tml, a, moved);
-            }
-            if (seldom())
-                save_and_load(a);
-        }
-        tml_tree_destroy(tml, b);
-        tml_tree_destroy(tml, a);
-    }
+    tml_tree_destroy(tml, b);
+    tml_tree_destroy(tml, a);
+}
