@@ -390,6 +390,7 @@ typedef struct tml_tree_cast_desc {
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Woop, Benthin, Wald: Watertight
  * Ray/Triangle Intersection. 2013. */
 TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
+
 /* Distances to a mesh on a grid. */
 typedef struct tml_tree_distance_grid_desc {
     tml_tree *tree;

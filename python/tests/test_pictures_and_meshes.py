@@ -175,6 +175,39 @@ def test_points_lie_about_a_cube():
         trommel.Tree((TETRAHEDRON[0], TETRAHEDRON[1][1:])).inside(corner)
 
 
+def test_rays_through_a_cube():
+    random = np.random.default_rng(8)
+    directions = random.normal(size=(1001, 3)).astype(np.float32)
+    origins = (random.uniform(-.5, 1.5, (1001, 3)) - 9 * directions / np.linalg.norm(directions, axis=1)[:, None]).astype(np.float32)
+    with np.errstate(divide="ignore"):
+        ends = np.sort(np.stack([(0 - origins) / directions, (1 - origins) / directions]), axis=0)
+    enters, leaves = ends[0].max(1), ends[1].min(1)
+    crosses = (enters < leaves) & (leaves > 0)
+    assert 100 < crosses.sum() < 900
+    tree = trommel.Tree(cube())
+    assert np.array_equal(tree.cast(origins, directions, "any"), crosses)
+    assert np.array_equal(tree.cast(origins, directions, "count"), 2 * crosses)
+    near = tree.cast(origins, directions)
+    assert np.array_equal(np.isfinite(near["t"]), crosses) and (near["triangle"][~crosses] == 2**32 - 1).all()
+    assert np.allclose(near["t"][crosses], enters[crosses], rtol=1e-5)
+    corners = cube().vertices[cube().faces[near["triangle"][crosses]]]
+    second, third = near["barycentric"][crosses].T[:, :, None]
+    there = corners[:, 0] * (1 - second - third) + corners[:, 1] * second + corners[:, 2] * third
+    assert np.allclose(there, (origins + near["t"][:, None] * directions)[crosses], atol=1e-4)
+    every = tree.cast(origins, directions, "all")
+    assert np.array_equal(every["ray"], np.repeat(np.flatnonzero(crosses), 2))
+    assert np.allclose(every["t"][1::2], leaves[crosses], rtol=1e-5) and every["triangle"].max() < 12
+    middle = np.where(crosses, (enters + leaves) / 2, 1)
+    assert np.array_equal(tree.cast(origins, directions * middle[:, None].astype(np.float32), "count", 1), crosses)
+    assert len(tree.cast(origins[:0], directions[:0], "all")["t"]) == 0
+    with pytest.raises(trommel.InvalidArgument, match="directions has 1 rows, needs 1001"):
+        tree.cast(origins, directions[:1])
+    with pytest.raises(trommel.InvalidArgument, match="nearest"):
+        tree.cast(origins, directions, "every")
+    with pytest.raises(trommel.InvalidArgument, match="t_max"):
+        tree.cast(origins, directions, t_max=float("nan"))
+
+
 def test_trees_are_kept(tmp_path):
     tree, points = trommel.Tree(cube()), [[0.5, 0.5, 3]]
     tree.save(tmp_path / "cube.tree")

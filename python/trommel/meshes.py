@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._types import Array, ArrayLike, Context, MeshLike, Path
 
 _RULES = {"even-odd": c.TML_TREE_RULE_EVEN_ODD, "winding": c.TML_TREE_RULE_WINDING}
+_CASTS = {"nearest": c.TML_CAST_NEAREST, "any": c.TML_CAST_ANY, "count": c.TML_CAST_COUNT, "all": c.TML_CAST_ALL}
 _CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
 PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
 
@@ -40,6 +41,8 @@ class Tree:
     [True, False]
     >>> tree.nearest([[.2, .2, -3]])["distance"].tolist()
     [3.0]
+    >>> tree.cast([[.2, .2, -3]], [[0, 0, 2]], "all")["t"].tolist()
+    [1.5, 1.7999999523162842]
     """
 
     def __init__(self, mesh: MeshLike, skip_broken: bool = False, context: Context | None = None) -> None:
@@ -81,6 +84,47 @@ class Tree:
         rows = as_array(points, "points", np.float32, 2, 3)
         side = self._ask(rows, rule, side=np.empty(len(rows), np.uint8))["side"]
         return (side != c.TML_TREE_OUTSIDE) if border else side == c.TML_TREE_INSIDE
+
+    def cast(self, origins: ArrayLike, directions: ArrayLike, want: str = "nearest",
+             t_max: float = np.inf) -> dict[str, Array] | Array:
+        """What rays hit, exactly: from each origin (n x 3) along its direction (n x 3, of any length but 0), at t times
+        that, 0 to t_max. want: "nearest", a dict of the arrays t (infinite where there is no hit), triangle (2^32 - 1
+        there) and barycentric (n x 2: the weights of its second and third corner); "any", an array of bools; "count",
+        how many hits each has; "all", a dict of ray, triangle and t of every hit, by ray, then t, then triangle."""
+        origins = as_array(origins, "origins", np.float32, 2, 3)
+        directions = as_array(directions, "directions", np.float32, 2, 3)
+        if len(origins) != len(directions):
+            raise InvalidArgument("INVALID_ARGUMENT",
+                                  f"directions has {len(directions)} rows, needs {len(origins)}, as origins")
+        if not t_max > 0:
+            raise InvalidArgument("INVALID_ARGUMENT", f"t_max is {t_max}, needs more than 0")
+        kind, n = choose(_CASTS, "want", want), len(origins)
+
+        def ask(kind, **outputs):
+            desc = c.tml_tree_cast_desc(tree=self._pointer, want=kind, t_max=0 if t_max == np.inf else t_max)
+            with Buffers(self.context) as buffers:
+                desc.origins = buffers.input(origins, c.TML_F32 | 3 << 8)
+                desc.directions = buffers.input(directions, c.TML_F32 | 3 << 8)
+                for name, array in outputs.items():
+                    setattr(desc, name, buffers.output(array))
+                self.context.call("tree_cast", desc)
+            return outputs
+
+        if kind == c.TML_CAST_NEAREST:
+            hit = ask(kind, t=np.empty(n, np.float32), triangles=np.empty(n, np.uint32),
+                      barycentrics=np.empty((n, 2), np.float32))
+            return {"t": hit["t"], "triangle": hit["triangles"], "barycentric": hit["barycentrics"]}
+        if kind == c.TML_CAST_ANY:
+            return ask(kind, hits=np.empty(n, np.uint8))["hits"] != 0
+        counts = ask(c.TML_CAST_COUNT, counts=np.empty(n, np.uint32))["counts"]
+        if kind == c.TML_CAST_COUNT:
+            return counts
+        total = int(counts.sum(dtype=np.uint64))
+        if total == 0:
+            return {"ray": np.empty(0, np.uint32), "triangle": np.empty(0, np.uint32), "t": np.empty(0, np.float32)}
+        every = ask(kind, rays=np.empty(total, np.uint32), triangles=np.empty(total, np.uint32),
+                    t=np.empty(total, np.float32))
+        return {"ray": every["rays"], "triangle": every["triangles"], "t": every["t"]}
 
     def _ask(self, rows, rule="even-odd", is_signed=False, **outputs):
         desc = c.tml_tree_nearest_desc(tree=self._pointer, rule=choose(_RULES, "rule", rule), is_signed=is_signed)
