@@ -314,7 +314,13 @@ static void check_broken(tml_engine_kind engine)
         tml_tree_info infos[2];
         tml_tree_describe(mine, &infos[0]);
         tml_tree_describe(device, &infos[1]);
-        CHECK(infos[0].broken_count == 5 && memcmp(&infos[0], &infos[1], sizeof infos[0]) == 0);
+        CHECK(infos[0].broken_count == 5 && infos[1].broken_count == 5);
+        CHECK_EQ_U64(infos[1].vertex_count, infos[0].vertex_count);
+        CHECK_EQ_U64(infos[1].triangle_count, infos[0].triangle_count);
+        CHECK_EQ_U64(infos[1].depth, infos[0].depth);
+        CHECK_EQ_U64(infos[1].memory, infos[0].memory);
+        CHECK(memcmp(infos[0].lower, infos[1].lower, sizeof infos[0].lower) == 0 &&
+              memcmp(infos[0].upper, infos[1].upper, sizeof infos[0].upper) == 0);
         tml_collide_result results[2] = {
             pairs_of(tml, mine, mine, TML_COLLIDE_METHOD_DEPTH_FIRST),
             pairs_of(tml, device, device, TML_COLLIDE_METHOD_BREADTH_FIRST)};
