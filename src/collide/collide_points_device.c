@@ -13,10 +13,10 @@
 /* Uses both. */
 #include "kernels/collide_points_stream.k.h"
 
-#include "collide_library.h"
+#include "collide_points_library.h"
 
 /* u[0]: not 0 for the winding rule. */
-TML_KERNEL_WITH(collide, uint, collide_find_side,
+TML_KERNEL_WITH(collide_points, uint, collide_find_side,
                 (vec3 point, tml_words boxes, tml_words triangles, tml_words plan, tml_params p), {
                     if (!collide_is_finite(point.x) || !collide_is_finite(point.y) ||
                         !collide_is_finite(point.z))
@@ -27,11 +27,11 @@ TML_KERNEL_WITH(collide, uint, collide_find_side,
                     return collide_point_side(point, boxes, triangles, plan, p.u[0] != 0u);
                 })
 
-TML_KERNEL_WITH(collide, bool, collide_is_side_unsure, (uint side),
+TML_KERNEL_WITH(collide_points, bool, collide_is_side_unsure, (uint side),
                 { return side == COLLIDE_SIDE_UNSURE; })
 
 /* Is a point inside? Unsure ones are looked up in the ascending list of u[0] of them. */
-TML_KERNEL_WITH(collide, bool, collide_is_inside,
+TML_KERNEL_WITH(collide_points, bool, collide_is_inside,
                 (uint side, tml_words unsure, tml_words settled, tml_index i, tml_params p), {
                     uint first = 0u;
                     uint end = p.u[0];
