@@ -364,9 +364,7 @@ static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 static tml_status make_segments(collide_job *job, tml_collide_segment *out)
 {
     const uint32_t parts = COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES;
-    tml_status status = collide_tree_fetch(job->tml, "tml_collide", job->a, parts);
-    if (status == TML_OK)
-        status = collide_tree_fetch(job->tml, "tml_collide", job->b, parts);
+    tml_status status = collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
     if (status != TML_OK)
         return status;
     uint32_t *a = slots_of(job->tml, job->a);
@@ -504,9 +502,7 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
     bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
                     (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(job));
     uint32_t parts = is_broad ? COLLIDE_STALE_SIZES : COLLIDE_STALE_ALL;
-    tml_status status = collide_tree_fetch(job->tml, "tml_collide", job->a, parts);
-    if (status == TML_OK)
-        status = collide_tree_fetch(job->tml, "tml_collide", job->b, parts);
+    tml_status status = collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++)
         status = collide_pose_make(job->tml, "tml_collide", job->a, b,
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);

@@ -576,8 +576,7 @@ static tml_status found_fetch(const breadth_run *run, uint64_t count)
     for (uint64_t i = 0; i < count && !(parts & COLLIDE_STALE_TRIANGLES); i++)
         if (run->found[i].z & COLLIDE_UNSURE_POSE)
             parts |= COLLIDE_STALE_TRIANGLES;
-    tml_status status = collide_tree_fetch(job->tml, "tml_collide", job->a, parts);
-    return status == TML_OK ? collide_tree_fetch(job->tml, "tml_collide", job->b, parts) : status;
+    return collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
 }
 
 /* Reads count pairs of triangles from the device and adds them to the job. */

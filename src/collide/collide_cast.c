@@ -21,7 +21,6 @@
 static const char call[] = "tml_tree_cast";
 
 /* Rays of a task, and tasks between two reports of progress. */
-enum { RAYS_A_TASK = 1024, TASKS_A_ROUND = 1024 };
 
 static const cast_loops *loops_for_processor(void)
 {
@@ -202,9 +201,8 @@ typedef struct cast_job {
     float *t, *barycentrics;
     uint32_t *total;
     bool is_total_64;
-    uint64_t count, pose_count, first_task;
-    uint64_t *order,
-        *other; /* of the rays of a round: a code, and below the ray, from the round's first */
+    uint64_t count, pose_count;
+    collide_rounds rounds;
     uint64_t
         *first; /* ALL: hits of rays before each; while they are counted, at one further, its own */
     uint64_t *found; /* ALL: hits as cast_ray has them; NULL while they are counted */
@@ -346,15 +344,15 @@ static void prefetch_ray(const cast_job *job, uint64_t i)
 static void rays_task(void *argument, uint32_t task)
 {
     const cast_job *job = argument;
-    uint64_t round = job->first_task * RAYS_A_TASK, at = (uint64_t)task * RAYS_A_TASK;
-    uint64_t end = TML_MIN_OF(at + RAYS_A_TASK, job->count - round), numbers[CAST_WALKS];
+    uint64_t round = job->rounds.first, at = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(at + COLLIDE_ITEMS_A_TASK, job->count - round), numbers[CAST_WALKS];
     cast_walk walks[CAST_WALKS];
     while (at < end) {
         uint32_t going = 0;
         for (; going < CAST_WALKS && at < end; at++) {
-            uint64_t i = round + (job->order ? (uint32_t)job->order[at] : at);
-            if (job->order && at + CAST_WALKS < end)
-                prefetch_ray(job, round + (uint32_t)job->order[at + CAST_WALKS]);
+            uint64_t i = round + (job->rounds.order ? (uint32_t)job->rounds.order[at] : at);
+            if (job->rounds.order && at + CAST_WALKS < end)
+                prefetch_ray(job, round + (uint32_t)job->rounds.order[at + CAST_WALKS]);
             if (begin(job, i, &walks[going].ray))
                 numbers[going++] = i;
             else
@@ -369,7 +367,7 @@ static void rays_task(void *argument, uint32_t task)
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* Rays go by where they begin, and among these by where they point: near ones find the tree's nodes in the cache. */
-enum { LEAST_TO_SORT = 4096, PLACE_BITS = 7, WAY_BITS = COLLIDE_CODE_BITS - PLACE_BITS };
+enum { PLACE_BITS = 7, WAY_BITS = COLLIDE_CODE_BITS - PLACE_BITS };
 
 static uint32_t way_code(const float direction[3])
 {
@@ -387,35 +385,16 @@ static uint32_t way_code(const float direction[3])
 static void codes_task(void *argument, uint32_t task)
 {
     const cast_job *job = argument;
-    uint64_t round = job->first_task * RAYS_A_TASK, first = (uint64_t)task * RAYS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + RAYS_A_TASK, job->count - round);
+    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
     for (uint64_t i = first; i < end; i++) {
         float origin[3], direction[3];
         uint64_t code = 0;
         if (load_ray(job, round + i, origin, direction))
             code = (uint64_t)collide_code(job->desc->tree, origin, PLACE_BITS) << 3 * WAY_BITS |
                    way_code(direction);
-        job->order[i] = code << 32 | i;
+        job->rounds.order[i] = code << 32 | i;
     }
-}
-
-static tml_status run_rounds(tml_context *tml, cast_job *job)
-{
-    uint64_t tasks = TML_CEIL_DIV(job->count, RAYS_A_TASK);
-    double before = job->found ? 0.5 : 0.0, share = job->first ? 0.5 : 1.0;
-    for (job->first_task = 0; job->first_task < tasks; job->first_task += TASKS_A_ROUND) {
-        uint32_t now = (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND);
-        if (!tml_progress(tml, "rays", before + share * (double)job->first_task / (double)tasks))
-            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        if (job->order) {
-            uint64_t first = job->first_task * RAYS_A_TASK;
-            tml_parallel_for(tml, now, codes_task, job);
-            collide_sort_codes(&job->order, &job->other,
-                               TML_MIN_OF(job->count - first, (uint64_t)now * RAYS_A_TASK));
-        }
-        tml_parallel_for(tml, now, rays_task, job);
-    }
-    return TML_OK;
 }
 
 static tml_status no_memory(tml_context *tml, size_t size)
@@ -425,18 +404,15 @@ static tml_status no_memory(tml_context *tml, size_t size)
 
 static tml_status run_in_order(tml_context *tml, cast_job *job)
 {
-    uint64_t room = TML_MIN_OF(job->count, (uint64_t)TASKS_A_ROUND * RAYS_A_TASK);
-    if (room < LEAST_TO_SORT)
-        return run_rounds(tml, job);
-    uint64_t *memory = tml_alloc_array(tml, 2 * room, sizeof *memory);
-    if (!memory)
-        return no_memory(tml, (size_t)room * 2 * sizeof *memory);
-    job->order = memory;
-    job->other = memory + room;
-    tml_status status = run_rounds(tml, job);
-    tml_free(tml, memory, (size_t)room * 2 * sizeof *memory);
-    job->order = job->other = NULL;
-    return status;
+    job->rounds = (collide_rounds){.call = call,
+                                   .stage = "rays",
+                                   .before = job->found ? 0.5 : 0.0,
+                                   .share = job->first ? 0.5 : 1.0,
+                                   .find_codes = codes_task,
+                                   .work = rays_task,
+                                   .job = job,
+                                   .count = job->count};
+    return collide_rounds_run(tml, &job->rounds);
 }
 
 /* Counts every ray's hits; then finds them again, and puts them where they belong. */

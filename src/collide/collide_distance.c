@@ -202,9 +202,7 @@ static tml_status distance(tml_context *tml, tml_tree *a, tml_tree *b, const flo
     if (!made)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses, %zu bytes each",
                          call, pose_count, sizeof *made);
-    tml_status status = collide_tree_fetch(tml, call, a, COLLIDE_STALE_ALL);
-    if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, b, COLLIDE_STALE_ALL);
+    tml_status status = collide_trees_fetch(tml, call, a, b, COLLIDE_STALE_ALL);
     for (uint32_t p = 0; p < pose_count && status == TML_OK; p++)
         status =
             collide_pose_make(tml, call, a, b, poses ? poses + 12 * (size_t)p : NULL, p, &made[p]);

@@ -95,6 +95,12 @@ static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float o
 /* Brings what the host has of these parts (COLLIDE_STALE_...) up to date. INVALID_ARGUMENT if the device found a
  * vertex that is not usable. */
 tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts);
+static inline tml_status collide_trees_fetch(tml_context *tml, const char *call, tml_tree *a,
+                                             tml_tree *b, uint32_t parts)
+{
+    tml_status status = collide_tree_fetch(tml, call, a, parts);
+    return status == TML_OK ? collide_tree_fetch(tml, call, b, parts) : status;
+}
 /* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
 void collide_build_destroy(tml_context *tml, tml_tree *tree);

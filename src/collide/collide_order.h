@@ -1,10 +1,10 @@
-/* An order along a Z curve through a tree's box. */
+/* An order along a Z curve through a tree's box: near items take the same way down, and find its nodes in the cache. */
 #ifndef COLLIDE_ORDER_H
 #define COLLIDE_ORDER_H
 
 #include "collide/collide_internal.h"
 
-enum { COLLIDE_CODE_BITS = 10, COLLIDE_DIGIT_BITS = 10, COLLIDE_DIGITS = 1 << COLLIDE_DIGIT_BITS };
+enum { COLLIDE_CODE_BITS = 10 };
 
 /* The lowest ten bits of x, two zeros between. */
 static inline uint32_t collide_spread(uint32_t x)
@@ -29,24 +29,20 @@ static inline uint32_t collide_code(const tml_tree *tree, const float point[3], 
     return code;
 }
 
-/* Sorts by bits 32 to 61, stably, from the least digit on. other: as much room; they change places. */
-static inline void collide_sort_codes(uint64_t **order, uint64_t **other, uint64_t count)
-{
-    for (uint32_t shift = 32; shift < 32 + 3 * COLLIDE_CODE_BITS; shift += COLLIDE_DIGIT_BITS) {
-        uint32_t starts[COLLIDE_DIGITS] = {0}, sum = 0;
-        uint64_t *from = *order, *to = *other;
-        for (uint64_t i = 0; i < count; i++)
-            starts[from[i] >> shift & (COLLIDE_DIGITS - 1)]++;
-        for (uint32_t digit = 0; digit < COLLIDE_DIGITS; digit++) {
-            uint32_t here = starts[digit];
-            starts[digit] = sum;
-            sum += here;
-        }
-        for (uint64_t i = 0; i < count; i++)
-            to[starts[from[i] >> shift & (COLLIDE_DIGITS - 1)]++] = from[i];
-        *order = to;
-        *other = from;
-    }
-}
+/* Items that tasks work on, in rounds; those of a round in the order of their codes. */
+enum { COLLIDE_ITEMS_A_TASK = 1024 };
+typedef struct collide_rounds {
+    const char *call, *stage; /* of messages, of progress */
+    double before, share; /* of the progress: what is done already, and what part of it this is */
+    /* The first one writes the codes of a task's items into order. */
+    void (*find_codes)(void *job, uint32_t task);
+    void (*work)(void *job, uint32_t task);
+    void *job;
+    uint64_t count;
+    uint64_t first; /* item of the round */
+    uint64_t *order,
+        *other; /* a code, and below it an item, from first on; NULL: too few to sort */
+} collide_rounds;
+tml_status collide_rounds_run(tml_context *tml, collide_rounds *rounds);
 
 #endif

@@ -13,7 +13,6 @@
 #include "stream/stream_internal.h"
 
 /* Points of a task, and tasks between two reports of progress. */
-enum { POINTS_A_TASK = 1024, TASKS_A_ROUND = 1024 };
 
 const points_loops *points_loops_for_processor(void)
 {
@@ -212,9 +211,8 @@ typedef struct points_job {
     uint8_t *sides, *features; /* like what follows, NULL where it is not asked for */
     float *distances, *positions;
     uint32_t *triangles;
-    uint64_t count, first_task;
-    uint64_t *order,
-        *other; /* of the points of a round: its code, and below the point, from the round's first */
+    uint64_t count;
+    collide_rounds rounds;
     bool wants_sides, wants_nearest;
 } points_job;
 
@@ -283,11 +281,11 @@ static void points_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
     const tml_tree *tree = job->desc->tree;
-    uint64_t round = job->first_task * POINTS_A_TASK, first = (uint64_t)task * POINTS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count - round);
+    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
     points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
     for (uint64_t at = first; at < end; at++) {
-        uint64_t i = round + (job->order ? (uint32_t)job->order[at] : at);
+        uint64_t i = round + (job->rounds.order ? (uint32_t)job->rounds.order[at] : at);
         const float *point = job->points + 3 * i;
         tml_tree_side side = job->wants_sides
                                  ? points_side_of(job->loops, tree, job->desc->rule, point)
@@ -309,55 +307,30 @@ static void points_task(void *argument, uint32_t task)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Points go along a Z curve through the tree's box: near ones take the same way down, and find its nodes in the cache. */
-enum { LEAST_TO_SORT = 4096 };
-
 static void codes_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
     const tml_tree *tree = job->desc->tree;
-    uint64_t round = job->first_task * POINTS_A_TASK, first = (uint64_t)task * POINTS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + POINTS_A_TASK, job->count - round);
+    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
     for (uint64_t i = first; i < end; i++)
-        job->order[i] =
+        job->rounds.order[i] =
             (uint64_t)collide_code(tree, job->points + 3 * (round + i), COLLIDE_CODE_BITS) << 32 |
             i;
 }
 
 static const char call[] = "tml_tree_nearest";
 
-static tml_status run_rounds(tml_context *tml, points_job *job)
-{
-    uint64_t tasks = TML_CEIL_DIV(job->count, POINTS_A_TASK);
-    for (; job->first_task < tasks; job->first_task += TASKS_A_ROUND) {
-        uint32_t now = (uint32_t)TML_MIN_OF(tasks - job->first_task, (uint64_t)TASKS_A_ROUND);
-        if (!tml_progress(tml, "points", (double)job->first_task / (double)tasks))
-            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        if (job->order) {
-            uint64_t first = job->first_task * POINTS_A_TASK;
-            tml_parallel_for(tml, now, codes_task, job);
-            collide_sort_codes(&job->order, &job->other,
-                               TML_MIN_OF(job->count - first, (uint64_t)now * POINTS_A_TASK));
-        }
-        tml_parallel_for(tml, now, points_task, job);
-    }
-    return TML_OK;
-}
-
 static tml_status run_tasks(tml_context *tml, points_job *job)
 {
-    uint64_t room = TML_MIN_OF(job->count, (uint64_t)TASKS_A_ROUND * POINTS_A_TASK);
-    if (room < LEAST_TO_SORT)
-        return run_rounds(tml, job);
-    uint64_t *memory = tml_alloc_array(tml, 2 * room, sizeof *memory);
-    if (!memory)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes to sort in",
-                         call, (size_t)room * 2 * sizeof *memory);
-    job->order = memory;
-    job->other = memory + room;
-    tml_status status = run_rounds(tml, job);
-    tml_free(tml, memory, (size_t)room * 2 * sizeof *memory);
-    return status;
+    job->rounds = (collide_rounds){.call = call,
+                                   .stage = "points",
+                                   .share = 1,
+                                   .find_codes = codes_task,
+                                   .work = points_task,
+                                   .job = job,
+                                   .count = job->count};
+    return collide_rounds_run(tml, &job->rounds);
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
