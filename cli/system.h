@@ -25,9 +25,9 @@ void system_set(const char *name, const char *value); /* a variable for drivers;
  * the second time ends it. NULL: the first time does, too. */
 void system_on_interrupt(void (*handler)(void));
 
-/* Lets work change data (size bytes) in a process of its own, where the system has processes like that, else in this
- * one. NULL, or why data is as it was. */
-const char *system_work_apart(void (*work)(void *), void *data, size_t size, unsigned seconds_most);
+/* Lets work change data (size bytes) in a process of its own, which has a minute, where the system has processes like
+ * that, else in this one. NULL, or why data is as it was. */
+const char *system_work_apart(void (*work)(void *), void *data, size_t size);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

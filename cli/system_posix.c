@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 4096, PIECE = 1 << 16 };
+enum { NAME_SIZE = 4096, PIECE = 1 << 16, SECONDS_MOST = 60 };
 
 void system_begin(int argc, char **argv)
 {
@@ -86,7 +86,7 @@ void system_on_interrupt(void (*handler)(void))
     signal(SIGXFSZ, SIG_IGN);
 }
 
-const char *system_work_apart(void (*work)(void *), void *data, size_t size, unsigned seconds_most)
+const char *system_work_apart(void (*work)(void *), void *data, size_t size)
 {
     int ends[2], status = 0;
     size_t got = 0;
@@ -98,7 +98,7 @@ const char *system_work_apart(void (*work)(void *), void *data, size_t size, uns
     }
     pid_t child = fork();
     if (child == 0) {
-        alarm(seconds_most);
+        alarm(SECONDS_MOST);
         work(data);
         for (ssize_t part = 1; got < size && part > 0; got += (size_t)part)
             if ((part = write(ends[1], (char *)data + got, size - got)) <= 0)

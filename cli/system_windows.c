@@ -100,10 +100,9 @@ void system_on_interrupt(void (*handler)(void))
         SetConsoleCtrlHandler(interrupted, TRUE);
 }
 
-const char *system_work_apart(void (*work)(void *), void *data, size_t size, unsigned seconds_most)
+const char *system_work_apart(void (*work)(void *), void *data, size_t size)
 {
     (void)size;
-    (void)seconds_most;
     work(data);
     return NULL;
 }
