@@ -6,36 +6,9 @@
 #include "core/simd.h"
 #include "test.h"
 
-#ifdef __SIZEOF_INT128__
-__extension__ typedef __int128 wide;
-#else
-typedef int64_t wide; /* the coordinates here are small enough but for far_points */
-#endif
-
-static uint64_t random_state = 1;
-static int64_t random_below(int64_t count)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)count);
-}
+#include "integer_mesh.h"
 
 /* ---- meshes: three corners a triangle, of integers ------------------------------------------- */
-
-typedef struct point {
-    int64_t at[3];
-} point;
-
-typedef struct mesh {
-    point *corners;
-    uint32_t count; /* of triangles */
-} mesh;
-
-static void add_triangle(mesh *m, point a, point b, point c)
-{
-    m->corners = realloc(m->corners, 3 * (m->count + 1) * sizeof *m->corners);
-    point *to = m->corners + 3 * m->count++;
-    to[0] = a, to[1] = b, to[2] = c;
-}
 
 static void add_tetrahedron(mesh *m, const point p[4])
 {
@@ -198,35 +171,6 @@ static tml_tree_side reference(const mesh *m, const point *p, tml_tree_rule rule
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
-
-static tml_buffer buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer out = {0, 0};
-    CHECK_OK(tml, tml_buffer_create(
-                      tml, &(tml_buffer_desc){.type = type, .count = count, .data = data}, &out));
-    return out;
-}
-
-static const tml_type vec3_type = TML_VEC(TML_F32, 3);
-
-static float *floats_of(const point *points, uint32_t count, int exponent)
-{
-    float *out = malloc(((size_t)3 * count + 1) * sizeof *out);
-    for (uint32_t i = 0; i < 3 * count; i++)
-        out[i] = ldexpf((float)points[i / 3].at[i % 3], exponent);
-    return out;
-}
-
-static tml_tree *tree_of(tml_context *tml, const mesh *m, int exponent)
-{
-    float *corners = floats_of(m->corners, 3 * m->count, exponent);
-    tml_buffer vertices = buffer(tml, vec3_type, (uint64_t)3 * m->count, corners);
-    tml_tree *tree = NULL;
-    CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree));
-    tml_buffer_destroy(tml, vertices);
-    free(corners);
-    return tree;
-}
 
 static void check_sides(tml_context *tml, const mesh *m, const point *points, uint32_t count,
                         tml_tree_rule rule, int exponent, const uint8_t *expected)

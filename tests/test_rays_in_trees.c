@@ -6,18 +6,7 @@
 #include "core/simd.h"
 #include "test.h"
 
-#ifdef __SIZEOF_INT128__
-__extension__ typedef __int128 wide;
-#else
-typedef int64_t wide; /* not wide enough: what needs it is skipped */
-#endif
-
-static uint64_t random_state = 1;
-static int64_t random_below(int64_t count)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)count);
-}
+#include "integer_mesh.h"
 
 static int64_t random_in(int64_t low, int64_t high)
 {
@@ -26,26 +15,10 @@ static int64_t random_in(int64_t low, int64_t high)
 
 /* ---- meshes and rays of integers -------------------------------------------------------------- */
 
-typedef struct point {
-    int64_t at[3];
-} point;
-
-typedef struct mesh {
-    point *corners;
-    uint32_t count; /* of triangles */
-} mesh;
-
 typedef struct ray {
     point from, way;
     int64_t limits[2]; /* in quarters */
 } ray;
-
-static void add_triangle(mesh *m, point a, point b, point c)
-{
-    m->corners = realloc(m->corners, 3 * (m->count + 1) * sizeof *m->corners);
-    point *to = m->corners + 3 * m->count++;
-    to[0] = a, to[1] = b, to[2] = c;
-}
 
 static void add_random(mesh *m, uint32_t count, int64_t range)
 {
@@ -170,35 +143,13 @@ static hits reference(const mesh *m, const ray *rays, uint32_t count)
 
 /* ---- comparing -------------------------------------------------------------------------------- */
 
-static const tml_type vec3_type = TML_VEC(TML_F32, 3);
 static const tml_type vec2_type = TML_VEC(TML_F32, 2);
-
-static tml_buffer buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer out = {0, 0};
-    CHECK_OK(tml, tml_buffer_create(
-                      tml, &(tml_buffer_desc){.type = type, .count = count, .data = data}, &out));
-    return out;
-}
 
 static tml_context *open_engine(tml_engine_kind engine, uint32_t threads)
 {
     tml_context *tml = NULL;
     CHECK(tml_open(&(tml_open_desc){.engine = engine, .threads = threads}, &tml) == TML_OK);
     return tml;
-}
-
-static tml_tree *tree_of(tml_context *tml, const mesh *m, int exponent)
-{
-    float *at = malloc(((size_t)9 * m->count + 1) * sizeof *at);
-    for (uint32_t i = 0; i < 9 * m->count; i++)
-        at[i] = ldexpf((float)m->corners[i / 3].at[i % 3], exponent);
-    tml_buffer vertices = buffer(tml, vec3_type, (uint64_t)3 * m->count, at);
-    tml_tree *tree = NULL;
-    CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree));
-    tml_buffer_destroy(tml, vertices);
-    free(at);
-    return tree;
 }
 
 /* Buffers of rays: from, way, limits. The directions' power of two is way_exponent. */
