@@ -3,7 +3,7 @@
 # since a table offends without an include, from what the objects of the static library refer to.
 #
 #   core        itself; context.c alone names the engines
-#   stream      core
+#   stream      core; of an engine its parts by name (STREAM_OP)
 #   kernels     itself: formulas
 #   gpu         kernels
 #   an engine   (cpu, vulkan, gl, gl_float) core, kernels, gpu; no other engine and no program.
@@ -192,6 +192,7 @@ END {
         if (pair[2] ~ /^gl_shader_/) name = substr(pair[2], 11) ".frag"
         to = name in path ? room_of(path[name]) : generated(name)
         if (to == "" || (file == "core/context.c" && is_engine(to))) continue
+        if (from == "stream" && is_engine(to) && pair[2] ~ /_op_/) continue
         if (is_program(from) && is_program(to) && top(to) != top(from)) {
             if (pair[2] !~ /^tml_/ && !(pair[2] in published)) offends(file, pair[2] " of " name)
         } else if (!may(from, to) && !(file ~ /_parts\.c$/ && top(to) == from))

@@ -1,9 +1,10 @@
-/* The engine table: the functions that an engine (CPU, Vulkan, OpenGL ES) implements for src/stream and the
- * programs. An engine includes neither another engine nor a program.
+/* The engine table: the functions that an engine (CPU, Vulkan, OpenGL ES) implements for contexts and buffers, and
+ * the type of its operations. An engine includes neither another engine nor a program.
  *
- * The programs surface, field and image also have parts: a part is a tml_engine_op for one engine, in the
- * program's folder and in the program's table, indexed by tml_engine.part. Its run function gets the resolved
- * internal desc that the program's header in src/ defines. */
+ * What an engine does for a call is a part: a tml_engine_op in a table of the call's, indexed by tml_engine.part
+ * (stream/stream_parts.h, image/image_parts.c), so that who never calls links none of it. Parts of streams are
+ * in the engine's folder, those of the programs surface, field and image in the program's. Its run function gets
+ * the resolved internal desc that this header or the program's in src/ defines. */
 #ifndef TML_ENGINE_H
 #define TML_ENGINE_H
 
@@ -12,26 +13,6 @@
 typedef struct tml_slot tml_slot;
 typedef struct tml_reading tml_reading;
 struct tml_vulkan_kernel;
-
-typedef enum tml_op {
-    TML_OP_MAP,             /* tml_map_desc */
-    TML_OP_REDUCE,          /* tml_reduce_desc */
-    TML_OP_HISTOGRAM,       /* tml_histogram_resolved */
-    TML_OP_SCAN,            /* tml_scan_resolved */
-    TML_OP_COMPACT,         /* tml_compact_desc */
-    TML_OP_PARTITION,       /* tml_partition_desc */
-    TML_OP_SORT,            /* tml_sort_resolved */
-    TML_OP_SORT_SEGMENTS,   /* tml_sort_resolved */
-    TML_OP_TOP_K,           /* tml_top_k_resolved */
-    TML_OP_GATHER,          /* tml_gather_desc */
-    TML_OP_SCATTER,         /* tml_scatter_desc */
-    TML_OP_SEARCH,          /* tml_search_resolved */
-    TML_OP_EXPAND,          /* tml_expand_desc */
-    TML_OP_UNIQUE,          /* tml_unique_desc */
-    TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */
-    TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
-    TML_OP_COUNT
-} tml_op;
 
 /* bit_count of desc is not 0, nor is its method AUTO. Keys compare as the codes of kernels/sort.k.h, which has the formula. */
 typedef struct tml_sort_resolved {
@@ -172,9 +153,8 @@ typedef struct tml_engine {
     /* Registers a program's kernels that the build compiled, as tml_vulkan_desc.kernels does. The list
      * must outlive the context; registering it again is harmless. NULL: the engine needs none. */
     void (*learn)(tml_context *tml, const struct tml_vulkan_kernel *kernels);
-    /* Does AUTO prefer every other supported method to this one? NULL: no. */
-    bool (*avoids)(const tml_context *tml, tml_op op, tml_method method);
-    const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */
+    /* Does AUTO prefer every other supported method to this one on the context's device? NULL: no. */
+    bool (*avoids)(const tml_context *tml, tml_method method);
 } tml_engine;
 
 /* Engines in order of preference, NULL-ended. */

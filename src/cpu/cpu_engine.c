@@ -153,13 +153,6 @@ static tml_status cpu_sync(tml_context *tml)
     return TML_OK;
 }
 
-/* A partition by LOOK_BACK must hold rejected elements in scratch until the kept are counted. */
-static bool avoids(const tml_context *tml, tml_op op, tml_method method)
-{
-    (void)tml;
-    return op == TML_OP_PARTITION && method == TML_METHOD_LOOK_BACK;
-}
-
 const tml_engine tml_cpu_engine = {
     .kind = TML_ENGINE_CPU,
     .part = PART_CPU,
@@ -180,24 +173,4 @@ const tml_engine tml_cpu_engine = {
     .sync = cpu_sync,
     .address = cpu_address,
     .is_host = true,
-    .avoids = avoids,
-    .ops =
-        {
-            [TML_OP_MAP] = &cpu_op_map,
-            [TML_OP_REDUCE] = &cpu_op_reduce,
-            [TML_OP_HISTOGRAM] = &cpu_op_histogram,
-            [TML_OP_SCAN] = &cpu_op_scan,
-            [TML_OP_COMPACT] = &cpu_op_compact,
-            [TML_OP_PARTITION] = &cpu_op_partition,
-            [TML_OP_SORT] = &cpu_op_sort,
-            [TML_OP_SORT_SEGMENTS] = &cpu_op_sort_segments,
-            [TML_OP_TOP_K] = &cpu_op_top_k,
-            [TML_OP_GATHER] = &cpu_op_gather,
-            [TML_OP_SCATTER] = &cpu_op_scatter,
-            [TML_OP_SEARCH] = &cpu_op_search,
-            [TML_OP_EXPAND] = &cpu_op_expand,
-            [TML_OP_UNIQUE] = &cpu_op_unique,
-            [TML_OP_REDUCE_SEGMENTS] = &cpu_op_reduce_segments,
-            [TML_OP_SCAN_SEGMENTS] = &cpu_op_scan_segments,
-        },
 };

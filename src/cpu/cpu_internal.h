@@ -5,11 +5,6 @@
 
 #include "cpu/cpu_parts.h"
 
-extern const tml_engine_op cpu_op_map, cpu_op_reduce, cpu_op_histogram, cpu_op_scan, cpu_op_compact,
-    cpu_op_partition, cpu_op_sort, cpu_op_sort_segments, cpu_op_top_k, cpu_op_gather,
-    cpu_op_scatter, cpu_op_search, cpu_op_expand, cpu_op_unique, cpu_op_reduce_segments,
-    cpu_op_scan_segments;
-
 /* ---- lengths and counts --------------------------------------------------------------------- */
 
 /* The stream's current length: the value of length->device, at most the bound; else the bound itself. */

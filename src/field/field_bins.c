@@ -175,9 +175,9 @@ static tml_status make_steps(tml_context *tml, const char *call, const tml_field
     b->firsts =
         field_map_firsts(tml, resolved, bins, bins, 0, plan->bin_count, plan->device.starts);
     const stream_step steps[STEPS] = {{.desc = &b->put, .program = &stream_put},
-                                      {.op = TML_OP_MAP, .desc = &b->bins},
-                                      {.op = TML_OP_SORT, .desc = &b->sort},
-                                      {.op = TML_OP_MAP, .desc = &b->firsts}};
+                                      {.op = &stream_map, .desc = &b->bins},
+                                      {.op = &stream_sort, .desc = &b->sort},
+                                      {.op = &stream_map, .desc = &b->firsts}};
     memcpy(b->steps, steps, sizeof steps);
     plan->point_count = resolved->length.count;
     if (status != TML_OK)

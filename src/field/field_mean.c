@@ -391,7 +391,8 @@ typedef struct mean_steps {
     uint32_t map_count;
 } mean_steps;
 
-static void add_step(mean_steps *s, tml_op op, const tml_engine_op *program, const void *desc)
+static void add_step(mean_steps *s, const stream_op *op, const tml_engine_op *program,
+                     const void *desc)
 {
     s->steps[s->count++] = (stream_step){.op = op, .program = program, .desc = desc};
 }
@@ -399,7 +400,7 @@ static void add_step(mean_steps *s, tml_op op, const tml_engine_op *program, con
 static void add_map(mean_steps *s, const tml_map_desc *desc)
 {
     s->maps[s->map_count] = *desc;
-    add_step(s, TML_OP_MAP, NULL, &s->maps[s->map_count++]);
+    add_step(s, &stream_map, NULL, &s->maps[s->map_count++]);
 }
 
 /* Orders a group's values by cells. */
@@ -412,7 +413,7 @@ static void add_rows(const tml_context *tml, const field_means *means, uint32_t 
         s->gathers[g] = (tml_gather_desc){.indices = means->arrays[ORDER],
                                           .length = length,
                                           .payloads = {{means->values[group->number[0]], rows}}};
-        add_step(s, TML_OP_GATHER, NULL, &s->gathers[g]);
+        add_step(s, &stream_gather, NULL, &s->gathers[g]);
         return;
     }
     const uint32_t width = 4 * group->quads;
@@ -435,8 +436,8 @@ static tml_status add_points(tml_context *tml, field_means *means, const char *n
     const tml_buffer *a = means->arrays;
     s->bin_plan = field_put_plan(&means->plan, a[BIN_PLAN]);
     s->head = (stream_put_desc){a[HEAD], means->head, means->head_count * sizeof *means->head};
-    add_step(s, TML_OP_MAP, &stream_put, &s->bin_plan);
-    add_step(s, TML_OP_MAP, &stream_put, &s->head);
+    add_step(s, NULL, &stream_put, &s->bin_plan);
+    add_step(s, NULL, &stream_put, &s->head);
     const tml_map_desc bins = field_map_bins(field, a[BIN_PLAN], a[BINS], a[RECORDS]);
     add_map(s, &bins);
     add_map(s, &(tml_map_desc){.kernel = TML_USE(field_mean_cells),
@@ -446,7 +447,7 @@ static tml_status add_points(tml_context *tml, field_means *means, const char *n
                                .length = field->length});
     s->sort.desc = (tml_sort_desc){.payloads = {{a[RECORDS], a[POINTS]}}, .indices = a[ORDER]};
     tml_status status = field_sort_bins(tml, name, field, a[BINS], means->cell_count, &s->sort);
-    add_step(s, TML_OP_SORT, NULL, &s->sort);
+    add_step(s, &stream_sort, NULL, &s->sort);
     const tml_map_desc words = field_map_firsts(tml, field, a[BINS], a[HEAD], means->head_count,
                                                 means->cell_count, a[WORDS]);
     add_map(s, &words);

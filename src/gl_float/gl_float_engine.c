@@ -24,11 +24,4 @@ const tml_engine tml_gl_float_engine = {
     .part = PART_GL_FLOAT,
     .tier = float_tier,
     .yields = float_yields,
-    .ops =
-        {
-            [TML_OP_MAP] = &gl_op_float_map,
-            [TML_OP_REDUCE] = &gl_op_float_reduce,
-            [TML_OP_COMPACT] = &gl_op_float_compact,
-            [TML_OP_EXPAND] = &gl_op_float_expand,
-        },
 };

@@ -4,7 +4,4 @@
 
 #include "gl/device/gl_float.h"
 
-extern const tml_engine_op gl_op_float_map, gl_op_float_reduce, gl_op_float_compact,
-    gl_op_float_expand;
-
 #endif

@@ -1,7 +1,9 @@
 /* tml_compact: checks, defaults and dispatch. tml_partition (partition.c) shares the first two. */
 #include <stdio.h>
 
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP_FLOAT(compact, "no compaction");
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
@@ -148,12 +150,12 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
 
 /* ---- the calls ------------------------------------------------------------------------------ */
 
-tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
+tml_status stream_resolve_compact(tml_context *tml, const char *call, const stream_op *op,
                                   tml_compact_desc *desc)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-    bool partition = op == TML_OP_PARTITION;
+    bool partition = op != &stream_compact;
     default_kernel_inputs(desc);
     tml_status status = stream_check_length(tml, call, available(tml, desc), &desc->length);
     if (!status)
@@ -176,8 +178,10 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
         status = stream_check_count(tml, call, "desc.out_first", desc->out_first, 0);
     bool in_place =
         !appends && (desc->method == TML_METHOD_AUTO || desc->method == TML_METHOD_LOOK_BACK);
+    /* By LOOK_BACK a host's partition must hold rejected elements until the kept are counted. */
     if (!status)
-        status = stream_choose_method(tml, call, op, desc, &desc->method, preference);
+        status = stream_choose_method(tml, call, op, desc, &desc->method,
+                                      preference + (partition && tml->engine->is_host));
     if (!status)
         status = check_overlaps(tml, call, desc, !partition && in_place);
     return status;
@@ -186,9 +190,9 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
 static tml_status compact(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
-    tml_status status = stream_resolve_compact(tml, "tml_compact", TML_OP_COMPACT, &resolved);
+    tml_status status = stream_resolve_compact(tml, "tml_compact", &stream_compact, &resolved);
     return status ? status
-                  : stream_run(tml, "tml_compact", TML_OP_COMPACT, &resolved, resolved.scratch);
+                  : stream_run(tml, "tml_compact", &stream_compact, &resolved, resolved.scratch);
 }
 
 tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
@@ -200,9 +204,9 @@ tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
 static size_t compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
-    if (stream_resolve_compact(tml, "tml_compact_scratch_size", TML_OP_COMPACT, &resolved))
+    if (stream_resolve_compact(tml, "tml_compact_scratch_size", &stream_compact, &resolved))
         return 0;
-    return stream_scratch_size(tml, TML_OP_COMPACT, &resolved);
+    return stream_scratch_size(tml, &stream_compact, &resolved);
 }
 
 size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)

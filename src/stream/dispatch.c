@@ -244,25 +244,6 @@ tml_status stream_check_memory(tml_context *tml, const char *call, const stream_
     return status;
 }
 
-static const char *const op_words[TML_OP_COUNT] = {
-    [TML_OP_MAP] = "no maps",
-    [TML_OP_REDUCE] = "no reductions",
-    [TML_OP_HISTOGRAM] = "no histograms",
-    [TML_OP_SCAN] = "no scans",
-    [TML_OP_COMPACT] = "no compaction",
-    [TML_OP_PARTITION] = "no partitions",
-    [TML_OP_SORT] = "no sorting",
-    [TML_OP_SORT_SEGMENTS] = "no sorting of segments",
-    [TML_OP_TOP_K] = "no top k",
-    [TML_OP_GATHER] = "no gathers",
-    [TML_OP_SCATTER] = "no scatters",
-    [TML_OP_SEARCH] = "no searches",
-    [TML_OP_EXPAND] = "no expansion",
-    [TML_OP_UNIQUE] = "no runs of equal elements",
-    [TML_OP_REDUCE_SEGMENTS] = "no reductions of segments",
-    [TML_OP_SCAN_SEGMENTS] = "no scans of segments",
-};
-
 /* ---- method, scratch, run ------------------------------------------------------------------- */
 
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc)
@@ -270,14 +251,20 @@ bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *d
     return op && (!op->supports || op->supports(tml, desc));
 }
 
-static bool avoided(const tml_context *tml, tml_op op, tml_method method)
+static const tml_engine_op *part_of(const tml_context *tml, const stream_op *op)
 {
-    return tml->engine->avoids && tml->engine->avoids(tml, op, method);
+    return op->parts[tml->engine->part];
 }
 
-tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
-                                tml_method *method, const tml_method *preference)
+static bool avoids(const tml_context *tml, tml_method method)
 {
+    return tml->engine->avoids && tml->engine->avoids(tml, method);
+}
+
+tml_status stream_choose_method(tml_context *tml, const char *call, const stream_op *op,
+                                const void *desc, tml_method *method, const tml_method *preference)
+{
+    const tml_engine_op *part = part_of(tml, op);
     if ((unsigned)*method > TML_METHOD_HISTOPYRAMID)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.method is %d, needs one of tml_method; zero is the fastest",
@@ -285,8 +272,7 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
     for (; *method == TML_METHOD_AUTO && *preference != TML_METHOD_AUTO; preference++) {
         *method = *preference;
         bool is_last = preference[1] == TML_METHOD_AUTO;
-        if (!is_last &&
-            (!stream_supports_op(tml, tml->engine->ops[op], desc) || avoided(tml, op, *method)))
+        if (!is_last && (!stream_supports_op(tml, part, desc) || avoids(tml, *method)))
             *method = TML_METHOD_AUTO;
     }
     return TML_OK;
@@ -349,15 +335,15 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
     return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
 }
 
-tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,
+tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
                       tml_buffer scratch)
 {
-    return stream_run_op(tml, call, tml->engine->ops[op], op_words[op], desc, scratch);
+    return stream_run_op(tml, call, part_of(tml, op), op->without, desc, scratch);
 }
 
-size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc)
+size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc)
 {
-    return stream_op_scratch_size(tml, tml->engine->ops[op], desc);
+    return stream_op_scratch_size(tml, part_of(tml, op), desc);
 }
 
 /* ---- several operations ----------------------------------------------------------------------- */
@@ -432,7 +418,7 @@ const tml_engine_op stream_put = {.run = put_run};
 
 static const tml_engine_op *step_op(const tml_context *tml, const stream_step *step)
 {
-    return step->program ? step->program : tml->engine->ops[step->op];
+    return step->program ? step->program : part_of(tml, step->op);
 }
 
 static size_t step_scratch_size(tml_context *tml, const stream_step *step)
@@ -464,8 +450,9 @@ tml_status stream_run_steps(tml_context *tml, const char *call, const stream_ste
     size_t own = temporaries_size(tml), size = 0;
     tml_status status = TML_OK;
     for (size_t s = 0; s < count && !status; s++)
-        status = stream_begin_op(tml, call, step_op(tml, &steps[s]), op_words[steps[s].op],
-                                 steps[s].desc);
+        status =
+            stream_begin_op(tml, call, step_op(tml, &steps[s]),
+                            steps[s].op ? steps[s].op->without : "no such step", steps[s].desc);
     if (!status) {
         size = steps_scratch_size(tml, steps, count);
         status = take_scratch(tml, call, scratch, size, &memory, &size);

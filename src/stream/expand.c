@@ -1,5 +1,7 @@
 /* tml_expand: any number of outputs for each source element. Checks, defaults and dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP_FLOAT(expand, "no expansion");
 
 static const char call[] = "tml_expand";
 
@@ -117,14 +119,14 @@ static tml_status resolve(tml_context *tml, tml_expand_desc *d)
         status = check_outputs(tml, d);
     if (status)
         return status;
-    return stream_choose_method(tml, call, TML_OP_EXPAND, d, &d->method, preference);
+    return stream_choose_method(tml, call, &stream_expand, d, &d->method, preference);
 }
 
 static tml_status expand(tml_context *tml, const tml_expand_desc *desc)
 {
     tml_expand_desc d = *desc;
     tml_status status = resolve(tml, &d);
-    return status ? status : stream_run(tml, call, TML_OP_EXPAND, &d, d.scratch);
+    return status ? status : stream_run(tml, call, &stream_expand, &d, d.scratch);
 }
 
 tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
@@ -136,7 +138,7 @@ tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
 static size_t expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
 {
     tml_expand_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_EXPAND, &d) : 0;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_expand, &d) : 0;
 }
 
 size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)

@@ -1,6 +1,9 @@
 /* tml_gather and tml_scatter: elements from, or to, places that indices name. Checks, defaults and
  * dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(gather, "no gathers");
+STREAM_OP(scatter, "no scatters");
 
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
 {
@@ -30,32 +33,34 @@ static tml_status resolve(tml_context *tml, const char *call, bool scatters, tml
     return status ? status : check_overlaps(tml, call, d);
 }
 
-static tml_status run(tml_context *tml, const char *call, tml_op op, const tml_gather_desc *desc)
+static tml_status run(tml_context *tml, const char *call, const stream_op *op,
+                      const tml_gather_desc *desc)
 {
     tml_gather_desc d = *desc;
-    tml_status status = resolve(tml, call, op == TML_OP_SCATTER, &d);
+    tml_status status = resolve(tml, call, op == &stream_scatter, &d);
     return status ? status : stream_run(tml, call, op, &d, d.scratch);
 }
 
-static size_t scratch_size(tml_context *tml, const char *call, tml_op op,
+static size_t scratch_size(tml_context *tml, const char *call, const stream_op *op,
                            const tml_gather_desc *desc)
 {
     tml_gather_desc d = *desc;
-    return resolve(tml, call, op == TML_OP_SCATTER, &d) == TML_OK ? stream_scratch_size(tml, op, &d)
-                                                                  : 0;
+    return resolve(tml, call, op == &stream_scatter, &d) == TML_OK
+               ? stream_scratch_size(tml, op, &d)
+               : 0;
 }
 
 tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, run(tml, "tml_gather", TML_OP_GATHER, desc));
+    return status ? status : tml_leave(tml, run(tml, "tml_gather", &stream_gather, desc));
 }
 
 size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = scratch_size(tml, "tml_gather", TML_OP_GATHER, desc);
+    size_t size = scratch_size(tml, "tml_gather", &stream_gather, desc);
     (void)tml_leave(tml, TML_OK);
     return size;
 }
@@ -63,14 +68,14 @@ size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
 tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, run(tml, "tml_scatter", TML_OP_SCATTER, desc));
+    return status ? status : tml_leave(tml, run(tml, "tml_scatter", &stream_scatter, desc));
 }
 
 size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = scratch_size(tml, "tml_scatter", TML_OP_SCATTER, desc);
+    size_t size = scratch_size(tml, "tml_scatter", &stream_scatter, desc);
     (void)tml_leave(tml, TML_OK);
     return size;
 }

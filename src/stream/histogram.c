@@ -7,7 +7,7 @@
 #endif
 
 #include "core/scalars.h"
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
 
 #include <trommel/kernel_begin.h>
 
@@ -21,6 +21,8 @@ TML_KERNEL(uint, histogram_even, (float given, tml_params p), {
     return is_inside ? min(U(place), p.u[0] - 1u) : 0xffffffffu;
 })
 #include <trommel/kernel_end.h>
+
+STREAM_OP(histogram, "no histograms");
 
 #ifdef TML_VULKAN
 extern const tml_vulkan_kernel stream_own_kernels[]; /* made by the build */
@@ -202,7 +204,7 @@ static tml_status histogram(tml_context *tml, const tml_histogram_desc *desc)
 {
     tml_histogram_resolved resolved = {.desc = *desc};
     tml_status status = resolve(tml, &resolved);
-    return status ? status : stream_run(tml, call, TML_OP_HISTOGRAM, &resolved, desc->scratch);
+    return status ? status : stream_run(tml, call, &stream_histogram, &resolved, desc->scratch);
 }
 
 tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc)
@@ -214,8 +216,9 @@ tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc)
 static size_t histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)
 {
     tml_histogram_resolved resolved = {.desc = *desc};
-    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, TML_OP_HISTOGRAM, &resolved)
-                                             : 0;
+    return resolve(tml, &resolved) == TML_OK
+               ? stream_scratch_size(tml, &stream_histogram, &resolved)
+               : 0;
 }
 
 size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)

@@ -1,5 +1,7 @@
 /* tml_map: one output for each element of the inputs. Checks, defaults and dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP_FLOAT(map, "no maps");
 
 static const char call[] = "tml_map";
 
@@ -60,7 +62,7 @@ static tml_status map_elements(tml_context *tml, const tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
     tml_status status = resolve(tml, &d);
-    return status ? status : stream_run(tml, call, TML_OP_MAP, &d, (tml_buffer){0, 0});
+    return status ? status : stream_run(tml, call, &stream_map, &d, (tml_buffer){0, 0});
 }
 
 tml_status tml_map(tml_context *tml, const tml_map_desc *desc)
@@ -72,7 +74,7 @@ tml_status tml_map(tml_context *tml, const tml_map_desc *desc)
 static size_t map_scratch_size(tml_context *tml, const tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_MAP, &d) : 0;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_map, &d) : 0;
 }
 
 size_t tml_map_scratch_size(tml_context *tml, const tml_map_desc *desc)

@@ -1,12 +1,15 @@
 /* tml_partition: the kept elements, then the rejected ones, each in order. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(partition, "no partitions");
 
 static tml_status partition(tml_context *tml, const tml_partition_desc *desc)
 {
     tml_partition_desc resolved = *desc;
-    tml_status status = stream_resolve_compact(tml, "tml_partition", TML_OP_PARTITION, &resolved);
-    return status ? status
-                  : stream_run(tml, "tml_partition", TML_OP_PARTITION, &resolved, resolved.scratch);
+    tml_status status = stream_resolve_compact(tml, "tml_partition", &stream_partition, &resolved);
+    return status
+               ? status
+               : stream_run(tml, "tml_partition", &stream_partition, &resolved, resolved.scratch);
 }
 
 tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
@@ -18,9 +21,9 @@ tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
 static size_t partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
 {
     tml_partition_desc resolved = *desc;
-    if (stream_resolve_compact(tml, "tml_partition_scratch_size", TML_OP_PARTITION, &resolved))
+    if (stream_resolve_compact(tml, "tml_partition_scratch_size", &stream_partition, &resolved))
         return 0;
-    return stream_scratch_size(tml, TML_OP_PARTITION, &resolved);
+    return stream_scratch_size(tml, &stream_partition, &resolved);
 }
 
 size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)

@@ -1,5 +1,7 @@
 /* tml_reduce: checks, defaults and dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP_FLOAT(reduce, "no reductions");
 
 /* The result types that a fold of type allows: scalars, or vectors of as many components. */
 static void fold_out_types(tml_fold fold, tml_type type, tml_type out[3])
@@ -85,7 +87,7 @@ static tml_status reduce(tml_context *tml, const tml_reduce_desc *desc)
     tml_reduce_desc resolved = *desc;
     tml_status status = resolve(tml, "tml_reduce", &resolved);
     return status ? status
-                  : stream_run(tml, "tml_reduce", TML_OP_REDUCE, &resolved, resolved.scratch);
+                  : stream_run(tml, "tml_reduce", &stream_reduce, &resolved, resolved.scratch);
 }
 
 tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
@@ -99,7 +101,7 @@ static size_t reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
     tml_reduce_desc resolved = *desc;
     if (resolve(tml, "tml_reduce_scratch_size", &resolved))
         return 0;
-    return stream_scratch_size(tml, TML_OP_REDUCE, &resolved);
+    return stream_scratch_size(tml, &stream_reduce, &resolved);
 }
 
 size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)

@@ -68,8 +68,8 @@ static tml_status reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *
 {
     by_key d;
     tml_status status = resolve(tml, desc, &d);
-    const stream_step steps[] = {{.op = TML_OP_UNIQUE, .desc = &d.unique},
-                                 {.op = TML_OP_REDUCE_SEGMENTS, .desc = &d.reduce}};
+    const stream_step steps[] = {{.op = &stream_unique, .desc = &d.unique},
+                                 {.op = &stream_reduce_segments, .desc = &d.reduce}};
     return status ? status
                   : stream_run_steps(tml, call, steps, TML_ARRAY_SIZE(steps), desc->scratch);
 }
@@ -83,8 +83,8 @@ tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *des
 static size_t by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
     by_key d;
-    const stream_step steps[] = {{.op = TML_OP_UNIQUE, .desc = &d.unique},
-                                 {.op = TML_OP_REDUCE_SEGMENTS, .desc = &d.reduce}};
+    const stream_step steps[] = {{.op = &stream_unique, .desc = &d.unique},
+                                 {.op = &stream_reduce_segments, .desc = &d.reduce}};
     return resolve(tml, desc, &d) == TML_OK
                ? stream_steps_scratch_size(tml, steps, TML_ARRAY_SIZE(steps))
                : 0;

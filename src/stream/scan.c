@@ -1,5 +1,7 @@
 /* tml_scan: checks, defaults and dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(scan, "no scans");
 
 static const tml_type in_types[] = {TML_U8,  TML_U16, TML_U32, TML_U64,      TML_I32,
                                     TML_I64, TML_F32, TML_F64, TML_TYPE_NONE};
@@ -87,7 +89,7 @@ static tml_status resolve(tml_context *tml, const char *call, tml_scan_resolved 
         status = stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                      TML_ARRAY_SIZE(inputs));
     if (!status)
-        status = stream_choose_method(tml, call, TML_OP_SCAN, r, &desc->method, preference);
+        status = stream_choose_method(tml, call, &stream_scan, r, &desc->method, preference);
     return status;
 }
 
@@ -95,7 +97,7 @@ static tml_status scan(tml_context *tml, const tml_scan_desc *desc)
 {
     tml_scan_resolved resolved = {.desc = *desc};
     tml_status status = resolve(tml, "tml_scan", &resolved);
-    return status ? status : stream_run(tml, "tml_scan", TML_OP_SCAN, &resolved, desc->scratch);
+    return status ? status : stream_run(tml, "tml_scan", &stream_scan, &resolved, desc->scratch);
 }
 
 tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
@@ -109,7 +111,7 @@ static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
     tml_scan_resolved resolved = {.desc = *desc};
     if (resolve(tml, "tml_scan_scratch_size", &resolved))
         return 0;
-    return stream_scratch_size(tml, TML_OP_SCAN, &resolved);
+    return stream_scratch_size(tml, &stream_scan, &resolved);
 }
 
 size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)

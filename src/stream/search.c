@@ -1,5 +1,7 @@
 /* tml_search: the places of queries in a sorted stream. Checks, defaults and dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(search, "no searches");
 
 static const char call[] = "tml_search";
 
@@ -38,7 +40,7 @@ static tml_status search(tml_context *tml, const tml_search_desc *desc)
 {
     tml_search_resolved resolved = {.desc = *desc};
     tml_status status = resolve(tml, &resolved);
-    return status ? status : stream_run(tml, call, TML_OP_SEARCH, &resolved, desc->scratch);
+    return status ? status : stream_run(tml, call, &stream_search, &resolved, desc->scratch);
 }
 
 tml_status tml_search(tml_context *tml, const tml_search_desc *desc)
@@ -50,7 +52,7 @@ tml_status tml_search(tml_context *tml, const tml_search_desc *desc)
 static size_t search_scratch_size(tml_context *tml, const tml_search_desc *desc)
 {
     tml_search_resolved resolved = {.desc = *desc};
-    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, TML_OP_SEARCH, &resolved)
+    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, &stream_search, &resolved)
                                              : 0;
 }
 

@@ -1,5 +1,8 @@
 /* tml_reduce_segments and tml_scan_segments: checks and dispatch; what segments are given by. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(reduce_segments, "no reductions of segments");
+STREAM_OP(scan_segments, "no scans of segments");
 
 /* n segments have n + 1 offsets, so one offset is the least. */
 static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer offsets)
@@ -85,7 +88,7 @@ static tml_status reduce_segments(tml_context *tml, const tml_reduce_segments_de
     tml_reduce_segments_desc d = *desc;
     tml_status status = resolve_reduce(tml, &d);
     return status ? status
-                  : stream_run(tml, "tml_reduce_segments", TML_OP_REDUCE_SEGMENTS, &d, d.scratch);
+                  : stream_run(tml, "tml_reduce_segments", &stream_reduce_segments, &d, d.scratch);
 }
 
 tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
@@ -97,7 +100,7 @@ tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc 
 static size_t reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
     tml_reduce_segments_desc d = *desc;
-    return resolve_reduce(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_REDUCE_SEGMENTS, &d)
+    return resolve_reduce(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_reduce_segments, &d)
                                              : 0;
 }
 
@@ -127,8 +130,9 @@ static tml_status resolve_scan(tml_context *tml, const tml_scan_segments_desc *d
 static tml_status scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)
 {
     tml_status status = resolve_scan(tml, desc);
-    return status ? status
-                  : stream_run(tml, "tml_scan_segments", TML_OP_SCAN_SEGMENTS, desc, desc->scratch);
+    return status
+               ? status
+               : stream_run(tml, "tml_scan_segments", &stream_scan_segments, desc, desc->scratch);
 }
 
 tml_status tml_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)
@@ -139,7 +143,7 @@ tml_status tml_scan_segments(tml_context *tml, const tml_scan_segments_desc *des
 
 static size_t scan_segments_scratch_size(tml_context *tml, const tml_scan_segments_desc *desc)
 {
-    return resolve_scan(tml, desc) == TML_OK ? stream_scratch_size(tml, TML_OP_SCAN_SEGMENTS, desc)
+    return resolve_scan(tml, desc) == TML_OK ? stream_scratch_size(tml, &stream_scan_segments, desc)
                                              : 0;
 }
 

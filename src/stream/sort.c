@@ -1,6 +1,9 @@
 /* tml_sort: a stable sort by keys, with payloads, of a stream or of each of its segments. Checks, defaults and dispatch. */
 #include "core/scalars.h"
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(sort, "no sorting");
+STREAM_OP(sort_segments, "no sorting of segments");
 
 static const char call[] = "tml_sort";
 
@@ -69,9 +72,9 @@ static bool has_segments(const tml_sort_desc *d)
     return !tml_buffer_is_none(d->offsets) || !tml_buffer_is_none(d->starts);
 }
 
-static tml_op op_of(const tml_sort_resolved *r)
+static const stream_op *op_of(const tml_sort_resolved *r)
 {
-    return has_segments(&r->desc) ? TML_OP_SORT_SEGMENTS : TML_OP_SORT;
+    return has_segments(&r->desc) ? &stream_sort_segments : &stream_sort;
 }
 
 static tml_status resolve_segments(tml_context *tml, tml_sort_resolved *r)

@@ -2,7 +2,7 @@
  *
  *   1. stream_check_... check each field of a copy of the desc; messages name call and field;
  *   2. the call replaces the copy's zeros by defaults: an exact length, a method other than AUTO;
- *   3. stream_run takes the operation from tml->engine->ops, asks its supports(), finds its scratch in
+ *   3. stream_run takes the engine's part of the operation, asks its supports(), finds its scratch in
  *      desc.scratch or the arena, and calls its run().
  *
  * Engines therefore get valid and complete descs alone. */
@@ -10,6 +10,28 @@
 #define TML_STREAM_INTERNAL_H
 
 #include "core/call.h"
+
+/* An operation: the engines' parts, each given the desc beside its name. */
+typedef struct stream_op {
+    const char *without; /* what an engine that has no part lacks, in words: "no maps" */
+    const tml_engine_op *parts[PART_COUNT];
+} stream_op;
+extern const stream_op stream_map, /* tml_map_desc */
+    stream_reduce,                 /* tml_reduce_desc */
+    stream_histogram,              /* tml_histogram_resolved */
+    stream_scan,                   /* tml_scan_resolved */
+    stream_compact,                /* tml_compact_desc */
+    stream_partition,              /* tml_partition_desc */
+    stream_sort,                   /* tml_sort_resolved */
+    stream_sort_segments,          /* tml_sort_resolved */
+    stream_top_k,                  /* tml_top_k_resolved */
+    stream_gather,                 /* tml_gather_desc */
+    stream_scatter,                /* tml_scatter_desc */
+    stream_search,                 /* tml_search_resolved */
+    stream_expand,                 /* tml_expand_desc */
+    stream_unique,                 /* tml_unique_desc */
+    stream_reduce_segments,        /* tml_reduce_segments_desc */
+    stream_scan_segments;          /* tml_scan_segments_desc */
 
 /* Lists for tml_check_buffer, ended by TML_TYPE_NONE. */
 extern const tml_type stream_count_types[];  /* u32, u64: counts, lengths, indices, offsets */
@@ -89,14 +111,14 @@ tml_status stream_check_memory(tml_context *tml, const char *call, const stream_
 
 /* Replaces AUTO by the first method of preference (ended by TML_METHOD_AUTO) that the engine supports for
  * desc and does not avoid, or else by the last. method points into desc. */
-tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
-                                tml_method *method, const tml_method *preference);
+tml_status stream_choose_method(tml_context *tml, const char *call, const stream_op *op,
+                                const void *desc, tml_method *method, const tml_method *preference);
 
 /* Runs a checked desc. scratch is desc->scratch; no buffer: the context's arena. */
-tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,
+tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
                       tml_buffer scratch);
 /* Bytes that stream_run needs in desc->scratch; 0 if the operation is unsupported. */
-size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
+size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc);
 /* The same for a program's part. op: NULL if the engine has none; the message then says what ("no mip
  * levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
@@ -115,9 +137,9 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
 tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, uint64_t count);
 void stream_temporaries_end(tml_context *tml);
 typedef struct stream_step {
-    tml_op op;
-    const void *desc; /* checked and resolved */
-    const tml_engine_op *program; /* in place of op: a program's part, or stream_put; else NULL */
+    const stream_op *op;
+    const void *desc;             /* checked and resolved */
+    const tml_engine_op *program; /* in place of op, NULL then: a program's part, or stream_put */
 } stream_step;
 /* A step that writes words of the host's, of a size that is a multiple of 4 bytes. */
 typedef struct stream_put_desc {
@@ -163,7 +185,7 @@ tml_status stream_complete_sort(tml_context *tml, const char *call, tml_sort_res
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
 
 /* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
-tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
+tml_status stream_resolve_compact(tml_context *tml, const char *call, const stream_op *op,
                                   tml_compact_desc *desc);
 
 #endif

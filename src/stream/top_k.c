@@ -2,7 +2,9 @@
  * moves along. Checks, defaults, and these steps. */
 #include <stdio.h>
 
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(top_k, "no top k");
 
 static const char call[] = "tml_top_k";
 
@@ -88,7 +90,7 @@ static void add_temporaries(tml_context *tml, tml_top_k_desc *d)
         d->count = stream_temporary(tml, COUNT, TML_U64, 1);
 }
 
-static void add_step(top_k *t, tml_op op, const void *desc)
+static void add_step(top_k *t, const stream_op *op, const void *desc)
 {
     t->steps[t->step_count++] = (stream_step){.op = op, .desc = desc};
 }
@@ -106,7 +108,7 @@ static tml_status resolve(tml_context *tml, const tml_top_k_desc *desc, top_k *t
     tml_length results = tml_length_of(d->k.count);
     if (!tml_buffer_is_none(d->k.device) || !tml_buffer_is_none(d->length.device))
         results.device = d->count;
-    add_step(t, TML_OP_TOP_K, &t->find);
+    add_step(t, &stream_top_k, &t->find);
     if (!d->unsorted && d->k.count > 1 && !tml_buffer_is_none(d->values)) {
         t->sort.desc = (tml_sort_desc){.keys = d->values,
                                        .length = results,
@@ -115,13 +117,13 @@ static tml_status resolve(tml_context *tml, const tml_top_k_desc *desc, top_k *t
                                        .sorted = d->values,
                                        .payloads = {{d->indices, d->indices}}};
         status = stream_complete_sort(tml, call, &t->sort);
-        add_step(t, TML_OP_SORT, &t->sort);
+        add_step(t, &stream_sort, &t->sort);
     }
     if (!tml_buffer_is_none(d->payloads[0].in)) {
         t->gather = (tml_gather_desc){.indices = d->indices, .length = results};
         for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++)
             t->gather.payloads[p] = d->payloads[p];
-        add_step(t, TML_OP_GATHER, &t->gather);
+        add_step(t, &stream_gather, &t->gather);
     }
     if (status)
         stream_temporaries_end(tml);

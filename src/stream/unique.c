@@ -1,5 +1,7 @@
 /* tml_unique: one element of each run of equal neighbours. Checks, defaults and dispatch. */
-#include "stream/stream_internal.h"
+#include "stream/stream_parts.h"
+
+STREAM_OP(unique, "no runs of equal elements");
 
 static const char call[] = "tml_unique";
 
@@ -40,7 +42,7 @@ static tml_status unique(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
     tml_status status = resolve(tml, &d);
-    return status ? status : stream_run(tml, call, TML_OP_UNIQUE, &d, d.scratch);
+    return status ? status : stream_run(tml, call, &stream_unique, &d, d.scratch);
 }
 
 tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
@@ -52,7 +54,7 @@ tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
 static size_t unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_UNIQUE, &d) : 0;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_unique, &d) : 0;
 }
 
 size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)

@@ -34,9 +34,8 @@ static tml_status read_slot(tml_context *tml, tml_slot *slot, uint64_t offset, s
 
 /* Without forward progress look-back gives the right result, but many workgroups fall back to
  * reading a predecessor's tile again. */
-static bool avoids(const tml_context *tml, tml_op op, tml_method method)
+static bool avoids(const tml_context *tml, tml_method method)
 {
-    (void)op;
     return method == TML_METHOD_LOOK_BACK && !vk_caps_of(tml)->forward_progress;
 }
 
@@ -65,23 +64,4 @@ const tml_engine tml_vulkan_engine = {
     .address = slot_address,
     .avoids = avoids,
     .learn = vk_kernels_learn,
-    .ops =
-        {
-            [TML_OP_MAP] = &vk_op_map,
-            [TML_OP_REDUCE] = &vk_op_reduce,
-            [TML_OP_HISTOGRAM] = &vk_op_histogram,
-            [TML_OP_SCAN] = &vk_op_scan,
-            [TML_OP_COMPACT] = &vk_op_compact,
-            [TML_OP_PARTITION] = &vk_op_partition,
-            [TML_OP_SORT] = &vk_op_sort,
-            [TML_OP_SORT_SEGMENTS] = &vk_op_sort_segments,
-            [TML_OP_TOP_K] = &vk_op_top_k,
-            [TML_OP_GATHER] = &vk_op_gather,
-            [TML_OP_SCATTER] = &vk_op_scatter,
-            [TML_OP_SEARCH] = &vk_op_search,
-            [TML_OP_EXPAND] = &vk_op_expand,
-            [TML_OP_UNIQUE] = &vk_op_unique,
-            [TML_OP_REDUCE_SEGMENTS] = &vk_op_reduce_segments,
-            [TML_OP_SCAN_SEGMENTS] = &vk_op_scan_segments,
-        },
 };

@@ -158,8 +158,6 @@ tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 /* The same plus the u64 at base, if there is one (not 0). */
 tml_status vk_store_end(tml_context *tml, tml_buffer out, vk_address from, vk_address base);
 
-extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,
-    vk_op_partition, vk_op_sort, vk_op_sort_segments, vk_op_top_k, vk_op_gather, vk_op_scatter,
-    vk_op_search, vk_op_expand, vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments;
+extern const tml_engine_op vk_op_sort; /* segments have its limits */
 
 #endif
