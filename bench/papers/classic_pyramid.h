@@ -11,10 +11,11 @@
 typedef enum classic_form {
     CLASSIC_THREE_FETCHES, /* one sum a texel */
     CLASSIC_PARTIAL_SUMS,  /* four sums a texel, of its children */
+    CLASSIC_COPIED,        /* the same, and each level is drawn apart and copied into one atlas */
 } classic_form;
 
 /* A pyramid: levels of sides side / 2, side / 4 ... 1 above a base of side texels. Levels alternate
- * between the two atlases. */
+ * between the two atlases, or both are the one that levels are copied into. */
 typedef struct classic_pyramid {
     classic_form form;
     uint32_t side, levels;

@@ -11,6 +11,8 @@ TML_KERNEL(uint, papers_same_bits, (uint x), { return x; })
 const papers_filter papers_filters[PAPERS_FILTERS] = {
     {"classic, one fetch", papers_one_fetch_filter, PAPERS_IN_Z_ORDER},
     {"classic, three fetches", papers_three_fetches_filter, PAPERS_IN_Z_ORDER},
+    {"classic, copied levels", papers_copied_levels_filter, PAPERS_IN_Z_ORDER},
+    {"classic, in vertices", papers_vertices_filter, PAPERS_IN_Z_ORDER},
     {"scan and search", papers_scan_search_filter, PAPERS_IN_ORDER},
     {"scan, search in passes", papers_search_passes_filter, PAPERS_IN_ORDER},
     {"bitonic sort", papers_bitonic_filter, PAPERS_IN_ORDER},
@@ -126,6 +128,16 @@ tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *d
     return refuse(tml);
 }
 tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc)
+{
+    (void)desc;
+    return refuse(tml);
+}
+tml_status papers_copied_levels_filter(tml_context *tml, const papers_filter_desc *desc)
+{
+    (void)desc;
+    return refuse(tml);
+}
+tml_status papers_vertices_filter(tml_context *tml, const papers_filter_desc *desc)
 {
     (void)desc;
     return refuse(tml);

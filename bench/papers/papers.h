@@ -55,6 +55,9 @@ tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *des
 tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc);
 /* The same with the sums of the four children in one texel: one fetch a level. */
 tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *desc);
+/* That, with levels that are copied into one texture; that, with a descent in a vertex for each output. */
+tml_status papers_copied_levels_filter(tml_context *tml, const papers_filter_desc *desc);
+tml_status papers_vertices_filter(tml_context *tml, const papers_filter_desc *desc);
 
 /* In no order. UNSUPPORTED on OpenGL ES. */
 tml_status papers_append_filter(tml_context *tml, const papers_filter_desc *desc);
@@ -70,7 +73,7 @@ typedef struct papers_filter {
     tml_status (*run)(tml_context *tml, const papers_filter_desc *desc);
     papers_order order; /* of the outputs */
 } papers_filter;
-enum { PAPERS_FILTERS = 6 };
+enum { PAPERS_FILTERS = 8 };
 extern const papers_filter papers_filters[PAPERS_FILTERS];
 
 /* papers_square_side: the side, a power of two, of the square that holds count elements row after

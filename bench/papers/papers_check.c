@@ -184,7 +184,7 @@ TEST(filter_by_squares_finds_what_the_article_finds)
             CHECK_EQ_U64(out[i], 4 * order[i][1] + order[i][0]);
         forms++;
     }
-    CHECK_EQ_U64(forms, 2);
+    CHECK_EQ_U64(forms, 4);
     tml_close(tml);
 }
 

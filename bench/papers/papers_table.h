@@ -7,7 +7,7 @@
 
 #include <trommel/trommel.h>
 
-enum { TABLE_COUNTS = 15, TABLE_ROWS = 40 };
+enum { TABLE_COUNTS = 15, TABLE_ROWS = 48 };
 
 typedef enum table_mode { TABLE_EXPECTED, TABLE_ROOM_FOR_ALL, TABLE_EXACT, TABLE_MODES } table_mode;
 

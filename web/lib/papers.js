@@ -5,7 +5,9 @@ import { INTERNAL, Trommel } from "../trommel/index.js";
 const BASE = new URL("../trommel/papers/", import.meta.url);
 
 // As in papers_filters of bench/papers/papers.c.
-const FILTERS = ["one-fetch", "three-fetches", "scan-search", "search-passes", "bitonic"];
+const FILTERS = [
+    "one-fetch", "three-fetches", "copied-levels", "in-vertices", "scan-search", "search-passes", "bitonic",
+];
 
 // As Trommel.create, of one thread.
 export function createPapers(target, options = {}) {

@@ -39,24 +39,21 @@ classic_spot classic_descend(uint key)
     classic_spot spot;
     spot.at = ivec2(0);
     spot.key = float(key);
-    /* The next level to be fetched, and half its side, which is its first column. */
+    /* The next level to be fetched, and its side, which is its first column. */
 #ifdef PARTIAL_SUMS
-    int level = levels, left = 0;
+    int level = levels, left = 1;
 #else
-    int level = levels - 1, left = 1; /* the apex holds only the total */
+    int level = levels - 1, left = 2; /* the apex holds only the total */
 #endif
-    int grown = left == 0 ? 1 : 2;
     if ((level & 1) != 0) {
         spot = down(SUMS(low, left, spot), spot);
-        left = grown;
-        grown *= 2;
+        left *= 2;
         level--;
     }
     for (; level > 0; level -= 2) {
         spot = down(SUMS(high, left, spot), spot);
-        spot = down(SUMS(low, grown, spot), spot);
-        left = 2 * grown;
-        grown *= 4;
+        spot = down(SUMS(low, 2 * left, spot), spot);
+        left *= 4;
     }
     spot = down(SUMS(base, 0, spot), spot);
     return spot;

@@ -26,6 +26,7 @@
     X(CheckFramebufferStatus)                                                                      \
     X(ColorMask)                                                                                   \
     X(CompileShader)                                                                               \
+    X(CopyTexSubImage2D)                                                                           \
     X(CreateProgram)                                                                               \
     X(CreateShader)                                                                                \
     X(DeleteBuffers)                                                                               \

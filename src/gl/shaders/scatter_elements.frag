@@ -21,10 +21,7 @@ void main()
         place = tml_load_word(indices, element);
 #endif
     }
-    vec2 texel = vec2(float(place % target.x), float(place / target.x)) + 0.5;
-    /* a point outside is clipped */
-    gl_Position = place < range ? vec4(2.0 * texel / vec2(target) - 1.0, 0.0, 1.0)
-                                : vec4(2.0, 2.0, 2.0, 1.0);
+    gl_Position = tml_point(place, target, place < range);
     gl_PointSize = 1.0;
 }
 #else

@@ -5,7 +5,14 @@
 #include "gpu/prelude_es300.glsl"
 #include "gpu/prelude_common.glsl"
 
-#ifndef TML_VERTEX
+#ifdef TML_VERTEX
+/* Where a vertex lies over texel i of a target of that width and height; one that is not seen is clipped. */
+vec4 tml_point(uint i, uvec2 target, bool is_seen)
+{
+    vec2 texel = vec2(float(i % target.x), float(i / target.x)) + 0.5;
+    return is_seen ? vec4(2.0 * texel / vec2(target) - 1.0, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+}
+#else
 uniform uint tml_row; /* the target's width */
 uint tml_texel()
 {
