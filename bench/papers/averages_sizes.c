@@ -108,10 +108,11 @@ static uint32_t blocks_of(uint32_t size, uint32_t side)
 }
 
 tml_status papers_padded_average(const float *values, uint32_t stride, uint32_t width,
-                                 uint32_t height, uint32_t side, bool in_halves, papers_padded *out)
+                                 uint32_t height, const papers_padding *how, papers_padded *out)
 {
     double *level = malloc((size_t)width * height * sizeof *level);
     double pixels = (double)width * height, powers[2] = {1, 1}, cell = 1;
+    const uint32_t side = how->side;
     if (!level)
         return TML_ERROR_OUT_OF_MEMORY;
     for (int a = 0; a < 2; a++)
@@ -121,20 +122,23 @@ tml_status papers_padded_average(const float *values, uint32_t stride, uint32_t 
         for (uint32_t x = 0; x < width; x++)
             level[(size_t)y * width + x] = (double)values[(size_t)y * stride + x];
     while (width > 1 || height > 1) {
-        uint32_t columns = blocks_of(width, side), rows = blocks_of(height, side);
+        uint32_t across = how->is_target && width == 1 ? 1 : side;
+        uint32_t down = how->is_target && height == 1 ? 1 : side;
+        uint32_t columns = blocks_of(width, across), rows = blocks_of(height, down);
         for (uint32_t by = 0; by < rows; by++)
             for (uint32_t bx = 0; bx < columns; bx++) {
                 double sum = 0;
-                for (uint32_t y = by * side; y < height && y < (by + 1) * side; y++)
-                    for (uint32_t x = bx * side; x < width && x < (bx + 1) * side; x++)
+                for (uint32_t y = by * down; y < height && y < (by + 1) * down; y++)
+                    for (uint32_t x = bx * across; x < width && x < (bx + 1) * across; x++)
                         sum += level[(size_t)y * width + x];
-                sum /= (double)side * side;
+                sum /= (double)across * down;
                 /* In place: a block's mean goes before all that later blocks read. */
-                level[(size_t)by * columns + bx] = in_halves ? as_half(sum) : sum;
+                level[(size_t)by * columns + bx] =
+                    how->in_halves ? as_half(sum) : (double)(float)sum;
             }
         width = columns;
         height = rows;
-        cell *= (double)side * side;
+        cell *= (double)across * down;
     }
     *out = (papers_padded){.plain = level[0],
                            .by_article = level[0] * powers[0] * powers[1] / pixels,

@@ -175,13 +175,20 @@ double papers_weighted(const float *values, uint32_t stride, const double *colum
 
 /* The average by blocks of side x side, the last ones padded with zeros: as it comes; times the 2019
  * article's factor, which takes a power of side for each axis and is too small where they differ in passes;
- * times side * side for each pass. in_halves: levels are stored in 16-bit floats. OUT_OF_MEMORY. */
+ * times the pixels of a block for each pass. OUT_OF_MEMORY. */
+typedef struct papers_padding {
+    uint32_t side;
+    bool
+        is_target; /* with a side of 2: the picture lies in a target of powers of two, zero elsewhere, and an axis of
+                     * one texel is not halved again */
+    bool in_halves; /* levels are stored in 16-bit floats, else in 32-bit ones */
+} papers_padding;
 typedef struct papers_padded {
     double plain, by_article, by_passes;
 } papers_padded;
 TML_MUST_CHECK tml_status papers_padded_average(const float *values, uint32_t stride,
-                                                uint32_t width, uint32_t height, uint32_t side,
-                                                bool in_halves, papers_padded *out);
+                                                uint32_t width, uint32_t height,
+                                                const papers_padding *how, papers_padded *out);
 
 /* ---- floats in bytes ------------------------------------------------------------------------- */
 

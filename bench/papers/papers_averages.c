@@ -168,19 +168,27 @@ static tml_status measure(tml_context *tml, const metered *m, uint32_t width, ui
 
 static tml_status print_padded(tml_context *tml, const metered *m, double exact)
 {
-    static const uint32_t sides[] = {4, 16, 32, 64};
-    printf("\nblocks padded with zeros, %u x %u, stops off\n%-12s %14s %14s %14s %20s\n",
+    static const struct {
+        const char *name;
+        papers_padding how;
+    } rows[] = {{"4 x 4", {.side = 4}},
+                {"16 x 16", {.side = 16}},
+                {"32 x 32", {.side = 32}},
+                {"64 x 64", {.side = 64}},
+                {"target of powers of 2", {.side = 2, .is_target = true}}};
+    printf("\nblocks padded with zeros, %u x %u, stops off\n%-22s %14s %14s %14s %20s\n",
            (unsigned)m->width, (unsigned)m->height, "block", "uncorrected", "by the article",
-           "by passes", "16-bit, by passes");
-    for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++) {
+           "by passes", "r16f, by passes");
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         papers_padded of[2];
-        for (int halves = 0; halves < 2; halves++)
-            if (papers_padded_average(m->logs, m->width, m->width, m->height, sides[s], halves,
-                                      &of[halves]))
+        for (int halves = 0; halves < 2; halves++) {
+            papers_padding how = rows[r].how;
+            how.in_halves = halves;
+            if (papers_padded_average(m->logs, m->width, m->width, m->height, &how, &of[halves]))
                 return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture");
-        printf("%2u x %-7u %+14.4f %+14.4f %+14.4f %+20.4f\n", (unsigned)sides[s],
-               (unsigned)sides[s], of[0].plain - exact, of[0].by_article - exact,
-               of[0].by_passes - exact, of[1].by_passes - exact);
+        }
+        printf("%-22s %+14.4f %+14.4f %+14.4f %+20.4f\n", rows[r].name, of[0].plain - exact,
+               of[0].by_article - exact, of[0].by_passes - exact, of[1].by_passes - exact);
     }
     return TML_OK;
 }

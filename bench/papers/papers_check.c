@@ -509,11 +509,18 @@ TEST(averages_by_the_articles_factor_need_as_many_passes_both_ways)
             for (double side = 1; side < (a ? height : width); side *= 32)
                 passes[a]++;
         papers_padded of;
-        CHECK_EQ_I64(papers_padded_average(values, width, width, height, 32, false, &of), TML_OK);
-        CHECK_NEAR(of.by_passes, sum / pixels, 1e-9);
-        CHECK_NEAR(of.by_article, sum / pixels / pow(32, abs(passes[0] - passes[1])), 1e-9);
-        CHECK_EQ_I64(papers_padded_average(values, width, width, height, 32, true, &of), TML_OK);
+        papers_padding how = {.side = 32};
+        CHECK_EQ_I64(papers_padded_average(values, width, width, height, &how, &of), TML_OK);
+        CHECK_NEAR(of.by_passes, sum / pixels, 1e-7);
+        CHECK_NEAR(of.by_article, sum / pixels / pow(32, abs(passes[0] - passes[1])), 1e-7);
+        how.in_halves = true;
+        CHECK_EQ_I64(papers_padded_average(values, width, width, height, &how, &of), TML_OK);
         CHECK_NEAR(of.by_passes, sum / pixels, larger > 1 ? 0x1p-9 : 0x1p-11);
+        /* In a target of powers of two an axis has its own passes, and the factor is right. */
+        how = (papers_padding){.side = 2, .is_target = true};
+        CHECK_EQ_I64(papers_padded_average(values, width, width, height, &how, &of), TML_OK);
+        CHECK_NEAR(of.by_passes, sum / pixels, 1e-6);
+        CHECK(of.by_article == of.by_passes);
         free(values);
     }
 }

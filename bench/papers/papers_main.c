@@ -127,8 +127,10 @@ static void print_ratios(const filter_table *filter)
 static void print_filter(const filter_table *filter, double percent)
 {
     printf("filter: u32, %g %% kept; nanoseconds a record\n\n%-40s", percent, "");
-    for (uint32_t c = 0; c < filter->count_count; c++)
-        printf(" %8lluk", (unsigned long long)filter->counts[c] >> 10);
+    for (uint32_t c = 0; c < filter->count_count; c++) {
+        unsigned long long count = filter->counts[c];
+        printf(count % 1024 ? " %9llu" : " %8lluk", count % 1024 ? count : count / 1024);
+    }
     putchar('\n');
     for (uint32_t r = 0; r < filter->row_count; r++) {
         const table_row *row = &filter->rows[r];

@@ -203,11 +203,9 @@ static tml_status add_column(filter_table *filter, uint32_t column, filter_job *
 void filter_table_start(filter_table *filter, uint64_t most)
 {
     *filter = (filter_table){.count_count = 0};
-    uint64_t count = 1 << 16;
-    do {
+    for (uint64_t count = 1 << 16; count < most; count *= 2)
         filter->counts[filter->count_count++] = count;
-        count *= 2;
-    } while (count <= most && filter->count_count < TABLE_COUNTS);
+    filter->counts[filter->count_count++] = most;
 }
 
 tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,

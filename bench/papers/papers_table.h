@@ -25,7 +25,7 @@ typedef struct filter_table {
     table_row rows[TABLE_ROWS];
 } filter_table;
 
-/* Sets the lengths: 64k records, twice that, ... up to most (at least one). */
+/* Sets the lengths: 64k records, twice that ... below most, which is at most 2^30, and most itself. */
 void filter_table_start(filter_table *filter, uint64_t most);
 
 /* Adds the rows of a context's engine, for u32 records of which percent are kept. EXACT: the
