@@ -53,7 +53,7 @@ typedef struct tml_tree_desc {
      * beyond 2^100, instead of refusing the mesh. The others keep their numbers. */
     bool skip_broken;
     /* Build on the context's device, from buffers there: the mesh does not go through the host, nor does the tree until
-     * a call wants it (tml_tree_build_enqueue). */
+     * a call wants it (tml_tree_build_enqueue). On the CPU engine that is the host, which builds as ever. */
     bool on_device;
 } tml_tree_desc;
 

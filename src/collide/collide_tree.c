@@ -691,8 +691,9 @@ static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_t
         return status;
     tree->vertex_count = mesh.vertex_count;
     tree->triangle_count = mesh.triangle_count;
-    status = desc->on_device ? build_on_device(tml, desc, &mesh, tree)
-                             : build_on_host(tml, desc, &mesh, tree);
+    bool is_there = desc->on_device && !tml->engine->is_host;
+    status = is_there ? build_on_device(tml, desc, &mesh, tree)
+                      : build_on_host(tml, desc, &mesh, tree);
     if (status == TML_OK)
         *out = tree;
     else
