@@ -18,11 +18,16 @@ static const double row_seconds = 120.0; /* give up more runs after this, but no
 static const double warm_seconds = 0.25;
 static const double batch_seconds = 2e-3;
 
-double bench_now(void)
+static double seconds_on(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double bench_now(void)
+{
+    return seconds_on(CLOCK_MONOTONIC);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -92,14 +97,15 @@ static bool device_end(tml_context *tml, double *seconds)
 }
 
 /* Seconds of one run. */
-static bool time_job(bench_job *job, double *seconds)
+static bool time_job(bench_job *job, bool by_processor, double *seconds)
 {
+    clockid_t clock = by_processor ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
     uint32_t batch = job->batch ? job->batch : 1;
     if (job->before &&
         (!job->before(job->user) || (job->device && tml_sync(job->device) != TML_OK)))
         return false;
     bool has_clock = job->device && device_begin(job->device), passed = true;
-    double before = bench_now();
+    double before = seconds_on(clock);
     for (uint32_t i = 0; passed && i < batch; i++)
         passed = job->run(job->user);
     if (has_clock)
@@ -107,7 +113,7 @@ static bool time_job(bench_job *job, double *seconds)
     else if (job->device)
         passed = passed && tml_sync(job->device) == TML_OK;
     if (!has_clock)
-        *seconds = bench_now() - before;
+        *seconds = seconds_on(clock) - before;
     *seconds /= batch;
     return passed;
 }
@@ -119,7 +125,7 @@ static bool warm_up(bench_job *job)
     bool passed, is_short;
     job->batch = 1;
     do {
-        passed = time_job(job, &seconds);
+        passed = time_job(job, false, &seconds);
         is_short = job->device && !job->before && seconds * job->batch < batch_seconds &&
                    job->batch < MAX_BATCH;
         if (is_short)
@@ -160,7 +166,7 @@ bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace)
         fastest_total = row_seconds;
         for (uint32_t i = 0; passed && i < count; i++) {
             double total = 0;
-            passed = time_job(&jobs[i], &seconds[i * MAX_RUNS + runs]);
+            passed = time_job(&jobs[i], pace->by_processor, &seconds[i * MAX_RUNS + runs]);
             for (uint32_t r = 0; r <= runs; r++)
                 total += seconds[i * MAX_RUNS + r];
             fastest_total = total < fastest_total ? total : fastest_total;

@@ -32,6 +32,7 @@ typedef struct bench_pace {
     uint32_t repeats; /* rounds of a row; 0: as many as give every job its seconds, at least five */
     double seconds;   /* 0: one */
     double deadline;  /* by bench_now: the row that runs then ends with its round; 0: none */
+    bool by_processor; /* jobs of the host are timed by processor time, of all threads together */
     /* Optional: is the row to run? Asked by bench_begins, before its input is made. */
     bool (*begins)(void *user, const char *row);
     /* Optional, after each round: is the row to go on? */
