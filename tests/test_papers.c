@@ -6,6 +6,15 @@
 #include "contexts.h"
 
 #include <trommel/io.h>
+#ifdef TML_GL
+#    include "papers.h"
+
+#    include "gl_driver.h"
+
+#    include <trommel/kernel_begin.h>
+TML_KERNEL(bool, is_third, (uint x), { return x % 3u == 0u; })
+#    include <trommel/kernel_end.h>
+#endif
 
 /* What the program says; its exit status to *code. */
 static const char *say(const char *before, const char *arguments, int *code)
@@ -173,6 +182,74 @@ TEST(the_program_prints_its_tables)
     text = say("VK_ICD_FILENAMES=none", "floats --engine vulkan --step 65537 --repeats 1", &code);
     CHECK(code == 77 << 8 || strstr(text, "vulkan"));
 }
+
+#ifdef TML_GL
+static void run_filters(tml_context *tml)
+{
+    uint32_t records[100];
+    for (uint32_t i = 0; i < 100; i++)
+        records[i] = i;
+    const papers_filter_desc desc = {.keep = TML_USE(is_third),
+                                     .in = buffer_of(tml, TML_U32, 100, records),
+                                     .out = buffer_of(tml, TML_U32, 100, NULL),
+                                     .count = buffer_of(tml, TML_U32, 1, NULL)};
+    for (int f = 0; f < PAPERS_FILTERS; f++)
+        if (papers_filters[f].order == PAPERS_IN_Z_ORDER)
+            CHECK_OK(tml, papers_filters[f].run(tml, &desc));
+    papers_picture_desc picture = {.keep.kernel = TML_USE(is_third), .length = 100};
+    uint32_t width, height;
+    papers_picture_size(100, &width, &height);
+    picture.keep.in[0] = desc.in;
+    picture.rgba = malloc((size_t)width * height * 4);
+    CHECK_OK(tml, papers_picture(tml, &picture));
+    free(picture.rgba);
+}
+
+static void run_surfaces(tml_context *tml)
+{
+    float samples[6 * 5 * 4];
+    for (int i = 0; i < 6 * 5 * 4; i++)
+        samples[i] = (float)(i * 37 % 11);
+    papers_surface_desc desc = {.volume = buffer_of(tml, TML_F32, 6 * 5 * 4, samples),
+                                .dims = {6, 5, 4},
+                                .iso = 5.5f,
+                                .room = 2000,
+                                .out = buffer_of(tml, TML_VEC(TML_F32, 3), 2000, NULL),
+                                .out_normals = buffer_of(tml, TML_VEC(TML_F32, 3), 2000, NULL)};
+    for (int form = 0; form < 6; form++) {
+        desc.one_fetch = form % 2;
+        desc.normals = (papers_normals)(form / 2);
+        CHECK_OK(tml, papers_surface(tml, &desc));
+    }
+    desc.scattered = true;
+    CHECK_OK(tml, papers_surface(tml, &desc));
+}
+
+/* The driver's own checks have nothing to say of what depends on textures, which leaves a lent context as it was. */
+TEST(programs_of_textures_are_clean)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    tml_context *tml;
+    int32_t before[STATES], after[STATES];
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    memset(&driver, 0, sizeof driver);
+    debug_begin();
+    state_take(before);
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        run_filters(tml);
+        run_surfaces(tml);
+        state_take(after);
+        CHECK(memcmp(before, after, sizeof before) == 0);
+        CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+        CHECK_STR(debug_message, "");
+        tml_close(tml);
+    }
+    CHECK_EQ_I64(driver.live, 0);
+    own_close(&own);
+}
+#endif
 
 int main(int argc, char **argv)
 {
