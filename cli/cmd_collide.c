@@ -832,7 +832,7 @@ static void tell_steps(const run *r)
         largest = hits->step_pairs[step] > largest ? hits->step_pairs[step] : largest;
     if (fields_json())
         json_counts(fields_json(), "step_pairs", hits->step_pairs, hits->step_count);
-    if (!fields_are_text() || hits->step_count < 2)
+    if (!fields_are_text() || hits->step_count < 2 || largest == 0)
         return;
     histogram_sparkline(&steps, hits->step_count, !system_shows_utf8(), bars);
     field_line("steps", "|%s| pairs of boxes, at most %s", bars, text_count(most, largest));

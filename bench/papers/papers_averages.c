@@ -3,6 +3,8 @@
 
 #include "papers.h"
 
+#include "io/io_internal.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,57 +247,57 @@ static double sweep_y(const sweep *s, double stops)
     return TOP + (CHART_HEIGHT - TOP - BOTTOM) * (s->high - stops) / (s->high - s->low);
 }
 
-static void draw_line(FILE *file, const sweep *s, int way, const char *color, const char *name)
+static void draw_line(io_writer *out, const sweep *s, int way, const char *color, const char *name)
 {
-    fprintf(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"", color);
+    /* Wider where it may lie below one of the same course. */
+    tml_io_print(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" points=\"", color,
+                 way > 0 ? 1.6 * (way + 1) : 1.6);
     for (uint32_t i = 0; i < s->count; i++)
-        fprintf(file, "%.1f,%.1f ", sweep_x(s, i),
-                sweep_y(s, way < 0 ? s->at[i].exact : s->at[i].ways[way]));
-    fprintf(file, "\"/>\n<text x=\"%d\" y=\"34\" fill=\"%s\">%s</text>\n", LEFT + 140 * (way + 1),
-            color, name);
+        tml_io_print(out, "%.1f,%.1f ", sweep_x(s, i),
+                     sweep_y(s, way < 0 ? s->at[i].exact : s->at[i].ways[way]));
+    tml_io_print(out, "\"/>\n<text x=\"%d\" y=\"34\" fill=\"%s\">%s</text>\n",
+                 LEFT + 140 * (way + 1), color, name);
 }
 
-static void draw_chart(FILE *file, const sweep *s)
+static void draw_chart(io_writer *out, const sweep *s)
 {
     static const char *const colors[PAPERS_REDUCTIONS] = {"#c0392b", "#d68910", "#2e86c1"};
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"sans-serif\" "
-            "font-size=\"14\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-            CHART_WIDTH, CHART_HEIGHT);
+    tml_io_print(out,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+                 "font-family=\"sans-serif\" "
+                 "font-size=\"14\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+                 CHART_WIDTH, CHART_HEIGHT);
     for (double stops = s->low; stops <= s->high; stops += s->high - s->low > 3 ? 1 : 0.25)
-        fprintf(file,
-                "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n"
-                "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                LEFT, CHART_WIDTH - RIGHT, sweep_y(s, stops), sweep_y(s, stops), LEFT - 8,
-                sweep_y(s, stops) + 5, stops);
+        tml_io_print(out,
+                     "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n"
+                     "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                     LEFT, CHART_WIDTH - RIGHT, sweep_y(s, stops), sweep_y(s, stops), LEFT - 8,
+                     sweep_y(s, stops) + 5, stops);
     for (int k = 0; k <= 4; k++) {
         uint32_t i = (uint32_t)((uint64_t)(s->count - 1) * (uint64_t)k / 4);
-        fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", sweep_x(s, i),
-                CHART_HEIGHT - 26, (unsigned)(s->first + i));
+        tml_io_print(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n",
+                     sweep_x(s, i), CHART_HEIGHT - 26, (unsigned)(s->first + i));
     }
-    fprintf(
-        file,
+    tml_io_print(
+        out,
         "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">columns of the picture</text>\n"
         "<text x=\"18\" y=\"%d\" text-anchor=\"middle\" transform=\"rotate(-90 18 %d)\">mean log2 "
         "luminance, stops</text>\n",
         CHART_WIDTH / 2, CHART_HEIGHT - 6, CHART_HEIGHT / 2, CHART_HEIGHT / 2);
     for (int way = PAPERS_REDUCTIONS - 1; way >= 0; way--)
-        draw_line(file, s, way, colors[way], names[way]);
-    draw_line(file, s, -1, "black", "exact");
-    fputs("</svg>\n", file);
+        draw_line(out, s, way, colors[way], names[way]);
+    draw_line(out, s, -1, "black", "exact");
+    tml_io_print(out, "</svg>\n");
 }
 
 static tml_status draw_to(tml_context *tml, const char *svg, const sweep *s)
 {
-    FILE *file = fopen(svg, "w");
-    if (!file)
-        return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: cannot be written", svg);
-    draw_chart(file, s);
-    bool is_whole = !ferror(file);
-    return fclose(file) || !is_whole
-               ? tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: cannot be written", svg)
-               : TML_OK;
+    io_writer out;
+    tml_status status = tml_io_create(tml, "averages", svg, 0, &out);
+    if (status)
+        return status;
+    draw_chart(&out, s);
+    return tml_io_finish(&out, TML_OK);
 }
 
 tml_status averages_draw_sweep(tml_context *tml, const char *path, uint32_t first, uint32_t last,
