@@ -248,8 +248,8 @@ typedef struct tml_subdivide_adaptive_desc {
     /* triangles at most; 0: as many as it takes. Where the criterion asks for more, the threshold
      * is raised until it does not: the largest errors go first */
     uint64_t budget;
-    /* close T-junctions by thin triangles from the edge to the vertex that splits it, instead of by
-     * green triangles; the mesh is closed either way */
+    /* close T-junctions by thin triangles, of some area, from the edge to the vertex that splits it,
+     * instead of by green triangles; the mesh is closed either way */
     bool slivers;
     bool normals; /* of the limit surface */
     bool origins;

@@ -601,7 +601,7 @@ export interface TrommelSubdivider {
         criterion?: 'length' | 'pixels' | 'angle' | 'distance'; threshold: number; maxDepth?: number;
         /** Triangles at most. */
         budget?: number;
-        /** Close T-junctions by thin triangles. Default: by green ones. */
+        /** Close T-junctions by thin triangles, which have an area: the vertex lies on the surface. Default: by green ones. */
         slivers?: boolean;
         normals?: boolean; origins?: boolean;
         /** Of 'pixels'. matrix: world to clip space, row by row (three.js and WebGL have columns). nearest: what is
