@@ -4,6 +4,24 @@
 
 #include "collide/exact.h"
 #include "collide/triangle_distance.h"
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_triangles.k.h"
+/* Uses the formulas above. */
+#include "kernels/collide_triangle_distance.k.h"
+
+static vec2 bounds_of(const float a[9], const float b[9])
+{
+    return triangle_bounds(VEC3(a[0], a[1], a[2]), VEC3(a[3], a[4], a[5]), VEC3(a[6], a[7], a[8]),
+                           VEC3(b[0], b[1], b[2]), VEC3(b[3], b[4], b[5]), VEC3(b[6], b[7], b[8]));
+}
+static vec2 point_bounds_of(const float p[3], const float b[9])
+{
+    return triangle_point_bounds(VEC3(p[0], p[1], p[2]), VEC3(b[0], b[1], b[2]),
+                                 VEC3(b[3], b[4], b[5]), VEC3(b[6], b[7], b[8]));
+}
+#include "kernels/kernel_end.h"
 
 /* 113 bits where there are any; a long double otherwise, on machines where it has as many. */
 #ifdef __SIZEOF_FLOAT128__
@@ -135,8 +153,34 @@ static void print_pair(const float a[9], const float b[9])
     printf("\n");
 }
 
+/* Bounds in floats (kernels/collide_triangle_distance.k.h) of triangles and of a point, a's first vertex. loose: how much of the
+ * extent lies between the bounds at most. */
+static void check_bounds(const float a[9], const float b[9], double distance, double *loose)
+{
+    double extent = extent_of(a, b), error = 0x1p-46 * extent;
+    float point[9];
+    for (int i = 0; i < 9; i++)
+        point[i] = a[i % 3];
+    collide_nearest nearest;
+    CHECK(collide_triangle_distance(point, b, INFINITY, &nearest));
+    tml_vec2 pair = bounds_of(a, b), turned = bounds_of(b, a), alone = point_bounds_of(point, b);
+    const double told[3] = {distance, distance, nearest.distance};
+    const tml_vec2 bounds[3] = {pair, turned, alone};
+    for (int i = 0; i < 3; i++) {
+        double low = (double)bounds[i].x, high = (double)bounds[i].y;
+        if (!(low >= 0 && low <= told[i] + error && high >= told[i] - error)) {
+            print_pair(a, b);
+            test_fail(__FILE__, __LINE__, "bounds %d: %a to %a are not about %a", i, low, high,
+                      told[i]);
+        }
+        if (isfinite(high))
+            *loose = fmax(*loose, (high - low) / extent);
+    }
+}
+
 /* Counts what met. */
-static void check_pair(const float a[9], const float b[9], uint64_t *met, double *worst)
+static void check_pair(const float a[9], const float b[9], uint64_t *met, double *worst,
+                       double *loose)
 {
     collide_nearest found = {-1, {0}, {0}}, swapped, unfound = {-1, {0}, {0}};
     double extent = extent_of(a, b), bound = 0x1p-46 * extent;
@@ -144,6 +188,7 @@ static void check_pair(const float a[9], const float b[9], uint64_t *met, double
                     collide_triangle_distance(b, a, INFINITY, &swapped);
     bool is_met = collide_exact(a, b, NULL) != TML_COLLIDE_CLASS_NONE;
     *met += is_met;
+    check_bounds(a, b, found.distance, loose);
     is_right &= is_met == (found.distance == 0) && is_met == (swapped.distance == 0);
     if (is_met) {
         is_right &= memcmp(found.a, found.b, sizeof found.a) == 0;
@@ -183,7 +228,7 @@ static void check_pair(const float a[9], const float b[9], uint64_t *met, double
 TEST(random_pairs)
 {
     random_state = 1;
-    uint64_t met = 0;
+    uint64_t met = 0, tight = 0, apart = 0;
     double worst = 0;
     for (int n = 0; n < 4000; n++) {
         float a[9], b[9];
@@ -193,9 +238,13 @@ TEST(random_pairs)
             a[i] = (float)random_unit() * scale;
             b[i] = (float)(random_unit() + step) * scale;
         }
-        check_pair(a, b, &met, &worst);
+        double loose = 0;
+        check_pair(a, b, &met, &worst, &loose);
+        tight += loose < 0x1p-13;
+        apart += step > 1;
     }
     CHECK(met > 100 && met < 2000);
+    CHECK(tight > apart);
 }
 
 /* Where formulas lose their digits: edges nearly parallel, slivers, needles, planes nearly the same, gaps
@@ -204,7 +253,7 @@ TEST(pairs_hard_for_floats)
 {
     random_state = 2;
     uint64_t met = 0;
-    double worst = 0;
+    double worst = 0, loose = 0;
     for (int n = 0; n < 8000; n++) {
         float a[9], b[9];
         double tiny = ldexp(1, -(int)(random_bits() % 40));
@@ -227,7 +276,7 @@ TEST(pairs_hard_for_floats)
             if (kind == 5 && i >= 3) /* points and needles */
                 a[i] = (float)(a[i - 3] + (n % 4 < 2 ? 0 : tiny)), b[i] = i < 6 ? b[i] : b[i - 6];
         }
-        check_pair(a, b, &met, &worst);
+        check_pair(a, b, &met, &worst, &loose);
     }
     CHECK(met > 100 && met < 7000);
     CHECK(worst > 0);
