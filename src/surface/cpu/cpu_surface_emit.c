@@ -167,7 +167,8 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
             uint64_t step = batch->column + (end && batch->axis == 0);
             for (uint64_t i = 0; i < n; i++)
                 columns[i] = (uint32_t)box_index(space, 0, batch->ends.x[first + i] + step);
-            const surface_stencil stencil = {.count = 1, .at = {row[end]}};
+            const surface_stencil stencil = {
+                .count = 1, .origin = row[end], .offsets = &(int64_t){0}};
             job->simd->gather[attribute->type](&stencil, columns, n, &values[end]);
         }
         for (uint64_t i = 0; i < n; i++)

@@ -177,7 +177,8 @@ typedef struct normal_queue {
     /* Bytes from the lower end of an edge to each neighbour, by the edge's axis, for edges away from
      * the volume's border. */
     int64_t offsets[3][SURFACE_STENCIL];
-    bool has_nan; /* a sample that the gradients read may be NaN */
+    int64_t clamped[SURFACE_STENCIL]; /* for the others, of the row at hand */
+    bool has_nan;                     /* a sample that the gradients read may be NaN */
     surface_around around;
 } normal_queue;
 

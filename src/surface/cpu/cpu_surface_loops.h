@@ -71,6 +71,15 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
     return (word ? ROW_INSIDE : 0) | (word != low_bits(n) ? ROW_OUTSIDE : 0);
 }
 
+/* The neighbours that central differences read around the ends of an edge, by its axis: many are in one row. Each: the
+ * neighbour whose place is looked up, and samples from there. With twelve such places compilers run out of registers. */
+/* clang-format off */
+static const uint8_t gather_near[3][12][2] = {
+    {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {4, 0}, {5, 0}, {0, 1}, {1, 1}, {2, 1}, {2, 3}, {4, 1}, {5, 1}},
+    {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {8, 1}, {5, 0}, {6, 0}, {2, 1}, {8, 0}, {8, 2}, {10, 0}, {11, 0}},
+    {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {4, 0}, {8, 1}, {2, 1}, {7, 0}, {8, 0}, {8, 2}, {10, 0}, {11, 0}}};
+/* clang-format on */
+
 #define TYPE  TML_U8
 #define NAME  U8
 #define T     uint8_t

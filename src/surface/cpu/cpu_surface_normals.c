@@ -85,12 +85,15 @@ static void set_stencil(normal_queue *queue, const normal_edges *edges, bool is_
     const tml_normals kind = job->plan->normals;
     const int64_t size = (int64_t)job->sample_size, column = (int64_t)edges->column;
     const unsigned char *origin = sample_row(job, edges->y, edges->z) + column * size;
+    queue->stencil.origin = origin;
+    queue->stencil.axis = edges->axis;
+    queue->stencil.is_inner = !is_column;
     if (!is_column && edges->y > 0 && edges->y + 2 < dims[1] && edges->z > 0 &&
         edges->z + 2 < dims[2]) {
-        for (uint32_t s = 0; s < queue->stencil.count; s++)
-            queue->stencil.at[s] = origin + queue->offsets[edges->axis][s];
+        queue->stencil.offsets = queue->offsets[edges->axis];
         return;
     }
+    queue->stencil.offsets = queue->clamped;
     for (uint32_t s = 0; s < queue->stencil.count; s++) {
         const int8_t *d = queue->neighbours[s].d;
         uint64_t at[3] = {edges->column + edges->x[i], edges->y, edges->z};
@@ -99,8 +102,8 @@ static void set_stencil(normal_queue *queue, const normal_edges *edges, bool is_
             if (kind != TML_NORMALS_FORWARD || d[a] > 0 || at[a] + 1 >= dims[a])
                 at[a] = clamped(at[a], d[a], dims[a]);
         /* No neighbour of an inner column is clamped along x, so one offset serves every column. */
-        queue->stencil.at[s] =
-            sample_row(job, at[1], at[2]) + ((int64_t)at[0] - (int64_t)edges->x[i]) * size;
+        queue->clamped[s] =
+            sample_row(job, at[1], at[2]) - origin + ((int64_t)at[0] - (int64_t)edges->x[i]) * size;
     }
 }
 
@@ -120,7 +123,8 @@ static void gather(normal_queue *queue, const normal_edges *edges, uint64_t firs
     const uint64_t label = surface_bits_at(&job->space->part->label, 0, job->sample_size);
     for (uint64_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < stencil->count; k++)
-            out[k][i] = surface_bits_at(stencil->at[k], columns[i], job->sample_size) == label
+            out[k][i] = surface_bits_at(stencil->origin + stencil->offsets[k], columns[i],
+                                        job->sample_size) == label
                             ? 1.0f
                             : 0.0f;
 }

@@ -90,7 +90,10 @@ static inline uint32_t surface_neighbour(tml_normals kind, int x, int y, int z)
 enum { SURFACE_STENCIL = 2 * NEIGHBOURS };
 typedef struct surface_stencil {
     uint32_t count;
-    const void *at[SURFACE_STENCIL]; /* the neighbour of column 0 */
+    bool is_inner; /* of edges along axis, none of whose neighbours repeats the border along x */
+    int axis;
+    const unsigned char *origin; /* column 0 */
+    const int64_t *offsets;      /* from there to each neighbour, in bytes */
 } surface_stencil;
 
 typedef struct surface_simd {

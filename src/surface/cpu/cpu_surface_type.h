@@ -172,16 +172,22 @@ static void FN(pack)(const void *low_row, const void *high_row, const surface_ed
     out->count = count;
 }
 
+/* places: the neighbours', from gather_near; or NULL. */
 static inline __attribute__((always_inline)) void
-FN(gather_taps)(const surface_stencil *stencil, uint32_t taps, const uint32_t *columns, uint64_t n,
-                float (*restrict out)[NORMAL_LANES])
+FN(gather_taps)(const surface_stencil *stencil, uint32_t taps, const uint8_t (*places)[2],
+                const uint32_t *columns, uint64_t n, float (*restrict out)[NORMAL_LANES])
 {
     for (uint64_t i = 0; i < n; i++) {
         uint32_t column = columns[i];
         _Pragma("GCC unroll 12") for (uint32_t k = 0; k < taps; k++)
         {
-            const T *at = stencil->at[k];
-            out[k][i] = (float)VALUE(at[column]);
+            const T *at =
+                (const void *)(stencil->origin + stencil->offsets[places ? places[k][0] : k]);
+            at += places ? places[k][1] : 0;
+            if (TYPE == TML_F32) /* twice as many stores a cycle as of floats */
+                memcpy(&out[k][i], at + column, sizeof **out);
+            else
+                out[k][i] = (float)VALUE(at[column]);
         }
     }
 }
@@ -189,10 +195,14 @@ FN(gather_taps)(const surface_stencil *stencil, uint32_t taps, const uint32_t *c
 static void FN(gather)(const surface_stencil *stencil, const uint32_t *columns, uint64_t n,
                        float (*out)[NORMAL_LANES])
 {
-    if (HAS_USUAL && stencil->count == 12) /* central differences */
-        FN(gather_taps)(stencil, 12, columns, n, out);
+    if (!HAS_USUAL || stencil->count != 12 || !stencil->is_inner) /* not of central differences */
+        FN(gather_taps)(stencil, stencil->count, NULL, columns, n, out);
+    else if (stencil->axis == 0)
+        FN(gather_taps)(stencil, 12, gather_near[0], columns, n, out);
+    else if (stencil->axis == 1)
+        FN(gather_taps)(stencil, 12, gather_near[1], columns, n, out);
     else
-        FN(gather_taps)(stencil, stencil->count, columns, n, out);
+        FN(gather_taps)(stencil, 12, gather_near[2], columns, n, out);
 }
 
 #undef FN
