@@ -1,5 +1,5 @@
 /* Trommel for JavaScript; index.d.ts says what each call does. This file turns objects and typed arrays
- * into the requests of src/web.c and its replies back into objects.
+ * into the requests of src/web.h and its replies back into objects.
  *
  * Each Trommel is an instance of the WebAssembly module of its own, so that contexts share nothing and
  * closing one gives all its memory back; the module is compiled once. */
@@ -185,9 +185,9 @@ function takeWorkerBack() {
         delete globalThis.Worker;
 }
 
-async function instantiate({ base, locate, log }, threads) {
-    const name = threads > 1 ? 'trommel-threads' : 'trommel';
-    const at = file => host.isInline ? file : new URL(locate?.(file) ?? (base === undefined ? FILES[file]() : new URL(`wasm/${file}`, base)),
+async function instantiate(kind, { base, locate, log }, threads) {
+    const name = threads > 1 ? `${kind.module}-threads` : kind.module;
+    const at = file => host.isInline ? file : new URL(locate?.(file) ?? (base === undefined ? kind.files[file]() : new URL(`wasm/${file}`, base)),
         globalThis.location?.href).href;
     const worker = threads > 1 ? await workerAt(at(`${name}.worker.js`)) : null;
     const where = file => (worker && file.endsWith('.worker.js') ? worker : host.pathOf(at(file)));
@@ -391,7 +391,10 @@ class Inside {
                 throw new TrommelError('INTERNAL', `a request has no field ${field}`);
             m.HEAPF64[at + index] = Number(value);
         }
-        const status = m[`_web_${name}`](this.tml);
+        const f = m[`_web_${name}`];
+        if (!f)
+            throw new TrommelError('UNSUPPORTED', `${name}: this part of the package has none; import 'trommel', which has all`);
+        const status = f(this.tml);
         if (status !== 0)
             throw new TrommelError(m.UTF8ToString(m._web_status_name(status)),
                 m.UTF8ToString(this.tml ? m._web_last_error(this.tml) : m._web_open_error()));
@@ -1295,6 +1298,9 @@ export class Trommel {
     static get isSupported() {
         return typeof WebAssembly === 'object' && WebAssembly.validate(simd);
     }
+    /* The parts of the package (surface.js) have their own. */
+    static module = 'trommel';
+    static files = FILES;
     static get hasThreads() {
         return typeof SharedArrayBuffer !== 'undefined' && !host.isInline && (host.isNode || globalThis.crossOriginIsolated === true);
     }
@@ -1317,7 +1323,7 @@ export class Trommel {
             /* Paths without integers do less than the CPU engine: they are for who asks by name. */
             const takesAny = engine === 'gl' || options.path !== undefined || options.webgl !== undefined;
             try {
-                return await Trommel.#open(contextOf(target, options, takesAny),
+                return await Trommel.#open(this, contextOf(target, options, takesAny),
                     takesAny ? options : { ...options, path: 'integer' });
             } catch (error) {
                 if (engine === 'gl' || options.path || !['NO_DEVICE', 'UNSUPPORTED'].includes(error.status))
@@ -1325,19 +1331,19 @@ export class Trommel {
                 options.log?.('warning', `${error.message}; the CPU engine takes its place`);
             }
         }
-        return Trommel.#open(null, options);
+        return Trommel.#open(this, null, options);
     }
 
-    static async #open(gl, options) {
+    static async #open(kind, gl, options) {
         let threads = options.threads ?? (gl ? 1 : Math.min(host.processors, 8));
         if (!Number.isInteger(threads) || threads < 1 || threads > 64)
             throw invalid(`Trommel.create: threads is ${threads}, needs 1 to 64`);
-        if (!Trommel.hasThreads)
+        if (!kind.hasThreads)
             threads = 1;
         if (gl?.isContextLost())
             throw new TrommelError('DEVICE_LOST', 'Trommel.create: the WebGL context is lost; wait for webglcontextrestored');
-        const { module } = await instantiate(options, threads);
-        const trommel = new Trommel(INTERNAL), inside = new Inside(trommel, module, gl, threads);
+        const { module } = await instantiate(kind, options, threads);
+        const trommel = new kind(INTERNAL), inside = new Inside(trommel, module, gl, threads);
         trommel[INTERNAL] = inside;
         if (gl) {
             const handle = module.GL.registerContext(gl, {
