@@ -119,9 +119,12 @@ static bool time_job(bench_job *job, bool by_processor, double *seconds)
 }
 
 /* Runs the job until it is warm, and finds how many runs to time at once. */
-static bool warm_up(bench_job *job)
+static bool warm_up(bench_job *job, const bench_pace *pace)
 {
     double start = bench_now(), seconds;
+    /* Short rows follow each other so closely that the device does not rest between them. */
+    bool is_brief = pace->seconds > 0 && pace->seconds < warm_seconds;
+    double least = is_brief ? pace->seconds : warm_seconds;
     bool passed, is_short;
     job->batch = 1;
     do {
@@ -130,7 +133,7 @@ static bool warm_up(bench_job *job)
                    job->batch < MAX_BATCH;
         if (is_short)
             job->batch *= 2;
-    } while (passed && (is_short || (rests(job) && bench_now() - start < warm_seconds)));
+    } while (passed && (is_short || (rests(job) && bench_now() - start < least)));
     return passed;
 }
 
@@ -159,7 +162,7 @@ bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace)
     double *seconds = calloc((size_t)count * MAX_RUNS, sizeof *seconds);
     bool passed = seconds != NULL;
     for (uint32_t i = 0; passed && i < count; i++)
-        passed = warm_up(&jobs[i]);
+        passed = warm_up(&jobs[i], pace);
 
     double start = bench_now(), fastest_total = 0;
     do {
