@@ -393,7 +393,7 @@ class Inside {
         }
         const f = m[`_web_${name}`];
         if (!f)
-            throw new TrommelError('UNSUPPORTED', `${name}: this part of the package has none; import 'trommel', which has all`);
+            throw new TrommelError('UNSUPPORTED', `${name}: ${this.trommel.constructor.module.replace('-', '/')} has none; import 'trommel', which has all`);
         const status = f(this.tml);
         if (status !== 0)
             throw new TrommelError(m.UTF8ToString(m._web_status_name(status)),

@@ -162,4 +162,11 @@ static inline tml_gl_image colours_of(const web_request *r)
     return (tml_gl_image){(uint32_t)r->colours, (uint32_t)r->colours_format};
 }
 
+static inline void inputs_of(const web_request *r, tml_buffer in[TML_MAX_INPUTS])
+{
+    const double *given = &r->in0;
+    for (int i = 0; i < TML_MAX_INPUTS; i++)
+        in[i] = buffer_of(given[i]);
+}
+
 #endif

@@ -1,13 +1,6 @@
 /* Streams for JavaScript. */
 #include "web.h"
 
-static void inputs_of(const web_request *r, tml_buffer in[TML_MAX_INPUTS])
-{
-    const double *given = &r->in0;
-    for (int i = 0; i < TML_MAX_INPUTS; i++)
-        in[i] = buffer_of(given[i]);
-}
-
 EMSCRIPTEN_KEEPALIVE int web_map_stream(tml_context *tml)
 {
     const web_request *r = &request;

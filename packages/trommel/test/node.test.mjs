@@ -54,6 +54,32 @@ export default async function (t) {
         assert.deepEqual(stdout.trim().split('\n'), printed);
     });
 
+    await t.test('each part does what the whole does, and says what it lacks', async ({ assert, root }) => {
+        const n = 24, data = Float32Array.from({ length: n ** 3 }, (_, i) =>
+            9 - Math.hypot(i % n - 11.5, Math.floor(i / n) % n - 11.5, Math.floor(i / n / n) - 11.5));
+        const picture = { data: data.map(Math.abs).subarray(0, 3 * 64 * 64), width: 64, height: 64 };
+        const does = {
+            surface: t => [...t.surface({ data, dims: [n, n, n] }).positions],
+            streams(t) {
+                const out = t.buffer({ type: 'f32', count: data.length });
+                t.sort({ keys: t.buffer(data), sorted: out });
+                return [...out.read()];
+            },
+            image: t => [...t.expose(picture)],
+        };
+        for (const part in does) {
+            const alone = (await import(join(root, `build/web/package/${part}-node.js`))).Trommel;
+            const whole = await Trommel.create(null, { threads: 1 }), t = await alone.create();
+            assert.ok(t instanceof Trommel && t.device.threads === 1);
+            assert.deepEqual(does[part](t), does[part](whole));
+            for (const other in does)
+                if (other !== part)
+                    assert.throws(() => does[other](t), { status: 'UNSUPPORTED', message: /: trommel\/\w+ has none; import 'trommel'/ });
+            whole.close();
+            t.close();
+        }
+    });
+
     await t.test('the CT engine\'s mesh equals the native library\'s', async ({ assert, root, folder, trommel }) => {
         const name = 'engine_256x256x128_uint8.raw.gz', path = join(root, 'tests/data', name);
         const ply = join(folder, 'engine.ply');
