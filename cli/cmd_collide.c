@@ -96,10 +96,12 @@ static const opt collide_options[] = {
              "all; count: how many pairs, and not which; distance: the smallest distance of A "
              "and B instead, and where it is; inside: which of B's vertices, or of points, lie in "
              "A"},
-    {OPT_CHOICE, "inside", .needs = "find=inside", .choices = "even-odd|winding",
+    {OPT_CHOICE, "inside", .needs = "find=inside", .choices = "even-odd|winding|solid-angle",
      .fallback = "even-odd", .offset = offsetof(collide_args, rule),
-     .help = "where a ray crosses A an odd number of times; or where A winds about the point, as "
-             "it does in each of several parts that overlap"},
+     .help =
+         "where a ray crosses A an odd number of times; or where A winds about the point, as "
+         "it does in each of several parts that overlap; or, of an A that may be open, where it "
+         "covers half of all directions or more"},
     {OPT_FLAG, "self", .excludes = "find=distance|find=inside|pose|translate|rotate|scale",
      .brief = "", .offset = offsetof(collide_args, self),
      .help =

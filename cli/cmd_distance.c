@@ -37,11 +37,12 @@ static const opt distance_options[] = {
      .most = 1e6, .fallback = "0", .offset = offsetof(distance_args, band),
      .help = "exact up to this many cells from the mesh, and that much beyond, with the sign; "
              "faster; 0: exact everywhere"},
-    {OPT_CHOICE, "inside", .excludes = "unsigned", .choices = "even-odd|winding",
+    {OPT_CHOICE, "inside", .excludes = "unsigned", .choices = "even-odd|winding|solid-angle",
      .fallback = "even-odd", .offset = offsetof(distance_args, rule),
      .help =
          "negative where a ray crosses the mesh an odd number of times; or where the mesh winds "
-         "about the sample, as it does in each of several parts that overlap"},
+         "about the sample, as it does in each of several parts that overlap; or, of a mesh that "
+         "may be open, where it covers half of all directions or more"},
     {OPT_FLAG, "unsigned", .brief = "positive inside, too; for open meshes",
      .offset = offsetof(distance_args, is_unsigned),
      .help = "positive inside, too: the mesh may then be open"},
@@ -207,12 +208,14 @@ const cli_command cmd_distance = {
          .endings = CLI_MESHES,
          .summary = "Makes a volume of the signed distances to a mesh",
          .about =
-             "MESH (OBJ, PLY, STL, OFF, glTF, VTP) must be closed, unless --unsigned is given. "
-             "Samples inside are negative, exactly those inside. 'trommel surface --iso 0 --flip' "
+             "MESH (OBJ, PLY, STL, OFF, glTF, VTP) must be closed, unless --inside solid-angle or "
+             "--unsigned is given. Samples inside are negative, exactly those inside. 'trommel "
+             "surface --iso 0 --flip' "
              "makes a mesh of the volume again, and another isovalue a thicker or thinner one.",
          .examples = "  trommel distance part.stl --cell 0.5 -o part.nrrd\n"
                      "  trommel surface part.nrrd --iso 2 --flip -o thicker.ply\n"
-                     "  trommel distance part.stl --resolution 512 --band 3 -o narrow.nrrd\n",
+                     "  trommel distance part.stl --resolution 512 --band 3 -o narrow.nrrd\n"
+                     "  trommel distance scan.ply --inside solid-angle -o scan.nrrd\n",
          .options = distance_options,
          .needs = "output"},
     .args_size = sizeof(distance_args),

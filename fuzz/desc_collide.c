@@ -126,7 +126,8 @@ static void nearest_once(tml_tree *tree)
     tml_tree_nearest_desc desc = {
         .tree = tree,
         .points = make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
-        .rule = (tml_tree_rule)mostly(below(2)),
+        .rule = (tml_tree_rule)mostly(below(3)),
+        .k = take_bool() ? 0 : (uint32_t)mostly(below(4)),
         .is_signed = take_bool(),
         .sides = as_out(make(TML_U8, mostly(count), CONTENTS_ANY, 0))};
     if (take_bool())
@@ -202,7 +203,7 @@ static void volume_once(tml_tree *tree)
 {
     float samples[64];
     tml_tree_distance_grid_desc desc = {.tree = tree,
-                                        .rule = (tml_tree_rule)mostly(below(2)),
+                                        .rule = (tml_tree_rule)mostly(below(3)),
                                         .is_signed = take_bool(),
                                         .band = take_bool() ? 0 : (float)mostly_float(1)};
     uint64_t count = 1;

@@ -1018,6 +1018,12 @@ static void run_nearest(fault_run *r)
                                                                   .distances = distances}));
     FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
     fault_hash(r, sides, sizeof sides);
+    FAULT_DO(r, tml_tree_nearest(r->tml, &(tml_tree_nearest_desc){.tree = tree,
+                                                                  .points = desc.vertices,
+                                                                  .rule = TML_TREE_RULE_SOLID_ANGLE,
+                                                                  .sides = out}));
+    FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
+    fault_hash(r, sides, sizeof sides);
     uint32_t counts[SHEET_VERTICES] = {0};
     tml_buffer counted = fault_buffer(r, TML_U32, SHEET_VERTICES, NULL);
     FAULT_DO(r, tml_tree_cast(r->tml, &(tml_tree_cast_desc){.tree = tree,

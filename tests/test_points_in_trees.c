@@ -3,6 +3,7 @@
  * where a ray meets an edge, a corner or a plane. */
 #include <trommel/trommel.h>
 
+#include "collide/collide_points.h"
 #include "core/simd.h"
 #include "test.h"
 
@@ -166,7 +167,7 @@ static tml_tree_side reference(const mesh *m, const point *p, tml_tree_rule rule
         for (int k = 0; k < 3; k++)
             to.at[k] = (random_below(2) ? 1 : -1) * (((int64_t)1 << 22) + random_below(1 << 22));
     } while (!cast(m, p, &to, &count, &turns));
-    bool is_inside = rule == TML_TREE_RULE_WINDING ? turns != 0 : count % 2 == 1;
+    bool is_inside = rule != TML_TREE_RULE_EVEN_ODD ? turns != 0 : count % 2 == 1;
     return is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
 }
 
@@ -449,7 +450,9 @@ TEST(open_meshes_are_refused)
         CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), "has an edge, from (") != NULL);
     }
-    desc.rule = (tml_tree_rule)2;
+    desc.rule = TML_TREE_RULE_SOLID_ANGLE;
+    CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+    desc.rule = (tml_tree_rule)3;
     CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     desc = (tml_tree_nearest_desc){.tree = tree, .points = points};
     CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
@@ -664,6 +667,149 @@ TEST(nearest_of_a_torus)
     check_nearest_random(&m, 500, 1 << 20, false);
     m.count -= 100; /* open */
     check_nearest_random(&m, 500, 1 << 18, false);
+    free(m.corners);
+}
+
+/* ---- k nearest -------------------------------------------------------------------------------- */
+
+static int compare_squares(const void *a, const void *b)
+{
+    long double x = *(const long double *)a, y = *(const long double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Distances and triangles of k nearest, beside the sorted distances of all triangles; none twice. */
+static void check_several(const mesh *m, const point *points, uint32_t count, uint32_t k,
+                          const float *distances, const uint32_t *triangles)
+{
+    long double *squares = malloc((m->count + 1) * sizeof *squares);
+    bool *is_told = malloc(m->count + 1);
+    uint32_t wrong[4] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t t = 0; t < m->count; t++)
+            squares[t] = triangle_apart(&points[i], m->corners + 3 * t);
+        qsort(squares, m->count, sizeof *squares, compare_squares);
+        memset(is_told, 0, m->count + 1);
+        for (uint32_t j = 0; j < k; j++) {
+            uint32_t triangle = triangles[i * k + j];
+            float told = distances[i * k + j];
+            if (j >= m->count || triangle >= m->count) {
+                wrong[0] += j < m->count || triangle != UINT32_MAX || told != INFINITY;
+                continue;
+            }
+            long double distance = sqrtl(squares[j]), error = 0x1p-23L * distance + 0x1p-16L;
+            long double own = sqrtl(triangle_apart(&points[i], m->corners + 3 * triangle));
+            wrong[1] += fabsl((long double)told - distance) > error;
+            wrong[2] += fabsl((long double)told - own) > error;
+            wrong[3] += is_told[triangle] || (j > 0 && told < distances[i * k + j - 1]);
+            is_told[triangle] = true;
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ_U64(wrong[i], 0);
+    free(is_told);
+    free(squares);
+}
+
+static void ask_several(tml_context *tml, tml_tree *tree, const float *at, uint32_t count,
+                        uint32_t k, float *distances, uint32_t *triangles)
+{
+    tml_tree_nearest_desc desc = {.tree = tree,
+                                  .points = buffer(tml, vec3_type, count, at),
+                                  .k = k,
+                                  .distances = buffer(tml, TML_F32, (uint64_t)k * count, NULL),
+                                  .triangles = buffer(tml, TML_U32, (uint64_t)k * count, NULL)};
+    CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.distances, distances));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.triangles, triangles));
+    tml_buffer_destroy(tml, desc.points);
+    tml_buffer_destroy(tml, desc.distances);
+    tml_buffer_destroy(tml, desc.triangles);
+}
+
+/* By the loop; the first of them is that of k = 1; the same bits by one thread and three, and for each level of SIMD. */
+static void check_k_nearest(const mesh *m, uint32_t count, int64_t range, uint32_t k)
+{
+    point *points = malloc(count * sizeof *points);
+    float *distances[2], nearest;
+    uint32_t *triangles[2], wrong = 0;
+    for (uint32_t i = 0; i < 3 * count; i++)
+        points[i / 3].at[i % 3] = random_below(2 * range + 1) - range;
+    float *at = floats_of(points, count, 0);
+    for (int i = 0; i < 2; i++) {
+        tml_context *tml = open_cpu(i ? 3 : 1);
+        tml_tree *tree = tree_of(tml, m, 0);
+        distances[i] = malloc((size_t)4 * k * count);
+        triangles[i] = malloc((size_t)4 * k * count);
+        tml_simd_force(i ? TML_SIMD_BASE : TML_SIMD_LEVELS);
+        ask_several(tml, tree, at, count, k, distances[i], triangles[i]);
+        tml_simd_force(TML_SIMD_LEVELS);
+        answers one = ask(tml, tree, at, count, false);
+        for (uint32_t n = 0; n < count; n++) {
+            nearest = distances[i][n * k];
+            wrong += nearest != one.distances[n] || triangles[i][n * k] != one.triangles[n];
+        }
+        answers_free(&one);
+        tml_tree_destroy(tml, tree);
+        tml_close(tml);
+    }
+    CHECK_EQ_U64(wrong, 0);
+    CHECK(memcmp(distances[0], distances[1], (size_t)4 * k * count) == 0);
+    CHECK(memcmp(triangles[0], triangles[1], (size_t)4 * k * count) == 0);
+    check_several(m, points, count, k, distances[0], triangles[0]);
+    for (int i = 0; i < 2; i++) {
+        free(distances[i]);
+        free(triangles[i]);
+    }
+    free(points);
+    free(at);
+}
+
+TEST(k_nearest)
+{
+    static const uint32_t ks[] = {2, 3, 7, 8, 9, 64, TML_TREE_NEAREST_MAX};
+    for (int i = 0; i < 7; i++) {
+        mesh m = {0};
+        add_random(&m, i % 2 ? 60 : 3, i % 3 ? 8 : 1 << 16); /* fewer triangles than k among them */
+        check_k_nearest(&m, 300, i % 3 ? 24 : 1 << 18, ks[i]);
+        free(m.corners);
+    }
+    mesh m = {0};
+    add_torus(&m, 1 << 12, 40, 20);
+    check_k_nearest(&m, TEST_IS_SANITIZED ? 300 : 1500, 1 << 12, 5);
+    free(m.corners);
+    m = (mesh){0};
+    add_box(&m, -4, 4, 2); /* many at one distance; so many points that they are sorted */
+    check_k_nearest(&m, 5000, 7, 6);
+    free(m.corners);
+}
+
+TEST(k_nearest_of_odd_points)
+{
+    static const float at[] = {NAN, 0, 0, 0, 0, 0, 0, INFINITY, 0, 3e38f, -3e38f, 3e38f};
+    tml_context *tml = open_cpu(1);
+    mesh m = {0};
+    float distances[12];
+    uint32_t triangles[12];
+    add_triangle(&m, (point){{2, 0, 0}}, (point){{2, 0, 0}}, (point){{2, 0, 0}});
+    add_triangle(&m, (point){{0, 3, 0}}, (point){{1, 3, 0}}, (point){{0, 3, 1}});
+    tml_tree *tree = tree_of(tml, &m, 0);
+    ask_several(tml, tree, at, 4, 3, distances, triangles);
+    CHECK(triangles[0] == UINT32_MAX && isinf(distances[0]));
+    CHECK(triangles[3] == 0 && triangles[4] == 1 && triangles[5] == UINT32_MAX);
+    CHECK(distances[3] == 2 && distances[4] == 3 && isinf(distances[5]));
+    CHECK(triangles[6] == UINT32_MAX && triangles[9] < 2 && triangles[10] < 2);
+    tml_tree_nearest_desc desc = {.tree = tree,
+                                  .points = buffer(tml, vec3_type, 4, at),
+                                  .k = TML_TREE_NEAREST_MAX + 1,
+                                  .distances = buffer(tml, TML_F32, 8, NULL)};
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.k") != NULL);
+    desc.k = 3;
+    CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.distances") != NULL);
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
     free(m.corners);
 }
 
@@ -887,7 +1033,7 @@ TEST(volumes_that_are_refused)
     for (int i = 0; i < 10; i++)
         bad[i] = good;
     bad[0].tree = NULL;
-    bad[1].rule = (tml_tree_rule)2;
+    bad[1].rule = (tml_tree_rule)3;
     bad[2].band = NAN;
     bad[3].grid.dims[1] = 0;
     bad[4].grid.spacing[2] = -1;
@@ -920,6 +1066,230 @@ TEST(volumes_that_are_refused)
     tml_tree_destroy(tml, open);
     tml_tree_destroy(tml, tree);
     tml_close(tml);
+}
+
+/* ---- solid angles ----------------------------------------------------------------------------- */
+
+static long double angle_between(const long double a[3], const long double b[3])
+{
+    long double cross = 0, dot = 0;
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        cross += (a[y] * b[z] - a[z] * b[y]) * (a[y] * b[z] - a[z] * b[y]);
+        dot += a[k] * b[k];
+    }
+    return atan2l(sqrtl(cross), dot);
+}
+
+/* The generalised winding number, by the excess of each triangle's angles on the sphere (L'Huilier). */
+static long double turns_of(const mesh *m, const point *p)
+{
+    long double turns = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const point *t = m->corners + 3 * i;
+        long double way[3][3], side[3], half = 0, product = 1;
+        for (int k = 0; k < 9; k++)
+            way[k / 3][k % 3] = (long double)(t[k / 3].at[k % 3] - p->at[k % 3]);
+        for (int k = 0; k < 3; k++)
+            half += side[k] = angle_between(way[k], way[(k + 1) % 3]);
+        half /= 2;
+        product = tanl(half / 2);
+        for (int k = 0; k < 3; k++)
+            product *= tanl((half - side[k]) / 2);
+        long double excess = 4 * atanl(sqrtl(fmaxl(product, 0)));
+        turns -= (long double)orientation(&t[0], &t[1], &t[2], p) * excess / 12.566370614359172954L;
+    }
+    return turns;
+}
+
+/* Points whose number is 1/2 to within the loop's own rounding are moved away. */
+static uint8_t side_by_turns(const mesh *m, point *p)
+{
+    for (;; p->at[0]++) {
+        for (uint32_t i = 0; i < m->count; i++)
+            if (is_on(m->corners + 3 * i, p))
+                return TML_TREE_ON;
+        long double beyond = fabsl(turns_of(m, p)) - 0.5L;
+        if (fabsl(beyond) > 1e-7L)
+            return beyond > 0 ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
+    }
+}
+
+static void check_by_turns(const mesh *m, uint32_t count, int64_t range)
+{
+    static const int exponents[] = {0, 40, -149};
+    point *points = malloc(count * sizeof *points);
+    uint8_t *expected = malloc(count);
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < 3 * count; i++)
+        points[i / 3].at[i % 3] = random_below(2 * range + 1) - range;
+    for (uint32_t i = 0; i < count; i++)
+        inside += (expected[i] = side_by_turns(m, &points[i])) == TML_TREE_INSIDE;
+    CHECK(inside > 0 && inside < count);
+    for (int i = 0; i < 3; i++) {
+        tml_context *tml = open_cpu(i == 1 ? 3 : 1);
+        tml_simd_force(i == 1 ? TML_SIMD_BASE : TML_SIMD_LEVELS);
+        check_sides(tml, m, points, count, TML_TREE_RULE_SOLID_ANGLE, exponents[i], expected);
+        tml_simd_force(TML_SIMD_LEVELS);
+        tml_close(tml);
+    }
+    free(points);
+    free(expected);
+}
+
+/* What is closed has the sides of WINDING, and volumes of them. */
+TEST(solid_angles_of_closed_meshes)
+{
+    mesh m = {0};
+    add_box(&m, -8, 8, 2);
+    add_box(&m, -4, 4, 1);
+    add_box(&m, 2, 10, 4);
+    check_grid(&m, -10, 11, TML_TREE_RULE_SOLID_ANGLE);
+    check_volume(&m, &(point){{-10, -9, -8}}, (const uint64_t[3]){21, 17, 16},
+                 TML_TREE_RULE_SOLID_ANGLE);
+    free(m.corners);
+    m = (mesh){0};
+    add_random(&m, 40, 8);
+    check_grid(&m, -1, 15, TML_TREE_RULE_SOLID_ANGLE);
+    free(m.corners);
+    m = (mesh){0};
+    add_torus(&m, 1 << 16, 40, 20);
+    check_random(&m, 2000, -(1 << 16), 1 << 16, TML_TREE_RULE_SOLID_ANGLE);
+    check_volume(&m, &(point){{(1 << 16) - 9, -8, -7}}, (const uint64_t[3]){17, 15, 16},
+                 TML_TREE_RULE_SOLID_ANGLE);
+    free(m.corners);
+}
+
+/* By a loop over all triangles: surfaces with holes, a half and a triangle, and triangles of no order at all. */
+TEST(solid_angles_of_open_meshes)
+{
+    const uint32_t count = TEST_IS_SANITIZED ? 100 : 700;
+    mesh m = {0};
+    add_torus(&m, 1 << 14, 40, 20);
+    m.count -= 100;
+    check_by_turns(&m, count, 1 << 14);
+    m.count /= 2;
+    check_by_turns(&m, count, 1 << 14);
+    free(m.corners);
+    m = (mesh){0};
+    add_box(&m, -64, 64, 4);
+    m.count -= 40;
+    check_by_turns(&m, count, 80);
+    free(m.corners);
+    m = (mesh){0};
+    for (int i = 0; i < 500; i++) {
+        point p[3];
+        for (int k = 0; k < 9; k++)
+            p[k / 3].at[k % 3] = random_below(64);
+        add_triangle(&m, p[0], p[1], p[2]);
+    }
+    check_by_turns(&m, count, 40);
+    free(m.corners);
+    m = (mesh){0};
+    add_triangle(&m, (point){{-50, -50, 0}}, (point){{50, -50, 0}}, (point){{0, 50, 0}});
+    add_triangle(&m, (point){{-50, -50, 2}}, (point){{50, -50, 2}}, (point){{0, 50, 2}});
+    check_by_turns(&m, count, 40);
+    free(m.corners);
+}
+
+/* A volume of an open mesh: blocks told at once have the sides of their samples. */
+TEST(solid_angles_of_volumes)
+{
+    mesh m = {0};
+    add_torus(&m, 20, 30, 20);
+    m.count -= 150;
+    samples s = {.dims = {22, 20, 10}, .count = 22 * 20 * 10};
+    s.points = malloc(s.count * sizeof *s.points);
+    s.sides = malloc(s.count);
+    for (uint32_t i = 0; i < s.count; i++) {
+        int64_t x = i % 22, y = i / 22 % 20, z = i / 440;
+        s.points[i] = (point){{x - 22, y - 21, z - 8}};
+        point moved = s.points[i];
+        s.sides[i] = side_by_turns(&m, &moved);
+        CHECK(moved.at[0] == s.points[i].at[0]);
+    }
+    for (int i = 0; i < 4; i++) {
+        tml_context *tml = open_cpu(i % 2 ? 3 : 1);
+        tml_simd_force(i < 2 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
+        check_volume_on(tml, &m, &s, TML_TREE_RULE_SOLID_ANGLE, 0, i < 2 ? 0 : 2);
+        tml_simd_force(TML_SIMD_LEVELS);
+        tml_close(tml);
+    }
+    samples_free(&s);
+    free(m.corners);
+}
+
+/* What dipoles tell is within the error that they tell, of every point in the ball. */
+TEST(errors_of_dipoles)
+{
+    mesh m = {0};
+    add_torus(&m, 1 << 14, 40, 20);
+    m.count -= 100;
+    tml_context *tml = open_cpu(1);
+    tml_tree *tree = tree_of(tml, &m, 0);
+    CHECK_OK(tml, points_make_dipoles(tml, "test", tree));
+    uint32_t wrong = 0, told = 0;
+    double largest = 0;
+    for (int i = 0; i < 1000; i++) {
+        static const double reaches[] = {1.5, 3, 10};
+        point center, p;
+        int64_t radius = i % 3 ? random_below(1 << 9) : 0;
+        float at[3];
+        for (int k = 0; k < 3; k++) {
+            center.at[k] = random_below(1 << 16) - (1 << 15);
+            p.at[k] = center.at[k] + (random_below(2 * radius + 1) - radius) / 2;
+            at[k] = (float)center.at[k];
+        }
+        points_angle angle = {
+            .tree = tree, .point = at, .radius = (double)radius, .reach = reaches[i % 7 % 3]};
+        points_loops_for_processor()->turn(&angle);
+        double off = fabs(angle.turns - (double)turns_of(&m, &p));
+        wrong += off > angle.error + 1e-9; /* of the loop */
+        told += angle.error < 0.5;
+        if (isfinite(angle.error))
+            largest = fmax(largest, off / (angle.error + 1e-9));
+    }
+    CHECK_EQ_U64(wrong, 0);
+    CHECK(told > 150 && largest > 0.05);
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
+    free(m.corners);
+}
+
+/* Nothing, points that are not finite, and a tree that is refitted. */
+TEST(solid_angles_of_odd_points)
+{
+    static const float at[] = {NAN, 0, 0, 0, INFINITY, 0, 3e38f, -3e38f, 3e38f, 0, 0, 0};
+    tml_context *tml = open_cpu(1);
+    mesh m = {0};
+    tml_buffer points = buffer(tml, vec3_type, 4, at), out = buffer(tml, TML_U8, 4, NULL);
+    uint8_t sides[4];
+    for (int kind = 0; kind < 3; kind++) {
+        if (kind == 1)
+            add_box(&m, -2, 2, 1);
+        tml_tree *tree = tree_of(tml, &m, 0);
+        const tml_tree_nearest_desc desc = {
+            .tree = tree, .points = points, .rule = TML_TREE_RULE_SOLID_ANGLE, .sides = out};
+        CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+        if (kind == 2) { /* away from the points */
+            float *moved = floats_of(m.corners, 3 * m.count, 0);
+            for (uint32_t i = 0; i < 9 * m.count; i++)
+                moved[i] += 5;
+            tml_buffer corners = buffer(tml, vec3_type, 3 * m.count, moved);
+            CHECK_OK(tml, tml_tree_refit(tml, tree, corners));
+            CHECK_OK(tml, tml_tree_nearest(tml, &desc));
+            tml_buffer_destroy(tml, corners);
+            free(moved);
+        }
+        CHECK_OK(tml, tml_buffer_read(tml, out, sides));
+        for (int i = 0; i < 4; i++)
+            CHECK_EQ_U64(sides[i], kind == 1 && i == 3 ? TML_TREE_INSIDE : TML_TREE_OUTSIDE);
+        tml_tree_destroy(tml, tree);
+    }
+    tml_buffer_destroy(tml, points);
+    tml_buffer_destroy(tml, out);
+    tml_close(tml);
+    free(m.corners);
 }
 
 static void check_engine(tml_engine_kind engine)

@@ -118,13 +118,14 @@ static void inside(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
-/* What of a mesh is nearest to each point, and how far; in a closed mesh, negative inside. */
+/* What of a mesh is nearest to each point, and how far; in a closed mesh, negative inside. k: how many triangles. */
 static void nearest(tml_context *tml)
 {
     static const tml_vec3 points[] = {{1, 1, 3}, {9, 0, 0}};
     tml_tree *tree = square_tree(tml);
     tml_tree_nearest_desc desc = {.tree = tree,
                                   .points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, points),
+                                  .k = 1,
                                   .is_signed = false,
                                   .distances = buffer_of(tml, TML_F32, 2, NULL),
                                   .positions = buffer_of(tml, TML_VEC(TML_F32, 3), 2, NULL),

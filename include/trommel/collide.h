@@ -279,7 +279,8 @@ typedef enum tml_tree_side {
     TML_TREE_ON, /* on a triangle, its edges and corners included */
 } tml_tree_side;
 
-/* What inside means. Both want a closed mesh: vertices in one place are one, whatever their indices, and -0 is 0. */
+/* What inside means. The first two want a closed mesh: vertices in one place are one, whatever their indices, and -0 is
+ * 0. */
 typedef enum tml_tree_rule {
     /* A ray from the point crosses the mesh an odd number of times. Each edge belongs to an even number of
      * triangles, whichever way these are turned. */
@@ -287,6 +288,12 @@ typedef enum tml_tree_rule {
     /* The mesh winds about the point, once or more: so is a point in two solids that overlap. Each edge goes as
      * often the one way as the other: the triangles' orientations agree. */
     TML_TREE_RULE_WINDING,
+    /* The generalised winding number is 1/2 or more either way: as seen from the point, the mesh covers half of all
+     * directions, or more. For meshes that are open or do not fit together, if their triangles' orientations agree;
+     * where a closed one overlaps itself, as WINDING. Told in double precision: by dipoles of far triangles, whose
+     * error has a bound, and anew with nearer ones until the number is beyond it. What lies within rounding of 1/2, or
+     * of a triangle but not on it, may be either. */
+    TML_TREE_RULE_SOLID_ANGLE,
 } tml_tree_rule;
 
 /* Where on a triangle its point nearest another one lies. Edge i goes from corner i to the next. Told in double
@@ -301,28 +308,31 @@ typedef enum tml_tree_feature {
     TML_TREE_CORNER_2,
 } tml_tree_feature;
 
-/* Of the outputs, each of length elements, at least one is given. */
+enum { TML_TREE_NEAREST_MAX = 256 };
+/* Of the outputs at least one is given. Sides has length elements, the others k for each point, the nearest first. */
 typedef struct tml_tree_nearest_desc {
     tml_tree *tree;
     tml_buffer points; /* f32x3 */
     tml_length length; /* how many of them count; a length on the device is read (waits) */
+    uint32_t k;        /* triangles for each point: 1 to TML_TREE_NEAREST_MAX; 0: 1 */
     tml_tree_rule rule;
     bool is_signed;       /* distances are negative inside, by rule, and 0 on a triangle */
     tml_buffer sides;     /* u8: a tml_tree_side a point; as flags of tml_compact, 0 is outside */
-    tml_buffer distances; /* f32: to the nearest triangle */
-    tml_buffer positions; /* f32x3: the nearest point of the mesh */
-    tml_buffer triangles; /* u32: the triangle it lies on */
+    tml_buffer distances; /* f32: to the triangle */
+    tml_buffer positions; /* f32x3: the triangle's nearest point */
+    tml_buffer triangles; /* u32 */
     tml_buffer features;  /* u8: where on that, a tml_tree_feature */
 } tml_tree_nearest_desc;
 
 /* Where each point of a stream lies with respect to a mesh, and what of the mesh is nearest.
- * sides     exact for every finite point, as large as floats get, also where rays pass through edges and vertices. A
- *           point that is not finite is outside; so is every point of a tree without triangles.
+ * sides     exact for every finite point, as large as floats get, also where rays pass through edges and vertices; by
+ *           SOLID_ANGLE as there, and ON exactly. The first call by that takes 20 bytes a triangle, which stay with the
+ *           tree. A point that is not finite is outside; so is every point of a tree without triangles.
  * nearest   computed in double precision and rounded to float: the distance is within 2^-24 of itself and 2^-44 of the
  *           largest difference of coordinates between the point and the triangle; where a triangle is a sliver, 2^-44
  *           times its longest edge by its height. Of triangles at one distance, as computed, the one of the least number
- *           is taken, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
- *           nothing (a tree without triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
+ *           comes first, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
+ *           nothing (a tree of less than k triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
  * Sides alone, of 1024 points or more, are told on the device by Vulkan and OpenGL ES 3, of meshes with coordinates within
  * 2^30 and, but for 0, not below 2^-100: a thread follows each point's ray, and the points that floats are unsure of are
  * settled on the host; that takes 20 bytes a point of the device's memory meanwhile. Points that lie near each other in
@@ -331,7 +341,8 @@ typedef struct tml_tree_nearest_desc {
  * cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT (sides, or a sign, of a mesh that is not closed as the
  * rule wants it: the message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE,
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Ericson: Real-Time Collision
- * Detection. 2005 (closest features). */
+ * Detection. 2005 (closest features); Barill, Dickson, Schmidt, Levin, Jacobson: Fast Winding Numbers for Soups and Clouds.
+ * 2018. */
 TML_API TML_MUST_CHECK tml_status tml_tree_nearest(tml_context *tml,
                                                    const tml_tree_nearest_desc *desc);
 
@@ -405,7 +416,8 @@ typedef struct tml_tree_distance_grid_desc {
 } tml_tree_distance_grid_desc;
 
 /* The distances of a grid's samples to a mesh, bit for bit those of tml_tree_nearest (cut off at the band), and so with
- * exact signs. These are told line by line, from where the grid's lines cross the mesh; a band leaves only samples near
+ * exact signs. These are told line by line, from where the grid's lines cross the mesh, or by SOLID_ANGLE block by block,
+ * of blocks away from the mesh all at once; a band leaves only samples near
  * the mesh to look up. What comes out goes into tml_surface with iso 0, where inside is below. On the host, by threads,
  * whatever the engine: waits, and so does not stand between tml_vulkan_record and its end. No memory but for three
  * coordinate lists. Reports progress and can be cancelled; out is then undefined. Errors: INVALID_ARGUMENT (a mesh that

@@ -175,6 +175,32 @@ def test_points_lie_about_a_cube():
         trommel.Tree((TETRAHEDRON[0], TETRAHEDRON[1][1:])).inside(corner)
 
 
+def test_several_triangles_nearest_points():
+    random = np.random.default_rng(9)
+    tree, points = trommel.Tree(cube()), random.uniform(-1, 2, (101, 3)).astype(np.float32)
+    near, one = tree.nearest(points, 13), tree.nearest(points)
+    assert near["position"].shape == (101, 13, 3) and near["feature"].shape == (101, 13)
+    assert np.array_equal(near["distance"][:, 0], one["distance"])
+    assert np.array_equal(near["triangle"][:, 0], one["triangle"])
+    assert (np.diff(near["distance"]) >= 0)[:, :11].all() and np.isinf(near["distance"][:, 12]).all()
+    assert np.array_equal(np.sort(near["triangle"][:, :12]), np.tile(np.arange(12), (101, 1)))
+    apart = np.linalg.norm(near["position"] - points[:, None], axis=2)
+    assert np.allclose(apart[:, :12], near["distance"][:, :12], atol=1e-6)
+    with pytest.raises(trommel.InvalidArgument, match="k is 257"):
+        tree.nearest(points, 257)
+
+
+def test_inside_of_a_cube_without_a_lid():
+    box = cube()
+    lid = (box.vertices[box.faces][:, :, 2] == 1).all(1)
+    tree = trommel.Tree((box.vertices, box.faces[~lid]))
+    grid = (np.mgrid[:5, :5, :5].reshape(3, -1).T / 4 * 1.8 - .4).astype(np.float32)
+    inside = tree.inside(grid, "solid-angle")
+    assert np.array_equal(inside & (grid[:, 2] < .5), ((grid > 0) & (grid < 1)).all(1) & (grid[:, 2] < .5))
+    assert not inside[grid[:, 2] > 1.3].any()
+    assert np.array_equal(tree.signed_distance(grid, "solid-angle") < 0, inside)
+
+
 def test_rays_through_a_cube():
     random = np.random.default_rng(8)
     directions = random.normal(size=(1001, 3)).astype(np.float32)

@@ -77,6 +77,7 @@ TML_TREE_INSIDE = 1
 TML_TREE_ON = 2
 TML_TREE_RULE_EVEN_ODD = 0
 TML_TREE_RULE_WINDING = 1
+TML_TREE_RULE_SOLID_ANGLE = 2
 TML_TREE_FACE = 0
 TML_TREE_EDGE_0 = 1
 TML_TREE_EDGE_1 = 2
@@ -84,6 +85,7 @@ TML_TREE_EDGE_2 = 3
 TML_TREE_CORNER_0 = 4
 TML_TREE_CORNER_1 = 5
 TML_TREE_CORNER_2 = 6
+TML_TREE_NEAREST_MAX = 256
 TML_CAST_NEAREST = 0
 TML_CAST_ANY = 1
 TML_CAST_COUNT = 2
@@ -659,6 +661,7 @@ class tml_tree_nearest_desc(Structure):
         ('tree', c_void_p),
         ('points', tml_buffer),
         ('length', tml_length),
+        ('k', c_uint32),
         ('rule', c_int),
         ('is_signed', c_bool),
         ('sides', tml_buffer),

@@ -13,7 +13,8 @@ from .surface import Mesh, choose
 if TYPE_CHECKING:
     from ._types import Array, ArrayLike, Context, MeshLike, Path
 
-_RULES = {"even-odd": c.TML_TREE_RULE_EVEN_ODD, "winding": c.TML_TREE_RULE_WINDING}
+_RULES = {"even-odd": c.TML_TREE_RULE_EVEN_ODD, "winding": c.TML_TREE_RULE_WINDING,
+          "solid-angle": c.TML_TREE_RULE_SOLID_ANGLE}
 _CASTS = {"nearest": c.TML_CAST_NEAREST, "any": c.TML_CAST_ANY, "count": c.TML_CAST_COUNT, "all": c.TML_CAST_ALL}
 _CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
 PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
@@ -66,12 +67,16 @@ class Tree:
         with Buffers(self.context) as buffers:
             self.context.call("tree_refit", self._pointer, buffers.input(vertices, on_host=True))
 
-    def nearest(self, points: ArrayLike) -> dict[str, Array]:
+    def nearest(self, points: ArrayLike, k: int = 1) -> dict[str, Array]:
         """Of the mesh what is nearest each point (n x 3): a dict of the arrays distance, position (n x 3), triangle
-        and feature (0: its face, 1 to 3: its edges, 4 to 6: its corners)."""
+        and feature (0: its face, 1 to 3: its edges, 4 to 6: its corners). k > 1: of the k nearest triangles (256 at
+        most), in order; the arrays are n x k (x 3) then, and where the mesh has less than k: infinity, NaN, 2^32 - 1."""
         rows = as_array(points, "points", np.float32, 2, 3)
-        return self._ask(rows, distance=np.empty(len(rows), np.float32), position=np.empty_like(rows),
-                         triangle=np.empty(len(rows), np.uint32), feature=np.empty(len(rows), np.uint8))
+        if not 1 <= k <= c.TML_TREE_NEAREST_MAX:
+            raise InvalidArgument("INVALID_ARGUMENT", f"k is {k}, needs 1 to {c.TML_TREE_NEAREST_MAX}")
+        shape = (len(rows),) if k == 1 else (len(rows), k)
+        return self._ask(rows, k=k, distance=np.empty(shape, np.float32), position=np.empty((*shape, 3), np.float32),
+                         triangle=np.empty(shape, np.uint32), feature=np.empty(shape, np.uint8))
 
     def signed_distance(self, points: ArrayLike, rule: str = "even-odd") -> Array:
         """The distance from each point (n x 3) to the mesh, negative inside of it. rule: as inside()'s."""
@@ -80,7 +85,8 @@ class Tree:
 
     def inside(self, points: ArrayLike, rule: str = "even-odd", border: bool = True) -> Array:
         """Which points (n x 3) lie inside, exactly, of a mesh that is closed. rule: "even-odd", or "winding" (once
-        or more: a point in two solids that overlap is inside). border: whether points on a triangle are."""
+        or more: a point in two solids that overlap is inside); "solid-angle" takes open meshes, too (where the
+        generalised winding number is 1/2 or more, in double precision). border: whether points on a triangle are."""
         rows = as_array(points, "points", np.float32, 2, 3)
         side = self._ask(rows, rule, side=np.empty(len(rows), np.uint8))["side"]
         return (side != c.TML_TREE_OUTSIDE) if border else side == c.TML_TREE_INSIDE
@@ -126,12 +132,12 @@ class Tree:
                     t=np.empty(total, np.float32))
         return {"ray": every["rays"], "triangle": every["triangles"], "t": every["t"]}
 
-    def _ask(self, rows, rule="even-odd", is_signed=False, **outputs):
-        desc = c.tml_tree_nearest_desc(tree=self._pointer, rule=choose(_RULES, "rule", rule), is_signed=is_signed)
+    def _ask(self, rows, rule="even-odd", is_signed=False, k=1, **outputs):
+        desc = c.tml_tree_nearest_desc(tree=self._pointer, rule=choose(_RULES, "rule", rule), is_signed=is_signed, k=k)
         with Buffers(self.context) as buffers:
             desc.points = buffers.input(rows, c.TML_F32 | 3 << 8)
             for name, array in outputs.items():
-                setattr(desc, name + "s", buffers.output(array))
+                setattr(desc, name + "s", buffers.output(array.reshape(-1, 3) if name == "position" else array.ravel()))
             self.context.call("tree_nearest", desc)
         return outputs
 

@@ -470,7 +470,6 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     collide_learn(tml);
     tree->stale |=
         COLLIDE_UNDEFINED | (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
-    tree->has_edges = false;
     if (is_build)
         status = slots_enqueue(tml, tree, vertices);
     if (status == TML_OK)

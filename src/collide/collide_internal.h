@@ -54,6 +54,8 @@ struct tml_tree {
     bool has_edges; /* the sums are known */
     uint64_t edges_mod_2, edges_by_way;
     bool is_moderate; /* known with them: no coordinate is above 2^30, or below 2^-100 but 0 */
+    double *dipoles;  /* POINTS_DIPOLE rows a group of boxes (collide_points.h), or NULL */
+    bool has_dipoles; /* they are those of the triangles */
 
     tml_buffer device_boxes, device_triangles; /* as above, or none */
     struct collide_stream *stream;             /* BREADTH_FIRST's buffers on the device, or NULL */

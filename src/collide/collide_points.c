@@ -120,9 +120,11 @@ static bool is_moderate(const tml_tree *tree)
     return true;
 }
 
-tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tree,
+tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule)
 {
+    if (rule == TML_TREE_RULE_SOLID_ANGLE)
+        return points_make_dipoles(tml, call, tree);
     if (!tree->has_edges) {
         edge_sums sums = sum_edges(tree, 0, 0);
         tree->edges_mod_2 = tree->edges_by_way = 0;
@@ -144,12 +146,13 @@ tml_status points_check_closed(tml_context *tml, const char *call, tml_tree *tre
     return tml_error(
         tml, TML_ERROR_INVALID_ARGUMENT,
         "%s: desc.tree is not closed: triangle %" PRIu32
-        " has an edge, from (%g, %g, %g) to (%g, %g, %g), that %s; close the mesh%s",
+        " has an edge, from (%g, %g, %g) to (%g, %g, %g), that %s; close the mesh%s, or ask by "
+        "SOLID_ANGLE",
         call, tree->ids[slot], (double)from[0], (double)from[1], (double)from[2], (double)to[0],
         (double)to[1], (double)to[2],
         by_way ? "does not go as often the one way as the other"
                : "belongs to an odd number of triangles",
-        by_way && !tree->edges_mod_2 ? ", orient its triangles alike, or ask by EVEN_ODD" : "");
+        by_way && !tree->edges_mod_2 ? ", orient its triangles alike, ask by EVEN_ODD" : "");
 }
 
 tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
@@ -158,9 +161,11 @@ tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree 
     if (!tree)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
                          call);
-    if ((unsigned)rule > TML_TREE_RULE_WINDING)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.rule is neither TML_TREE_RULE_EVEN_ODD nor _WINDING", call);
+    if ((unsigned)rule > TML_TREE_RULE_SOLID_ANGLE)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: desc.rule is %d, needs TML_TREE_RULE_EVEN_ODD, _WINDING or _SOLID_ANGLE", call,
+            (int)rule);
     return TML_OK;
 }
 
@@ -217,6 +222,11 @@ typedef struct points_job {
     bool wants_sides, wants_nearest;
 } points_job;
 
+static bool is_finite(const float *point)
+{
+    return isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2]);
+}
+
 /* The way out of the tree's box that is nearest: crosses the least, mostly. False: the point is not in the box. */
 static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
 {
@@ -239,10 +249,12 @@ tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tm
                              const float *point)
 {
     points_ray ray;
-    if (!ray_begin(tree, point, &ray))
-        return TML_TREE_OUTSIDE;
-    loops->cross(&ray);
+    bool is_within = ray_begin(tree, point, &ray), by_angle = rule == TML_TREE_RULE_SOLID_ANGLE;
+    if (is_within)
+        loops->cross(&ray);
     bool is_inside = rule == TML_TREE_RULE_WINDING ? ray.turns != 0 : (ray.count & 1) != 0;
+    if (by_angle && !ray.is_on && is_finite(point))
+        is_inside = points_covers_half(loops, tree, point, 0.0, &is_within);
     return ray.is_on ? TML_TREE_ON : is_inside ? TML_TREE_INSIDE : TML_TREE_OUTSIDE;
 }
 
@@ -264,6 +276,7 @@ float points_distance(const points_loops *loops, const points_nearest *nearest, 
     return signed_distance(place_of(loops, nearest).squared, side);
 }
 
+/* i: of the outputs. */
 static void put_nearest(const points_job *job, uint64_t i, const points_nearest *nearest,
                         tml_tree_side side)
 {
@@ -278,13 +291,50 @@ static void put_nearest(const points_job *job, uint64_t i, const points_nearest 
         job->features[i] = (uint8_t)place.feature;
 }
 
+/* The k nearest. Those of the last point, if there are k, have k triangles that are no farther than they were from there,
+ * and the way between both points: that bounds the search, unless rounding has made it too close. */
+static void find_several(const points_loops *loops, points_nearest *nearest, const float *last)
+{
+    double limit = INFINITY;
+    if (last && nearest->count == nearest->k) {
+        double way = 0;
+        for (int k = 0; k < 3; k++)
+            way += pow((double)nearest->point[k] - (double)last[k], 2);
+        double reach = sqrt(nearest->found[nearest->k - 1].squared) + sqrt(way);
+        limit = reach * reach * (1 + 0x1p-20);
+    }
+    do {
+        nearest->squared = limit;
+        nearest->id = COLLIDE_NO_TRIANGLE;
+        nearest->count = 0;
+        loops->find(nearest);
+        limit = isfinite(limit) ? INFINITY : NAN;
+    } while (nearest->count < nearest->k && !isnan(limit));
+}
+
+static void put_several(const points_job *job, uint64_t i, const points_nearest *nearest,
+                        tml_tree_side side)
+{
+    for (uint32_t j = 0; j < nearest->k; j++) {
+        points_nearest one = points_none(nearest->tree, nearest->point, INFINITY);
+        if (j < nearest->count) {
+            one.squared = nearest->found[j].squared;
+            one.slot = nearest->found[j].slot;
+            one.id = nearest->found[j].id;
+        }
+        put_nearest(job, i * nearest->k + j, &one, side);
+    }
+}
+
 static void points_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
     const tml_tree *tree = job->desc->tree;
     uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
     uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
+    points_found found[TML_TREE_NEAREST_MAX];
     points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
+    points_nearest several = {.tree = tree, .k = job->desc->k, .found = found};
     for (uint64_t at = first; at < end; at++) {
         uint64_t i = round + (job->rounds.order ? (uint32_t)job->rounds.order[at] : at);
         const float *point = job->points + 3 * i;
@@ -298,14 +348,25 @@ static void points_task(void *argument, uint32_t task)
             job->sides[i] = (uint8_t)side;
         if (!job->wants_nearest)
             continue;
+        tml_tree_side sign = job->desc->is_signed ? side : TML_TREE_OUTSIDE;
+        if (several.k > 1) {
+            const float *before = several.point;
+            several.point = point;
+            if (is_finite(point))
+                find_several(job->loops, &several, before);
+            else
+                several.count = 0;
+            put_several(job, i, &several, sign);
+            continue;
+        }
         uint32_t last = nearest.slot;
-        nearest = (points_nearest){tree, point, INFINITY, COLLIDE_NO_TRIANGLE, COLLIDE_NO_TRIANGLE};
-        if (isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2])) {
+        nearest = points_none(tree, point, INFINITY);
+        if (is_finite(point)) {
             if (last != COLLIDE_NO_TRIANGLE) /* near it, if this point is near the last */
                 job->loops->offer(&nearest, last);
             job->loops->find(&nearest);
         }
-        put_nearest(job, i, &nearest, job->desc->is_signed ? side : TML_TREE_OUTSIDE);
+        put_nearest(job, i, &nearest, sign);
     }
 }
 
@@ -344,26 +405,33 @@ typedef struct output {
     const char *name;
     tml_buffer buffer;
     tml_type type;
-    void *to; /* of a pointer */
+    bool is_of_point; /* one a point, not k */
+    void *to;         /* of a pointer */
 } output;
 enum { OUTPUT_COUNT = 5 };
-#define OUTPUT(desc, job, field, type)                                                             \
+#define OUTPUT(desc, job, field, type, is_of_point)                                                \
     {                                                                                              \
-        "desc." #field, (desc)->field, type, &(job)->field                                         \
+        "desc." #field, (desc)->field, type, is_of_point, &(job)->field                            \
     }
 #define OUTPUTS(desc, job)                                                                         \
     {                                                                                              \
-        OUTPUT(desc, job, sides, TML_U8), OUTPUT(desc, job, distances, TML_F32),                   \
-            OUTPUT(desc, job, positions, TML_VEC(TML_F32, 3)),                                     \
-            OUTPUT(desc, job, triangles, TML_U32), OUTPUT(desc, job, features, TML_U8)             \
+        OUTPUT(desc, job, sides, TML_U8, true), OUTPUT(desc, job, distances, TML_F32, false),      \
+            OUTPUT(desc, job, positions, TML_VEC(TML_F32, 3), false),                              \
+            OUTPUT(desc, job, triangles, TML_U32, false),                                          \
+            OUTPUT(desc, job, features, TML_U8, false)                                             \
     }
 
 static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     tml_status status = points_check_tree(tml, call, desc->tree, desc->rule);
+    if (status == TML_OK && desc->k > TML_TREE_NEAREST_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.k is %" PRIu32 ", needs 1 to %d triangles a point", call,
+                         desc->k, TML_TREE_NEAREST_MAX);
     if (status != TML_OK)
         return status;
+    desc->k = desc->k ? desc->k : 1;
     status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types, 0);
     if (status == TML_OK)
         status = stream_check_length(tml, call, stream_count_of(tml, desc->points), &desc->length);
@@ -382,8 +450,9 @@ static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
         if (tml_buffer_is_none(outputs[i].buffer))
             continue;
         is_any = true;
+        uint64_t each = outputs[i].is_of_point ? 1 : desc->k, count = desc->length.count;
         status = tml_check_buffer(tml, call, outputs[i].name, outputs[i].buffer, types,
-                                  desc->length.count);
+                                  count > UINT64_MAX / each ? UINT64_MAX : count * each);
     }
     if (status != TML_OK)
         return status;
@@ -438,12 +507,13 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
     if (status == TML_OK)
         status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL);
     if (status == TML_OK && job.wants_sides)
-        status = points_check_closed(tml, call, desc.tree, desc.rule);
+        status = points_prepare_rule(tml, call, desc.tree, desc.rule);
     if (status == TML_OK)
         status = stream_read_length(tml, &desc.length, &job.count);
     if (status != TML_OK || job.count == 0)
         return status;
-    if (!job.wants_nearest && points_run_on_device(tml, &desc, job.count))
+    if (!job.wants_nearest && desc.rule != TML_TREE_RULE_SOLID_ANGLE &&
+        points_run_on_device(tml, &desc, job.count))
         return points_sides_on_device(tml, &desc, job.count);
     return run_mapped(tml, &job);
 }

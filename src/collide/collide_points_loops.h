@@ -287,12 +287,32 @@ INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
     return squared - (distance + radius) * 0x1p-40; /* for rounding */
 }
 
+/* Puts one in its place among the k nearest. */
+static void insert_nearer(points_nearest *nearest, points_found one)
+{
+    points_found *found = nearest->found;
+    uint32_t at = nearest->count < nearest->k ? nearest->count++ : nearest->k - 1;
+    for (; at > 0 && (one.squared < found[at - 1].squared ||
+                      (one.squared == found[at - 1].squared && one.id < found[at - 1].id));
+         at--)
+        found[at] = found[at - 1];
+    found[at] = one;
+    if (nearest->count == nearest->k) {
+        nearest->squared = found[nearest->k - 1].squared;
+        nearest->id = found[nearest->k - 1].id;
+    }
+}
+
 INLINE void take_nearer(points_nearest *nearest, uint32_t slot, double squared)
 {
     uint32_t id = nearest->tree->ids[slot];
     if (squared > nearest->squared || id == COLLIDE_NO_TRIANGLE ||
         (squared == nearest->squared && id >= nearest->id))
         return;
+    if (nearest->k > 1) {
+        insert_nearer(nearest, (points_found){squared, slot, id});
+        return;
+    }
     nearest->squared = squared;
     nearest->slot = slot;
     nearest->id = id;
@@ -389,6 +409,147 @@ static points_place place(const points_nearest *nearest)
     return best;
 }
 
-const points_loops POINTS_SET = {cross, cross_line, offer, find, place};
+/* ---- solid angles ----------------------------------------------------------------------------- */
+
+/* Adds those of the group's dipoles that are far enough; returns a bit for each of the others. */
+INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
+{
+    double px = (double)angle->point[0], py = (double)angle->point[1], pz = (double)angle->point[2];
+    double turns[COLLIDE_WIDTH], errors[COLLIDE_WIDTH], radius = angle->radius;
+    uint32_t is_near[COLLIDE_WIDTH];
+#define ROW(name) rows[(size_t)(name)*COLLIDE_WIDTH + i]
+    LANES
+    {
+        double x = ROW(POINTS_DIPOLE_AT) - px, y = ROW(POINTS_DIPOLE_AT + 1) - py;
+        double z = ROW(POINTS_DIPOLE_AT + 2) - pz;
+        double square = x * x + y * y + z * z, distance = sqrt(square);
+        double own = ROW(POINTS_DIPOLE_RADIUS);
+        bool is_far = distance - radius > angle->reach * own;
+        double inverse = is_far ? 1.0 / distance : 0.0, cube = inverse * inverse * inverse;
+        double xx = ROW(POINTS_DIPOLE_MOMENT), yy = ROW(POINTS_DIPOLE_MOMENT + 1);
+        double zz = ROW(POINTS_DIPOLE_MOMENT + 2);
+        double along = x * ROW(POINTS_DIPOLE_NORMAL) + y * ROW(POINTS_DIPOLE_NORMAL + 1) +
+                       z * ROW(POINTS_DIPOLE_NORMAL + 2);
+        double squares =
+            x * x * xx + y * y * yy + z * z * zz + x * y * ROW(POINTS_DIPOLE_MOMENT + 3) +
+            y * z * ROW(POINTS_DIPOLE_MOMENT + 4) + z * x * ROW(POINTS_DIPOLE_MOMENT + 5);
+        double rest = is_far ? 1.0 / (distance - own) : 0.0;
+        double within = is_far ? 1.0 / (distance - own - radius) : 0.0;
+        turns[i] = cube * (along + (xx + yy + zz) - 3.0 * squares * inverse * inverse);
+        errors[i] = 3.0 * ROW(POINTS_DIPOLE_SQUARES) * rest * rest * rest * rest +
+                    2.0 * ROW(POINTS_DIPOLE_AREA) * radius * within * within * within;
+        is_near[i] = is_far ? 0 : 1;
+    }
+#undef ROW
+    const double all = 12.566370614359172; /* 4 pi */
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        angle->turns += turns[i] / all;
+        angle->error += errors[i] / all;
+    }
+    return lanes_bit(is_near, 0);
+}
+
+/* Whether a ball about the point is free of the leaf's triangles; adds what their turns vary by in it. */
+static bool leaf_varies(points_angle *angle, uint32_t leaf)
+{
+    const tml_tree *tree = angle->tree;
+    const double *rows =
+        tree->dipoles +
+        (size_t)POINTS_DIPOLE * COLLIDE_WIDTH * (tree->level_group[1] + leaf / COLLIDE_WIDTH) +
+        leaf % COLLIDE_WIDTH;
+    double square = 0.0;
+    for (uint32_t k = 0; k < 3; k++) {
+        double way = rows[(size_t)k * COLLIDE_WIDTH] - (double)angle->point[k];
+        square += way * way;
+    }
+    double within = sqrt(square) - rows[POINTS_DIPOLE_RADIUS * COLLIDE_WIDTH] - angle->radius;
+    angle->error += within > 0.0 ? rows[POINTS_DIPOLE_AREA * COLLIDE_WIDTH] * angle->radius /
+                                       (6.283185307179586 * within * within * within)
+                                 : (double)INFINITY;
+    return within > 0.0;
+}
+
+/* Adds a leaf's triangles. Half of a triangle's solid angle is that of the complex number length + volume i; where all of
+ * them are small, so is that of their product. */
+INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
+{
+    const tml_tree *tree = angle->tree;
+    const float *at = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
+    const double px = (double)angle->point[0], py = (double)angle->point[1];
+    const double pz = (double)angle->point[2], turn = 6.283185307179586;
+    double volumes[COLLIDE_WIDTH], lengths[COLLIDE_WIDTH];
+    uint32_t is_small[COLLIDE_WIDTH], used = lanes_used(tree, leaf);
+    enum { X, Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH, NEXT = 3 * COLLIDE_WIDTH };
+    if (angle->radius > 0.0 && !leaf_varies(angle, leaf))
+        return;
+    LANES
+    {
+        double ax = (double)at[X + i] - px, ay = (double)at[Y + i] - py;
+        double az = (double)at[Z + i] - pz;
+        double bx = (double)at[NEXT + X + i] - px, by = (double)at[NEXT + Y + i] - py;
+        double bz = (double)at[NEXT + Z + i] - pz;
+        double cx = (double)at[2 * NEXT + X + i] - px, cy = (double)at[2 * NEXT + Y + i] - py;
+        double cz = (double)at[2 * NEXT + Z + i] - pz;
+        double a = sqrt(ax * ax + ay * ay + az * az), b = sqrt(bx * bx + by * by + bz * bz);
+        double c = sqrt(cx * cx + cy * cy + cz * cz);
+        double ab = ax * bx + ay * by + az * bz, bc = bx * cx + by * cy + bz * cz;
+        double ca = cx * ax + cy * ay + cz * az;
+        double volume =
+            ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx);
+        double length = a * b * c + ab * c + bc * a + ca * b;
+        is_small[i] =
+            fabs(volume) < 0.19 * length ? 1 : 0; /* tan(pi / 16): eight are below pi / 2 */
+        volumes[i] = volume;
+        lengths[i] = length;
+    }
+    double real = 1.0, imaginary = 0.0;
+    bool are_small = (lanes_bit(is_small, 0) & used) == used;
+    for (; used; used &= used - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(used);
+        if (are_small) {
+            double tangent = volumes[i] / lengths[i], last = real;
+            real -= imaginary * tangent;
+            imaginary += last * tangent;
+        } else {
+            angle->turns += atan2(volumes[i], lengths[i]) / turn;
+        }
+    }
+    if (are_small)
+        angle->turns += atan2(imaginary, real) / turn;
+}
+
+static void turn(points_angle *angle)
+{
+    const tml_tree *tree = angle->tree;
+    uint32_t left[COLLIDE_LEVELS_MAX + 1], group[COLLIDE_LEVELS_MAX + 1], level = tree->levels;
+    const size_t size = (size_t)POINTS_DIPOLE * COLLIDE_WIDTH;
+    angle->turns = 0.0;
+    angle->error = 0x1p-40; /* for rounding */
+    if (level == 0)
+        return;
+    group[level] = 0;
+    left[level] = dipoles_turn(angle, tree->dipoles + size * tree->level_group[level]) & 1;
+    while (isfinite(angle->error)) {
+        if (!left[level]) {
+            if (level++ == tree->levels)
+                return;
+            continue;
+        }
+        uint32_t child = COLLIDE_WIDTH * group[level] + (uint32_t)__builtin_ctz(left[level]);
+        left[level] &= left[level] - 1;
+        if (level == 1) {
+            leaf_turn(angle, child);
+            continue;
+        }
+        level--;
+        group[level] = child;
+        uint32_t many = tree->level_count[level] - COLLIDE_WIDTH * child;
+        left[level] =
+            dipoles_turn(angle, tree->dipoles + size * (tree->level_group[level] + child)) &
+            (many < COLLIDE_WIDTH ? (1u << many) - 1 : 255);
+    }
+}
+
+const points_loops POINTS_SET = {cross, cross_line, offer, find, place, turn};
 
 #include "kernels/kernel_end.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collide/collide_internal.h"
+#include "collide/collide_points.h"
 #include "core/call.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -69,6 +69,8 @@ static void host_free(tml_context *tml, tml_tree *tree)
     tml_free(tml, tree->corners, 3 * ids_size(tree));
     tml_free(tml, tree->triangles, triangles_size(tree));
     tml_free(tml, tree->boxes, boxes_size(tree));
+    tml_free(tml, tree->dipoles, points_dipoles_size(tree));
+    tree->dipoles = NULL;
     tree->ids = tree->corners = NULL;
     tree->triangles = tree->boxes = NULL;
 }
@@ -238,6 +240,7 @@ static double mean_diagonal(tml_tree *tree, uint32_t level)
 void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices)
 {
     fit_job job = {.tree = tree, .vertices = vertices};
+    tree->has_edges = tree->has_dipoles = false;
     for (job.level = 1; job.level <= tree->levels; job.level++) {
         uint32_t count = tree->level_count[job.level];
         float *last = box_lane(tree, job.level, count - 1) - (count - 1) % COLLIDE_WIDTH;
@@ -692,8 +695,8 @@ static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_t
     tree->vertex_count = mesh.vertex_count;
     tree->triangle_count = mesh.triangle_count;
     bool is_there = desc->on_device && !tml->engine->is_host;
-    status = is_there ? build_on_device(tml, desc, &mesh, tree)
-                      : build_on_host(tml, desc, &mesh, tree);
+    status =
+        is_there ? build_on_device(tml, desc, &mesh, tree) : build_on_host(tml, desc, &mesh, tree);
     if (status == TML_OK)
         *out = tree;
     else
@@ -771,7 +774,6 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
         status = broken_leaf(tml, tree, &mesh, leaf);
     } else if (leaves) {
         collide_stream_destroy(tml, tree);
-        tree->has_edges = false;
         collide_tree_fit(tml, tree, memory);
     }
     tml_buffer_unmap(tml, vertices);

@@ -44,24 +44,61 @@ static double limit_of(const volume_job *job)
     return band * band;
 }
 
-/* Is a sample of the block within the band? Looks for a triangle within the band about the block's ball. */
-static bool is_near(const volume_job *job, const span blocks[3])
+/* The radius of a ball about the block. */
+static double ball_of(const volume_job *job, const span blocks[3], float center[3])
 {
-    float center[3];
     double radius = 0;
-    if (!(job->desc->band > 0))
-        return true;
     for (int k = 0; k < 3; k++) {
         float low = job->at[k][blocks[k].first], high = job->at[k][blocks[k].end - 1];
         center[k] = low / 2 + high / 2;
         double reach = fmax((double)high - (double)center[k], (double)center[k] - (double)low);
         radius += reach * reach;
     }
-    double limit = (sqrt(radius) + (double)job->desc->band) * (1 + 0x1p-20);
-    points_nearest nearest = {job->desc->tree, center, limit * limit, COLLIDE_NO_TRIANGLE,
-                              COLLIDE_NO_TRIANGLE};
+    return sqrt(radius) * (1 + 0x1p-40);
+}
+
+/* Is a sample of the block within the band? Looks for a triangle within the band about the block's ball. */
+static bool is_near(const volume_job *job, const span blocks[3])
+{
+    float center[3];
+    if (!(job->desc->band > 0))
+        return true;
+    double limit = (ball_of(job, blocks, center) + (double)job->desc->band) * (1 + 0x1p-20);
+    points_nearest nearest = points_none(job->desc->tree, center, limit * limit);
     job->loops->find(&nearest);
     return nearest.slot != COLLIDE_NO_TRIANGLE;
+}
+
+/* The block's sides by the solid angle: of the whole block at once, where its ball has one; else of its halves. */
+static void sides_by_angle(const volume_job *job, const span blocks[3])
+{
+    float center[3];
+    uint32_t longest = 0, lengths[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        lengths[k] = blocks[k].end - blocks[k].first;
+        longest = lengths[k] > lengths[longest] ? k : longest;
+    }
+    double radius = ball_of(job, blocks, center);
+    bool is_sure = false;
+    uint32_t side = TML_TREE_OUTSIDE;
+    if (lengths[longest] == 1) {
+        side = points_side_of(job->loops, job->desc->tree, job->desc->rule, center);
+        is_sure = true;
+    } else if (points_covers_half(job->loops, job->desc->tree, center, radius, &is_sure)) {
+        side = TML_TREE_INSIDE;
+    }
+    if (!is_sure) {
+        span halves[3] = {blocks[0], blocks[1], blocks[2]};
+        halves[longest].end = blocks[longest].first + lengths[longest] / 2;
+        sides_by_angle(job, halves);
+        halves[longest] = (span){halves[longest].end, blocks[longest].end};
+        sides_by_angle(job, halves);
+        return;
+    }
+    for (uint32_t z = blocks[2].first; z < blocks[2].end; z++)
+        for (uint32_t y = blocks[1].first; y < blocks[1].end; y++)
+            for (uint32_t x = blocks[0].first; x < blocks[0].end; x++)
+                memcpy(line_of(job, y, z) + x, &side, sizeof side);
 }
 
 static tml_tree_side side_at(const volume_job *job, const float *sample)
@@ -98,8 +135,7 @@ static void block_run(const volume_job *job, const span blocks[3])
                 uint32_t x = ((z ^ j) & 1) ? blocks[0].end - 1 - i : blocks[0].first + i;
                 const float point[3] = {job->at[0][x], job->at[1][y], job->at[2][z]};
                 uint32_t last = nearest.slot;
-                nearest = (points_nearest){job->desc->tree, point, limit_of(job),
-                                           COLLIDE_NO_TRIANGLE, COLLIDE_NO_TRIANGLE};
+                nearest = points_none(job->desc->tree, point, limit_of(job));
                 if (is_looked_up) {
                     if (last != COLLIDE_NO_TRIANGLE)
                         job->loops->offer(&nearest, last);
@@ -117,7 +153,8 @@ static void tile_task(void *argument, uint32_t task)
     span blocks[3] = {{0, 0},
                       block_of((uint32_t)(tile % job->tiles_wide), job->dims[1]),
                       block_of((uint32_t)(tile / job->tiles_wide), job->dims[2])};
-    for (uint32_t z = blocks[2].first; z < blocks[2].end && job->desc->is_signed; z++)
+    bool by_angle = job->desc->rule == TML_TREE_RULE_SOLID_ANGLE;
+    for (uint32_t z = blocks[2].first; z < blocks[2].end && job->desc->is_signed && !by_angle; z++)
         for (uint32_t y = blocks[1].first; y < blocks[1].end; y++) {
             points_line line = {.tree = job->desc->tree,
                                 .x = job->at[0],
@@ -130,6 +167,8 @@ static void tile_task(void *argument, uint32_t task)
         }
     for (uint32_t first = 0; first * BLOCK < job->dims[0]; first++) {
         blocks[0] = block_of(first, job->dims[0]);
+        if (job->desc->is_signed && by_angle)
+            sides_by_angle(job, blocks);
         block_run(job, blocks);
     }
 }
@@ -205,7 +244,7 @@ static tml_status check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc
     if (status == TML_OK)
         status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
     if (status == TML_OK && desc->is_signed)
-        status = points_check_closed(tml, call, desc->tree, desc->rule);
+        status = points_prepare_rule(tml, call, desc->tree, desc->rule);
     return status;
 }
 

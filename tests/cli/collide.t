@@ -312,6 +312,13 @@ $ trommel collide solid.obj solid.obj --scale 0.5 --find inside --inside winding
   "outputs": []
 }
 $ trommel collide solid.obj solid.obj --translate 9,0,0 --find inside --fail-if contact -q
+$ trommel collide a.obj points.xyz --find inside --inside solid-angle
+a.obj and points.xyz
+  A          3 vertices, 1 triangle, OBJ
+  B          3 points, XYZ
+  points     0 inside, 0 on the surface, 3 outside
+  time       # s: ...
+  memory     peak #
 $ trommel collide a.obj points.xyz --find inside
-trommel: collide: a.obj: the mesh is not closed: triangle 0 has an edge, from (4, 0, 0) to (0, 4, 0), that belongs to an odd number of triangles; close the mesh
+trommel: collide: a.obj: the mesh is not closed: triangle 0 has an edge, from (4, 0, 0) to (0, 4, 0), that belongs to an odd number of triangles; close the mesh, or ask by --inside solid-angle
 [1]

@@ -68,9 +68,16 @@ solid.obj
   memory     peak #
   output     solid.npy, 5.3 KiB
 $ trommel distance open.obj -o none.nrrd
-trommel: distance: open.obj: the mesh is not closed: triangle 1 has an edge, from (4, 0, 0) to (0, 4, 0), that belongs to an odd number of triangles; close the mesh, or give --unsigned
+trommel: distance: open.obj: the mesh is not closed: triangle 1 has an edge, from (4, 0, 0) to (0, 4, 0), that belongs to an odd number of triangles; close the mesh, or ask by --inside solid-angle, or give --unsigned
 [1]
 $ trommel distance open.obj --unsigned -o open.nrrd -q
+$ trommel distance open.obj --cell 0.5 --margin 1 --inside solid-angle -o open.npy
+open.obj
+  mesh       4 vertices, 3 triangles, OBJ
+  samples    11 x 11 x 11, 0.5 apart, 55 inside
+  time       # s: ...
+  memory     peak #
+  output     open.npy, 5.3 KiB
 $ trommel distance open.obj --unsigned --inside winding -o none.nrrd
 trommel: distance: --inside and --unsigned exclude each other; leave one of them out
 Try 'trommel distance --help'.
@@ -100,9 +107,10 @@ Usage: trommel distance [OPTION...] MESH
 
 Makes a volume of the signed distances to a mesh.
 
-MESH (OBJ, PLY, STL, OFF, glTF, VTP) must be closed, unless --unsigned is given.
-Samples inside are negative, exactly those inside. 'trommel surface --iso 0 --flip'
-makes a mesh of the volume again, and another isovalue a thicker or thinner one.
+MESH (OBJ, PLY, STL, OFF, glTF, VTP) must be closed, unless --inside solid-angle or
+--unsigned is given. Samples inside are negative, exactly those inside. 'trommel
+surface --iso 0 --flip' makes a mesh of the volume again, and another isovalue a
+thicker or thinner one.
 
 Samples:
       --cell L              distance of neighbouring samples, in the mesh's units
@@ -115,11 +123,13 @@ Distances:
       --band N              exact up to this many cells from the mesh, and that much
                             beyond, with the sign; faster; 0: exact everywhere (0 to
                             1000000; default: 0)
-      --inside even-odd|winding
+      --inside even-odd|winding|solid-angle
                             negative where a ray crosses the mesh an odd number of
                             times; or where the mesh winds about the sample, as it
-                            does in each of several parts that overlap (not with
-                            --unsigned; default: even-odd)
+                            does in each of several parts that overlap; or, of a
+                            mesh that may be open, where it covers half of all
+                            directions or more (not with --unsigned; default:
+                            even-odd)
       --unsigned            positive inside, too: the mesh may then be open (not
                             with --inside)
       --skip-broken         leave out triangles with coordinates that are too large,
@@ -163,3 +173,4 @@ Examples:
   trommel distance part.stl --cell 0.5 -o part.nrrd
   trommel surface part.nrrd --iso 2 --flip -o thicker.ply
   trommel distance part.stl --resolution 512 --band 3 -o narrow.nrrd
+  trommel distance scan.ply --inside solid-angle -o scan.nrrd

@@ -389,11 +389,12 @@ What to find:
                             and not which; distance: the smallest distance of A and
                             B instead, and where it is; inside: which of B's
                             vertices, or of points, lie in A (default: pairs)
-      --inside even-odd|winding
+      --inside even-odd|winding|solid-angle
                             where a ray crosses A an odd number of times; or where A
                             winds about the point, as it does in each of several
-                            parts that overlap (needs --find inside; default:
-                            even-odd)
+                            parts that overlap; or, of an A that may be open, where
+                            it covers half of all directions or more (needs --find
+                            inside; default: even-odd)
       --self                which triangles of A meet each other; neighbours only
                             where they meet elsewhere, too (not with --find
                             distance, --find inside, --pose, --translate, --rotate,
