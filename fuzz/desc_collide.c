@@ -120,20 +120,21 @@ static void nearest_once(tml_tree *tree)
 {
     uint64_t count = below(20);
     uint8_t sides[32];
-    uint32_t triangles[32];
+    uint32_t triangles[3 * 32];
     tml_tree_info info;
     tml_tree_describe(tree, &info);
     tml_tree_nearest_desc desc = {
         .tree = tree,
         .points = make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
         .rule = (tml_tree_rule)mostly(below(3)),
-        .k = take_bool() ? 0 : (uint32_t)mostly(below(4)),
+        .k = (uint32_t)mostly(below(4)),
         .is_signed = take_bool(),
         .sides = as_out(make(TML_U8, mostly(count), CONTENTS_ANY, 0))};
+    uint64_t each = desc.k && desc.k < 4 ? desc.k : 1;
     if (take_bool())
-        desc.triangles = as_out(make(TML_U32, mostly(count), CONTENTS_ANY, 0));
+        desc.triangles = as_out(make(TML_U32, mostly(each * count), CONTENTS_ANY, 0));
     if (take_bool())
-        desc.distances = as_out(make(TML_F32, mostly(count), CONTENTS_ANY, 0));
+        desc.distances = as_out(make(TML_F32, mostly(each * count), CONTENTS_ANY, 0));
     if (take_bool())
         desc.sides = (tml_buffer){0, 0};
     desc.length.count = seldom() ? wild() : 0;
@@ -146,8 +147,8 @@ static void nearest_once(tml_tree *tree)
         for (uint64_t i = 0; i < length; i++)
             DEMAND(sides[i] <= TML_TREE_ON);
     if (!tml_buffer_is_none(desc.triangles) &&
-        CALL(tml_buffer_read_range, tml, desc.triangles, 0, count, triangles))
-        for (uint64_t i = 0; i < length; i++)
+        CALL(tml_buffer_read_range, tml, desc.triangles, 0, each * count, triangles))
+        for (uint64_t i = 0; i < each * length; i++)
             DEMAND(triangles[i] < info.triangle_count || triangles[i] == UINT32_MAX);
 }
 

@@ -333,7 +333,7 @@ typedef struct tml_tree_nearest_desc {
  *           times its longest edge by its height. Of triangles at one distance, as computed, the one of the least number
  *           comes first, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
  *           nothing (a tree of less than k triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
- * Sides alone, of 1024 points or more, are told on the device by Vulkan and OpenGL ES 3, of meshes with coordinates within
+ * Sides alone by the first two rules, of 1024 points or more, are told on the device by Vulkan and OpenGL ES 3, of meshes within
  * 2^30 and, but for 0, not below 2^-100: a thread follows each point's ray, and the points that floats are unsure of are
  * settled on the host; that takes 20 bytes a point of the device's memory meanwhile. Points that lie near each other in
  * the stream are faster there. All else is done on the host, by threads and SIMD, whatever the engine. The call waits,
