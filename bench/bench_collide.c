@@ -1,8 +1,6 @@
 /* Benchmarked collisions. */
 #include "bench_collide.h"
 
-#include "bench_meshes.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@ typedef struct collide_case {
     tml_collide_desc desc; /* a NULL: build, or refit the tree if there is one */
     enum { ON_HOST, BUILT_THERE, REFITTED_THERE } where;
     tml_tree_nearest_desc points; /* or none */
+    tml_tree_cast_desc rays;      /* or none */
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -25,6 +24,8 @@ typedef struct collide_case {
 static bool run_case(void *user)
 {
     collide_case *job = user;
+    if (job->rays.tree)
+        return tml_tree_cast(job->tml, &job->rays) == TML_OK && tml_sync(job->tml) == TML_OK;
     if (job->points.tree)
         return tml_tree_nearest(job->tml, &job->points) == TML_OK;
     if (job->desc.a) {
@@ -75,6 +76,38 @@ static tml_status check_case(const collide_case *job)
                : tml_error(job->tml, TML_ERROR_INTERNAL, "the two descents find different pairs");
 }
 
+/* Are the hits those of the host, which alone tells weights? */
+static tml_status check_rays(const collide_case *job)
+{
+    tml_tree_cast_desc desc = job->rays;
+    size_t count = (size_t)desc.length.count;
+    tml_status status = TML_OK;
+    uint32_t *hits[4] = {NULL};
+    for (int i = 0; i < 4; i++) {
+        hits[i] = malloc(count * sizeof **hits);
+        if (!hits[i])
+            status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu hits", count);
+    }
+    if (status == TML_OK)
+        status = tml_buffer_create(
+            job->tml, &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2), .count = desc.length.count},
+            &desc.barycentrics);
+    for (int i = 0; i < 2 && status == TML_OK; i++) {
+        status = tml_tree_cast(job->tml, i ? &job->rays : &desc);
+        if (status == TML_OK)
+            status = tml_buffer_read(job->tml, desc.triangles, hits[2 * i]);
+        if (status == TML_OK)
+            status = tml_buffer_read(job->tml, desc.t, hits[2 * i + 1]);
+    }
+    for (int i = 0; i < 2 && status == TML_OK; i++)
+        if (memcmp(hits[i], hits[2 + i], count * sizeof **hits) != 0)
+            status = tml_error(job->tml, TML_ERROR_INTERNAL, "the host finds other hits");
+    for (int i = 0; i < 4; i++)
+        free(hits[i]);
+    tml_buffer_destroy(job->tml, desc.barycentrics);
+    return status;
+}
+
 static void time_case(collide_case *job, const char *name, uint32_t poses, tml_status *status)
 {
     bench_job timed = {.name = name, .run = run_case, .user = job};
@@ -82,6 +115,8 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, tml_s
         return;
     if (*status == TML_OK && job->desc.a)
         *status = check_case(job);
+    if (*status == TML_OK && job->rays.tree && job->rays.want == TML_CAST_NEAREST)
+        *status = check_rays(job);
     if (*status != TML_OK)
         return;
     if (!bench_run(&timed, 1, job->pace)) {
@@ -89,8 +124,11 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, tml_s
         return;
     }
     job->take(job->take_user,
-              &(bench_collide_row){
-                  .name = name, .poses = poses, .pairs = job->pairs, .time = timed.time});
+              &(bench_collide_row){.name = name,
+                                   .poses = poses,
+                                   .pairs = job->pairs,
+                                   .rays = job->rays.tree ? job->rays.length.count : 0,
+                                   .time = timed.time});
 }
 
 /* Buffers on the device, or over the mesh where it is. */
@@ -171,6 +209,52 @@ static tml_status time_points(const collide_case *host, tml_tree *tree)
     return status;
 }
 
+/* What rays hit first, and whether they hit anything. */
+static tml_status time_rays(const collide_case *host, const bench_mesh *mesh, uint64_t count)
+{
+    collide_case job = *host;
+    tml_tree_desc desc = {.skip_broken = false};
+    tml_tree *tree = NULL;
+    char name[48];
+    float *rays = malloc((size_t)count * 6 * sizeof *rays);
+    if (!rays)
+        return tml_error(job.tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu rays",
+                         (unsigned long long)count);
+    bench_rays(mesh, count, rays, rays + 3 * count);
+    tml_buffer *const buffers[] = {&job.rays.origins, &job.rays.directions, &job.rays.triangles,
+                                   &job.rays.t, &job.rays.hits};
+    const tml_type types[] = {TML_VEC(TML_F32, 3), TML_VEC(TML_F32, 3), TML_U32, TML_F32, TML_U8};
+    tml_status status = upload(job.tml, mesh, &desc);
+    if (status == TML_OK)
+        status = tml_tree_create(job.tml, &desc, &tree);
+    for (uint32_t i = 0; i < 5 && status == TML_OK; i++)
+        status = tml_buffer_create(job.tml,
+                                   &(tml_buffer_desc){.type = types[i],
+                                                      .count = count,
+                                                      .data = i < 2 ? rays + 3 * count * i : NULL},
+                                   buffers[i]);
+    free(rays);
+    job.rays.tree = tree;
+    job.rays.length = tml_length_of(count);
+    snprintf(name, sizeof name, "%llu rays, nearest hit", (unsigned long long)count);
+    tml_buffer triangles = job.rays.triangles, t = job.rays.t, hits = job.rays.hits;
+    job.rays.hits = (tml_buffer){0, 0};
+    time_case(&job, name, 0, &status);
+    snprintf(name, sizeof name, "%llu rays, any hit", (unsigned long long)count);
+    job.rays.want = TML_CAST_ANY;
+    job.rays.triangles = job.rays.t = (tml_buffer){0, 0};
+    job.rays.hits = hits;
+    time_case(&job, name, 0, &status);
+    job.rays.triangles = triangles;
+    job.rays.t = t;
+    for (uint32_t i = 0; i < 5; i++)
+        tml_buffer_destroy(job.tml, *buffers[i]);
+    tml_tree_destroy(job.tml, tree);
+    tml_buffer_destroy(job.tml, desc.vertices);
+    tml_buffer_destroy(job.tml, desc.indices);
+    return status;
+}
+
 /* A torus of a 64th of the triangles. */
 static tml_status coarse_tree(tml_context *tml, uint32_t across, tml_tree **out)
 {
@@ -242,6 +326,8 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
         status = time_there(&job, &mesh);
     if (status == TML_OK)
         status = time_points(&job, a);
+    if (status == TML_OK)
+        status = time_rays(&job, what->target ? what->target : &mesh, what->rays);
     for (int scene = 0; scene < BENCH_SCENES; scene++) {
         job.desc = (tml_collide_desc){
             .a = a, .b = b, .poses = one[scene], .pose_count = 1, .method = what->method};

@@ -2,6 +2,7 @@
 #ifndef BENCH_COLLIDE_H
 #define BENCH_COLLIDE_H
 
+#include "bench_meshes.h"
 #include "bench_run.h"
 
 #include <trommel/trommel.h>
@@ -16,6 +17,7 @@ typedef struct bench_collide_row {
     const char *name; /* "linked tori" */
     uint32_t poses;   /* 0: no query */
     uint64_t pairs;
+    uint64_t rays; /* 0: none */
     bench_time time;
 } bench_collide_row;
 
@@ -23,6 +25,8 @@ typedef struct bench_collide_desc {
     uint64_t triangles; /* of each torus, about */
     uint32_t poses;     /* of the rows of many poses */
     tml_collide_method method;
+    uint64_t rays;
+    const bench_mesh *target; /* of rays; NULL: the torus */
 } bench_collide_desc;
 
 /* Builds, refits and asks, on any engine, after both descents were seen to give the same pairs. take is given

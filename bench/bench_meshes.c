@@ -41,6 +41,43 @@ void bench_mesh_free(bench_mesh *mesh)
     *mesh = (bench_mesh){0};
 }
 
+static double random_unit(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+void bench_rays(const bench_mesh *mesh, uint64_t count, float *origins, float *directions)
+{
+    double low[3], high[3], radius = 0;
+    uint64_t state = 1;
+    for (uint32_t k = 0; k < 3; k++) {
+        low[k] = INFINITY, high[k] = -INFINITY;
+        for (uint64_t i = 0; i < mesh->vertex_count; i++) {
+            low[k] = fmin(low[k], (double)mesh->vertices[3 * i + k]);
+            high[k] = fmax(high[k], (double)mesh->vertices[3 * i + k]);
+        }
+        radius += (high[k] - low[k]) * (high[k] - low[k]) / 4;
+    }
+    radius = sqrt(radius);
+    for (uint64_t i = 0; i < count; i++) {
+        double at[3], length;
+        do {
+            length = 0;
+            for (int k = 0; k < 3; k++) {
+                at[k] = 2 * random_unit(&state) - 1;
+                length += at[k] * at[k];
+            }
+        } while (length > 1 || length < 0.01);
+        for (int k = 0; k < 3; k++) {
+            double from = (low[k] + high[k]) / 2 + radius * at[k] / sqrt(length);
+            double to = low[k] + (high[k] - low[k]) * random_unit(&state);
+            origins[3 * i + (uint64_t)k] = (float)from;
+            directions[3 * i + (uint64_t)k] = (float)(to - from);
+        }
+    }
+}
+
 const char *bench_scene_name(bench_scene scene)
 {
     static const char *const names[BENCH_SCENES] = {"linked tori", "coincident tori", "tori apart"};

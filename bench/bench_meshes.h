@@ -21,6 +21,9 @@ typedef struct bench_mesh {
 bool bench_torus(double thickness, uint32_t around, uint32_t across, bench_mesh *out);
 void bench_mesh_free(bench_mesh *mesh);
 
+/* Rays in no order, from random points of a sphere about the mesh to random points of its box: count x 3 each. */
+void bench_rays(const bench_mesh *mesh, uint64_t count, float *origins, float *directions);
+
 /* A rotation by angle about an axis, then a move, as tml_collide wants it. */
 void bench_pose(float pose[12], const double axis[3], double angle, const double move[3]);
 

@@ -5,13 +5,17 @@
 #include "bench_subdivide.h"
 
 #include <math.h>
+#include <string.h>
+
+#include <trommel/io.h>
 
 /* ---- collide --------------------------------------------------------------------------------- */
 
 typedef struct collide_args {
     bench_args bench;
-    uint64_t triangles, poses;
+    uint64_t triangles, poses, rays;
     uint32_t method;
+    const char *mesh;
 } collide_args;
 
 static const opt collide_options[] = {
@@ -22,6 +26,11 @@ static const opt collide_options[] = {
     {OPT_COUNT, "poses", .brief = "", .argument = "N", .most = 10000000, .fallback = "0",
      .offset = offsetof(collide_args, poses),
      .help = "of the last rows, of which half touch; 0: 400 on the CPU and 10,000 on a GPU"},
+    {OPT_COUNT, "rays", .brief = "", .argument = "N", .least = 1, .most = 1 << 27,
+     .fallback = "1048576", .offset = offsetof(collide_args, rays),
+     .help = "from a sphere about the mesh into its box"},
+    {OPT_INPUT, "mesh", .brief = "", .argument = "FILE", .offset = offsetof(collide_args, mesh),
+     .help = "what they are cast at, in the place of a torus"},
     {OPT_CHOICE, "method", .brief = "", .choices = "auto|depth_first|breadth_first",
      .fallback = "auto", .offset = offsetof(collide_args, method),
      .help = "of following pairs of boxes: on the host, or as a stream on the device"},
@@ -34,6 +43,7 @@ static const bench_column collide_columns[] = {
     BENCH_COLUMN("poses", NULL, 0),
     BENCH_COLUMN("pose_s", "ms a pose", 1e3),
     BENCH_COLUMN("pairs", "pairs", 0),
+    BENCH_COLUMN("rays_per_second", "M rays/s", 1e-6),
     {0},
 };
 
@@ -44,7 +54,8 @@ static void take_collide(void *user, const bench_collide_row *row)
     bench_row(user, row->name, TML_OK,
               (const double[]){row->time.min_s, median, row->time.runs, row->poses,
                                is_query ? median / row->poses : NAN,
-                               is_query ? (double)row->pairs : NAN});
+                               is_query ? (double)row->pairs : NAN,
+                               row->rays ? (double)row->rays / median : NAN});
 }
 
 static int run_collide(void *user, char **operands, uint32_t operand_count)
@@ -59,10 +70,26 @@ static int run_collide(void *user, char **operands, uint32_t operand_count)
     uint32_t usual = device.engine == TML_ENGINE_CPU ? 400 : 10000;
     uint32_t poses = args->poses ? (uint32_t)args->poses : usual;
     bench_title(&session, "two tori of about %llu triangles", (unsigned long long)args->triangles);
-    tml_status status =
-        bench_collide(session.tml,
-                      &(bench_collide_desc){args->triangles, poses, (tml_collide_method)args->method},
-                      &session.pace, take_collide, &session);
+    tml_mesh_file file;
+    bench_mesh target = {.vertices = NULL};
+    tml_status status = TML_OK;
+    memset(&file, 0, sizeof file);
+    if (args->mesh)
+        status = tml_mesh_load(session.tml, args->mesh, NULL, &file);
+    if (status == TML_OK && args->mesh && (!file.mesh.indices || file.mesh.indices64))
+        status = tml_error(session.tml, TML_ERROR_UNSUPPORTED, "%s: needs indices of 32 bits",
+                           args->mesh);
+    if (status == TML_OK && args->mesh)
+        target = (bench_mesh){(float *)(uintptr_t)file.mesh.positions,
+                              (uint32_t *)(uintptr_t)file.mesh.indices,
+                              (uint32_t)file.mesh.vertex_count, (uint32_t)file.mesh.triangle_count};
+    if (status == TML_OK)
+        status = bench_collide(session.tml,
+                               &(bench_collide_desc){args->triangles, poses,
+                                                     (tml_collide_method)args->method, args->rays,
+                                                     args->mesh ? &target : NULL},
+                               &session.pace, take_collide, &session);
+    tml_mesh_file_free(session.tml, &file);
     bench_fail(&session, status);
     return bench_close(&session);
 }

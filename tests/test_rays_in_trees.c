@@ -3,6 +3,7 @@
  * 2^46 before, so that no ray meets an edge or a corner. */
 #include <trommel/trommel.h>
 
+#include "collide/collide_cast.h"
 #include "core/simd.h"
 #include "test.h"
 
@@ -145,11 +146,13 @@ static hits reference(const mesh *m, const ray *rays, uint32_t count)
 
 static const tml_type vec2_type = TML_VEC(TML_F32, 2);
 
+/* NULL: there is no such device. */
 static tml_context *open_engine(tml_engine_kind engine, uint32_t threads)
 {
     tml_context *tml = NULL;
-    CHECK(tml_open(&(tml_open_desc){.engine = engine, .threads = threads}, &tml) == TML_OK);
-    return tml;
+    tml_status status = tml_open(&(tml_open_desc){.engine = engine, .threads = threads}, &tml);
+    CHECK(status == TML_OK || engine != TML_ENGINE_CPU);
+    return status == TML_OK ? tml : NULL;
 }
 
 /* Buffers of rays: from, way, limits. The directions' power of two is way_exponent. */
@@ -276,15 +279,18 @@ static void check_on(tml_context *tml, const mesh *m, const ray *rays, uint32_t 
     if (sizeof(wide) < 16)                                                                         \
     SKIP("no integers of 128 bits")
 
-/* On one thread and three, with each level of SIMD, and as large and as small as floats go. */
+/* On one thread and three, with each level of SIMD, on each engine, and as large and as small as floats go. */
 static void check_rays(const mesh *m, const ray *rays, uint32_t count)
 {
-    static const int exponents[8][2] = {{-3, -3},     {0, 40}, {70, 70},  {-60, -100},
-                                        {-149, -149}, {40, 0}, {90, 120}, {-40, -100}};
+    static const int exponents[][2] = {
+        {-3, -3},    {0, 40},  {70, 70},  {-60, -100}, {-149, -149}, {40, 0},    {90, 120},
+        {-40, -100}, {-3, -3}, {22, -39}, {-90, -38},  {-20, 0},     {-110, -60}};
     hits expected = reference(m, rays, count);
     CHECK(expected.first[count] > 0);
-    for (int i = 0; i < 8; i++) {
-        tml_context *tml = open_engine(TML_ENGINE_CPU, i % 2 ? 3 : 1);
+    for (int i = 0; i < (int)(sizeof exponents / sizeof *exponents); i++) {
+        tml_context *tml = open_engine(i < 8 ? TML_ENGINE_CPU : TML_ENGINE_VULKAN, i % 2 ? 3 : 1);
+        if (!tml)
+            continue;
         tml_simd_force(i % 4 < 2 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
         check_on(tml, m, rays, count, exponents[i][0], exponents[i][1], &expected);
         tml_simd_force(TML_SIMD_LEVELS);
@@ -413,7 +419,7 @@ TEST(lines_leave_closed_meshes)
 }
 
 /* What is not a ray, trees of no triangle and of one, and triangles without area. */
-TEST(what_hits_nothing)
+static void check_what_hits_nothing(tml_engine_kind engine)
 {
     static const float rays[][8] = {{NAN, 0, -1, 0, 0, 1, 0, 9},
                                     {0, 0, -1, 0, INFINITY, 1, 0, 9},
@@ -436,14 +442,16 @@ TEST(what_hits_nothing)
                                     {0, 0, -1, 0, 0, 3e38f, 0, 1},
                                     {0, 0, 0, 0, 0, 1, 0, 0},
                                     {0, 0, -3e38f, 0, 0, 3e38f, 0, INFINITY}};
-    enum { COUNT = sizeof rays / sizeof *rays, MISSES = 15 };
-    float from[3 * COUNT], way[3 * COUNT], limits[2 * COUNT];
+    enum { KINDS = sizeof rays / sizeof *rays, MISSES = 15, COUNT = 100 * KINDS };
+    static float from[3 * COUNT], way[3 * COUNT], limits[2 * COUNT];
     for (int i = 0; i < COUNT; i++) {
-        memcpy(from + 3 * i, rays[i], 12);
-        memcpy(way + 3 * i, rays[i] + 3, 12);
-        memcpy(limits + 2 * i, rays[i] + 6, 8);
+        memcpy(from + 3 * i, rays[i % KINDS], 12);
+        memcpy(way + 3 * i, rays[i % KINDS] + 3, 12);
+        memcpy(limits + 2 * i, rays[i % KINDS] + 6, 8);
     }
-    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    tml_context *tml = open_engine(engine, 1);
+    if (!tml)
+        SKIP("no such device here");
     for (int kind = 0; kind < 3; kind++) {
         mesh m = {0};
         point p[] = {{{-4, -4, 0}}, {{8, -4, 0}}, {{-4, 8, 0}}};
@@ -458,8 +466,15 @@ TEST(what_hits_nothing)
         CHECK_OK(tml, tml_tree_cast(tml, &desc));
         uint8_t *is_hit = read_and_free(tml, desc.hits);
         float *weights = read_and_free(tml, desc.barycentrics);
+        desc.barycentrics = (tml_buffer){0, 0};
+        desc.hits = buffer(tml, TML_U8, COUNT, NULL);
+        CHECK_OK(tml, tml_tree_cast(tml, &desc)); /* on the device, if there is one */
+        CHECK(engine == TML_ENGINE_CPU || !kind || desc.tree->rays);
+        uint8_t *again = read_and_free(tml, desc.hits);
+        CHECK(memcmp(is_hit, again, COUNT) == 0);
+        free(again);
         for (int i = 0; i < COUNT; i++) {
-            CHECK_EQ_U64(is_hit[i], kind == 2 && i >= MISSES);
+            CHECK_EQ_U64(is_hit[i], kind == 2 && i % KINDS >= MISSES);
             if (is_hit[i])
                 CHECK(weights[2 * i] == (float)(1 / 3.0) && weights[2 * i + 1] == weights[2 * i]);
             else
@@ -474,11 +489,23 @@ TEST(what_hits_nothing)
     tml_close(tml);
 }
 
+TEST(what_hits_nothing)
+{
+    check_what_hits_nothing(TML_ENGINE_CPU);
+}
+
+TEST(what_hits_nothing_on_vulkan)
+{
+    check_what_hits_nothing(TML_ENGINE_VULKAN);
+}
+
 /* Counts at the seams of tasks, a length on the device, and what lies after it. */
-TEST(lengths)
+static void check_lengths(tml_engine_kind engine)
 {
     enum { COUNT = 4100 };
-    tml_context *tml = open_engine(TML_ENGINE_CPU, 2);
+    tml_context *tml = open_engine(engine, 2);
+    if (!tml)
+        SKIP("no such device here");
     mesh m = {0};
     add_box(&m, 2, 1, false);
     tml_tree *tree = tree_of(tml, &m, 0);
@@ -516,11 +543,23 @@ TEST(lengths)
     free(m.corners);
 }
 
+TEST(lengths)
+{
+    check_lengths(TML_ENGINE_CPU);
+}
+
+TEST(lengths_on_vulkan)
+{
+    check_lengths(TML_ENGINE_VULKAN);
+}
+
 /* Rays through poses hit what rays hit that were moved before. */
-TEST(poses)
+static void check_poses(tml_engine_kind engine)
 {
     enum { COUNT = 3000, POSES = 3 };
-    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    tml_context *tml = open_engine(engine, 1);
+    if (!tml)
+        SKIP("no such device here");
     mesh m = {0};
     add_box(&m, 64, 6, true);
     tml_tree *tree = tree_of(tml, &m, 0);
@@ -574,6 +613,92 @@ TEST(poses)
     free(m.corners);
 }
 
+TEST(poses)
+{
+    check_poses(TML_ENGINE_CPU);
+}
+
+TEST(poses_on_vulkan)
+{
+    check_poses(TML_ENGINE_VULKAN);
+}
+
+/* A tree that was built on the device, fitted to other vertices there, and fitted on the host: the device's hits of each
+ * are the host's, with weights, which the host alone tells. */
+static void check_same(tml_context *tml, tml_tree_cast_desc desc, uint32_t count)
+{
+    uint64_t wrong = 0, found = 0;
+    uint32_t unsure[2];
+    desc.length = tml_length_of(count);
+    desc.triangles = buffer(tml, TML_U32, count, NULL);
+    desc.t = buffer(tml, TML_F32, count, NULL);
+    CHECK_OK(tml, tml_tree_cast(tml, &desc));
+    CHECK(desc.tree->rays != NULL);
+    CHECK_OK(tml, rays_unsure(tml, desc.tree, unsure));
+    printf("    of %u rays floats are unsure of %u, doubles of %u\n", count, unsure[0], unsure[1]);
+    uint32_t *triangles = read_and_free(tml, desc.triangles);
+    float *t = read_and_free(tml, desc.t);
+    desc.triangles = buffer(tml, TML_U32, count, NULL);
+    desc.t = buffer(tml, TML_F32, count, NULL);
+    desc.barycentrics = buffer(tml, vec2_type, count, NULL);
+    CHECK_OK(tml, tml_tree_cast(tml, &desc));
+    tml_buffer_destroy(tml, desc.barycentrics);
+    uint32_t *on_host = read_and_free(tml, desc.triangles);
+    float *t_on_host = read_and_free(tml, desc.t);
+    for (uint32_t i = 0; i < count; i++) {
+        wrong += triangles[i] != on_host[i] || memcmp(&t[i], &t_on_host[i], sizeof *t) != 0;
+        found += triangles[i] != UINT32_MAX;
+    }
+    CHECK_EQ_U64(wrong, 0);
+    CHECK(found > count / 4);
+    free(triangles);
+    free(t);
+    free(on_host);
+    free(t_on_host);
+}
+
+TEST(trees_that_change_on_the_device)
+{
+    enum { COUNT = 50000 };
+    tml_context *tml = open_engine(TML_ENGINE_VULKAN, 1);
+    if (!tml)
+        SKIP("no such device here");
+    mesh m = {0};
+    add_box(&m, 1 << 20, 40, true);
+    float *corners = floats_of(m.corners, 3 * m.count, -20);
+    tml_tree_desc mesh_desc = {.vertices = buffer(tml, vec3_type, 3 * m.count, corners),
+                               .on_device = true};
+    tml_tree_cast_desc desc = {.tree = NULL};
+    CHECK_OK(tml, tml_tree_create(tml, &mesh_desc, &desc.tree));
+    float *from = malloc((size_t)6 * COUNT * sizeof *from), *way = from + 3 * COUNT;
+    for (uint32_t i = 0; i < 3 * COUNT; i++) {
+        from[i] = (float)random_in(-2000, 2000) / 1000.0f;
+        way[i] = (float)random_in(-1000, 1000) / 1000.0f - from[i] * (i / 3 % 2 ? 1.0f : 0.0f);
+    }
+    desc.origins = buffer(tml, vec3_type, COUNT, from);
+    desc.directions = buffer(tml, vec3_type, COUNT, way);
+    check_same(tml, desc, COUNT);
+    for (uint32_t i = 0; i < 9 * m.count; i++)
+        corners[i] *= i % 3 ? 0.875f : 1.25f;
+    CHECK_OK(tml, tml_buffer_write(tml, mesh_desc.vertices, 0, 3 * m.count, corners));
+    CHECK_OK(tml, tml_tree_refit_enqueue(tml, desc.tree, mesh_desc.vertices));
+    check_same(tml, desc, COUNT);
+    for (uint32_t i = 0; i < 9 * m.count; i++)
+        corners[i] *= 0.75f;
+    CHECK_OK(tml, tml_buffer_write(tml, mesh_desc.vertices, 0, 3 * m.count, corners));
+    CHECK_OK(tml, tml_tree_refit(tml, desc.tree, mesh_desc.vertices));
+    check_same(tml, desc, COUNT);
+    CHECK_OK(tml, tml_tree_build_enqueue(tml, desc.tree, mesh_desc.vertices));
+    check_same(tml, desc, COUNT / 2);
+    free_rays(tml, &desc);
+    tml_buffer_destroy(tml, mesh_desc.vertices);
+    tml_tree_destroy(tml, desc.tree);
+    tml_close(tml);
+    free(m.corners);
+    free(corners);
+    free(from);
+}
+
 TEST(what_is_refused)
 {
     tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
@@ -611,12 +736,13 @@ TEST(what_is_refused)
     free(m.corners);
 }
 
-static void check_engine(tml_engine_kind engine)
+/* OpenGL has the host's. */
+TEST(opengl)
 {
     enum { COUNT = 3000 };
-    tml_context *tml = NULL;
     SKIP_IF_NARROW();
-    if (tml_open(&(tml_open_desc){.engine = engine}, &tml) != TML_OK)
+    tml_context *tml = open_engine(TML_ENGINE_GL, 2);
+    if (!tml)
         SKIP("no such device here");
     mesh m = {0};
     add_random(&m, 200, 8);
@@ -630,16 +756,6 @@ static void check_engine(tml_engine_kind engine)
     free(rays);
     free(m.corners);
     tml_close(tml);
-}
-
-TEST(vulkan)
-{
-    check_engine(TML_ENGINE_VULKAN);
-}
-
-TEST(opengl)
-{
-    check_engine(TML_ENGINE_GL);
 }
 
 int main(int argc, char **argv)

@@ -42,41 +42,13 @@ struct scene {
     }
 };
 
-static double random_unit()
-{
-    static uint64_t state = 1;
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return double(state >> 11) * 0x1p-53;
-}
-
 static void make_rays(scene &s, size_t count)
 {
-    double low[3], high[3], radius = 0;
-    for (int k = 0; k < 3; k++) {
-        low[k] = high[k] = s.vertices[size_t(k)];
-        for (size_t i = size_t(k); i < s.vertices.size(); i += 3) {
-            low[k] = std::fmin(low[k], s.vertices[i]);
-            high[k] = std::fmax(high[k], s.vertices[i]);
-        }
-        radius += (high[k] - low[k]) * (high[k] - low[k]) / 4;
-    }
-    radius = std::sqrt(radius);
-    for (size_t i = 0; i < count; i++) {
-        double at[3], length;
-        do {
-            length = 0;
-            for (double &x : at) {
-                x = 2 * random_unit() - 1;
-                length += x * x;
-            }
-        } while (length > 1 || length < 0.01);
-        for (int k = 0; k < 3; k++) {
-            double from = (low[k] + high[k]) / 2 + radius * at[k] / std::sqrt(length);
-            double to = low[k] + (high[k] - low[k]) * random_unit();
-            s.origins.push_back(float(from));
-            s.directions.push_back(float(to - from));
-        }
-    }
+    bench_mesh mesh = {s.vertices.data(), s.indices.data(), uint32_t(s.vertices.size() / 3),
+                       uint32_t(s.indices.size() / 3)};
+    s.origins.resize(3 * count);
+    s.directions.resize(3 * count);
+    bench_rays(&mesh, count, s.origins.data(), s.directions.data());
 }
 
 // A way to find the nearest hits of every stride-th ray.

@@ -395,11 +395,16 @@ typedef struct tml_tree_cast_desc {
  * exact one rounded to the nearest float.
  * A ray hits nothing that is not finite, has a direction of 0, a pose that is not there, or NaN in its limits; nothing is
  * hit at t below 0 or beyond 2^100, nor in a tree without triangles.
- * On the host, by threads and SIMD, whatever the engine: waits, and so does not stand between tml_vulkan_record and its
- * end. Rays are taken in an order of the call's own, near ones together: 16 MiB at most, for ALL 8 bytes a ray and a hit
- * more. Reports progress and can be cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * NEAREST without barycentrics, ANY and COUNT of 1024 rays or more are cast on the device by Vulkan, at meshes within 2^30:
+ * a thread follows each ray, and the rays that floats and doubles are unsure of are cast on the host. The tree then keeps
+ * room for them there, 70 bytes a ray, and itself once more, 70 bytes a triangle. All else is done on the host, by threads
+ * and SIMD, whatever the engine. The call waits, and so does not stand between tml_vulkan_record and its end. On the host
+ * rays are taken in an order of the call's own, near ones together: 16 MiB at most, for ALL 8 bytes a ray and a hit more.
+ * Reports progress and can be cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * OUT_OF_DEVICE_MEMORY,
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Woop, Benthin, Wald: Watertight
- * Ray/Triangle Intersection. 2013. */
+ * Ray/Triangle Intersection. 2013; Ylitie, Karras, Laine: Efficient Incoherent Ray Traversal on GPUs Through Compressed
+ * Wide BVHs. 2017. */
 TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
 
 /* Distances to a mesh on a grid. */

@@ -190,6 +190,7 @@ void collide_stream_destroy(tml_context *tml, tml_tree *tree)
     tml_buffer_destroy(tml, tree->device_triangles);
     tree->device_boxes = tree->device_triangles = (tml_buffer){0, 0};
     tree->stale = tree->stale_again = 0;
+    collide_rays_destroy(tml, tree);
     if (!stream)
         return;
     room_destroy(tml, stream);

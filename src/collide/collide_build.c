@@ -240,6 +240,11 @@ void collide_build_destroy(tml_context *tml, tml_tree *tree)
     tree->build = NULL;
 }
 
+tml_buffer collide_build_ids(const tml_tree *tree)
+{
+    return tree->build ? tree->build->ids : (tml_buffer){0, 0};
+}
+
 static tml_status build_begin(tml_context *tml, const char *call, tml_tree *tree)
 {
     if (tree->build)
@@ -470,6 +475,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     collide_learn(tml);
     tree->stale |=
         COLLIDE_UNDEFINED | (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
+    collide_rays_age(tree);
     if (is_build)
         status = slots_enqueue(tml, tree, vertices);
     if (status == TML_OK)

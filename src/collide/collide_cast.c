@@ -495,14 +495,14 @@ static tml_status check_field(tml_context *tml, const tml_tree_cast_desc *d, con
                                                        f->is_one_ray ? d->length.count : 0);
 }
 
-static tml_status check_fields(tml_context *tml, const tml_tree_cast_desc *d, cast_job *job)
+static tml_status check_fields(tml_context *tml, const tml_tree_cast_desc *d)
 {
+    cast_job unused;
     field fields[FIELD_COUNT];
     stream_field outputs[OUTPUT_COUNT];
     stream_input inputs[INPUT_COUNT + 1] = {{"desc.length.device", d->length.device, 0}};
     bool has_output = false;
-    list_fields(d, job, fields);
-    job->room = UINT64_MAX;
+    list_fields(d, &unused, fields);
     for (int i = 0; i < FIELD_COUNT; i++) {
         const field *f = &fields[i];
         bool is_output = i >= INPUT_COUNT, is_given = !tml_buffer_is_none(f->buffer);
@@ -514,18 +514,14 @@ static tml_status check_fields(tml_context *tml, const tml_tree_cast_desc *d, ca
             outputs[i - INPUT_COUNT] = (stream_field){f->name, f->buffer};
         else
             inputs[i + 1] = (stream_input){f->name, f->buffer, 0};
-        if (is_output && is_given && !f->is_one_ray && f->type != TML_TYPE_NONE)
-            job->room = TML_MIN_OF(job->room, stream_count_of(tml, f->buffer));
     }
     if (!has_output)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: no output is given; needs one of those that desc.want has", call);
-    if (job->room == UINT64_MAX)
-        job->room = 0;
     return stream_check_memory(tml, call, outputs, OUTPUT_COUNT, inputs, INPUT_COUNT + 1);
 }
 
-static tml_status check_poses(tml_context *tml, const tml_tree_cast_desc *d, cast_job *job)
+static tml_status check_poses(tml_context *tml, const tml_tree_cast_desc *d)
 {
     uint64_t rows = stream_count_of(tml, d->poses);
     bool is_none = tml_buffer_is_none(d->poses);
@@ -535,11 +531,10 @@ static tml_status check_poses(tml_context *tml, const tml_tree_cast_desc *d, cas
     if (!is_none && (rows == 0 || rows % 3 != 0))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.poses has %" PRIu64 " rows, needs three a pose", call, rows);
-    job->pose_count = rows / 3;
     return TML_OK;
 }
 
-static tml_status check_desc(tml_context *tml, tml_tree_cast_desc *d, cast_job *job)
+static tml_status check_desc(tml_context *tml, tml_tree_cast_desc *d)
 {
     static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     if (!d->tree)
@@ -556,8 +551,8 @@ static tml_status check_desc(tml_context *tml, tml_tree_cast_desc *d, cast_job *
     if (status == TML_OK)
         status = stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length);
     if (status == TML_OK)
-        status = check_fields(tml, d, job);
-    return status == TML_OK ? check_poses(tml, d, job) : status;
+        status = check_fields(tml, d);
+    return status == TML_OK ? check_poses(tml, d) : status;
 }
 
 /* Runs the job over its buffers' memory. */
@@ -575,7 +570,12 @@ static tml_status run_mapped(tml_context *tml, cast_job *job)
         if (status != TML_OK)
             break;
         memcpy(fields[mapped].to, &memory, sizeof memory);
+        if (mapped >= INPUT_COUNT && !fields[mapped].is_one_ray &&
+            fields[mapped].type != TML_TYPE_NONE)
+            job->room = TML_MIN_OF(job->room, stream_count_of(tml, fields[mapped].buffer));
     }
+    if (job->room == UINT64_MAX)
+        job->room = 0;
     if (status == TML_OK && job->desc->want == TML_CAST_ALL)
         status = run_all(tml, job);
     else if (status == TML_OK)
@@ -586,23 +586,36 @@ static tml_status run_mapped(tml_context *tml, cast_job *job)
     return status;
 }
 
+tml_status cast_on_host(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+{
+    cast_job job = {.desc = desc,
+                    .loops = loops_for_processor(),
+                    .count = count,
+                    .pose_count = stream_count_of(tml, desc->poses) / 3,
+                    .room = UINT64_MAX};
+    tml_type total_type = TML_TYPE_NONE;
+    if (tml_buffer_describe(tml, desc->total, &total_type, NULL))
+        job.is_total_64 = total_type == TML_U64;
+    tml_status status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
+    return status == TML_OK ? run_mapped(tml, &job) : status;
+}
+
 static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
 {
     tml_tree_cast_desc desc = *given;
-    cast_job job = {.desc = &desc, .loops = loops_for_processor()};
-    tml_status status = check_desc(tml, &desc, &job);
+    uint64_t count = 0;
+    tml_status status = check_desc(tml, &desc);
     if (status == TML_OK)
         status = tml_refuse_recording(tml, call, NULL);
     if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL);
+        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES);
     if (status == TML_OK)
-        status = stream_read_length(tml, &desc.length, &job.count);
-    if (status != TML_OK)
-        return status;
-    tml_type total_type = TML_TYPE_NONE;
-    if (tml_buffer_describe(tml, desc.total, &total_type, NULL))
-        job.is_total_64 = total_type == TML_U64;
-    return job.count > 0 || desc.want == TML_CAST_ALL ? run_mapped(tml, &job) : TML_OK;
+        status = stream_read_length(tml, &desc.length, &count);
+    if (status == TML_OK && rays_run_on_device(tml, &desc, count))
+        return rays_on_device(tml, &desc, count);
+    return status == TML_OK && (count > 0 || desc.want == TML_CAST_ALL)
+               ? cast_on_host(tml, &desc, count)
+               : status;
 }
 
 tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc)

@@ -53,4 +53,13 @@ typedef struct cast_loops {
 } cast_loops;
 extern const cast_loops cast_loops_plain, cast_loops_avx2;
 
+/* Casts count rays of a call that was checked, here. */
+tml_status cast_on_host(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count);
+/* May the device cast so many rays? */
+bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count);
+/* Casts them there; what the device is unsure of is cast here. */
+tml_status rays_on_device(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count);
+/* Of the tree's last rays there, how many floats were unsure of, and doubles. */
+tml_status rays_unsure(tml_context *tml, const tml_tree *tree, uint32_t counts[2]);
+
 #endif

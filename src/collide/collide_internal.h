@@ -60,6 +60,7 @@ struct tml_tree {
     tml_buffer device_boxes, device_triangles; /* as above, or none */
     struct collide_stream *stream;             /* BREADTH_FIRST's buffers on the device, or NULL */
     struct collide_build *build;               /* what builds and fits on the device, or NULL */
+    struct collide_rays *rays;                 /* what casts rays there, or NULL */
     uint32_t stale;                            /* COLLIDE_STALE_... */
     uint32_t stale_again; /* what recordings make so whenever they are submitted */
 };
@@ -106,6 +107,11 @@ static inline tml_status collide_trees_fetch(tml_context *tml, const char *call,
 /* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
 void collide_build_destroy(tml_context *tml, tml_tree *tree);
+/* The tree's ids on the device, or none. */
+tml_buffer collide_build_ids(const tml_tree *tree);
+/* What rays keep of the tree there; old: the tree has changed. */
+void collide_rays_destroy(tml_context *tml, tml_tree *tree);
+void collide_rays_age(tml_tree *tree);
 
 /* Computes the levels and their sizes from the number of triangles. */
 void collide_tree_shape(tml_tree *tree);

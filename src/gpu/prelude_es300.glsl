@@ -42,6 +42,11 @@ uint tml_word(tml_words words, uint i)
 {
     return tml_load_word(words, i);
 }
+uvec4 tml_word_uvec4(tml_words words, uint i)
+{
+    i <<= 2;
+    return uvec4(tml_word(words, i), tml_word(words, i + 1u), tml_word(words, i + 2u), tml_word(words, i + 3u));
+}
 
 /* GLSL ES 3.00 has no "precise". The product passes through integers and a uniform that no compiler
  * knows, so it is not contracted to a fused multiply-add. The uniform is never set, so it is 0. */

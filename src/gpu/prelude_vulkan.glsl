@@ -61,6 +61,17 @@ uint tml_word(tml_words words, uint i)
         return 0u;
     return tml_load_word(words.address, i);
 }
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer tml_uvec4_at {
+    uvec4 words;
+};
+uvec4 tml_word_uvec4(tml_words words, uint i)
+{
+    uint carry;
+    uint sum = uaddCarry(words.address.x, i << 4, carry);
+    if (i >= words.count >> 2)
+        return uvec4(0u);
+    return tml_uvec4_at(uvec2(sum, words.address.y + (i >> 28) + carry)).words;
+}
 
 float rounded_product(float a, float b)
 {

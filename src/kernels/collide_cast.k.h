@@ -19,10 +19,20 @@ FUNCTION(float) collide_farthest(vec3 p)
  * covers what is flushed to 0. Let n be the farthest sheared coordinate, n <= 2 m. An edge's determinant is then off by
  * less than 3 d n + 2 d d because of its points, and by 4 u n n <= d n because of its own roundings; a d n is left for
  * the rounding of the bound. From n = 2^62 on products may overflow. */
-FUNCTION(uint) collide_cast_code(vec2 s, vec3 a, vec3 b, vec3 c)
+FUNCTION(float) collide_cast_moved(vec3 a, vec3 b, vec3 c)
 {
     float m = max(max(collide_farthest(a), collide_farthest(b)), collide_farthest(c));
-    float d = m * 4.76837158203125e-7f + 7.52316384526264e-37f;
+    return m * 4.76837158203125e-7f + 7.52316384526264e-37f;
+}
+
+FUNCTION(float) collide_cast_bound(float d, float n)
+{
+    return d * (5.0f * n + 2.0f * d) + 7.52316384526264e-37f;
+}
+
+FUNCTION(uint) collide_cast_code(vec2 s, vec3 a, vec3 b, vec3 c)
+{
+    float d = collide_cast_moved(a, b, c);
     float ax = a.x - s.x * a.z;
     float ay = a.y - s.y * a.z;
     float bx = b.x - s.x * b.z;
@@ -34,7 +44,7 @@ FUNCTION(uint) collide_cast_code(vec2 s, vec3 a, vec3 b, vec3 c)
     float high_x = max(max(ax, bx), cx);
     float high_y = max(max(ay, by), cy);
     float n = max(max(abs(low_x), abs(high_x)), max(abs(low_y), abs(high_y)));
-    float bound = d * (5.0f * n + 2.0f * d) + 7.52316384526264e-37f;
+    float bound = collide_cast_bound(d, n);
     uint fits = U(n < 4.611686018427388e18f);
     float ab = ax * by - ay * bx;
     float bc = bx * cy - by * cx;

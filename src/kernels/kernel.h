@@ -26,6 +26,9 @@
  *       offset the addresses of longer arrays.
  *   ivec3, IVEC3(x, y, z)
  *       A triple of int, with members .x .y .z and no operators.
+ *   tml_word_uvec4(words, i)
+ *       Words 4 i to 4 i + 3 in one load, of an array that begins at a multiple of 16 bytes, as those that the
+ *       library makes do; 0 past its end.
  *
  * Restrictions: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
  * static, enum, brace initialisers, vector operators or swizzles; one declarator in a declaration of a
@@ -44,6 +47,11 @@ typedef uint64_t tml_address;
 static inline tml_ivec3 tml_make_ivec3(int32_t x, int32_t y, int32_t z)
 {
     return (tml_ivec3){x, y, z};
+}
+
+static inline tml_uvec4 tml_word_uvec4(tml_words words, tml_index i)
+{
+    return tml_make_uvec4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
 }
 
 /* The address of host memory, for an argument struct. */

@@ -1,6 +1,6 @@
-/* What JavaScript does not offer and a page need not load: trees that are built on the device, in the place of
- * src/collide/collide_build.c. */
-#include "collide/collide_internal.h"
+/* What JavaScript does not offer and a page need not load: trees that are built on the device and rays that are cast there,
+ * in the place of src/collide/collide_build.c and collide_rays_device.c. */
+#include "collide/collide_cast.h"
 
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
 {
@@ -22,4 +22,23 @@ tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree
     (void)tree;
     (void)parts;
     return TML_OK;
+}
+
+bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+{
+    (void)tml;
+    (void)desc;
+    (void)count;
+    return false;
+}
+
+tml_status rays_on_device(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+{
+    return cast_on_host(tml, desc, count);
+}
+
+void collide_rays_destroy(tml_context *tml, tml_tree *tree)
+{
+    (void)tml;
+    (void)tree;
 }

@@ -1,0 +1,442 @@
+/* Rays against a tree on the device. One thread follows a ray down the boxes, the nearest children first, and keeps those
+ * that are left in four words: it needs no other stack. What it finds are slots: the nearest certain hit, and others
+ * that may be nearer, or no hits. Doubles decide between these (collide_rays_settle) and round t; what they are unsure of,
+ * exact arithmetic on the host tells.
+ *
+ * The tree is packed into vectors of four words. Nodes come first, of eight boxes each, in the order of a heap: node n has
+ * the children 8 n + 1 to 8 n + 8, and from number u[1] on these are leaves. Then come the slots. */
+#define COLLIDE_RAYS_NODE 4u /* vectors of a node */
+#define COLLIDE_RAYS_SLOT                                                                          \
+    3u /* of a slot: its corners; the first one's fourth word is the triangle's number */
+
+/* What rays want: as tml_cast_want has them. */
+#define COLLIDE_RAYS_NEAREST 0u
+#define COLLIDE_RAYS_ANY     1u
+
+#define COLLIDE_RAYS_NONE    0xffffffffu
+#define COLLIDE_RAYS_UNSURE  0xfffffffeu /* in the place of an answer */
+#define COLLIDE_RAYS_PERHAPS 0x80000000u /* of a slot that the ray may miss */
+
+#define COLLIDE_RAYS_INFINITY 0x7f800000u
+
+/* ---- the packed tree --------------------------------------------------------------------------- */
+
+/* A node's box along an axis: x where it begins, y a power of two in which 255 / 256 of it fit. */
+FUNCTION(vec2) collide_rays_extent(tml_words boxes, uint at)
+{
+    float low = 3e38f;
+    float high = -3e38f;
+    for (uint i = 0u; i < COLLIDE_WIDTH; i++) { /* empty ones have 3e38 and -3e38 */
+        low = min(low, tml_word_float(boxes, at + i));
+        high = max(high, tml_word_float(boxes, at + COLLIDE_HIGH_WORDS + i));
+    }
+    uint bits = floatBitsToUint(max(high - low, 0.0f)) & 0x7fffffffu;
+    /* the exponent after next, where the mantissa is above 255 / 256 */
+    uint exponent = (bits >> 23u) + ((bits & 0x7fffffu) > 0x7effffu ? 2u : 1u);
+    return VEC2(low, uintBitsToFloat(max(exponent, 27u) << 23u));
+}
+
+/* Four children's ends along an axis, in parts of 256 of the node's box; rounded outwards. */
+FUNCTION(uint) collide_rays_ends(tml_words boxes, uint at, vec2 extent, bool is_high)
+{
+    uint word = 0u;
+    for (uint i = 0u; i < 4u; i++) {
+        float part = (tml_word_float(boxes, at + i) - extent.x) * (256.0f / extent.y);
+        part = is_high ? ceil(part) : floor(part);
+        word |= U(clamp(part, 0.0f, 255.0f)) << (8u * i);
+    }
+    return word;
+}
+
+/* How much farther the children of one half lie than those of the other; halves by a bit of the children's numbers. */
+FUNCTION(float) collide_rays_apart(tml_words boxes, uint at, uint bit)
+{
+    float sum = 0.0f;
+    for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
+        float low = tml_word_float(boxes, at + i);
+        float high = tml_word_float(boxes, at + COLLIDE_HIGH_WORDS + i);
+        if (low <= high)
+            sum += (i & bit) != 0u ? low + high : -(low + high);
+    }
+    return sum;
+}
+
+/* The axis along which a bit of the children's numbers tells them apart. */
+FUNCTION(uint) collide_rays_axis(tml_words boxes, uint at, uint bit)
+{
+    float x = collide_rays_apart(boxes, at, bit);
+    float y = collide_rays_apart(boxes, at + COLLIDE_WIDTH, bit);
+    float z = collide_rays_apart(boxes, at + 2u * COLLIDE_WIDTH, bit);
+    return z > max(x, y) ? 2u : y > x ? 1u : 0u;
+}
+
+/* A vector of a node: of group number group of the boxes. The first: where its box begins, and for each axis 8 bits of
+ * the exponent of its extent, then 2 bits for each bit of the children's numbers. The others: eight bytes for each
+ * end and axis. */
+FUNCTION(uvec4) collide_rays_node(tml_words boxes, uint group, uint part)
+{
+    uint at = COLLIDE_BOX_WORDS * group;
+    vec2 x = collide_rays_extent(boxes, at);
+    vec2 y = collide_rays_extent(boxes, at + COLLIDE_WIDTH);
+    vec2 z = collide_rays_extent(boxes, at + 2u * COLLIDE_WIDTH);
+    if (part == 0u) {
+        uint axes = collide_rays_axis(boxes, at, 1u) | collide_rays_axis(boxes, at, 2u) << 2u |
+                    collide_rays_axis(boxes, at, 4u) << 4u;
+        return UVEC4(floatBitsToUint(x.x), floatBitsToUint(y.x), floatBitsToUint(z.x),
+                     floatBitsToUint(x.y) >> 23u | floatBitsToUint(y.y) >> 23u << 8u |
+                         floatBitsToUint(z.y) >> 23u << 16u | axes << 24u);
+    }
+    /* Two of low x, y, z, high x, y, z. */
+    uint first = 2u * part - 2u;
+    vec2 p = first == 0u ? x : first == 2u ? z : y;
+    vec2 q = first == 0u ? y : first == 2u ? x : z;
+    uint from = at + COLLIDE_WIDTH * first;
+    uint next = from + COLLIDE_WIDTH;
+    return UVEC4(collide_rays_ends(boxes, from, p, first > 2u),
+                 collide_rays_ends(boxes, from + 4u, p, first > 2u),
+                 collide_rays_ends(boxes, next, q, first >= 2u),
+                 collide_rays_ends(boxes, next + 4u, q, first >= 2u));
+}
+
+/* The group of boxes that a node is, in a tree of so many levels and leaves, whose lowest level's groups come first.
+ * Past the last: any group. */
+FUNCTION(uint) collide_rays_group(uint node, uint levels, uint leaves)
+{
+    uint level = max(levels, 2u) - 1u;
+    uint first = 0u;
+    uint wide = 1u;
+    while (level > 1u && node - first >= wide) {
+        first += wide;
+        wide *= COLLIDE_WIDTH;
+        level -= 1u;
+    }
+    uint group = 0u;
+    uint count = leaves;
+    for (uint i = 1u; i < level; i++) {
+        count = (count + COLLIDE_WIDTH - 1u) / COLLIDE_WIDTH;
+        group += count;
+    }
+    count = (count + COLLIDE_WIDTH - 1u) / COLLIDE_WIDTH;
+    return group + min(node - first, count - 1u);
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------- */
+
+/* Whether a number is 0, or from 2^-100 to that with the bits most. */
+FUNCTION(bool) collide_rays_is_moderate(float x, uint most)
+{
+    uint bits = floatBitsToUint(x) & 0x7fffffffu;
+    return bits == 0u || (bits >= 0x0d800000u && bits <= most);
+}
+
+/* Coordinates after an axis, and last that along it: as collide_cast.k.h has them. */
+FUNCTION(vec3) collide_rays_along(vec3 p, uint axis)
+{
+    if (axis == 2u)
+        return p;
+    return axis == 0u ? VEC3(p.y, p.z, p.x) : VEC3(p.z, p.x, p.y);
+}
+
+FUNCTION(uint) collide_rays_largest(vec3 way)
+{
+    vec3 size = VEC3(abs(way.x), abs(way.y), abs(way.z));
+    uint axis = size.y > size.x ? 1u : 0u;
+    return size.z > max(size.x, size.y) ? 2u : axis;
+}
+
+/* What of a ray meets boxes. With a node's box from 1 to 2, a child's end v is passed at t = v a + b, where a is the box's
+ * extent by the direction, and b what the node's begin gives, less a. Its roundings, those of a division by 5 u and of the
+ * ends' parts of 256 among them, are off by less than 2^-19 (|a| + |a + b|).
+ *
+ * Along an axis where the direction is below 2^-40 of the largest one, no hit is farther than 2^-39 m off the origin, m being
+ * how far the tree reaches from there; t is at most T = 4 m by the largest component. So with a direction of 2^-40 of
+ * the largest one and ends moved by T no hit is missed, and none is looked for elsewhere. */
+STRUCT_BEGIN(collide_rays_line)
+vec3 origin;
+vec3 inverse;
+vec3 margin;
+uint back; /* a bit for each axis along which the direction is below 0 */
+STRUCT_END(collide_rays_line)
+
+FUNCTION(vec2) collide_rays_inverse(float way, float largest, float reach)
+{
+    if (abs(way) >= largest * 9.094947017729282e-13f)
+        return VEC2(1.0f / way, 0.0f);
+    return VEC2((way < 0.0f ? -1099511627776.0f : 1099511627776.0f) / largest,
+                4.0f * reach / largest);
+}
+
+FUNCTION(collide_rays_line) collide_rays_line_of(vec3 origin, vec3 way, tml_words tree)
+{
+    uvec4 head = tml_word_uvec4(tree, 0u);
+    vec3 low = sub3(VEC3(uintBitsToFloat(head.x), uintBitsToFloat(head.y), uintBitsToFloat(head.z)),
+                    origin);
+    vec3 size =
+        VEC3(uintBitsToFloat((head.w & 0xffu) << 23u), uintBitsToFloat((head.w & 0xff00u) << 15u),
+             uintBitsToFloat((head.w & 0xff0000u) << 7u));
+    float reach = collide_farthest(low) + collide_farthest(size);
+    float largest = collide_farthest(way);
+    vec2 x = collide_rays_inverse(way.x, largest, reach);
+    vec2 y = collide_rays_inverse(way.y, largest, reach);
+    vec2 z = collide_rays_inverse(way.z, largest, reach);
+    collide_rays_line line;
+    line.origin = origin;
+    line.inverse = VEC3(x.x, y.x, z.x);
+    line.margin = VEC3(x.y, y.y, z.y);
+    line.back = U(x.x < 0.0f) | U(y.x < 0.0f) << 1u | U(z.x < 0.0f) << 2u;
+    return line;
+}
+
+/* 1 and a byte's parts of 256. */
+FUNCTION(float) collide_rays_end(uint word, uint shift)
+{
+    return uintBitsToFloat((word >> shift & 0xffu) << 15u | 0x3f800000u);
+}
+
+/* Whether a child is met from t_min to t_far. first and last: words with its ends where the ray enters and leaves. */
+FUNCTION(uint)
+collide_rays_child(uint shift, uvec3 first, uvec3 last, vec3 a, vec3 enter, vec3 leave, float t_min,
+                   float t_far)
+{
+    float x_in = collide_rays_end(first.x, shift) * a.x + enter.x;
+    float y_in = collide_rays_end(first.y, shift) * a.y + enter.y;
+    float z_in = collide_rays_end(first.z, shift) * a.z + enter.z;
+    float x_out = collide_rays_end(last.x, shift) * a.x + leave.x;
+    float y_out = collide_rays_end(last.y, shift) * a.y + leave.y;
+    float z_out = collide_rays_end(last.z, shift) * a.z + leave.z;
+    return U(max(max(x_in, y_in), max(z_in, t_min)) <= min(min(x_out, y_out), min(z_out, t_far)));
+}
+
+/* x: the children that are met, a bit each, child number i at bit i ^ y, so that the nearest ones come first. is_there: a
+ * bit for each child. */
+FUNCTION(uvec2)
+collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line line, float t_min,
+                 float t_far)
+{
+    uvec4 head = tml_word_uvec4(tree, COLLIDE_RAYS_NODE * node);
+    uvec4 p = tml_word_uvec4(tree, COLLIDE_RAYS_NODE * node + 1u);
+    uvec4 q = tml_word_uvec4(tree, COLLIDE_RAYS_NODE * node + 2u);
+    uvec4 r = tml_word_uvec4(tree, COLLIDE_RAYS_NODE * node + 3u);
+    float ax = uintBitsToFloat((head.w & 0xffu) << 23u) * line.inverse.x;
+    float ay = uintBitsToFloat((head.w & 0xff00u) << 15u) * line.inverse.y;
+    float az = uintBitsToFloat((head.w & 0xff0000u) << 7u) * line.inverse.z;
+    float bx = (uintBitsToFloat(head.x) - line.origin.x) * line.inverse.x;
+    float by = (uintBitsToFloat(head.y) - line.origin.y) * line.inverse.y;
+    float bz = (uintBitsToFloat(head.z) - line.origin.z) * line.inverse.z;
+    float x_off = (abs(ax) + abs(bx)) * 1.9073486328125e-6f + line.margin.x;
+    float y_off = (abs(ay) + abs(by)) * 1.9073486328125e-6f + line.margin.y;
+    float z_off = (abs(az) + abs(bz)) * 1.9073486328125e-6f + line.margin.z;
+    vec3 a = VEC3(ax, ay, az);
+    vec3 enter = VEC3(bx - ax - x_off, by - ay - y_off, bz - az - z_off);
+    vec3 leave = VEC3(bx - ax + x_off, by - ay + y_off, bz - az + z_off);
+    bool x_back = (line.back & 1u) != 0u;
+    bool y_back = (line.back & 2u) != 0u;
+    bool z_back = (line.back & 4u) != 0u;
+    uvec3 first = UVEC3(x_back ? q.z : p.x, y_back ? r.x : p.z, z_back ? r.z : q.x);
+    uvec3 last = UVEC3(x_back ? p.x : q.z, y_back ? p.z : r.x, z_back ? q.x : r.z);
+    uvec3 more_first = UVEC3(x_back ? q.w : p.y, y_back ? r.y : p.w, z_back ? r.w : q.y);
+    uvec3 more_last = UVEC3(x_back ? p.y : q.w, y_back ? p.w : r.y, z_back ? q.y : r.w);
+    uint met = 0u;
+    for (uint i = 0u; i < 4u; i++) {
+        met |= collide_rays_child(8u * i, first, last, a, enter, leave, t_min, t_far) << i;
+        met |= collide_rays_child(8u * i, more_first, more_last, a, enter, leave, t_min, t_far)
+               << (i + 4u);
+    }
+    met &= is_there;
+    uint flip = (line.back >> (head.w >> 24u & 3u) & 1u) |
+                (line.back >> (head.w >> 26u & 3u) & 1u) << 1u |
+                (line.back >> (head.w >> 28u & 3u) & 1u) << 2u;
+    if ((flip & 1u) != 0u)
+        met = (met >> 1u & 0x55u) | (met & 0x55u) << 1u;
+    if ((flip & 2u) != 0u)
+        met = (met >> 2u & 0x33u) | (met & 0x33u) << 2u;
+    if ((flip & 4u) != 0u)
+        met = met >> 4u | (met & 0xfu) << 4u;
+    return UVEC2(met, flip);
+}
+
+/* What is known of a ray's hits: slots, and between which t they lie. Of others only from which on, and only of those
+ * that are not beyond high. NEAREST: best is the one that ends first, of those that are certain; else how many are
+ * certain. */
+STRUCT_BEGIN(collide_rays_found)
+uint best;
+float low;
+float high;
+uvec3 others;
+vec3 lows;
+bool is_full; /* others were too many */
+STRUCT_END(collide_rays_found)
+
+#define COLLIDE_RAYS_BEYOND  2.535301200456459e30f /* 2^101: no hit's t */
+#define COLLIDE_RAYS_NOWHERE 5.070602400912918e30f /* 2^102 */
+
+FUNCTION(collide_rays_found) collide_rays_add(collide_rays_found f, uint slot, float low)
+{
+    if (low <= f.high) {
+        if (f.lows.x > f.high) {
+            f.others.x = slot;
+            f.lows.x = low;
+        } else if (f.lows.y > f.high) {
+            f.others.y = slot;
+            f.lows.y = low;
+        } else if (f.lows.z > f.high) {
+            f.others.z = slot;
+            f.lows.z = low;
+        } else {
+            f.is_full = true;
+        }
+    }
+    return f;
+}
+
+FUNCTION(collide_rays_found)
+collide_rays_take(collide_rays_found f, uint want, uint slot, bool is_sure, vec2 range)
+{
+    uint other = is_sure ? slot : slot | COLLIDE_RAYS_PERHAPS;
+    float low = range.x;
+    if (want != COLLIDE_RAYS_NEAREST) {
+        if (is_sure) {
+            f.best += 1u;
+            low = COLLIDE_RAYS_NOWHERE;
+        }
+    } else if (is_sure && range.y < f.high) {
+        other = f.best;
+        low = other == COLLIDE_RAYS_NONE ? COLLIDE_RAYS_NOWHERE : f.low;
+        f.best = slot;
+        f.low = range.x;
+        f.high = range.y;
+    }
+    return collide_rays_add(f, other, low);
+}
+
+/* Between which t the ray meets the triangle, if it does. Corners sheared as for collide_cast_code, by which the triangle
+ * is met, or perhaps. The hit is the mean of the corners' z, weighted by the edges' determinants. If these have one sign,
+ * sum up to w and are off by less than e each, the mean is off by less than 3 e by w of the range of z; and by less than
+ * 2^-19 of the farthest z because of its own roundings. Where w is small, or the triangle is met perhaps, the hit lies in the
+ * range. */
+FUNCTION(vec2) collide_rays_range(vec2 s, vec3 a, vec3 b, vec3 c, float way, bool is_met)
+{
+    float ax = a.x - s.x * a.z;
+    float ay = a.y - s.y * a.z;
+    float bx = b.x - s.x * b.z;
+    float by = b.y - s.y * b.z;
+    float cx = c.x - s.x * c.z;
+    float cy = c.y - s.y * c.z;
+    float n = max(max(max(abs(ax), abs(bx)), max(abs(cx), abs(ay))), max(abs(by), abs(cy)));
+    float bound = collide_cast_bound(collide_cast_moved(a, b, c), n);
+    float bc = bx * cy - by * cx;
+    float ca = cx * ay - cy * ax;
+    float ab = ax * by - ay * bx;
+    float sum = ab + bc + ca;
+    float least = min(min(a.z, b.z), c.z);
+    float most = max(max(a.z, b.z), c.z);
+    float z = 0.5f * least + 0.5f * most;
+    float part = 0.5625f;
+    if (is_met && abs(sum) > 8.271806125530277e-25f) { /* 2^-80 */
+        z = (bc * a.z + ca * b.z + ab * c.z) / sum;
+        part = min(4.0f * bound / abs(sum), 1.0f);
+    }
+    float off = part * (most - least) + 1.9073486328125e-6f * max(abs(least), abs(most));
+    float t = z / way;
+    off = off * 1.0009765625f / abs(way);
+    return VEC2(t - off, t + off);
+}
+
+FUNCTION(vec3) collide_rays_corner(uvec4 corner, vec3 origin, uint axis)
+{
+    vec3 at = VEC3(uintBitsToFloat(corner.x), uintBitsToFloat(corner.y), uintBitsToFloat(corner.z));
+    return collide_rays_along(collide_difference(at, origin), axis);
+}
+
+/* A leaf's triangles, whose first vector is at. t: from which to which t hits count. */
+FUNCTION(collide_rays_found)
+collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec3 origin, vec2 slope,
+                  float way, uint axis, vec2 t, uint want)
+{
+    for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
+        uvec4 p = tml_word_uvec4(tree, at + COLLIDE_RAYS_SLOT * i);
+        uvec4 q = tml_word_uvec4(tree, at + COLLIDE_RAYS_SLOT * i + 1u);
+        uvec4 r = tml_word_uvec4(tree, at + COLLIDE_RAYS_SLOT * i + 2u);
+        if (p.w == COLLIDE_RAYS_NONE)
+            break;
+        vec3 a = collide_rays_corner(p, origin, axis);
+        vec3 b = collide_rays_corner(q, origin, axis);
+        vec3 c = collide_rays_corner(r, origin, axis);
+        uint code = collide_cast_code(slope, a, b, c);
+        if (code != 0u) {
+            bool is_met = (code & COLLIDE_CAST_MET) != 0u;
+            vec2 range = collide_rays_range(slope, a, b, c, way, is_met);
+            bool is_sure = is_met && range.x >= t.x && range.y <= t.y;
+            if (range.y >= t.x && range.x <= t.y)
+                f = collide_rays_take(f, want, slot + i, is_sure, range);
+        }
+    }
+    return f;
+}
+
+/* What a ray finds: x, the nearest certain hit's slot (NEAREST), or how many are certain, or UNSURE; then slots that exact
+ * arithmetic has to look at, too. from: the origin, and from which t on hits count; way: the direction, and to which t.
+ * slope: its x and y by z (collide_cast.k.h). u[0]: what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for
+ * each of the root's children; u[3]: the first slot's vector. */
+FUNCTION(uvec4)
+collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, uint first_leaf,
+                  uint root, uint slots)
+{
+    vec3 origin = VEC3(from.x, from.y, from.z);
+    vec3 direction = VEC3(way.x, way.y, way.z);
+    uint axis = collide_rays_largest(direction);
+    float along = collide_rays_along(direction, axis).z;
+    collide_rays_line line = collide_rays_line_of(origin, direction, tree);
+    collide_rays_found f;
+    f.best = want == COLLIDE_RAYS_NEAREST ? COLLIDE_RAYS_NONE : 0u;
+    f.low = COLLIDE_RAYS_BEYOND;
+    f.high = COLLIDE_RAYS_BEYOND;
+    f.others = UVEC3(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
+    f.lows = VEC3(COLLIDE_RAYS_NOWHERE, COLLIDE_RAYS_NOWHERE, COLLIDE_RAYS_NOWHERE);
+    f.is_full = slope.x > 2.0f; /* not for floats */
+    bool goes = from.w <= way.w && !f.is_full;
+    uvec2 met = UVEC2(0u, 0u);
+    /* Nodes above, the nearest one in the lowest 11 of 128 bits: what is left of met. */
+    uvec4 above = UVEC4(0u, 0u, 0u, 0u);
+    uint node = 0u;
+    if (goes)
+        met = collide_rays_met(tree, 0u, root, line, from.w, way.w);
+    while (goes) {
+        uint leaf = COLLIDE_RAYS_NONE;
+        while (goes && leaf == COLLIDE_RAYS_NONE) {
+            if (met.x != 0u) {
+                uint next = COLLIDE_WIDTH * node + (lowest_bit32(met.x) ^ met.y) + 1u;
+                met.x &= met.x - 1u;
+                if (next < first_leaf) {
+                    above =
+                        UVEC4(above.x << 11u | met.x | met.y << 8u, above.y << 11u | above.x >> 21u,
+                              above.z << 11u | above.y >> 21u, above.w << 11u | above.z >> 21u);
+                    node = next;
+                    met = collide_rays_met(tree, node, 0xffu, line, from.w, min(way.w, f.high));
+                } else {
+                    leaf = next - first_leaf;
+                }
+            } else if (node != 0u) {
+                met = UVEC2(above.x & 0xffu, above.x >> 8u & 7u);
+                above = UVEC4(above.x >> 11u | above.y << 21u, above.y >> 11u | above.z << 21u,
+                              above.z >> 11u | above.w << 21u, above.w >> 11u);
+                node = (node - 1u) / COLLIDE_WIDTH;
+            } else {
+                goes = false;
+            }
+        }
+        if (goes) {
+            uint slot = COLLIDE_WIDTH * leaf;
+            f = collide_rays_leaf(f, tree, slots + COLLIDE_RAYS_SLOT * slot, slot, origin, slope,
+                                  along, axis, VEC2(from.w, way.w), want);
+            goes = !f.is_full && (want != COLLIDE_RAYS_ANY || f.best == 0u);
+        }
+    }
+    if (f.is_full)
+        f.best = COLLIDE_RAYS_UNSURE;
+    if (want == COLLIDE_RAYS_ANY && f.best != 0u)
+        f.high = -COLLIDE_RAYS_NOWHERE;
+    return UVEC4(f.best, f.lows.x <= f.high ? f.others.x : COLLIDE_RAYS_NONE,
+                 f.lows.y <= f.high ? f.others.y : COLLIDE_RAYS_NONE,
+                 f.lows.z <= f.high ? f.others.z : COLLIDE_RAYS_NONE);
+}

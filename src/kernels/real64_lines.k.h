@@ -1,0 +1,137 @@
+/* Lines against triangles in doubles. Arguments are floats, so their differences are rounded but once. */
+#define REAL64_FLOAT_NAN 0x7fc00000u
+
+STRUCT_BEGIN(real64_vec3)
+uvec2 x;
+uvec2 y;
+uvec2 z;
+STRUCT_END(real64_vec3)
+
+FUNCTION(real64_vec3) real64_vec3_of(uvec3 bits)
+{
+    real64_vec3 v;
+    v.x = real64_of_float(bits.x);
+    v.y = real64_of_float(bits.y);
+    v.z = real64_of_float(bits.z);
+    return v;
+}
+
+FUNCTION(real64_vec3)
+real64_subtract3(real64_vec3 p, real64_vec3 q)
+{
+    real64_vec3 v;
+    v.x = real64_subtract(p.x, q.x);
+    v.y = real64_subtract(p.y, q.y);
+    v.z = real64_subtract(p.z, q.z);
+    return v;
+}
+
+FUNCTION(real64_vec3) real64_cross3(real64_vec3 p, real64_vec3 q)
+{
+    real64_vec3 v;
+    v.x = real64_subtract(real64_multiply(p.y, q.z), real64_multiply(p.z, q.y));
+    v.y = real64_subtract(real64_multiply(p.z, q.x), real64_multiply(p.x, q.z));
+    v.z = real64_subtract(real64_multiply(p.x, q.y), real64_multiply(p.y, q.x));
+    return v;
+}
+
+FUNCTION(uvec2) real64_dot3(real64_vec3 p, real64_vec3 q)
+{
+    return real64_add(real64_add(real64_multiply(p.x, q.x), real64_multiply(p.y, q.y)),
+                      real64_multiply(p.z, q.z));
+}
+
+FUNCTION(real64_vec3) real64_vec3_at(vec4 v)
+{
+    return real64_vec3_of(UVEC3(floatBitsToUint(v.x), floatBitsToUint(v.y), floatBitsToUint(v.z)));
+}
+
+FUNCTION(uvec2) real64_magnitude(uvec2 a)
+{
+    return UVEC2(a.x, a.y & 0x7fffffffu);
+}
+
+FUNCTION(uvec2) real64_farther(uvec2 a, uvec2 b)
+{
+    uint is_b = 0u - real64_is_nearer(a, b);
+    return UVEC2(a.x ^ ((a.x ^ b.x) & is_b), (a.y ^ ((a.y ^ b.y) & is_b)) & 0x7fffffffu);
+}
+
+FUNCTION(uvec2) real64_farthest3(real64_vec3 p)
+{
+    return real64_farther(real64_farther(p.x, p.y), p.z);
+}
+
+/* A quotient, as if it were rounded but once, or nearly so: devices divide less well. */
+FUNCTION(float) real64_quotient(float a, float b)
+{
+    float about = a / b;
+    uvec2 product = real64_multiply(real64_of_float(floatBitsToUint(about)),
+                                    real64_of_float(floatBitsToUint(b)));
+    uvec2 rest = real64_subtract(real64_of_float(floatBitsToUint(a)), product);
+    return about + uintBitsToFloat(real64_to_float(rest)) / b;
+}
+
+/* A determinant of vectors p, q and r is a sum of six products, each off by less than 2^-49 of the vectors' farthest
+ * coordinates: 3 differences, 2 products and 3 sums are rounded. 2^-46 of these is more in all. */
+
+/* Whether the ray's line passes through the triangle: 1, or 0, or 2 where doubles are unsure. */
+FUNCTION(uint)
+real64_line_passes(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, real64_vec3 way)
+{
+    uint signs = 0u; /* bit 0: an edge with a determinant above 0; bit 1: below; bit 2: unsure */
+    uvec2 way_far = real64_farthest3(way);
+    for (uint i = 0u; i < 3u; i++) {
+        real64_vec3 from = real64_subtract3(a, origin);
+        real64_vec3 edge = real64_subtract3(b, a);
+        uvec2 d = real64_dot3(way, real64_cross3(from, edge));
+        uvec2 size = real64_multiply(real64_farthest3(from), real64_farthest3(edge));
+        uvec2 off = real64_scale(real64_multiply(size, way_far), -46);
+        uint is_sure = real64_less(off, real64_magnitude(d));
+        signs |= is_sure << (d.y >> 31u) | (1u - is_sure) << 2u;
+        real64_vec3 first = a;
+        a = b;
+        b = c;
+        c = first;
+    }
+    if ((signs & 3u) == 3u)
+        return 0u;
+    return (signs & 4u) != 0u ? 2u : 1u;
+}
+
+/* The bits of t, rounded to float, where the ray meets the triangle's plane; of NaN where doubles are unsure. The quotient
+ * n / m of determinants is rounded to f if n - f m is certainly below half the last place of f, by m. */
+FUNCTION(uint)
+real64_line_t(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, real64_vec3 way)
+{
+    real64_vec3 u = real64_subtract3(b, a);
+    real64_vec3 v = real64_subtract3(c, a);
+    real64_vec3 from = real64_subtract3(a, origin);
+    real64_vec3 normal = real64_cross3(u, v);
+    uvec2 m = real64_dot3(normal, way);
+    int down = 1023 - I(real64_exponent(m));
+    m = real64_scale(m, down); /* from 1 to 2 */
+    uvec2 n = real64_scale(real64_dot3(normal, from), down);
+    uvec2 size = real64_scale(real64_multiply(real64_farthest3(u), real64_farthest3(v)), down - 46);
+    float divisor = uintBitsToFloat(real64_to_float(m));
+    float about = uintBitsToFloat(real64_to_float(n)) / divisor;
+    uvec2 rest = real64_subtract(n, real64_multiply(real64_of_float(floatBitsToUint(about)), m));
+    float t = about + uintBitsToFloat(real64_to_float(rest)) / divisor;
+    uint bits = floatBitsToUint(t);
+    uint exponent = bits >> 23u & 0xffu;
+    uvec2 quotient = real64_of_float(bits);
+    uvec2 product = real64_multiply(quotient, m);
+    rest = real64_magnitude(real64_subtract(n, product));
+    uvec2 off = real64_multiply(
+        size, real64_add(real64_farthest3(from),
+                         real64_multiply(real64_magnitude(quotient), real64_farthest3(way))));
+    off = real64_add(off, real64_scale(real64_magnitude(product), -51));
+    uvec2 least =
+        real64_subtract(real64_magnitude(m), real64_multiply(size, real64_farthest3(way)));
+    /* half the last place; below a power of two that is half as much */
+    int place = I(exponent) - 151 - ((bits & 0x7fffffu) == 0u ? 1 : 0);
+    uint is_sure = real64_less(real64_add(rest, off), real64_scale(least, place));
+    /* from 2^-100 to 2^101: not what a device may take for 0 */
+    bool fits = down < 700 && exponent >= 27u && exponent < 228u;
+    return is_sure != 0u && fits ? bits : REAL64_FLOAT_NAN;
+}
