@@ -57,8 +57,9 @@ typedef struct cli_command {
 
 extern const opt cli_shared_options[]; /* the options behind cli_common */
 
-extern const cli_command cmd_surface, cmd_index, cmd_draw, cmd_collide, cmd_distance, cmd_subdivide, cmd_exposure,
-    cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_sort, cmd_reduce;
+extern const cli_command cmd_surface, cmd_index, cmd_draw, cmd_collide, cmd_distance, cmd_rays,
+    cmd_subdivide, cmd_exposure, cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact,
+    cmd_scan, cmd_sort, cmd_reduce;
 
 /* Where what used to be a command is now: "a program of its own, ...". */
 typedef struct cli_moved {

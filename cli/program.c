@@ -7,7 +7,7 @@ extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() *
 #endif
 
 static const cli_command *const commands[] = {
-    &cmd_surface,   &cmd_convert,  &cmd_index,  &cmd_draw, &cmd_collide, &cmd_distance,
+    &cmd_surface,   &cmd_convert,  &cmd_index,  &cmd_draw, &cmd_collide, &cmd_distance, &cmd_rays,
     &cmd_subdivide, &cmd_exposure, &cmd_mips,   &cmd_info, &cmd_devices, &cmd_compact,
     &cmd_scan,      &cmd_sort,     &cmd_reduce, NULL,
 };

@@ -9,7 +9,7 @@ endfunction()
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/pages)
 tml_page(trommel.1 ${CMAKE_INSTALL_MANDIR}/man1 --man)
-foreach(command surface convert index draw collide distance subdivide exposure mips info devices compact scan sort reduce)
+foreach(command surface convert index draw collide distance rays subdivide exposure mips info devices compact scan sort reduce)
     tml_page(trommel-${command}.1 ${CMAKE_INSTALL_MANDIR}/man1 --man ${command})
 endforeach()
 tml_page(trommel ${CMAKE_INSTALL_DATADIR}/bash-completion/completions --completion bash)

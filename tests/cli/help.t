@@ -26,6 +26,7 @@ Commands:
   draw       Draws a mesh into a picture
   collide    Finds which triangles of two meshes meet, exactly
   distance   Makes a volume of the signed distances to a mesh
+  rays       Finds what rays hit of a mesh
   subdivide  Makes smooth surfaces from coarse meshes, everywhere alike or where needed
   exposure   Measures pictures, exposes and tone-maps them
   mips       Makes the mip chain of a picture of any size
@@ -63,6 +64,7 @@ Commands:
   draw       Draws a mesh into a picture
   collide    Finds which triangles of two meshes meet, exactly
   distance   Makes a volume of the signed distances to a mesh
+  rays       Finds what rays hit of a mesh
   subdivide  Makes smooth surfaces from coarse meshes, everywhere alike or where needed
   exposure   Measures pictures, exposes and tone-maps them
   mips       Makes the mip chain of a picture of any size
@@ -1423,6 +1425,7 @@ Cancelled by Ctrl\-C.
 .BR trommel\-draw (1),
 .BR trommel\-collide (1),
 .BR trommel\-distance (1),
+.BR trommel\-rays (1),
 .BR trommel\-subdivide (1),
 .BR trommel\-exposure (1),
 .BR trommel\-info (1),
