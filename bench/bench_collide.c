@@ -15,6 +15,7 @@ typedef struct collide_case {
     enum { ON_HOST, BUILT_THERE, REFITTED_THERE } where;
     tml_tree_nearest_desc points; /* or none */
     tml_tree_cast_desc rays;      /* or none */
+    tml_tree_distance_grid_desc volume;
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -28,6 +29,8 @@ static bool run_case(void *user)
         return tml_tree_cast(job->tml, &job->rays) == TML_OK && tml_sync(job->tml) == TML_OK;
     if (job->points.tree)
         return tml_tree_nearest(job->tml, &job->points) == TML_OK;
+    if (job->volume.tree)
+        return tml_tree_distance_grid(job->tml, &job->volume) == TML_OK;
     if (job->desc.a) {
         tml_collide_result result;
         if (tml_collide(job->tml, &job->desc, &result))
@@ -173,39 +176,103 @@ static tml_status time_there(const collide_case *host, const bench_mesh *mesh)
     return status;
 }
 
-/* Which of points in the box about the mesh, in no order, lie inside it. */
-static tml_status time_points(const collide_case *host, tml_tree *tree)
+/* A number from 0 to 1. */
+static float next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (float)(*state >> 8) * 0x1p-24f;
+}
+
+static tml_status points_make(tml_context *tml, const tml_vec3 *points, tml_buffer *out)
+{
+    return tml_buffer_create(tml,
+                             &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                .count = BENCH_COLLIDE_POINTS,
+                                                .data = points},
+                             out);
+}
+
+/* Which of points in the box about the mesh, in no order, lie inside it; and what is nearest of points within a
+ * hundredth of the box's size of a vertex. */
+static tml_status time_points(const collide_case *host, const bench_mesh *mesh, tml_tree *tree)
+{
+    collide_case job = *host;
+    const uint64_t count = BENCH_COLLIDE_POINTS;
+    tml_tree_info box;
+    tml_tree_describe(tree, &box);
+    tml_vec3 *within = malloc(2 * BENCH_COLLIDE_POINTS * sizeof *within), *near_mesh = within;
+    if (!within)
+        return tml_error(job.tml, TML_ERROR_OUT_OF_MEMORY, "no memory for points");
+    near_mesh += count;
+    uint32_t state = 1;
+    for (uint64_t i = 0; i < count; i++) {
+        const float *vertex = mesh->vertices + 3 * (i * 7919 % mesh->vertex_count);
+        float at[2][3];
+        for (int axis = 0; axis < 3; axis++) {
+            float size = box.upper[axis] - box.lower[axis];
+            at[0][axis] = box.lower[axis] + size * next_random(&state);
+            at[1][axis] = vertex[axis] + 0.02f * size * (next_random(&state) - 0.5f);
+        }
+        within[i] = (tml_vec3){at[0][0], at[0][1], at[0][2]};
+        near_mesh[i] = (tml_vec3){at[1][0], at[1][1], at[1][2]};
+    }
+    tml_buffer points[2] = {{0, 0}, {0, 0}}, sides = {0, 0}, distances = {0, 0}, positions = {0, 0},
+               triangles = {0, 0};
+    tml_status status = points_make(job.tml, within, &points[0]);
+    if (status == TML_OK)
+        status = points_make(job.tml, near_mesh, &points[1]);
+    free(within);
+    const struct {
+        tml_buffer *buffer;
+        tml_type type;
+    } outputs[] = {{&sides, TML_U8},
+                   {&distances, TML_F32},
+                   {&positions, TML_VEC(TML_F32, 3)},
+                   {&triangles, TML_U32}};
+    for (int i = 0; i < 4 && status == TML_OK; i++)
+        status =
+            tml_buffer_create(job.tml, &(tml_buffer_desc){.type = outputs[i].type, .count = count},
+                              outputs[i].buffer);
+    job.points = (tml_tree_nearest_desc){.tree = tree, .points = points[0], .sides = sides};
+    time_case(&job, "2^20 points, inside?", 0, &status);
+    job.points = (tml_tree_nearest_desc){.tree = tree,
+                                         .points = points[1],
+                                         .distances = distances,
+                                         .positions = positions,
+                                         .triangles = triangles};
+    time_case(&job, "nearest of 2^20 points", 0, &status);
+    tml_buffer_destroy(job.tml, points[0]);
+    tml_buffer_destroy(job.tml, points[1]);
+    for (int i = 0; i < 4; i++)
+        tml_buffer_destroy(job.tml, *outputs[i].buffer);
+    return status;
+}
+
+/* Signed distances within three samples of the mesh, on a grid about it. */
+static tml_status time_volume(const collide_case *host, tml_tree *tree, uint32_t side)
 {
     collide_case job = *host;
     tml_tree_info box;
+    char name[40];
     tml_tree_describe(tree, &box);
-    tml_vec3 *points = malloc(BENCH_COLLIDE_POINTS * sizeof *points);
-    if (!points)
-        return tml_error(job.tml, TML_ERROR_OUT_OF_MEMORY, "no memory for points");
-    uint32_t number = 1;
-    for (uint32_t i = 0; i < BENCH_COLLIDE_POINTS; i++) {
-        float at[3];
-        for (int axis = 0; axis < 3; axis++) {
-            number = number * 1664525u + 1013904223u;
-            at[axis] = box.lower[axis] +
-                       (box.upper[axis] - box.lower[axis]) * (float)(number >> 8) * 0x1p-24f;
-        }
-        points[i] = (tml_vec3){at[0], at[1], at[2]};
+    double size = 0;
+    for (int k = 0; k < 3; k++)
+        size = fmax(size, (double)box.upper[k] - (double)box.lower[k]);
+    double spacing = size / (side - 9);
+    job.volume = (tml_tree_distance_grid_desc){
+        .tree = tree, .is_signed = true, .band = (float)(3 * spacing)};
+    for (int k = 0; k < 3; k++) {
+        job.volume.grid.dims[k] = side;
+        job.volume.grid.spacing[k] = spacing;
+        job.volume.grid.origin[k] =
+            ((double)box.lower[k] + (double)box.upper[k] - spacing * (side - 1)) / 2;
     }
-    tml_status status = tml_buffer_create(job.tml,
-                                          &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
-                                                             .count = BENCH_COLLIDE_POINTS,
-                                                             .data = points},
-                                          &job.points.points);
-    free(points);
-    if (status == TML_OK)
-        status = tml_buffer_create(
-            job.tml, &(tml_buffer_desc){.type = TML_U8, .count = BENCH_COLLIDE_POINTS},
-            &job.points.sides);
-    job.points.tree = tree;
-    time_case(&job, "2^20 points, inside?", 0, &status);
-    tml_buffer_destroy(job.tml, job.points.points);
-    tml_buffer_destroy(job.tml, job.points.sides);
+    snprintf(name, sizeof name, "band of +-3 cells, %u^3", side);
+    tml_status status = tml_buffer_create(
+        job.tml, &(tml_buffer_desc){.type = TML_F32, .count = (uint64_t)side * side * side},
+        &job.volume.out);
+    time_case(&job, name, 0, &status);
+    tml_buffer_destroy(job.tml, job.volume.out);
     return status;
 }
 
@@ -325,9 +392,11 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
     if (status == TML_OK)
         status = time_there(&job, &mesh);
     if (status == TML_OK)
-        status = time_points(&job, a);
+        status = time_points(&job, &mesh, a);
     if (status == TML_OK)
         status = time_rays(&job, what->target ? what->target : &mesh, what->rays);
+    if (status == TML_OK)
+        status = time_volume(&job, a, what->triangles < 100000 ? 64 : 512);
     for (int scene = 0; scene < BENCH_SCENES; scene++) {
         job.desc = (tml_collide_desc){
             .a = a, .b = b, .poses = one[scene], .pose_count = 1, .method = what->method};

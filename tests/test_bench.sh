@@ -55,7 +55,7 @@ if "$folder/trommel" devices | grep -q ' vulkan '; then
 else
     echo "no Vulkan device: images of one are skipped"
 fi
-expect 0 20 collide --triangles 500 --rays 3000 --repeats 1 --backend cpu
+expect 0 22 collide --triangles 500 --rays 3000 --repeats 1 --backend cpu
 expect 0 6 subdivide --levels 1 --repeats 1 --backend cpu
 expect 0 12 files --side 24 --repeats 1 --backend cpu
 expect 2 0 paths --backend cpu

@@ -610,7 +610,7 @@ static void check_answers(const mesh *m, const point *points, uint32_t count, bo
         CHECK_EQ_U64(wrong[i], 0);
 }
 
-/* The same bits on one thread and three, with each level of SIMD, and the points in another order. */
+/* The same bits on one thread and three, with each level of SIMD, and on devices. */
 static void check_nearest(const mesh *m, const point *points, uint32_t count, bool is_signed)
 {
     float *at = floats_of(points, count, 0);
@@ -629,6 +629,16 @@ static void check_nearest(const mesh *m, const point *points, uint32_t count, bo
             answers_free(&a);
         tml_tree_destroy(tml, tree);
         tml_close(tml);
+    }
+    for (int i = 0; i < 2; i++) {
+        tml_context *tml = device(i ? TML_ENGINE_GL : TML_ENGINE_VULKAN);
+        if (!tml)
+            continue;
+        tml_tree *tree = tree_of(tml, m, 0);
+        answers a = ask(tml, tree, at, count, is_signed);
+        CHECK(same_answers(&a, &first, count));
+        answers_free(&a);
+        tml_tree_destroy(tml, tree);
     }
     check_answers(m, points, count, is_signed, &first);
     answers_free(&first);
@@ -969,6 +979,11 @@ static void check_volume(const mesh *m, const point *low, const uint64_t dims[3]
         tml_simd_force(TML_SIMD_LEVELS);
         tml_close(tml);
     }
+    for (int i = 0; i < 4; i++) {
+        tml_context *tml = device(i % 2 ? TML_ENGINE_GL : TML_ENGINE_VULKAN);
+        if (tml)
+            check_volume_on(tml, m, &s, rule, 0, i < 2 ? 0 : 2);
+    }
     samples_free(&s);
 }
 
@@ -1011,6 +1026,60 @@ TEST(volumes_of_tori)
     add_torus(&m, 1 << 20, 40, 20); /* larger than the grid */
     check_volume(&m, &(point){{(1 << 20) - 9, -8, -7}}, (const uint64_t[3]){17, 15, 16},
                  TML_TREE_RULE_WINDING);
+    free(m.corners);
+}
+
+/* Samples of a grid of any spacing. */
+static float *volume_of(tml_context *tml, const mesh *m, tml_tree_distance_grid_desc desc,
+                        uint64_t count)
+{
+    float *out = malloc(count * sizeof *out);
+    tml_tree *tree = desc.tree = tree_of(tml, m, 0);
+    desc.out = buffer(tml, TML_F32, count, NULL);
+    CHECK_OK(tml, tml_tree_distance_grid(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+    tml_buffer_destroy(tml, desc.out);
+    tml_tree_destroy(tml, tree);
+    return out;
+}
+
+static void check_device_volumes(const mesh *m, tml_tree_distance_grid_desc desc)
+{
+    static const float bands[] = {0, 3.5f, 0.25f, 1000};
+    uint64_t count = desc.grid.dims[0] * desc.grid.dims[1] * desc.grid.dims[2];
+    for (int i = 0; i < 12; i++) {
+        tml_context *tml = open_cpu(1);
+        desc.band = bands[i % 4];
+        desc.is_signed = i < 8;
+        desc.rule = i < 4 ? TML_TREE_RULE_EVEN_ODD : TML_TREE_RULE_WINDING;
+        float *expected = volume_of(tml, m, desc, count);
+        tml_close(tml);
+        for (int k = 0; k < 2; k++) {
+            tml = device(k ? TML_ENGINE_GL : TML_ENGINE_VULKAN);
+            float *out = tml ? volume_of(tml, m, desc, count) : NULL;
+            CHECK(!out || memcmp(out, expected, count * sizeof *out) == 0);
+            free(out);
+        }
+        free(expected);
+    }
+}
+
+/* The bits that the host's have: of blocks that are cut off, on lines of which a few go through corners. */
+TEST(volumes_on_devices)
+{
+    tml_tree_distance_grid_desc desc = {
+        .grid = {.dims = {41, 23, 17}, .spacing = {1.125, 1.7, 1.3}, .origin = {-22.75, -20, -10}}};
+    mesh m = {0};
+    add_torus(&m, 20, 30, 20);
+    check_device_volumes(&m, desc);
+    add_box(&m, -13, 12, 5);
+    desc.grid.origin[1] = -19.4;
+    check_device_volumes(&m, desc);
+    free(m.corners);
+    m = (mesh){0};
+    add_torus(&m, 2000, 60, 40); /* larger than the grid */
+    desc.grid.origin[0] = 1979.1;
+    check_device_volumes(&m, desc);
     free(m.corners);
 }
 

@@ -333,13 +333,16 @@ typedef struct tml_tree_nearest_desc {
  *           times its longest edge by its height. Of triangles at one distance, as computed, the one of the least number
  *           comes first, for any number of threads. Open meshes are as good as any, unless is_signed. Where there is
  *           nothing (a tree of less than k triangles, a point that is not finite): infinity, NaN, 2^32 - 1, FACE.
- * Sides alone by the first two rules, of 1024 points or more, are told on the device by Vulkan and OpenGL ES 3, of meshes within
- * 2^30 and, but for 0, not below 2^-100: a thread follows each point's ray, and the points that floats are unsure of are
- * settled on the host; that takes 20 bytes a point of the device's memory meanwhile. Points that lie near each other in
- * the stream are faster there. All else is done on the host, by threads and SIMD, whatever the engine. The call waits,
- * and so does not stand between tml_vulkan_record and its end. On the host points are taken in an order of the call's own, near ones together: 16 MiB at most. Reports progress and can be
- * cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT (sides, or a sign, of a mesh that is not closed as the
- * rule wants it: the message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE,
+ * Of 1024 points or more the device tells sides on Vulkan and OpenGL ES 3, and the nearest on Vulkan devices with
+ * doubles, of meshes with coordinates within 2^30 and, but for 0, not below 2^-100; SOLID_ANGLE and k of 2 or more are
+ * the host's. Points are sorted along a curve, so that they may come in any order; then a thread follows each one's ray, or looks into the boxes nearest it. The points whose
+ * sides floats are unsure of are settled on the host. That takes 44 bytes a point of the device's memory for sides, and
+ * 48 for the rest, meanwhile. What is nearest has the host's bits; one point farther out than 10^12, or with a
+ * coordinate below 2^-100, but 0, and the host answers for all. Fewer points, and those of other meshes and devices,
+ * are the host's, by threads and SIMD: in an order of the call's own there, too, 16 MiB at most. The call waits, and so
+ * does not stand between tml_vulkan_record and its end. Reports progress, on the host, and can be cancelled; outputs
+ * are then undefined. Errors: INVALID_ARGUMENT (sides, or a sign, of a mesh that is not closed as the rule wants it:
+ * the message names a triangle with an edge that is not; skip_broken may have opened it), INVALID_HANDLE,
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Ericson: Real-Time Collision
  * Detection. 2005 (closest features); Barill, Dickson, Schmidt, Levin, Jacobson: Fast Winding Numbers for Soups and Clouds.
  * 2018. */
@@ -421,14 +424,18 @@ typedef struct tml_tree_distance_grid_desc {
 } tml_tree_distance_grid_desc;
 
 /* The distances of a grid's samples to a mesh, bit for bit those of tml_tree_nearest (cut off at the band), and so with
- * exact signs. These are told line by line, from where the grid's lines cross the mesh, or by SOLID_ANGLE block by block,
- * of blocks away from the mesh all at once; a band leaves only samples near
- * the mesh to look up. What comes out goes into tml_surface with iso 0, where inside is below. On the host, by threads,
- * whatever the engine: waits, and so does not stand between tml_vulkan_record and its end. No memory but for three
- * coordinate lists. Reports progress and can be cancelled; out is then undefined. Errors: INVALID_ARGUMENT (a mesh that
- * is not closed, as for tml_tree_nearest; a grid that is empty, turned, or reaches beyond floats), INVALID_HANDLE,
- * OUT_OF_MEMORY, CANCELLED. After: Baerentzen, Aanaes: Generating Signed Distance Fields From Triangle Meshes. 2002
- * (the problem); signs by lines as tml_tree_nearest's rays. */
+ * exact signs. These are told line by line, from where the grid's lines cross the mesh, or, on the host alone, by
+ * SOLID_ANGLE block by block, of blocks away from the mesh all at once; a band leaves only samples near the mesh to
+ * look up. What comes out goes into tml_surface with iso 0, where inside is below. Of 1024 to 2^30 samples,
+ * on Vulkan devices with doubles, for meshes whose sides tml_tree_nearest tells there, kernels do this: out is filled
+ * where it is, and the host tells the sides of lines that floats are unsure of, unless these are more than a quarter:
+ * then, as for other grids, engines and meshes, all is done on the host, by threads. Lines take 24 bytes each of the
+ * device's memory meanwhile, samples near the mesh 8. The call waits, and so does not stand between tml_vulkan_record
+ * and its end. No memory of the host's but for three coordinate lists and the tree's triangles, and what unsure lines
+ * take, 4 bytes a sample. Reports progress and can be cancelled; out is then undefined. Errors: INVALID_ARGUMENT (a
+ * mesh that is not closed, as for tml_tree_nearest; a grid that is empty, turned, or reaches beyond floats),
+ * INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. After: Baerentzen, Aanaes: Generating Signed Distance Fields From Triangle
+ * Meshes. 2002 (the problem); signs by lines as tml_tree_nearest's rays. */
 TML_API TML_MUST_CHECK tml_status tml_tree_distance_grid(tml_context *tml,
                                                          const tml_tree_distance_grid_desc *desc);
 

@@ -3,31 +3,21 @@
 #define COLLIDE_ORDER_H
 
 #include "collide/collide_internal.h"
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide_order.k.h"
 
 enum { COLLIDE_CODE_BITS = 10 };
-
-/* The lowest ten bits of x, two zeros between. */
-static inline uint32_t collide_spread(uint32_t x)
-{
-    x = (x | x << 16) & 0x030000ff;
-    x = (x | x << 8) & 0x0300f00f;
-    x = (x | x << 4) & 0x030c30c3;
-    return (x | x << 2) & 0x09249249;
-}
 
 /* A point's place on the curve: bits of each coordinate, at most COLLIDE_CODE_BITS. */
 static inline uint32_t collide_code(const tml_tree *tree, const float point[3], uint32_t bits)
 {
-    const float most = (float)((1u << bits) - 1);
-    uint32_t code = 0;
-    for (uint32_t k = 0; k < 3; k++) {
-        float size = tree->upper[k] - tree->lower[k];
-        float at = (point[k] - tree->lower[k]) / size * most;
-        code |= collide_spread((uint32_t)(at > 0.0f ? TML_MIN_OF(at, most) : 0.0f))
-                << k; /* NaN: 0 */
-    }
-    return code;
+    return collide_code_in(VEC3(point[0], point[1], point[2]),
+                           VEC3(tree->lower[0], tree->lower[1], tree->lower[2]),
+                           VEC3(tree->upper[0], tree->upper[1], tree->upper[2]), bits);
 }
+
+#include "kernels/kernel_end.h"
 
 /* Items that tasks work on, in rounds; those of a round in the order of their codes. */
 enum { COLLIDE_ITEMS_A_TASK = 1024 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collide/collide_order.h"
-#include "collide/collide_points.h"
+#include "collide/collide_points_device.h"
 #include "collide/exact.h"
 #include "collide/exact_signs.h"
 #include "core/simd.h"
@@ -120,21 +120,26 @@ static bool is_moderate(const tml_tree *tree)
     return true;
 }
 
+void points_learn(tml_tree *tree)
+{
+    if (tree->has_edges)
+        return;
+    edge_sums sums = sum_edges(tree, 0, 0);
+    tree->edges_mod_2 = tree->edges_by_way = 0;
+    for (int i = 0; i < 16; i++) {
+        tree->edges_mod_2 |= sums.mod_2[i];
+        tree->edges_by_way |= sums.by_way[i];
+    }
+    tree->is_moderate = is_moderate(tree);
+    tree->has_edges = true;
+}
+
 tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule)
 {
     if (rule == TML_TREE_RULE_SOLID_ANGLE)
         return points_make_dipoles(tml, call, tree);
-    if (!tree->has_edges) {
-        edge_sums sums = sum_edges(tree, 0, 0);
-        tree->edges_mod_2 = tree->edges_by_way = 0;
-        for (int i = 0; i < 16; i++) {
-            tree->edges_mod_2 |= sums.mod_2[i];
-            tree->edges_by_way |= sums.by_way[i];
-        }
-        tree->is_moderate = is_moderate(tree);
-        tree->has_edges = true;
-    }
+    points_learn(tree);
     bool by_way = rule == TML_TREE_RULE_WINDING;
     if (!(by_way ? tree->edges_by_way : tree->edges_mod_2))
         return TML_OK;
@@ -512,10 +517,15 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
         status = stream_read_length(tml, &desc.length, &job.count);
     if (status != TML_OK || job.count == 0)
         return status;
-    if (!job.wants_nearest && desc.rule != TML_TREE_RULE_SOLID_ANGLE &&
-        points_run_on_device(tml, &desc, job.count))
-        return points_sides_on_device(tml, &desc, job.count);
-    return run_mapped(tml, &job);
+    bool is_told = false;
+    bool has_kernels = desc.k == 1 && !(job.wants_sides && desc.rule == TML_TREE_RULE_SOLID_ANGLE);
+    if (has_kernels && job.count >= POINTS_LEAST && job.count <= POINTS_MOST &&
+        points_run_on_device(tml, desc.tree)) {
+        if (!job.wants_nearest)
+            return points_sides_on_device(tml, &desc, job.count);
+        status = points_nearest_on_device(tml, &desc, job.count, &is_told);
+    }
+    return status != TML_OK || is_told ? status : run_mapped(tml, &job);
 }
 
 tml_status tml_tree_nearest(tml_context *tml, const tml_tree_nearest_desc *desc)

@@ -112,6 +112,8 @@ const points_loops *points_loops_for_processor(void);
  * needs of the tree. call: of the message. */
 tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
                              tml_tree_rule rule);
+/* Sums up the tree's edges, unless that is done. */
+void points_learn(tml_tree *tree);
 tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule);
 /* The side of one point. */
@@ -123,12 +125,6 @@ tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tm
 bool points_covers_half(const points_loops *loops, const tml_tree *tree, const float *point,
                         double radius, bool *is_sure);
 
-/* May the device tell sides of so many points? */
-bool points_run_on_device(const tml_context *tml, const tml_tree_nearest_desc *desc,
-                          uint64_t count);
-/* Fills desc.sides there; what the device is unsure of is settled here. */
-tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
-                                  uint64_t count);
 /* The distance of the nearest triangle that was found, or infinity, as it is told. */
 float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side);
 

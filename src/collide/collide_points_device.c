@@ -1,11 +1,14 @@
 /* Sides of points on the device: a kernel follows each point's ray, what it is unsure of is listed, settled here in exact
- * arithmetic, and looked up in the list where sides are written. */
+ * arithmetic, and looked up in the list where sides are written. Points are taken along a curve: threads side by side then
+ * take the same way. */
+#include "collide/collide_points_device.h"
+
 #include <string.h>
 
-#include "collide/collide_points.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
+#include "kernels/collide_order.k.h"
 #include "kernels/collide_triangles.k.h"
 /* Uses the formulas above. */
 #include "kernels/collide_points.k.h"
@@ -14,6 +17,13 @@
 #include "kernels/collide_points_stream.k.h"
 
 #include "collide_points_library.h"
+
+/* u[0]: bits of each coordinate. */
+TML_KERNEL_WITH(collide_points, uint, collide_point_code,
+                (vec3 point, tml_words plan, tml_params p), {
+                    return collide_code_in(point, tml_word_vec3(plan, COLLIDE_PLAN_LOW / 3u),
+                                           tml_word_vec3(plan, COLLIDE_PLAN_HIGH / 3u), p.u[0]);
+                })
 
 /* u[0]: not 0 for the winding rule. */
 TML_KERNEL_WITH(collide_points, uint, collide_find_side,
@@ -50,23 +60,75 @@ TML_KERNEL_WITH(collide_points, bool, collide_is_inside,
 _Static_assert(COLLIDE_OUTSIDE == TML_TREE_OUTSIDE && COLLIDE_INSIDE == TML_TREE_INSIDE,
                "as kernels tell them");
 
-/* Below, the host is faster than a device answers; above, indices and lists do not fit. */
-enum { POINTS_LEAST = 1024, POINTS_MOST = 1 << 27 };
+/* Of an order: finer ones take longer to sort. */
+enum { ORDER_BITS = 8 };
 
-bool points_run_on_device(const tml_context *tml, const tml_tree_nearest_desc *desc, uint64_t count)
+bool points_run_on_device(const tml_context *tml, tml_tree *tree)
 {
-    const tml_tree *tree = desc->tree;
-    return !tml->engine->is_host && !tml->engine->tier && tree->levels > 0 && tree->is_moderate &&
-           count >= POINTS_LEAST && count <= POINTS_MOST &&
-           (uint64_t)9 * tree->level_count[0] <= UINT32_MAX;
+    if (tml->engine->is_host || tml->engine->tier || tree->levels == 0 ||
+        (uint64_t)9 * tree->level_count[0] > UINT32_MAX)
+        return false;
+    points_learn(tree);
+    return tree->is_moderate;
+}
+
+tml_status points_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                       const char *label, tml_buffer *out)
+{
+    return tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
+}
+
+void points_plan(const tml_tree *tree, uint32_t *plan)
+{
+    memset(plan, 0, COLLIDE_PLAN_WORDS * sizeof *plan);
+    plan[COLLIDE_PLAN_LEVELS] = tree->levels;
+    plan[COLLIDE_PLAN_LEAST] = collide_leaf_words(tree, &plan[COLLIDE_PLAN_MORE]);
+    memcpy(plan + COLLIDE_PLAN_LOW, tree->lower, sizeof tree->lower);
+    memcpy(plan + COLLIDE_PLAN_HIGH, tree->upper, sizeof tree->upper);
+    memcpy(plan + COLLIDE_PLAN_GROUPS, tree->level_group, sizeof tree->level_group);
+    _Static_assert(sizeof tree->level_group <= 4 * (COLLIDE_PLAN_WORDS - COLLIDE_PLAN_GROUPS),
+                   "room for all levels");
+}
+
+tml_status points_order_enqueue(tml_context *tml, tml_buffer points, uint64_t count,
+                                tml_buffer plan, points_order *order)
+{
+    tml_status status = points_make(tml, TML_U32, count, NULL, "points' codes", &order->codes);
+    if (status == TML_OK)
+        status = points_make(tml, TML_U32, count, NULL, "order of points", &order->indices);
+    if (status == TML_OK)
+        status =
+            points_make(tml, TML_VEC(TML_F32, 3), count, NULL, "points in order", &order->points);
+    if (status == TML_OK)
+        status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_point_code),
+                                              .params = {.u = {ORDER_BITS}},
+                                              .in = {points, plan},
+                                              .length = tml_length_of(count),
+                                              .out = order->codes});
+    if (status == TML_OK)
+        status = tml_sort(tml, &(tml_sort_desc){.keys = order->codes,
+                                                .bit_count = 3 * ORDER_BITS,
+                                                .length = tml_length_of(count),
+                                                .payloads = {{points, order->points}},
+                                                .indices = order->indices});
+    return status;
+}
+
+void points_order_destroy(tml_context *tml, points_order *order)
+{
+    tml_buffer_destroy(tml, order->codes);
+    tml_buffer_destroy(tml, order->indices);
+    tml_buffer_destroy(tml, order->points);
 }
 
 typedef struct sides_run {
     tml_context *tml;
     const tml_tree_nearest_desc *desc;
     uint64_t count;
-    tml_buffer plan, raw;         /* a side a point */
-    tml_buffer unsure, at, total; /* which of them are to be settled, and where they are */
+    points_order order;
+    tml_buffer plan, in_order, raw; /* a side a point, in order and in the stream's */
+    tml_buffer unsure, at, total;   /* which of them are to be settled, and where they are */
     tml_buffer settled;
     /* The same here. */
     uint32_t unsure_count;
@@ -75,47 +137,45 @@ typedef struct sides_run {
     size_t size; /* bytes from numbers on */
 } sides_run;
 
-static tml_status make(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                       const char *label, tml_buffer *out)
-{
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
 static tml_status buffers_make(sides_run *run)
 {
-    const tml_tree *tree = run->desc->tree;
-    uint32_t plan[COLLIDE_PLAN_WORDS] = {0};
-    plan[COLLIDE_PLAN_LEVELS] = tree->levels;
-    plan[COLLIDE_PLAN_LEAST] = collide_leaf_words(tree, &plan[COLLIDE_PLAN_MORE]);
-    memcpy(plan + COLLIDE_PLAN_LOW, tree->lower, sizeof tree->lower);
-    memcpy(plan + COLLIDE_PLAN_HIGH, tree->upper, sizeof tree->upper);
-    memcpy(plan + COLLIDE_PLAN_GROUPS, tree->level_group, sizeof tree->level_group);
-    _Static_assert(sizeof tree->level_group <= 4 * (COLLIDE_PLAN_WORDS - COLLIDE_PLAN_GROUPS),
-                   "room for all levels");
-    tml_status status = make(run->tml, TML_U32, COLLIDE_PLAN_WORDS, plan, "tree plan", &run->plan);
+    uint32_t plan[COLLIDE_PLAN_WORDS];
+    points_plan(run->desc->tree, plan);
+    tml_status status =
+        points_make(run->tml, TML_U32, COLLIDE_PLAN_WORDS, plan, "tree plan", &run->plan);
     if (status == TML_OK)
-        status = make(run->tml, TML_U32, run->count, NULL, "sides", &run->raw);
+        status = points_make(run->tml, TML_U32, run->count, NULL, "sides in order", &run->in_order);
     if (status == TML_OK)
-        status = make(run->tml, TML_U32, run->count, NULL, "unsure points", &run->unsure);
+        status = points_make(run->tml, TML_U32, run->count, NULL, "sides", &run->raw);
     if (status == TML_OK)
-        status = make(run->tml, TML_VEC(TML_F32, 3), run->count, NULL, "unsure points", &run->at);
+        status = points_make(run->tml, TML_U32, run->count, NULL, "unsure points", &run->unsure);
     if (status == TML_OK)
-        status = make(run->tml, TML_U32, 1, NULL, "unsure points", &run->total);
+        status =
+            points_make(run->tml, TML_VEC(TML_F32, 3), run->count, NULL, "unsure points", &run->at);
+    if (status == TML_OK)
+        status = points_make(run->tml, TML_U32, 1, NULL, "unsure points", &run->total);
     return status;
 }
 
 /* Enqueues the walk, and the list of what it is unsure of. */
 static tml_status sides_enqueue(sides_run *run)
 {
+    tml_status status =
+        points_order_enqueue(run->tml, run->desc->points, run->count, run->plan, &run->order);
     tml_map_desc map = {.kernel = TML_USE(collide_find_side),
                         .params = {.u = {run->desc->rule == TML_TREE_RULE_WINDING}},
-                        .in = {run->desc->points, {0, 0}, {0, 0}, run->plan},
+                        .in = {run->order.points, {0, 0}, {0, 0}, run->plan},
                         .length = tml_length_of(run->count),
-                        .out = run->raw};
-    tml_status status = collide_device_tree(run->tml, run->desc->tree, &map.in[1], &map.in[2]);
+                        .out = run->in_order};
+    if (status == TML_OK)
+        status = collide_device_tree(run->tml, run->desc->tree, &map.in[1], &map.in[2]);
     if (status == TML_OK)
         status = tml_map(run->tml, &map);
+    if (status == TML_OK)
+        status =
+            tml_scatter(run->tml, &(tml_scatter_desc){.indices = run->order.indices,
+                                                      .length = tml_length_of(run->count),
+                                                      .payloads = {{run->in_order, run->raw}}});
     if (status == TML_OK)
         status = tml_compact(run->tml,
                              &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_side_unsure),
@@ -155,7 +215,7 @@ static tml_status settle(sides_run *run)
         status = tml_buffer_read_range(run->tml, run->at, 0, count, run->points);
     if (status == TML_OK) {
         tml_parallel_for(run->tml, TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, run);
-        status = make(run->tml, TML_U32, count, run->sides, "settled points", &run->settled);
+        status = points_make(run->tml, TML_U32, count, run->sides, "settled points", &run->settled);
     }
     return status;
 }
@@ -215,9 +275,13 @@ tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc 
     sides_run run = {.tml = tml, .desc = desc, .count = count};
     collide_learn(tml);
     tml_status status = sides_run_all(&run);
-    const tml_buffer made[] = {run.plan, run.raw, run.unsure, run.at, run.total, run.settled};
+    const tml_buffer made[] = {run.plan, run.in_order, run.raw,    run.unsure,
+                               run.at,   run.total,    run.settled};
     for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
         tml_buffer_destroy(tml, made[i]);
+    points_order_destroy(tml, &run.order);
     tml_free(tml, run.numbers, run.size);
     return status;
 }
+
+#include "kernels/kernel_end.h"

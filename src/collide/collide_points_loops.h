@@ -10,6 +10,7 @@
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
 /* Uses the formulas above. */
+#include "kernels/collide_nearest.k.h"
 #include "kernels/collide_points.k.h"
 
 /* Eight times the smallest normal number. */
@@ -175,46 +176,6 @@ static void cross_line(points_line *line)
 
 /* ---- the nearest triangle --------------------------------------------------------------------- */
 
-/* The nearest point of an edge from a to b, as a place on it from 0 to 1. Corners are relative to the point. */
-typedef struct edge_place {
-    double t, squared;
-} edge_place;
-
-INLINE edge_place edge_nearest(double ax, double ay, double az, double bx, double by, double bz)
-{
-    double ex = bx - ax, ey = by - ay, ez = bz - az;
-    double along = -(ax * ex + ay * ey + az * ez), length = ex * ex + ey * ey + ez * ez;
-    double t = along / (length > 0.0 ? length : 1.0);
-    t = t > 0.0 ? t : 0.0;
-    t = t < 1.0 ? t : 1.0;
-    /* The far end itself: computed as a sum it may be beside it. */
-    double x = t == 1.0 ? bx : ax + t * ex, y = t == 1.0 ? by : ay + t * ey;
-    double z = t == 1.0 ? bz : az + t * ez;
-    return (edge_place){t, x * x + y * y + z * z};
-}
-
-/* The square of the distance of a triangle's plane, where the point lies over the triangle; else infinity. out, if not NULL,
- * gets the nearest point. */
-INLINE double face_nearest(double ax, double ay, double az, double bx, double by, double bz,
-                           double cx, double cy, double cz, double *out)
-{
-    double ux = bx - ax, uy = by - ay, uz = bz - az, vx = cx - ax, vy = cy - ay, vz = cz - az;
-    double nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
-    double ab = (ay * bz - az * by) * nx + (az * bx - ax * bz) * ny + (ax * by - ay * bx) * nz;
-    double bc = (by * cz - bz * cy) * nx + (bz * cx - bx * cz) * ny + (bx * cy - by * cx) * nz;
-    double ca = (cy * az - cz * ay) * nx + (cz * ax - cx * az) * ny + (cx * ay - cy * ax) * nz;
-    double least = ab < bc ? ab : bc, square = nx * nx + ny * ny + nz * nz;
-    double height = ax * nx + ay * ny + az * nz, part = height / (square > 0.0 ? square : 1.0);
-    least = least < ca ? least : ca;
-    least = square > 0.0 ? least : -1.0;
-    if (out) {
-        out[0] = part * nx;
-        out[1] = part * ny;
-        out[2] = part * nz;
-    }
-    return least >= 0.0 ? height * part : (double)INFINITY;
-}
-
 /* Squares of the distances of eight triangles. */
 INLINE void lanes_apart(const float *point, const float *at, double *squared)
 {
@@ -228,13 +189,7 @@ INLINE void lanes_apart(const float *point, const float *at, double *squared)
         double bz = (double)at[NEXT + Z + i] - pz;
         double cx = (double)at[2 * NEXT + X + i] - px, cy = (double)at[2 * NEXT + Y + i] - py;
         double cz = (double)at[2 * NEXT + Z + i] - pz;
-        double ab = edge_nearest(ax, ay, az, bx, by, bz).squared;
-        double bc = edge_nearest(bx, by, bz, cx, cy, cz).squared;
-        double ca = edge_nearest(cx, cy, cz, ax, ay, az).squared;
-        double face = face_nearest(ax, ay, az, bx, by, bz, cx, cy, cz, NULL);
-        double least = ab < bc ? ab : bc;
-        least = least < ca ? least : ca;
-        squared[i] = least < face ? least : face;
+        squared[i] = collide_triangle_apart(ax, ay, az, bx, by, bz, cx, cy, cz);
     }
 }
 
@@ -381,32 +336,12 @@ static void find(points_nearest *nearest)
 
 static points_place place(const points_nearest *nearest)
 {
-    float floats[9];
-    double at[3][3];
-    points_place best;
-    collide_triangle(nearest->tree, nearest->slot, floats);
-    for (int k = 0; k < 9; k++)
-        at[k / 3][k % 3] = (double)floats[k] - (double)nearest->point[k % 3];
-    best.feature = TML_TREE_FACE;
-    best.squared = face_nearest(at[0][0], at[0][1], at[0][2], at[1][0], at[1][1], at[1][2],
-                                at[2][0], at[2][1], at[2][2], best.at);
-    for (int k = 0; k < 3; k++)
-        best.at[k] += (double)nearest->point[k];
-    for (uint32_t i = 0; i < 3; i++) {
-        const double *a = at[i], *b = at[(i + 1) % 3];
-        edge_place edge = edge_nearest(a[0], a[1], a[2], b[0], b[1], b[2]);
-        if (!(edge.squared <= best.squared))
-            continue;
-        best.squared = edge.squared;
-        best.feature = edge.t == 0.0   ? TML_TREE_CORNER_0 + i
-                       : edge.t == 1.0 ? TML_TREE_CORNER_0 + (i + 1) % 3
-                                       : TML_TREE_EDGE_0 + i;
-        for (uint32_t k = 0; k < 3; k++) {
-            double from = (double)floats[3 * i + k], to = (double)floats[3 * ((i + 1) % 3) + k];
-            best.at[k] = edge.t == 1.0 ? to : from + edge.t * (to - from);
-        }
-    }
-    return best;
+    float at[9];
+    collide_triangle(nearest->tree, nearest->slot, at);
+    collide_place found = collide_place_of(
+        VEC3(nearest->point[0], nearest->point[1], nearest->point[2]), VEC3(at[0], at[1], at[2]),
+        VEC3(at[3], at[4], at[5]), VEC3(at[6], at[7], at[8]));
+    return (points_place){{found.x, found.y, found.z}, found.squared, found.feature};
 }
 
 /* ---- solid angles ----------------------------------------------------------------------------- */

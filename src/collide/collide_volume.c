@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collide/collide_points.h"
+#include "collide/collide_points_device.h"
 #include "stream/stream_internal.h"
 
 static const char call[] = "tml_tree_distance_grid";
@@ -272,9 +272,12 @@ static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " coordinates",
                          call, count);
     place_samples(&job, &desc.grid, memory);
+    bool is_told = false;
     void *out = NULL;
-    status = tml_buffer_map(tml, desc.out, &out);
-    if (status == TML_OK) {
+    status = volume_on_device(tml, &desc, (const float *const *)job.at, &is_told);
+    if (status == TML_OK && !is_told)
+        status = tml_buffer_map(tml, desc.out, &out);
+    if (out) {
         job.out = out;
         status = run_tiles(tml, &job);
         tml_buffer_unmap(tml, desc.out);

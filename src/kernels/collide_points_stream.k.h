@@ -15,6 +15,11 @@
 #define COLLIDE_INSIDE      1u
 #define COLLIDE_SIDE_UNSURE 3u
 
+/* Bounds of a square of a distance of boxes: a difference, its square and the sums have at most 7 roundings of 2^-23
+ * each, and what is flushed to 0 makes them less. */
+#define COLLIDE_BELOW 0.9999980926513672f /* 1 - 2^-19 */
+#define COLLIDE_ABOVE 1.0000019073486328f
+
 /* Coordinates from an axis on. */
 FUNCTION(vec3) collide_from_axis(vec3 p, uint axis)
 {
@@ -83,6 +88,26 @@ collide_ray_slot(vec3 p, tml_words triangles, uint slot, uint axis, bool is_back
     return is_winding && along == 0u ? 0x7fffffffu : 1u;
 }
 
+/* After a box of a level, or a slot of level 0, in order, whose inside is done: the next one's level and number; a level
+ * above levels: there is none. */
+FUNCTION(uvec2) collide_walk_on(uint level, uint at, uint levels)
+{
+    uint next = at + 1u;
+    if (level >= levels)
+        return UVEC2(levels + 1u, 0u);
+    uint climb = min(lowest_bit32(next) / COLLIDE_WIDTH_LOG2, levels - level);
+    level += climb;
+    return UVEC2(level == levels ? levels + 1u : level, next >> (COLLIDE_WIDTH_LOG2 * climb));
+}
+
+/* The last slot of a leaf where this one has the leaf's last triangle. */
+FUNCTION(uint) collide_walk_slot(uint slot, uint least, uint more)
+{
+    bool is_last =
+        slot % COLLIDE_WIDTH + 1u >= collide_leaf_lanes(least, more, slot / COLLIDE_WIDTH);
+    return is_last ? slot | (COLLIDE_WIDTH - 1u) : slot;
+}
+
 /* The side of a point. One loop, in which each turn looks at a box or a triangle. */
 FUNCTION(uint)
 collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words plan,
@@ -96,41 +121,24 @@ collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words p
     uint axis = way & 3u;
     bool is_back = (way & 4u) != 0u;
     vec3 p = collide_from_axis(point, axis);
-    uint level = way < 8u ? levels : levels + 1u;
-    uint at = 0u;
+    uvec2 node = UVEC2(way < 8u ? levels : levels + 1u, 0u);
     uint sum = 0u;
-    while (level <= levels) {
+    while (node.x <= levels) {
         bool goes_down = false;
-        uint next = at + 1u;
-        if (level == 0u) {
+        uint at = node.y;
+        if (node.x == 0u) {
             uint more = collide_ray_slot(p, triangles, at, axis, is_back, is_winding);
-            if (next % COLLIDE_WIDTH >= collide_leaf_lanes(least, most, at / COLLIDE_WIDTH))
-                next = (at | 7u) + 1u; /* past the leaf's last triangle */
-            if (more == 0x80000000u) {
-                sum = more;
-                level = levels + 1u;
-            } else {
-                sum = (sum + more) & 0x7fffffffu;
-            }
+            if (more == 0x80000000u)
+                return COLLIDE_SIDE_UNSURE;
+            sum = (sum + more) & 0x7fffffffu;
+            at = collide_walk_slot(at, least, most);
         } else {
-            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + level);
+            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + node.x);
             goes_down = collide_ray_box(p, boxes, group, at, axis, is_back);
         }
-        if (goes_down) {
-            level -= 1u;
-            at *= COLLIDE_WIDTH;
-        } else if (level < levels) {
-            uint climb = min(lowest_bit32(next) / COLLIDE_WIDTH_LOG2, levels - level);
-            at = next >> (COLLIDE_WIDTH_LOG2 * climb);
-            level += climb;
-            if (level == levels)
-                level += 1u; /* there is one root */
-        } else {
-            level = levels + 1u;
-        }
+        node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
+                         : collide_walk_on(node.x, at, levels);
     }
-    if (sum == 0x80000000u)
-        return COLLIDE_SIDE_UNSURE;
     return (is_winding ? sum != 0u : (sum & 1u) != 0u) ? COLLIDE_INSIDE : COLLIDE_OUTSIDE;
 }
 

@@ -1,6 +1,8 @@
-/* What JavaScript does not offer and a page need not load: trees that are built on the device and rays that are cast there,
- * in the place of src/collide/collide_build.c and collide_rays_device.c. */
+/* What JavaScript does not offer and a page need not load: trees that are built on the device, and rays, nearest points
+ * and volumes there, in the place of src/collide/collide_build.c, collide_rays_device.c, collide_nearest_device.c and
+ * collide_volume_device.c. */
 #include "collide/collide_cast.h"
+#include "collide/collide_points_device.h"
 
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
 {
@@ -41,4 +43,24 @@ void collide_rays_destroy(tml_context *tml, tml_tree *tree)
 {
     (void)tml;
     (void)tree;
+}
+
+tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
+                                    uint64_t count, bool *is_told)
+{
+    (void)tml;
+    (void)desc;
+    (void)count;
+    *is_told = false;
+    return TML_OK;
+}
+
+tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
+                            const float *const *at, bool *is_told)
+{
+    (void)tml;
+    (void)desc;
+    (void)at;
+    *is_told = false;
+    return TML_OK;
 }

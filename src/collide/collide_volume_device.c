@@ -1,0 +1,453 @@
+/* Distances on a grid on the device, with the bits of the host's. A thread follows each line through the tree and counts
+ * its crossings; the lines expand into these, from which every sample's side follows. Blocks near the mesh are compacted,
+ * and a thread looks up each of their samples. The lines that floats are unsure of are told here, in exact arithmetic. */
+#include <math.h>
+#include <string.h>
+
+#include "collide/collide_points_device.h"
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_triangles.k.h"
+/* Uses the formulas above. */
+#include "kernels/collide_points.k.h"
+#include "kernels/collide_stream.k.h"
+/* Uses both. */
+#include "kernels/collide_points_stream.k.h"
+/* Doubles. */
+#include "kernels/collide_nearest.k.h"
+/* Uses all. */
+#include "kernels/collide_nearest_stream.k.h"
+#include "kernels/collide_volume.k.h"
+#include "stream/stream_internal.h"
+
+#include "collide_volume_library.h"
+
+/* Of all kernels u[0] is the grid's first word in the plan. */
+
+TML_KERNEL_OUTS_WITH(
+    collide_volume, (uint count, uint is_unsure), collide_count_line,
+    (tml_words boxes, tml_words triangles, tml_words plan, tml_index line, tml_params p), {
+        collide_count_line_out o;
+        uint count = collide_line(U(line), COLLIDE_LINE_END, boxes, triangles, plan, p.u[0]);
+        o.is_unsure = count == COLLIDE_LINE_UNSURE ? 1u : 0u;
+        o.count = o.is_unsure != 0u ? 0u : count;
+        return o;
+    })
+
+TML_KERNEL(bool, collide_is_unsure_line, (uint is_unsure), { return is_unsure != 0u; })
+
+TML_KERNEL_WITH(collide_volume, uint, collide_line_crossing,
+                (tml_words boxes, tml_words triangles, tml_words plan, tml_index line, tml_rank k,
+                 tml_params p),
+                { return collide_line(U(line), U(k), boxes, triangles, plan, p.u[0]); })
+
+/* A line's first crossing and the end of its crossings; of one that the host has told its number among these, and
+ * LINE_END. u[1] lines are in the ascending list. */
+TML_KERNEL_WITH(collide_volume, uvec2, collide_line_crossings,
+                (uint first, uint count, uint is_unsure, tml_words unsure, tml_index line,
+                 tml_params p),
+                {
+                    uint below = 0u;
+                    uint end = p.u[1];
+                    if (is_unsure == 0u)
+                        return UVEC2(first, first + count);
+                    while (below < end) {
+                        uint middle = (below + end) / 2u;
+                        if (tml_word(unsure, middle) < U(line))
+                            below = middle + 1u;
+                        else
+                            end = middle;
+                    }
+                    return UVEC2(below, COLLIDE_LINE_END);
+                })
+
+/* The band, with the sample's sign; 0 on a triangle. u[1]: words of a line's sides, of two bits each, as the host has told
+ * them. */
+TML_KERNEL_WITH(collide_volume, float, collide_fill_sides,
+                (tml_words lines, tml_words crossings, tml_words told, tml_words plan, tml_index at,
+                 tml_params p),
+                {
+                    uint wide = collide_grid_dim(plan, p.u[0], 0u);
+                    uint line = U(at) / wide;
+                    uint x = U(at) - wide * line;
+                    uint next = tml_word(lines, 2u * line);
+                    uint end = tml_word(lines, 2u * line + 1u);
+                    float band = tml_word_float(plan, p.u[0] + COLLIDE_GRID_BAND);
+                    uint sum = 0u;
+                    if (end == COLLIDE_LINE_END) {
+                        uint side =
+                            tml_word(told, p.u[1] * next + x / 16u) >> (2u * (x % 16u)) & 3u;
+                        if (side == 2u)
+                            return 0.0f;
+                        return side == COLLIDE_INSIDE ? -band : band;
+                    }
+                    while (next < end) {
+                        uint crossing = tml_word(crossings, next);
+                        if ((crossing & 0x7fffffffu) <= x)
+                            sum += (crossing & COLLIDE_LINE_BACK) != 0u ? 0xffffffffu : 1u;
+                        next += 1u;
+                    }
+                    if (tml_word(plan, p.u[0] + COLLIDE_GRID_WINDING) == 0u)
+                        sum &= 1u;
+                    return sum != 0u ? -band : band;
+                })
+_Static_assert(TML_TREE_ON == 2, "as the kernel has it");
+
+/* The band, everywhere. */
+TML_KERNEL(float, collide_fill_band, (tml_params p), { return p.f[0]; })
+
+TML_KERNEL_WITH(collide_volume, bool, collide_is_near_block,
+                (tml_words boxes, tml_words triangles, tml_words plan, tml_index block,
+                 tml_params p),
+                { return collide_block_is_near(U(block), boxes, triangles, plan, p.u[0]); })
+
+/* A sample of the near blocks, which begin at u[1] of their list: its distance and its place; none that is beyond the grid
+ * or the band. */
+TML_KERNEL_OUTS_WITH(collide_volume, (float distance, uint place), collide_look_up,
+                     (tml_words near, tml_words boxes, tml_words triangles, tml_words plan,
+                      tml_index at, tml_params p),
+                     {
+                         uint edge = COLLIDE_GRID_EDGE;
+                         uint grid = p.u[0];
+                         uint inner = U(at) % (edge * edge * edge);
+                         uvec3 first = collide_block_first(
+                             plan, grid, tml_word(near, p.u[1] + U(at) / (edge * edge * edge)));
+                         uint x = first.x + inner % edge;
+                         uint y = first.y + inner / edge % edge;
+                         uint z = first.z + inner / (edge * edge);
+                         uint wide = collide_grid_dim(plan, grid, 0u);
+                         uint high = collide_grid_dim(plan, grid, 1u);
+                         float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
+                         collide_look_up_out o;
+                         o.distance = band;
+                         o.place = COLLIDE_NONE;
+                         if (x >= wide || y >= high || z >= collide_grid_dim(plan, grid, 2u))
+                             return o;
+                         vec3 point = VEC3(collide_grid_at(plan, grid, 0u, x),
+                                           collide_grid_at(plan, grid, 1u, y),
+                                           collide_grid_at(plan, grid, 2u, z));
+                         collide_found found;
+                         found.squared = COLLIDE_DOUBLE(band) * COLLIDE_DOUBLE(band);
+                         found.slot = COLLIDE_NONE;
+                         found.id = COLLIDE_NONE;
+                         found = collide_find(found, point, boxes, triangles, plan);
+                         if (found.slot == COLLIDE_NONE)
+                             return o;
+                         collide_place place =
+                             collide_place_of(point, collide_corner_at(triangles, found.slot, 0u),
+                                              collide_corner_at(triangles, found.slot, 1u),
+                                              collide_corner_at(triangles, found.slot, 2u));
+                         o.distance = min(F(collide_root(place.squared)), band);
+                         o.place = x + wide * (y + high * z);
+                         return o;
+                     })
+
+/* With the sign of what stands in its place, and 0 where that is 0. */
+TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told), {
+    float before = place == 0xffffffffu ? 1.0f : tml_word_float(told, place);
+    if (before == 0.0f)
+        return 0.0f;
+    return before < 0.0f ? -distance : distance;
+})
+
+/* Blocks that are looked up at a time; most lines that the host tells sides of: a part of all. */
+enum { BLOCKS_A_ROUND = 1 << 18, UNSURE_PART = 4, MOST_SAMPLES = 1 << 30 };
+enum { SAMPLES_A_BLOCK = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE };
+
+typedef struct volume_run {
+    tml_context *tml;
+    const tml_tree_distance_grid_desc *desc;
+    const float *const *at;
+    uint32_t dims[3];
+    uint64_t samples, lines, blocks;
+    uint32_t grid; /* its first word in the plan */
+    float band;
+    tml_buffer plan, boxes, triangles;
+    tml_buffer counts, is_unsure, firsts, unsure, crossings, bounds, told;
+    tml_buffer near, distances, places, totals[3]; /* crossings, unsure lines, near blocks */
+    uint32_t crossing_count, unsure_count, near_count;
+    uint32_t *list; /* of unsure lines */
+    uint32_t *sides;
+} volume_run;
+
+static tml_status make(volume_run *run, tml_type type, uint64_t count, const char *label,
+                       tml_buffer *out)
+{
+    return points_make(run->tml, type, count, NULL, label, out);
+}
+
+static const char call[] = "tml_tree_distance_grid";
+
+static tml_status plan_make(volume_run *run)
+{
+    uint64_t coordinates = (uint64_t)run->dims[0] + run->dims[1] + run->dims[2];
+    uint64_t count = COLLIDE_GRID_WORDS + coordinates;
+    uint32_t *words = tml_alloc_array(run->tml, count, sizeof *words);
+    if (!words)
+        return tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu words", call,
+                         (size_t)count);
+    memcpy(words + COLLIDE_GRID_DIMS, run->dims, sizeof run->dims);
+    words[COLLIDE_GRID_WINDING] = run->desc->rule == TML_TREE_RULE_WINDING;
+    memcpy(words + COLLIDE_GRID_BAND, &run->band, sizeof run->band);
+    words[COLLIDE_GRID_BLOCKS] = TML_CEIL_DIV(run->dims[0], COLLIDE_GRID_EDGE);
+    words[COLLIDE_GRID_BLOCKS + 1] = TML_CEIL_DIV(run->dims[1], COLLIDE_GRID_EDGE);
+    memcpy(words + COLLIDE_GRID_WORDS, run->at[0], (size_t)coordinates * sizeof *words);
+    run->blocks = (uint64_t)words[COLLIDE_GRID_BLOCKS] * words[COLLIDE_GRID_BLOCKS + 1] *
+                  TML_CEIL_DIV(run->dims[2], COLLIDE_GRID_EDGE);
+    run->grid = COLLIDE_PLAN_WORDS + run->desc->tree->level_count[0];
+    tml_status status = points_plan_make(run->tml, call, run->desc->tree, words, count, &run->plan);
+    tml_free(run->tml, words, (size_t)count * sizeof *words);
+    return status;
+}
+
+static tml_status buffers_make(volume_run *run)
+{
+    tml_status status = plan_make(run);
+    if (status == TML_OK)
+        status = collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles);
+    for (int i = 0; i < 3 && status == TML_OK; i++)
+        status = make(run, TML_U32, 1, "totals of a volume", &run->totals[i]);
+    if (status == TML_OK)
+        status = make(run, TML_U32, run->blocks, "near blocks", &run->near);
+    if (status != TML_OK || !run->desc->is_signed)
+        return status;
+    status = make(run, TML_U32, run->lines, "crossings of lines", &run->counts);
+    if (status == TML_OK)
+        status = make(run, TML_U32, run->lines, "unsure lines", &run->is_unsure);
+    if (status == TML_OK)
+        status = make(run, TML_U32, run->lines, "first crossings", &run->firsts);
+    if (status == TML_OK)
+        status = make(run, TML_U32, run->lines, "unsure lines", &run->unsure);
+    if (status == TML_OK)
+        status = make(run, TML_VEC(TML_U32, 2), run->lines, "crossings of lines", &run->bounds);
+    return status;
+}
+
+/* Enqueues the counts of crossings, and the list of lines whose sides the host tells. */
+static tml_status lines_enqueue(volume_run *run)
+{
+    tml_length length = tml_length_of(run->lines);
+    tml_status status =
+        tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
+                                          .params = {.u = {run->grid}},
+                                          .in = {run->boxes, run->triangles, run->plan},
+                                          .length = length,
+                                          .out = run->counts,
+                                          .also = {run->is_unsure}});
+    if (status == TML_OK)
+        status = tml_scan(run->tml, &(tml_scan_desc){.in = run->counts,
+                                                     .length = length,
+                                                     .out = run->firsts,
+                                                     .total = run->totals[0]});
+    if (status == TML_OK)
+        status = tml_compact(run->tml,
+                             &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_unsure_line),
+                                                          .in = {run->is_unsure}},
+                                                 .length = length,
+                                                 .indices = run->unsure,
+                                                 .count = run->totals[1]});
+    if (status == TML_OK)
+        status = tml_buffer_read(run->tml, run->totals[0], &run->crossing_count);
+    if (status == TML_OK)
+        status = tml_buffer_read(run->tml, run->totals[1], &run->unsure_count);
+    return status;
+}
+
+static void tell_task(void *argument, uint32_t task)
+{
+    const volume_run *run = argument;
+    const uint32_t line = run->list[task], wide = run->dims[0];
+    points_line told = {.tree = run->desc->tree,
+                        .x = run->at[0],
+                        .count = wide,
+                        .y = run->at[1][line % run->dims[1]],
+                        .z = run->at[2][line / run->dims[1]],
+                        .is_winding = run->desc->rule == TML_TREE_RULE_WINDING,
+                        .sides = run->sides + (size_t)task * wide};
+    points_loops_for_processor()->cross_line(&told);
+    /* Sixteen a word: each word stands before the sides that come into it. */
+    for (uint32_t first = 0; first < wide; first += 16) {
+        uint32_t word = 0;
+        for (uint32_t x = first; x < wide && x < first + 16; x++)
+            word |= told.sides[x] << 2 * (x - first);
+        told.sides[first / 16] = word;
+    }
+}
+
+/* Tells the sides of the unsure lines. */
+static tml_status lines_tell(volume_run *run)
+{
+    const uint64_t count = run->unsure_count, words = TML_CEIL_DIV(run->dims[0], 16u);
+    if (count == 0)
+        return make(run, TML_U32, 1, "sides of lines", &run->told);
+    run->list = tml_alloc_array(run->tml, count, sizeof *run->list);
+    run->sides = tml_alloc_array(run->tml, count * run->dims[0], sizeof *run->sides);
+    tml_status status = TML_OK;
+    if (!run->list || !run->sides)
+        status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu lines", call,
+                           (size_t)count);
+    if (status == TML_OK)
+        status = tml_buffer_read_range(run->tml, run->unsure, 0, count, run->list);
+    if (status == TML_OK) {
+        tml_parallel_for(run->tml, (uint32_t)count, tell_task, run);
+        for (uint64_t i = 1; i < count; i++)
+            memmove(run->sides + i * words, run->sides + i * run->dims[0],
+                    (size_t)words * sizeof *run->sides);
+        status =
+            points_make(run->tml, TML_U32, count * words, run->sides, "sides of lines", &run->told);
+    }
+    if (run->list)
+        tml_free(run->tml, run->list, (size_t)count * sizeof *run->list);
+    if (run->sides)
+        tml_free(run->tml, run->sides, (size_t)count * run->dims[0] * sizeof *run->sides);
+    return status;
+}
+
+static tml_status sides_enqueue(volume_run *run)
+{
+    tml_length length = tml_length_of(run->lines);
+    tml_status status = lines_tell(run);
+    if (status == TML_OK)
+        status =
+            make(run, TML_U32, TML_MAX_OF(run->crossing_count, 1u), "crossings", &run->crossings);
+    if (status == TML_OK)
+        status =
+            tml_expand(run->tml, &(tml_expand_desc){.counts = run->counts,
+                                                    .emit_kernel = TML_USE(collide_line_crossing),
+                                                    .params = {.u = {run->grid}},
+                                                    .in = {run->boxes, run->triangles, run->plan},
+                                                    .length = length,
+                                                    .out = run->crossings});
+    if (status == TML_OK)
+        status = tml_map(
+            run->tml, &(tml_map_desc){.kernel = TML_USE(collide_line_crossings),
+                                      .params = {.u = {run->grid, run->unsure_count}},
+                                      .in = {run->firsts, run->counts, run->is_unsure, run->unsure},
+                                      .length = length,
+                                      .out = run->bounds});
+    if (status == TML_OK)
+        status = tml_map(
+            run->tml, &(tml_map_desc){.kernel = TML_USE(collide_fill_sides),
+                                      .params = {.u = {run->grid, TML_CEIL_DIV(run->dims[0], 16u)}},
+                                      .in = {run->bounds, run->crossings, run->told, run->plan},
+                                      .length = tml_length_of(run->samples),
+                                      .out = run->desc->out});
+    return status;
+}
+
+/* Enqueues the near blocks' list. */
+static tml_status blocks_enqueue(volume_run *run)
+{
+    return tml_compact(run->tml,
+                       &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near_block),
+                                                    .params = {.u = {run->grid}},
+                                                    .in = {run->boxes, run->triangles, run->plan}},
+                                           .length = tml_length_of(run->blocks),
+                                           .indices = run->near,
+                                           .count = run->totals[2]});
+}
+
+static tml_map_desc look_up_of(const volume_run *run, uint32_t first)
+{
+    return (tml_map_desc){
+        .kernel = TML_USE(collide_look_up),
+        .params = {.u = {run->grid, first}},
+        .in = {run->near, run->boxes, run->triangles, run->plan},
+        .length = tml_length_of((uint64_t)SAMPLES_A_BLOCK *
+                                TML_MIN_OF(run->near_count - first, (uint32_t)BLOCKS_A_ROUND)),
+        .out = run->distances,
+        .also = {run->places}};
+}
+
+static tml_status distances_enqueue(volume_run *run)
+{
+    uint64_t room =
+        (uint64_t)SAMPLES_A_BLOCK * TML_MIN_OF(run->near_count, (uint32_t)BLOCKS_A_ROUND);
+    if (room == 0)
+        return TML_OK;
+    tml_status status = make(run, TML_F32, room, "distances of near blocks", &run->distances);
+    if (status == TML_OK)
+        status = make(run, TML_U32, room, "places of near blocks' samples", &run->places);
+    for (uint32_t first = 0; first < run->near_count && status == TML_OK; first += BLOCKS_A_ROUND) {
+        if (!tml_progress(run->tml, "distances", (double)first / (double)run->near_count))
+            return tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
+        tml_map_desc map = look_up_of(run, first);
+        status = tml_map(run->tml, &map);
+        if (status == TML_OK)
+            status = tml_map(run->tml,
+                             &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
+                                             .in = {run->distances, run->places, run->desc->out},
+                                             .length = map.length,
+                                             .out = run->distances});
+        if (status == TML_OK)
+            status = tml_scatter(
+                run->tml, &(tml_scatter_desc){.indices = run->places,
+                                              .length = map.length,
+                                              .payloads = {{run->distances, run->desc->out}}});
+    }
+    return status;
+}
+
+static tml_status run_all(volume_run *run, bool *is_told)
+{
+    tml_status status = buffers_make(run);
+    if (status == TML_OK)
+        status = blocks_enqueue(run);
+    if (status == TML_OK && run->desc->is_signed)
+        status = lines_enqueue(run);
+    if (status == TML_OK)
+        status = tml_buffer_read(run->tml, run->totals[2], &run->near_count);
+    *is_told = run->unsure_count <= run->lines / UNSURE_PART;
+    if (status != TML_OK || !*is_told)
+        return status;
+    if (run->desc->is_signed)
+        status = sides_enqueue(run);
+    else
+        status = tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_fill_band),
+                                                   .params = {.f = {run->band}},
+                                                   .length = tml_length_of(run->samples),
+                                                   .out = run->desc->out});
+    if (status == TML_OK)
+        status = distances_enqueue(run);
+    return status == TML_OK ? tml_sync(run->tml) : status;
+}
+
+/* May devices compute with these coordinates? */
+static bool is_usual(const float *at, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (collide_is_odd(VEC3(at[i], 0.0f, 0.0f)))
+            return false;
+    return true;
+}
+
+tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
+                            const float *const *at, bool *is_told)
+{
+    volume_run run = {.tml = tml, .desc = desc, .at = at, .samples = 1};
+    for (int k = 0; k < 3; k++) {
+        run.dims[k] = (uint32_t)desc->grid.dims[k];
+        run.samples *= run.dims[k];
+    }
+    run.lines = run.samples / run.dims[0];
+    run.band = desc->band > 0 ? desc->band : INFINITY;
+    tml_map_desc map = look_up_of(&run, 0);
+    *is_told = false;
+    collide_learn(tml);
+    if (run.samples < POINTS_LEAST || run.samples > MOST_SAMPLES ||
+        desc->rule == TML_TREE_RULE_SOLID_ANGLE || !points_run_on_device(tml, desc->tree) ||
+        !is_usual(at[0], (uint64_t)run.dims[0] + run.dims[1] + run.dims[2]) ||
+        !stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
+        return TML_OK;
+    tml_status status = run_all(&run, is_told);
+    const tml_buffer made[] = {run.plan,      run.counts,    run.is_unsure, run.firsts,
+                               run.unsure,    run.crossings, run.bounds,    run.told,
+                               run.near,      run.distances, run.places,    run.totals[0],
+                               run.totals[1], run.totals[2]};
+    for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
+        tml_buffer_destroy(tml, made[i]);
+    return status;
+}
+
+#include "kernels/kernel_end.h"

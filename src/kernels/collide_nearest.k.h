@@ -1,0 +1,194 @@
+/* The point of a triangle nearest another one, in doubles: the same bits on the host and on devices that have them. Each
+ * operation of the declarations below rounds once, so devices must not fuse them (PRECISE), and divisions and roots,
+ * which devices may round otherwise, are corrected there. Not for GLSL ES, which has no doubles. */
+#ifdef TML_GLSL
+#    define COLLIDE_DOUBLE(x) double(x)
+
+/* What a * b was rounded by, exactly: by Veltkamp's halves of 26 bits (Dekker 1971). */
+double collide_rounding_of(double product, double a, double b)
+{
+    precise double c = 134217729.0 * a;
+    precise double d = 134217729.0 * b;
+    precise double a_over = c - a;
+    precise double b_over = d - b;
+    precise double a_high = c - a_over;
+    precise double b_high = d - b_over;
+    precise double a_low = a - a_high;
+    precise double b_low = b - b_high;
+    precise double error =
+        ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+    return error;
+}
+
+/* a / b, rounded: what remains, exact, says how far a device's quotient is off. */
+double collide_quotient(double a, double b)
+{
+    precise double quotient = a / b;
+    precise double product = quotient * b;
+    precise double rest = (a - product) - collide_rounding_of(product, quotient, b);
+    precise double better = quotient + rest / b;
+    return better;
+}
+
+double collide_root(double x)
+{
+    if (!(x > 0.0))
+        return 0.0;
+    precise double root = sqrt(x);
+    precise double product = root * root;
+    precise double rest = (x - product) - collide_rounding_of(product, root, root);
+    precise double better = root + rest / (2.0 * root);
+    return better;
+}
+#else
+#    define COLLIDE_DOUBLE(x)      ((double)(x))
+#    define collide_quotient(a, b) ((a) / (b))
+#    define collide_root(x)        sqrt(x)
+#endif
+
+/* The nearest point of an edge from a to b, as a place on it from 0 to 1. Corners are relative to the point. */
+STRUCT_BEGIN(collide_edge_place)
+double t;
+double squared;
+STRUCT_END(collide_edge_place)
+
+FUNCTION(collide_edge_place)
+collide_edge_nearest(double ax, double ay, double az, double bx, double by, double bz)
+{
+    PRECISE double ex = bx - ax;
+    PRECISE double ey = by - ay;
+    PRECISE double ez = bz - az;
+    PRECISE double along = -(ax * ex + ay * ey + az * ez);
+    PRECISE double length = ex * ex + ey * ey + ez * ez;
+    PRECISE double t = collide_quotient(along, length > 0.0 ? length : 1.0);
+    t = t > 0.0 ? t : 0.0;
+    t = t < 1.0 ? t : 1.0;
+    /* The far end itself: computed as a sum it may be beside it. */
+    PRECISE double x = t == 1.0 ? bx : ax + t * ex;
+    PRECISE double y = t == 1.0 ? by : ay + t * ey;
+    PRECISE double z = t == 1.0 ? bz : az + t * ez;
+    PRECISE double squared = x * x + y * y + z * z;
+    collide_edge_place place;
+    place.t = t;
+    place.squared = squared;
+    return place;
+}
+
+/* The nearest point of a triangle's plane, and the square of its distance; -1 where the point does not lie over the
+ * triangle. */
+STRUCT_BEGIN(collide_face_place)
+double x;
+double y;
+double z;
+double squared;
+STRUCT_END(collide_face_place)
+
+FUNCTION(collide_face_place)
+collide_face_nearest(double ax, double ay, double az, double bx, double by, double bz, double cx,
+                     double cy, double cz)
+{
+    PRECISE double ux = bx - ax;
+    PRECISE double uy = by - ay;
+    PRECISE double uz = bz - az;
+    PRECISE double vx = cx - ax;
+    PRECISE double vy = cy - ay;
+    PRECISE double vz = cz - az;
+    PRECISE double nx = uy * vz - uz * vy;
+    PRECISE double ny = uz * vx - ux * vz;
+    PRECISE double nz = ux * vy - uy * vx;
+    PRECISE double ab =
+        (ay * bz - az * by) * nx + (az * bx - ax * bz) * ny + (ax * by - ay * bx) * nz;
+    PRECISE double bc =
+        (by * cz - bz * cy) * nx + (bz * cx - bx * cz) * ny + (bx * cy - by * cx) * nz;
+    PRECISE double ca =
+        (cy * az - cz * ay) * nx + (cz * ax - cx * az) * ny + (cx * ay - cy * ax) * nz;
+    PRECISE double square = nx * nx + ny * ny + nz * nz;
+    PRECISE double height = ax * nx + ay * ny + az * nz;
+    PRECISE double part = collide_quotient(height, square > 0.0 ? square : 1.0);
+    PRECISE double squared = height * part;
+    PRECISE double x = part * nx;
+    PRECISE double y = part * ny;
+    PRECISE double z = part * nz;
+    double least = ab < bc ? ab : bc;
+    least = least < ca ? least : ca;
+    collide_face_place place;
+    place.x = x;
+    place.y = y;
+    place.z = z;
+    place.squared = square > 0.0 && least >= 0.0 ? squared : -1.0;
+    return place;
+}
+
+/* The square of a triangle's distance from the point that its corners are relative to. */
+FUNCTION(double)
+collide_triangle_apart(double ax, double ay, double az, double bx, double by, double bz, double cx,
+                       double cy, double cz)
+{
+    double ab = collide_edge_nearest(ax, ay, az, bx, by, bz).squared;
+    double bc = collide_edge_nearest(bx, by, bz, cx, cy, cz).squared;
+    double ca = collide_edge_nearest(cx, cy, cz, ax, ay, az).squared;
+    double face = collide_face_nearest(ax, ay, az, bx, by, bz, cx, cy, cz).squared;
+    double least = ab < bc ? ab : bc;
+    least = least < ca ? least : ca;
+    return face >= 0.0 && face < least ? face : least;
+}
+
+/* Where a triangle is nearest a point, and on which tml_tree_feature. */
+STRUCT_BEGIN(collide_place)
+double x;
+double y;
+double z;
+double squared;
+uint feature;
+STRUCT_END(collide_place)
+
+/* Takes the edge's place if it is nearer, or as near. */
+FUNCTION(collide_place)
+collide_place_on_edge(collide_place place, uint i, vec3 point, vec3 a, vec3 b)
+{
+    double px = COLLIDE_DOUBLE(point.x);
+    double py = COLLIDE_DOUBLE(point.y);
+    double pz = COLLIDE_DOUBLE(point.z);
+    double ax = COLLIDE_DOUBLE(a.x);
+    double ay = COLLIDE_DOUBLE(a.y);
+    double az = COLLIDE_DOUBLE(a.z);
+    double bx = COLLIDE_DOUBLE(b.x);
+    double by = COLLIDE_DOUBLE(b.y);
+    double bz = COLLIDE_DOUBLE(b.z);
+    collide_edge_place edge =
+        collide_edge_nearest(ax - px, ay - py, az - pz, bx - px, by - py, bz - pz);
+    PRECISE double x = ax + edge.t * (bx - ax);
+    PRECISE double y = ay + edge.t * (by - ay);
+    PRECISE double z = az + edge.t * (bz - az);
+    if (!(place.squared >= 0.0) || edge.squared <= place.squared) {
+        place.squared = edge.squared;
+        place.feature = edge.t == 0.0 ? 4u + i : edge.t == 1.0 ? 4u + (i + 1u) % 3u : 1u + i;
+        place.x = edge.t == 1.0 ? bx : x;
+        place.y = edge.t == 1.0 ? by : y;
+        place.z = edge.t == 1.0 ? bz : z;
+    }
+    return place;
+}
+
+FUNCTION(collide_place) collide_place_of(vec3 point, vec3 a, vec3 b, vec3 c)
+{
+    double px = COLLIDE_DOUBLE(point.x);
+    double py = COLLIDE_DOUBLE(point.y);
+    double pz = COLLIDE_DOUBLE(point.z);
+    collide_face_place face = collide_face_nearest(
+        COLLIDE_DOUBLE(a.x) - px, COLLIDE_DOUBLE(a.y) - py, COLLIDE_DOUBLE(a.z) - pz,
+        COLLIDE_DOUBLE(b.x) - px, COLLIDE_DOUBLE(b.y) - py, COLLIDE_DOUBLE(b.z) - pz,
+        COLLIDE_DOUBLE(c.x) - px, COLLIDE_DOUBLE(c.y) - py, COLLIDE_DOUBLE(c.z) - pz);
+    PRECISE double x = face.x + px;
+    PRECISE double y = face.y + py;
+    PRECISE double z = face.z + pz;
+    collide_place place;
+    place.x = x;
+    place.y = y;
+    place.z = z;
+    place.squared = face.squared;
+    place.feature = 0u;
+    place = collide_place_on_edge(place, 0u, point, a, b);
+    place = collide_place_on_edge(place, 1u, point, b, c);
+    return collide_place_on_edge(place, 2u, point, c, a);
+}

@@ -1,0 +1,115 @@
+/* The triangle of a tree that is nearest a point, on the device: one thread looks into boxes, nearest ones first, and
+ * leaves out those that floats tell to be farther than what it has. Triangles that may
+ * be nearest are compared in doubles, as on the host. Behind a plan's words stand the triangles of its slots. */
+#define COLLIDE_STACK       96u /* children of a node a level, of 12 */
+#define COLLIDE_LEVEL_SHIFT 28u
+#define COLLIDE_NONE        0xffffffffu
+
+STRUCT_BEGIN(collide_found)
+double squared;
+uint slot;
+uint id;
+STRUCT_END(collide_found)
+
+/* Not less than the double. */
+FUNCTION(float) collide_not_less(double x)
+{
+    return F(x) * COLLIDE_ABOVE + 1.0e-36f;
+}
+
+/* Not more than the square of the distance of any point in the box. */
+FUNCTION(float) collide_box_apart(vec3 p, vec3 low, vec3 high)
+{
+    float x = max(max(low.x - p.x, p.x - high.x), 0.0f);
+    float y = max(max(low.y - p.y, p.y - high.y), 0.0f);
+    float z = max(max(low.z - p.z, p.z - high.z), 0.0f);
+    return (x * x + y * y + z * z) * COLLIDE_BELOW;
+}
+
+FUNCTION(double) collide_corners_apart(vec3 p, vec3 a, vec3 b, vec3 c)
+{
+    double x = COLLIDE_DOUBLE(p.x);
+    double y = COLLIDE_DOUBLE(p.y);
+    double z = COLLIDE_DOUBLE(p.z);
+    return collide_triangle_apart(
+        COLLIDE_DOUBLE(a.x) - x, COLLIDE_DOUBLE(a.y) - y, COLLIDE_DOUBLE(a.z) - z,
+        COLLIDE_DOUBLE(b.x) - x, COLLIDE_DOUBLE(b.y) - y, COLLIDE_DOUBLE(b.z) - z,
+        COLLIDE_DOUBLE(c.x) - x, COLLIDE_DOUBLE(c.y) - y, COLLIDE_DOUBLE(c.z) - z);
+}
+
+/* The nearer one of what is found and a leaf's triangles; of several as near, that of the least number. */
+FUNCTION(collide_found)
+collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_words plan,
+                     uint leaf)
+{
+    uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
+                                    tml_word(plan, COLLIDE_PLAN_MORE), leaf);
+    float most = collide_not_less(found.squared);
+    for (uint lane = 0u; lane < lanes; lane++) {
+        uint slot = COLLIDE_WIDTH * leaf + lane;
+        vec3 a = collide_corner_at(triangles, slot, 0u);
+        vec3 b = collide_corner_at(triangles, slot, 1u);
+        vec3 c = collide_corner_at(triangles, slot, 2u);
+        collide_box box = collide_box_of(a, b, c);
+        if (collide_box_apart(point, box.low, box.high) <= most) {
+            double squared = collide_corners_apart(point, a, b, c);
+            uint id = tml_word(plan, COLLIDE_PLAN_WORDS + slot);
+            if (squared < found.squared || (squared == found.squared && id < found.id)) {
+                found.squared = squared;
+                found.slot = slot;
+                found.id = id;
+                most = collide_not_less(squared);
+            }
+        }
+    }
+    return found;
+}
+
+/* The nearest triangle that is not farther than found.squared. */
+FUNCTION(collide_found)
+collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangles, tml_words plan)
+{
+    float apart[COLLIDE_STACK];
+    uint nodes[COLLIDE_STACK];
+    uint count = 1u;
+    apart[0] = 0.0f;
+    nodes[0] = (tml_word(plan, COLLIDE_PLAN_LEVELS) + 1u) << COLLIDE_LEVEL_SHIFT;
+    while (count > 0u) {
+        count -= 1u;
+        float most = collide_not_less(found.squared);
+        uint level = (nodes[count] >> COLLIDE_LEVEL_SHIFT) - 1u;
+        uint index = nodes[count] & ((1u << COLLIDE_LEVEL_SHIFT) - 1u);
+        if (apart[count] <= most && level == 0u)
+            found = collide_leaf_nearest(found, point, triangles, plan, index);
+        else if (apart[count] <= most) {
+            uint first = count;
+            uint at = COLLIDE_BOX_WORDS * (tml_word(plan, COLLIDE_PLAN_GROUPS + level) + index);
+            for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
+                vec3 low = collide_lane3(boxes, at + i);
+                vec3 high = collide_lane3(boxes, at + i + COLLIDE_HIGH_WORDS);
+                float here = collide_box_apart(point, low, high);
+                if (here <= most && low.x <= high.x) {
+                    uint to = count; /* the nearest last */
+                    while (to > first && apart[to - 1u] < here) {
+                        apart[to] = apart[to - 1u];
+                        nodes[to] = nodes[to - 1u];
+                        to -= 1u;
+                    }
+                    apart[to] = here;
+                    nodes[to] = level << COLLIDE_LEVEL_SHIFT | (COLLIDE_WIDTH * index + i);
+                    count += 1u;
+                }
+            }
+        }
+    }
+    return found;
+}
+
+/* Is the point one of which floats tell nothing: so far that squares overflow, or so near an axis that devices may take a
+ * coordinate for 0? */
+FUNCTION(bool) collide_is_odd(vec3 p)
+{
+    float size = max(max(abs(p.x), abs(p.y)), abs(p.z));
+    return !(size <= 1.0e12f) || collide_is_small(p.x) || collide_is_small(p.y) ||
+           collide_is_small(p.z);
+}

@@ -1,0 +1,162 @@
+/* Distances to a mesh on a grid, on the device: lines along x are followed through the tree, and the samples at which they
+ * have crossed a triangle tell sides; blocks of samples near the mesh look up theirs. Behind a plan's words and its slots'
+ * triangles stand the grid's words, and behind these the samples' coordinates along x, y and z. */
+#define COLLIDE_GRID_DIMS    0u
+#define COLLIDE_GRID_WINDING 3u /* not 0: the rule */
+#define COLLIDE_GRID_BAND    4u
+#define COLLIDE_GRID_BLOCKS  5u /* of samples, along x and y */
+#define COLLIDE_GRID_WORDS   7u
+#define COLLIDE_GRID_EDGE                                                                          \
+    4u /* samples along a block's edge; of 8, half as many more are looked up */
+
+#define COLLIDE_LINE_END    0xffffffffu /* no crossing; or a line that the host has told */
+#define COLLIDE_LINE_UNSURE 0xfffffffeu
+#define COLLIDE_LINE_BACK                                                                          \
+    0x80000000u /* of a crossing's sample: the triangle's normal points to lower x */
+
+FUNCTION(uint) collide_grid_dim(tml_words plan, uint grid, uint axis)
+{
+    return tml_word(plan, grid + COLLIDE_GRID_DIMS + axis);
+}
+
+/* The coordinate of sample i along an axis. */
+FUNCTION(float) collide_grid_at(tml_words plan, uint grid, uint axis, uint i)
+{
+    uint at = grid + COLLIDE_GRID_WORDS + i;
+    if (axis > 0u)
+        at += collide_grid_dim(plan, grid, 0u);
+    if (axis > 1u)
+        at += collide_grid_dim(plan, grid, 1u);
+    return tml_word_float(plan, at);
+}
+
+/* The first sample of the line through p that has crossed the slot's triangle, and COLLIDE_LINE_BACK; LINE_END: none does;
+ * LINE_UNSURE. */
+FUNCTION(uint)
+collide_line_slot(vec3 p, tml_words triangles, tml_words plan, uint grid, uint slot)
+{
+    collide_box box = collide_box_of(collide_corner_at(triangles, slot, 0u),
+                                     collide_corner_at(triangles, slot, 1u),
+                                     collide_corner_at(triangles, slot, 2u));
+    uint count = collide_grid_dim(plan, grid, 0u);
+    if (!(box.low.y <= p.y && p.y <= box.high.y && box.low.z <= p.z && p.z <= box.high.z))
+        return COLLIDE_LINE_END;
+    uint first = 0u;
+    uint end = count;
+    while (first < end) {
+        uint middle = (first + end) / 2u;
+        if (collide_grid_at(plan, grid, 0u, middle) < box.low.x)
+            first = middle + 1u;
+        else
+            end = middle;
+    }
+    for (uint i = first; i < count; i++) {
+        p.x = collide_grid_at(plan, grid, 0u, i);
+        uint crossed = collide_ray_slot(p, triangles, slot, 0u, true, true);
+        if (crossed == 0x80000000u)
+            return COLLIDE_LINE_UNSURE;
+        if (crossed != 0u)
+            return crossed == 1u ? i : i | COLLIDE_LINE_BACK;
+        if (p.x > box.high.x)
+            return COLLIDE_LINE_END;
+    }
+    return COLLIDE_LINE_END;
+}
+
+/* How many triangles a line crosses, or LINE_UNSURE; of fewer than want, else crossing number want of the walk's. */
+FUNCTION(uint)
+collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_words plan, uint grid)
+{
+    uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
+    uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
+    uint most = tml_word(plan, COLLIDE_PLAN_MORE);
+    uint high = collide_grid_dim(plan, grid, 1u);
+    vec3 p = VEC3(collide_grid_at(plan, grid, 0u, collide_grid_dim(plan, grid, 0u) - 1u),
+                  collide_grid_at(plan, grid, 1u, line % high),
+                  collide_grid_at(plan, grid, 2u, line / high));
+    uvec2 node = UVEC2(levels, 0u);
+    uint count = 0u;
+    while (node.x <= levels) {
+        bool goes_down = false;
+        uint at = node.y;
+        if (node.x == 0u) {
+            uint crossing = collide_line_slot(p, triangles, plan, grid, at);
+            if (crossing == COLLIDE_LINE_UNSURE)
+                return COLLIDE_LINE_UNSURE;
+            if (crossing != COLLIDE_LINE_END) {
+                if (count == want)
+                    return crossing;
+                count += 1u;
+            }
+            at = collide_walk_slot(at, least, most);
+        } else {
+            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + node.x);
+            goes_down = collide_ray_box(p, boxes, group, at, 0u, true);
+        }
+        node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
+                         : collide_walk_on(node.x, at, levels);
+    }
+    return count;
+}
+
+/* The first sample of a block, along each axis. */
+FUNCTION(uvec3) collide_block_first(tml_words plan, uint grid, uint block)
+{
+    uint wide = tml_word(plan, grid + COLLIDE_GRID_BLOCKS);
+    uint high = tml_word(plan, grid + COLLIDE_GRID_BLOCKS + 1u);
+    return UVEC3(COLLIDE_GRID_EDGE * (block % wide), COLLIDE_GRID_EDGE * (block / wide % high),
+                 COLLIDE_GRID_EDGE * (block / wide / high));
+}
+
+/* Not more than the square of the distance of any points in two boxes. */
+FUNCTION(float) collide_boxes_apart(collide_box a, collide_box b)
+{
+    float x = max(max(b.low.x - a.high.x, a.low.x - b.high.x), 0.0f);
+    float y = max(max(b.low.y - a.high.y, a.low.y - b.high.y), 0.0f);
+    float z = max(max(b.low.z - a.high.z, a.low.z - b.high.z), 0.0f);
+    return (x * x + y * y + z * z) * COLLIDE_BELOW;
+}
+
+/* May a triangle be within the band about a sample of the block? By triangles' boxes. */
+FUNCTION(bool)
+collide_block_is_near(uint block, tml_words boxes, tml_words triangles, tml_words plan, uint grid)
+{
+    uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
+    uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
+    uint more = tml_word(plan, COLLIDE_PLAN_MORE);
+    float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
+    float most = band * band * COLLIDE_ABOVE + 1.0e-36f;
+    uvec3 first = collide_block_first(plan, grid, block);
+    uint x = min(first.x + COLLIDE_GRID_EDGE, collide_grid_dim(plan, grid, 0u)) - 1u;
+    uint y = min(first.y + COLLIDE_GRID_EDGE, collide_grid_dim(plan, grid, 1u)) - 1u;
+    uint z = min(first.z + COLLIDE_GRID_EDGE, collide_grid_dim(plan, grid, 2u)) - 1u;
+    collide_box about;
+    about.low =
+        VEC3(collide_grid_at(plan, grid, 0u, first.x), collide_grid_at(plan, grid, 1u, first.y),
+             collide_grid_at(plan, grid, 2u, first.z));
+    about.high = VEC3(collide_grid_at(plan, grid, 0u, x), collide_grid_at(plan, grid, 1u, y),
+                      collide_grid_at(plan, grid, 2u, z));
+    uvec2 node = UVEC2(levels, 0u);
+    while (node.x <= levels) {
+        bool goes_down = false;
+        uint at = node.y;
+        collide_box box;
+        if (node.x == 0u)
+            box = collide_box_of(collide_corner_at(triangles, at, 0u),
+                                 collide_corner_at(triangles, at, 1u),
+                                 collide_corner_at(triangles, at, 2u));
+        else
+            box = collide_box_at(boxes, tml_word(plan, COLLIDE_PLAN_GROUPS + node.x), at);
+        bool is_near = collide_boxes_apart(about, box) <= most && box.low.x <= box.high.x;
+        if (node.x == 0u) {
+            if (is_near)
+                return true;
+            at = collide_walk_slot(at, least, more);
+        } else {
+            goes_down = is_near;
+        }
+        node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
+                         : collide_walk_on(node.x, at, levels);
+    }
+    return false;
+}
