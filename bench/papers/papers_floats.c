@@ -132,11 +132,11 @@ tml_status floats_print(tml_context *tml, uint32_t step, uint32_t repeats)
     uint64_t near = 0;
     tml_context_describe(tml, &device);
     bool is_cpu = device.engine == TML_ENGINE_CPU;
-    printf("floats in bytes, %s: wrong patterns, every %u-th taken\n\n%-28s %13s %27s %27s\n%-28s "
-           "%13s "
-           "%13s %13s %13s %13s\n",
-           device.name, (unsigned)step, "", "", "the article's way", is_cpu ? "the library's" : "",
-           "", "patterns", "pack", "unpack", is_cpu ? "pack" : "", is_cpu ? "unpack" : "");
+    printf("floats in bytes, %s: wrong patterns; one in %u is tried\n\n", device.name,
+           (unsigned)step);
+    printf("%-28s %13s %27s %27s\n", "", "", "the article's way", is_cpu ? "the library's" : "");
+    printf("%-28s %13s %13s %13s %13s %13s\n", "", "patterns", "pack", "unpack",
+           is_cpu ? "pack" : "", is_cpu ? "unpack" : "");
     tml_status status =
         print_range(tml, "positive normal floats", normal, infinite - normal, step, is_cpu);
     if (!status)

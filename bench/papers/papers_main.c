@@ -385,6 +385,8 @@ static int run_engines(const papers_args *args,
         tml_status status = open_engine((tml_engine_kind)e, false, &tml);
         if (status && args->engine == TML_ENGINE_AUTO)
             continue;
+        if (!status)
+            printf("%s: ", table_engines[e]);
         code = finish(tml, status ? status : print(tml, args));
         putchar('\n');
     }
@@ -454,10 +456,8 @@ static const command commands[] = {
 
 static bool parse_engine(papers_args *args, const char *text)
 {
-    static const char *const engines[] = {
-        [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
     for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL; e++)
-        if (strcmp(text, engines[e]) == 0)
+        if (strcmp(text, table_engines[e]) == 0)
             args->engine = (tml_engine_kind)e;
     return args->engine != TML_ENGINE_AUTO;
 }

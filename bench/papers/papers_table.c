@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const table_engines[TABLE_ENGINES] = {
+    [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
+
 /* On a software driver lengths end here: they would take minutes. */
 static const uint64_t software_most = 1 << 20;
 
@@ -211,7 +214,6 @@ void filter_table_start(filter_table *filter, uint64_t most)
 tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,
                             uint32_t repeats)
 {
-    static const char *const engines[] = {"auto", "cpu", "vulkan", "gl"};
     static const char *const modes[TABLE_MODES] = {"expected", "room for all", "exact"};
     table_row rows[WAYS] = {{0}};
     uint64_t most = filter->counts[filter->count_count - 1];
@@ -239,7 +241,7 @@ tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode m
         if (rows[w].ns[0] > 0 && filter->row_count < TABLE_ROWS) {
             table_row *row = &filter->rows[filter->row_count++];
             *row = rows[w];
-            row->engine = engines[device.engine];
+            row->engine = table_engines[device.engine];
             set_way(&job, w);
             row->method = job.name;
             row->mode = device.engine != TML_ENGINE_GL ? "" : modes[mode];

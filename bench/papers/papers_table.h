@@ -25,6 +25,10 @@ typedef struct filter_table {
     table_row rows[TABLE_ROWS];
 } filter_table;
 
+/* Names of engines, by tml_engine_kind. */
+enum { TABLE_ENGINES = 4 };
+extern const char *const table_engines[TABLE_ENGINES];
+
 /* Sets the lengths: 64k records, twice that ... below most, which is at most 2^30, and most itself. */
 void filter_table_start(filter_table *filter, uint64_t most);
 
