@@ -506,11 +506,13 @@ static int longest_axis(const item *items, uint64_t count)
 }
 
 typedef struct build_job {
+    tml_context *tml;
     tml_tree *tree;
     const mesh_view *mesh;
     item *items;
-    uint32_t depth; /* there are 2^depth ranges */
-    bool to_leaves; /* split each range down to leaves; else once */
+    uint32_t depth;        /* there are 2^depth ranges */
+    bool to_leaves;        /* split each range down to leaves; else once */
+    atomic_bool cancelled; /* leaves may be missing */
 } build_job;
 
 /* A range of items and the leaves that they fill. */
@@ -552,8 +554,12 @@ static void fill_leaf(const build_job *job, build_range range)
 }
 
 /* Recurses once for each halving of the leaves, at most 26 deep. */
-static void split_to_leaves(const build_job *job, build_range range)
+static void split_to_leaves(build_job *job, build_range range)
 {
+    if (tml_is_cancelled(job->tml))
+        atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
+    if (atomic_load_explicit(&job->cancelled, memory_order_relaxed))
+        return;
     if (range.leaves == 1) {
         fill_leaf(job, range);
         return;
@@ -565,7 +571,7 @@ static void split_to_leaves(const build_job *job, build_range range)
 
 static void build_task(void *argument, uint32_t task)
 {
-    const build_job *job = argument;
+    build_job *job = argument;
     build_range range = {0, job->tree->count, 0, job->tree->level_count[1]};
     for (uint32_t bit = job->depth; bit-- > 0;)
         range = task >> bit & 1 ? right_half(range) : left_half(range);
@@ -589,7 +595,8 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
     }
     if (status == TML_OK && tree->count > 0) {
         /* Halve all ranges until there are 8 a thread, then split each down to leaves. */
-        build_job job = {.tree = tree, .mesh = mesh, .items = items};
+        build_job job = {.tml = tml, .tree = tree, .mesh = mesh, .items = items};
+        atomic_init(&job.cancelled, false);
         uint32_t ranges = 1;
         while (ranges < tree->level_count[1] && ranges < 8 * tml_concurrency(tml)) {
             tml_parallel_for(tml, ranges, build_task, &job);
@@ -598,7 +605,10 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         }
         job.to_leaves = true;
         tml_parallel_for(tml, ranges, build_task, &job);
-        collide_tree_fit(tml, tree, mesh->vertices);
+        if (job.cancelled)
+            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
+        else
+            collide_tree_fit(tml, tree, mesh->vertices);
     }
     if (status == TML_OK && !tml_progress(tml, "boxes", 1.0))
         status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);

@@ -85,7 +85,7 @@ static void mark_worker(void *argument, uint32_t worker)
     (void)worker;
     unique_job *job = argument;
     uint64_t tile;
-    while (cpu_take_tile(&job->tickets, &tile)) {
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
         size_t n = tile_length(job, tile), word_count = (n + 63) / 64;
         uint64_t words[TILE_WORDS];
         for (size_t done = 0; done < n; done += CPU_BLOCK)
@@ -138,7 +138,7 @@ static void lengths_worker(void *argument, uint32_t worker)
     (void)worker;
     unique_job *job = argument;
     uint64_t tile;
-    while (cpu_take_tile(&job->tickets, &tile)) {
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
         uint64_t run = job->runs[tile], start = job->last_start[tile];
         const uint32_t *mask = job->mask + tile * TILE_WORDS * 2;
         for (size_t w = 0; w < (tile_length(job, tile) + 31) / 32; w++)
@@ -207,6 +207,8 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
     void *compact_scratch = lay_out(tml, d, &arena, &job);
     uint64_t tile_count = tiles_of(job.count);
     cpu_run_tiles(tml, &job.tickets, tile_count, mark_worker, &job);
+    if (tml_is_cancelled(tml)) /* some tiles have no counts */
+        return cpu_finish(tml, "tml_unique");
     scan_tiles(&job, tile_count);
 
     if (lengths) {
