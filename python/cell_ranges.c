@@ -11,6 +11,7 @@
 enum { TASK_VERTICES = 1 << 14, BLOCK = 32 };
 
 typedef struct ranges_job {
+    tml_context *tml;
     const void *volume;
     size_t dims[3];         /* x fastest */
     const float *positions; /* z, y, x of each vertex, in samples */
@@ -184,6 +185,8 @@ RANGES(own, float)
     TARGET static void task_##NAME##SUFFIX(void *argument, uint32_t index)                         \
     {                                                                                              \
         const ranges_job *job = argument;                                                          \
+        if (tml_is_cancelled(job->tml))                                                            \
+            return;                                                                                \
         uint64_t first = (uint64_t)index * TASK_VERTICES, end = first + TASK_VERTICES;             \
         run_##NAME(job, first, end < job->count ? end : job->count);                               \
     }
@@ -214,19 +217,20 @@ TASK(f64, double)
 
 /* volume: dims[0] x dims[1] x dims[2] samples, x fastest; positions: count x 3, z y x in samples, of points on the
  * grid's edges; values: count. */
-TML_API void trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
-                                 const uint64_t dims[3], const float *positions, uint64_t count,
-                                 float *values);
-void trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
-                         const uint64_t dims[3], const float *positions, uint64_t count,
-                         float *values)
+TML_API tml_status tml_cell_ranges(tml_context *tml, const void *volume, tml_type type,
+                                   const uint64_t dims[3], const float *positions, uint64_t count,
+                                   float *values);
+tml_status tml_cell_ranges(tml_context *tml, const void *volume, tml_type type,
+                           const uint64_t dims[3], const float *positions, uint64_t count,
+                           float *values)
 {
     static void (*const tasks[TML_SCALAR_END][2])(void *, uint32_t) = {
         [TML_U8] = TASKS(u8),   [TML_I8] = TASKS(i8),   [TML_U16] = TASKS(u16),
         [TML_I16] = TASKS(i16), [TML_U32] = TASKS(u32), [TML_I32] = TASKS(i32),
         [TML_U64] = TASKS(u64), [TML_I64] = TASKS(i64), [TML_F32] = TASKS(f32),
         [TML_F64] = TASKS(f64)};
-    ranges_job job = {.volume = volume,
+    ranges_job job = {.tml = tml,
+                      .volume = volume,
                       .dims = {(size_t)dims[0], (size_t)dims[1], (size_t)dims[2]},
                       .positions = positions,
                       .count = count,
@@ -237,4 +241,5 @@ void trommel_cell_ranges(tml_context *tml, const void *volume, tml_type type,
 #endif
     tml_parallel_for(tml, (uint32_t)((count + TASK_VERTICES - 1) / TASK_VERTICES),
                      tasks[type][has_avx2], &job);
+    return tml_is_cancelled(tml) ? TML_ERROR_CANCELLED : TML_OK;
 }

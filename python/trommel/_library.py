@@ -1,11 +1,11 @@
 """The shared library, contexts, errors, and arrays as buffers."""
 from __future__ import annotations
 
-import _signal  # signal's own functions spend 2 us a call on turning numbers into enums
 import ctypes
 import math
 import os
 import pathlib
+import signal
 import threading
 import weakref
 from typing import Any, Callable
@@ -21,6 +21,11 @@ _IO = frozenset(name for name in c.FUNCTIONS if name.startswith((
     "tml_array_", "tml_bricks_", "tml_lines_", "tml_mesh_file", "tml_mesh_format", "tml_mesh_load",
     "tml_mesh_save", "tml_mesh_stream", "tml_picture_", "tml_png_", "tml_points_", "tml_value_",
     "tml_volume_")))
+_OWN = {  # of cell_ranges.c and interrupts.c
+    "tml_cell_ranges": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p,
+                                       ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p]),
+    "tml_interrupts_begin": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "tml_interrupts_end": (ctypes.c_bool, [ctypes.c_void_p])}
 
 
 class Error(Exception):
@@ -66,27 +71,37 @@ def _open_library(name):
 
 
 class _Functions:
-    """The library's functions as attributes, found and typed at first use."""
+    """The libraries' functions as attributes, found and typed at first use."""
 
     def __init__(self):
-        self._core = _open_library("libtrommel.so")
-        self._io = None
+        self._libraries = {"libtrommel.so": _open_library("libtrommel.so")}
 
     def __getattr__(self, name):
-        if name in _IO and self._io is None:
+        file = "libtrommel-io.so" if name in _IO else "libtrommel-python.so" if name in _OWN else "libtrommel.so"
+        if file not in self._libraries:
             try:
-                self._io = _open_library("libtrommel-io.so")
+                self._libraries[file] = _open_library(file)
             except OSError as error:
-                raise Unsupported("UNSUPPORTED", f"files: the library that reads and writes them cannot be "
-                                  f"loaded: {error}") from None
-        function = getattr(self._io if name in _IO else self._core, name)
-        function.restype, function.argtypes = c.FUNCTIONS[name]
+                raise Unsupported("UNSUPPORTED", f"{name}: {file}, which has it, cannot be loaded: {error}") from None
+        function = getattr(self._libraries[file], name)
+        function.restype, function.argtypes = _OWN.get(name) or c.FUNCTIONS[name]
         setattr(self, name, function)
         return function
 
 
 lib = _Functions()
 
+
+_process = os.getpid()  # asked for once, since each call compares it
+
+
+def _note_fork():
+    global _process
+    _process = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 _local = threading.local()  # each thread's context; inside: the hook of the context whose callback runs in it
 
@@ -118,14 +133,14 @@ class _Handle:
 
     def __init__(self, pointer, hook, thunk):
         self.pointer, self.hook, self.thunk = pointer, hook, thunk
-        self.lock, self.process = threading.Lock(), os.getpid()
+        self.lock, self.process = threading.Lock(), _process
         self.garbage = []  # work that a finaliser could not do at once
         self.counts = []  # of Buffers.count, for later calls
         weakref.finalize(self, lib.tml_close, pointer).atexit = False  # arrays may be looked at later
 
     def check(self):
         """May this process and thread call?"""
-        if self.process != os.getpid():  # where the lock may be held by a thread that was left behind
+        if self.process != _process:  # where the lock may be held by a thread that was left behind
             raise InvalidArgument("INVALID_ARGUMENT", "this process was forked off the one that opened the context, "
                                   "and has neither its threads nor its device; open a context here")
         if getattr(_local, "inside", None) is self.hook:
@@ -163,8 +178,15 @@ class Context:
     threads   of the CPU engine; 0: one for each processor
     progress  called with (stage, fraction) now and then; False cancels the call. tqdm: see docs/python.md
 
-    Calls on one context wait for one another; calls on different ones run at once. Ctrl-C ends a call at the next
-    report of progress."""
+    Calls on one context wait for one another; calls on different ones run at once. Ctrl-C ends a call within some
+    milliseconds.
+
+    >>> import trommel
+    >>> context = trommel.Context("cpu", threads=1, progress=lambda stage, fraction: False)
+    >>> trommel.surface([[[0.0, 1.0], [0.0, 0.0]]] * 2, 0.5, context=context)
+    Traceback (most recent call last):
+    trommel._library.Cancelled: CANCELLED: tml_surface: cancelled
+    """
 
     engine: str
     device: str
@@ -209,41 +231,23 @@ class Context:
         with handle.lock:  # by itself faster than a function's
             if handle.garbage:
                 handle.collect()
-            with _Interrupts(handle.pointer) as interrupts:
+            outer, interrupted = None, False
+            if threading.current_thread() is not threading.main_thread():
                 status = function(*arguments)
+            else:
+                try:
+                    outer = lib.tml_interrupts_begin(handle.pointer)
+                    status = function(*arguments)
+                finally:
+                    interrupted = lib.tml_interrupts_end(outer)
             message = lib.tml_last_error(handle.pointer) if status else None
             raised, handle.hook.raised = handle.hook.raised, None
             if handle.garbage:
                 handle.collect()
-        if interrupts.seen:
-            interrupts.before(_signal.SIGINT, None)  # which as a rule raises KeyboardInterrupt
+        if interrupted:
+            signal.raise_signal(signal.SIGINT)  # whose handler as a rule raises KeyboardInterrupt
         if status:
             raise raised or _error(status, message)
-
-
-class _Interrupts:
-    """While a call runs in the main thread, Ctrl-C cancels it. A handler that raises would do so in the hook,
-    where nobody catches it."""
-
-    def __init__(self, pointer):
-        self.pointer, self.seen, self.before = pointer, False, None
-
-    def _handle(self, _number, _frame):
-        self.seen = True
-        lib.tml_cancel(self.pointer)
-
-    def __enter__(self):
-        if threading.current_thread() is threading.main_thread():
-            self.before = _signal.getsignal(_signal.SIGINT)
-            if callable(self.before):
-                _signal.signal(_signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(self, *_):
-        if callable(self.before):
-            _signal.signal(_signal.SIGINT, self.before)
-        if self.seen:
-            lib.tml_cancel_clear(self.pointer)
 
 
 def _error(status, message):
@@ -257,13 +261,18 @@ def context_of(context):
         return context
     if context is not None:
         raise InvalidArgument("INVALID_ARGUMENT", f"context is {context!r}, needs a trommel.Context")
-    if getattr(_local, "process", None) != os.getpid():
-        _local.context, _local.process = Context("cpu"), os.getpid()
+    if getattr(_local, "process", None) != _process:
+        _local.context, _local.process = Context("cpu"), _process
     return _local.context
 
 
 def devices() -> list[dict[str, Any]]:
-    """The devices of this machine, best first, as dicts: engine, name, features, memory, threads, is_software."""
+    """The devices of this machine, best first, as dicts: engine, name, features, memory, threads, is_software.
+
+    >>> import trommel
+    >>> "cpu" in [device["engine"] for device in trommel.devices()]
+    True
+    """
     infos = (c.tml_device_info * 64)()
     names = {kind: name for name, kind in _ENGINES.items()}
     return [{"engine": names[i.engine], "name": i.name.decode(), "features": i.features.decode(),
@@ -459,21 +468,11 @@ class Buffers:
         """A buffer for one uint64, which is self.counted when the with block has ended. On the CPU they are kept:
         making them takes a fifth of a short call."""
         counts = self.context._handle.counts
-        self._count = counts.pop() if counts else None
-        if not self._count:
+        try:
+            self._count = counts.pop()
+        except IndexError:  # a thread beside this one may take the last
             array = np.zeros(1, np.uint64)
             self._count = self.output(array), array
             if self.context.engine == "cpu":
                 self._made.pop()
         return self._count[0]
-
-
-def cell_ranges():
-    """trommel_cell_ranges of cell_ranges.c."""
-    if not hasattr(cell_ranges, "function"):
-        function = _open_library("libtrommel-python.so").trommel_cell_ranges
-        function.restype = None
-        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p,
-                             ctypes.c_uint64, ctypes.c_void_p]
-        cell_ranges.function = function
-    return cell_ranges.function

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from . import _abi as c
-from ._library import InvalidArgument, _error, context_of, lib, path_of, scalar_type
+from ._library import InvalidArgument, context_of, lib, path_of, scalar_type
 from .surface import NORMALS, UPS, choose, grid_of
 
 if TYPE_CHECKING:
@@ -104,21 +104,19 @@ def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int]
         read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
         map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP,
         write=_FIELDS["write"](slabs.guard(slabs.write)))
-    context.call("mesh_stream_open", path_of(path), c.tml_mesh_stream_desc(
-        normals=normals not in (None, "none"), soup=soup, indices64=indices64, up=choose(UPS, "up", up)), slabs.stream)
-    status = _CANCELLED
     try:
+        context.call("mesh_stream_open", path_of(path), c.tml_mesh_stream_desc(
+            normals=normals not in (None, "none"), soup=soup, indices64=indices64, up=choose(UPS, "up", up)),
+            slabs.stream)
         context.call("surface_slabs", call, result)
-        status = 0
+        counts = {"vertices": result.vertex_count, "triangles": result.triangle_count, "components": result.components}
+        stream, slabs.stream = slabs.stream, None
+        context.call_on("mesh_stream_finish", stream, 0)
     except Exception as error:
         raise slabs.raised or error from None
     finally:
         with context._handle:
-            finished = lib.tml_mesh_stream_finish(slabs.stream, status)
-            message = lib.tml_last_error(context._handle.pointer)
-            counts = {"vertices": result.vertex_count, "triangles": result.triangle_count,
-                      "components": result.components}
+            if slabs.stream:
+                lib.tml_mesh_stream_finish(slabs.stream, _CANCELLED)
             lib.tml_surface_free(context._handle.pointer, result)
-    if finished:
-        raise _error(finished, message)
     return counts
