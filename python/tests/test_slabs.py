@@ -20,7 +20,7 @@ class Chunked:
         return self.array[key]
 
 
-@pytest.mark.parametrize("kind", ["array", "memmap", "chunked", "layers", "fortran", "swapped"])
+@pytest.mark.parametrize("kind", ["array", "memmap", "chunked", "zarr", "h5py", "layers", "fortran", "swapped"])
 @pytest.mark.parametrize("ending", ["ply", "glb", "stl"])
 def test_the_file_is_that_of_the_whole(tmp_path, kind, ending):
     volume = waves()
@@ -31,6 +31,11 @@ def test_the_file_is_that_of_the_whole(tmp_path, kind, ending):
         source = np.load(tmp_path / "v.npy", mmap_mode="r")
     elif kind == "chunked":
         source = Chunked(volume)
+    elif kind == "zarr":
+        source = pytest.importorskip("zarr").array(volume, chunks=(7, 20, 48))
+    elif kind == "h5py":
+        file = pytest.importorskip("h5py").File(tmp_path / "v.h5", "w")
+        source = file.create_dataset("v", data=volume, chunks=(7, 20, 48))
     elif kind == "layers":
         source, options = (layer for layer in volume), {"shape": volume.shape, "dtype": volume.dtype}
     else:

@@ -137,6 +137,28 @@ def test_strides_byte_order_and_read_only():
     assert trommel.reduce(a) == a.sum() and np.array_equal(trommel.sort(a), np.sort(a))
 
 
+def test_an_input_is_not_copied(monkeypatch):
+    from trommel import _library as library
+    seen, make = [], library.Buffers._make
+    monkeypatch.setattr(library.Buffers, "_make", lambda self, array, *rest: seen.append(array.ctypes.data) or
+                        make(self, array, *rest))
+    a, rows = np.arange(8.0), np.arange(24, dtype=np.int16).reshape(8, 3)
+    a.flags.writeable = False
+    for call in (lambda: trommel.reduce(a), lambda: trommel.sort(a, [rows]), lambda: trommel.compact([a, rows], a > 3)):
+        call()
+        assert a.ctypes.data in seen
+        seen.remove(a.ctypes.data)
+    assert seen.count(rows.ctypes.data) == 2
+
+
+def test_half_precision():
+    a = np.array([3, 1, 2, 2], np.float16)
+    assert trommel.reduce(a, ["sum", "max", "argmin"]) == [8, 3, 1] and trommel.scan(a, True).tolist() == [3, 4, 6, 8]
+    assert trommel.sort(a).dtype == np.float16 and trommel.sort(a).tolist() == [1, 2, 2, 3]
+    assert trommel.top_k(a, 2)[1].tolist() == [0, 2] and trommel.unique(a)[0].tolist() == [3, 1, 2]
+    assert trommel.histogram(a, [0, 2, 4])[0].tolist() == [1, 3] and trommel.search(np.sort(a), a).tolist() == [3, 0, 1, 1]
+
+
 def test_subclasses_and_nothing():
     plain = np.ma.masked_array([1, 2, 3], False)
     assert trommel.reduce(plain) == 6 and type(trommel.sort(plain)) is np.ndarray

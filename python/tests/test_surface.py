@@ -1,6 +1,9 @@
 """Surfaces, fields and meshes."""
 import gc
+import importlib.util
 import os
+import sys
+import types
 import weakref
 
 import numpy as np
@@ -52,6 +55,43 @@ def test_an_input_is_not_copied(monkeypatch):
     v, mask = ball(), np.ones((24, 24, 24), bool)
     trommel.surface(v, 0, mask=mask)
     assert seen == [v.ctypes.data, mask.ctypes.data]
+
+
+def test_images_bring_their_geometry(tmp_path):
+    """Read by nibabel they are where the library's own reader puts them."""
+    nibabel = pytest.importorskip("nibabel")
+    v = np.round(ball()[:18, :21] * 100).astype(np.int16)
+    affine = [[-1.5, 0.2, 0, 30], [0.1, 0, 2.5, -20], [0, 0.8, 0.3, 7], [0, 0, 0, 1]]
+    nibabel.save(nibabel.Nifti1Image(v.T, affine), tmp_path / "v.nii")
+    image, file = nibabel.load(tmp_path / "v.nii"), trommel.load_volume(tmp_path / "v.nii")
+    theirs, mine = trommel.surface(image, 10), trommel.surface(file.values, 10, **file.geometry)
+    assert np.array_equal(theirs.faces, mine.faces) and np.allclose(theirs._placed(), mine._placed(), atol=1e-3)
+    center = np.linalg.inv(affine) @ [*theirs._placed().mean(0), 1]
+    assert np.allclose(center[:3], [11.5, 11.5, 11.5], atol=2)
+
+
+def test_images_of_simple_itk(monkeypatch):
+    """By its calls, since a stand-in is what there is here: GetSpacing and the others are in x, y, z."""
+    if not importlib.util.find_spec("SimpleITK"):
+        monkeypatch.setitem(sys.modules, "SimpleITK", types.SimpleNamespace(
+            GetArrayViewFromImage=lambda image: image.array, GetImageFromArray=Image))
+    image = importlib.import_module("SimpleITK").GetImageFromArray(ball())
+    image.SetSpacing((1, 2, 3))
+    image.SetOrigin((4, 5, 6))
+    image.SetDirection((0, 1, 0, 1, 0, 0, 0, 0, -1))
+    mine = trommel.surface(ball(), 0, spacing=(1, 2, 3), origin=(4, 5, 6), direction=((0, 1, 0), (1, 0, 0), (0, 0, -1)))
+    assert np.array_equal(trommel.surface(image, 0)._placed(), mine._placed())
+
+
+class Image:
+    def __init__(self, array):
+        self.array, self.spacing, self.origin, self.direction = array, (1,) * 3, (0,) * 3, tuple(np.eye(3).ravel())
+
+    def __getattr__(self, name):  # GetSpacing, SetSpacing ...
+        what = name[3:].lower()
+        if name[:3] not in ("Get", "Set") or what not in ("spacing", "origin", "direction"):
+            raise AttributeError(name)
+        return lambda *value: setattr(self, what, *value) if value else getattr(self, what)
 
 
 def test_cells_are_places_in_the_volume():
@@ -126,6 +166,7 @@ def test_arrays_outlive_their_context():
     (lambda: trommel.surface(ball(), 0, labels=[1]), "iso or labels"),
     (lambda: trommel.surface(ball(), 0, normals="best"), "'sobel'"),
     (lambda: trommel.surface(ball(), np.nan), "iso"),
+    (lambda: trommel.otsu([np.nan, np.inf]), "none of the volume's 2 samples"),
     (lambda: trommel.surface(np.array([[["a"]]]), 0), "needs numbers"),
     (lambda: trommel.surface(ball(), 0, spacing=(1, 1, -1)), "spacing"),
     (lambda: trommel.field(np.zeros((3, 2))), "3 numbers a row"),

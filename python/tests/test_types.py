@@ -29,6 +29,8 @@ def test_every_public_function_says_its_types(name, function):
     wanted = set(inspect.signature(function).parameters) - {"self"} | {"return"}
     assert wanted <= set(function.__annotations__), name
     assert function.__doc__ or "__" in name or name.startswith("Mesh.to_") or name == "Mesh.face_count"
+    if "." not in name:  # an example, or where there is one; methods have their class's
+        assert ">>>" in function.__doc__ or "xample:" in function.__doc__, name
 
 
 def mypy(folder, *arguments):

@@ -50,7 +50,15 @@ class Volume:
 
 
 def load_volume(path: Path, frame: int = 0, context: Context | None = None) -> Volume:
-    """Reads NRRD, NIfTI, MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM or raw (name_256x256x128_uint8.raw)."""
+    """Reads NRRD, NIfTI, MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM or raw (name_256x256x128_uint8.raw).
+
+    >>> import numpy as np, tempfile, trommel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trommel.save_volume(folder + "/v.nrrd", np.zeros((2, 3, 4), "u1"), spacing=(1, 1, 2.5))
+    ...     volume = trommel.load_volume(folder + "/v.nrrd")
+    >>> volume.values.shape, volume.spacing
+    ((2, 3, 4), (1.0, 1.0, 2.5))
+    """
     context, struct = context_of(context), c.tml_volume()
     context.call("volume_load", path_of(path), c.tml_volume_load_desc(frame=frame), struct)
     owner = _owned(context, "tml_volume_free", struct)
@@ -61,7 +69,8 @@ def load_volume(path: Path, frame: int = 0, context: Context | None = None) -> V
 def save_volume(path: Path, volume: Any, *, spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
                 direction: ArrayLike | None = None, context: Context | None = None) -> None:
     """Writes NRRD, MetaImage (.mha), NPY or raw, by the name's ending; the last two hold samples alone. volume: a
-    Volume, an array[z, y, x], or an image of nibabel's or SimpleITK's; spacing, origin, direction in x, y, z."""
+    Volume, an array[z, y, x], or an image of nibabel's or SimpleITK's; spacing, origin, direction in x, y, z. Example:
+    load_volume."""
     struct = c.tml_volume(slope=1.0)
     if isinstance(volume, Volume):
         spacing, origin, direction = (given if given is not None else own for given, own in zip(
@@ -76,7 +85,15 @@ def save_volume(path: Path, volume: Any, *, spacing: ArrayLike | None = None, or
 
 
 def load_mesh(path: Path, weld: bool | None = None, context: Context | None = None) -> Mesh:
-    """Reads OBJ, PLY, STL, OFF, glTF or VTP; polygons are cut into triangles. weld: True or False; None: STL."""
+    """Reads OBJ, PLY, STL, OFF, glTF or VTP; polygons are cut into triangles. weld: True or False; None: STL.
+
+    >>> import tempfile, trommel
+    >>> triangle = trommel.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     triangle.save(folder + "/t.ply")
+    ...     trommel.load_mesh(folder + "/t.ply")
+    <trommel.Mesh of 3 vertices, 1 triangles>
+    """
     context, struct = context_of(context), c.tml_mesh_file()
     kinds = {None: c.TML_WELD_AUTO, True: c.TML_WELD_ALWAYS, False: c.TML_WELD_NEVER}
     context.call("mesh_load", path_of(path), c.tml_mesh_load_desc(weld=kinds[weld]), struct)
@@ -102,7 +119,15 @@ class Points:
 
 
 def load_points(path: Path, context: Context | None = None) -> Points:
-    """Reads PLY, XYZ, CSV, PCD, LAS or VTK."""
+    """Reads PLY, XYZ, CSV, PCD, LAS or VTK.
+
+    >>> import tempfile, trommel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trommel.save_points(folder + "/p.ply", [[0, 0, 0], [1, 2, 3]], values=[5, 7])
+    ...     points = trommel.load_points(folder + "/p.ply")
+    >>> points.positions[1].tolist(), points.values.tolist()
+    ([1.0, 2.0, 3.0], [5.0, 7.0])
+    """
     context, struct = context_of(context), c.tml_points()
     context.call("points_load", path_of(path), struct)
     owner = _owned(context, "tml_points_free", struct)
@@ -114,7 +139,8 @@ def load_points(path: Path, context: Context | None = None) -> Points:
 
 def save_points(path: Path, points: Any, radii: ArrayLike | None = None, values: ArrayLike | None = None, *,
                 origin: ArrayLike | None = None, context: Context | None = None) -> None:
-    """Writes PLY. points: Points, or positions (n x 3) relative to origin; radii, values: one a point."""
+    """Writes PLY. points: Points, or positions (n x 3) relative to origin; radii, values: one a point. Example:
+    load_points."""
     if isinstance(points, Points):
         radii, values = points.radii if radii is None else radii, points.values if values is None else values
         points, origin = points.positions, points.origin if origin is None else origin
@@ -132,7 +158,14 @@ def save_points(path: Path, points: Any, radii: ArrayLike | None = None, values:
 
 
 def load_picture(path: Path, context: Context | None = None) -> Array:
-    """Reads Radiance, PFM, PNG, JPEG or OpenEXR: an array of height x width (x channels)."""
+    """Reads Radiance, PFM, PNG, JPEG or OpenEXR: an array of height x width (x channels).
+
+    >>> import numpy as np, tempfile, trommel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trommel.save_picture(folder + "/p.png", np.array([[0, 255]], "u1"))
+    ...     trommel.load_picture(folder + "/p.png")
+    array([[  0, 255]], dtype=uint8)
+    """
     context, struct = context_of(context), c.tml_picture()
     context.call("picture_load", path_of(path), 0, struct)
     owner = _owned(context, "tml_picture_free", struct)
@@ -141,7 +174,7 @@ def load_picture(path: Path, context: Context | None = None) -> Array:
 
 
 def save_picture(path: Path, image: ArrayLike, srgb: bool | None = None, context: Context | None = None) -> None:
-    """Writes PNG (integers), PFM, Radiance .hdr or OpenEXR (floats), by the name's ending."""
+    """Writes PNG (integers), PFM, Radiance .hdr or OpenEXR (floats), by the name's ending. Example: load_picture."""
     image = _picture(image)
     view = _view(image, c.tml_buffer(), srgb)
     struct = c.tml_picture(data=image.ctypes.data, size=image.nbytes, type=scalar_type(image.dtype),

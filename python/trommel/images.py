@@ -121,6 +121,11 @@ def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequ
                at most as many
     floor      luminances below count as it in the geometric mean and the histogram; 0: what is not positive has no
                logarithm
+
+    >>> import trommel
+    >>> facts = trommel.measure_picture([[1.0, 4.0], [0.0, 16.0]])
+    >>> facts.mean, facts.geometric_mean, facts.zero
+    (5.25, 4.0, 1)
     """
     image, context = _picture(image), context_of(context)
     words, stats = np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32), c.tml_image_stats()
@@ -134,7 +139,12 @@ def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequ
 def tonemap(image: ArrayLike, tone: str = "agx", *, scale: float = 1.0, white: float = 0.0, srgb: bool | None = None,
             dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
     """The picture times scale through a tone curve: "srgb" (clipped), "reinhard", "reinhard-extended", "hable",
-    "aces", "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear."""
+    "aces", "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear.
+
+    >>> import trommel
+    >>> trommel.tonemap([[0.0, 0.5, 2.0]], "srgb").tolist()
+    [[0, 188, 255]]
+    """
     image, context = _picture(image), context_of(context)
     with Buffers(context) as buffers:
         return _tonemap(context, buffers, image, _view(image, buffers.input(image.reshape(-1)), srgb), None, tone,
@@ -185,7 +195,12 @@ def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined
          srgb: bool | None = None, log: bool = False, context: Context | None = None) -> list[Array]:
     """The mip chain below a picture of any size, down to 1 x 1: a list of pictures of its type. filter: "area"
     (every pixel weighs alike) or "kaiser" (sharper). log: of log2 of Rec. 709 luminance, of 2**-16 at least, in
-    float32 of one channel."""
+    float32 of one channel.
+
+    >>> import trommel
+    >>> [level.tolist() for level in trommel.mips([[1.0, 3.0, 5.0, 7.0]])]
+    [[[2.0, 6.0]], [[4.0]]]
+    """
     image, context = _picture(image), context_of(context)
     height, width = image.shape[:2]
     levels, places = lib.tml_mip_levels(width, height), []

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 def marching_cubes(volume: ArrayLike, isovalue: float) -> tuple[Array, Array]:
     """As mcubes.marching_cubes: vertices (float64, along the volume's axes) and triangles (uint64). What differs:
-    the surface is closed where it does not meet the border."""
+    the surface is closed where it does not meet the border.
+
+    >>> import numpy as np
+    >>> from trommel import mcubes
+    >>> dot = np.pad([[[1.0]]], 1)
+    >>> [array.shape for array in mcubes.marching_cubes(dot, 0.5)]
+    [(6, 3), (8, 3)]
+    """
     mesh = surface(volume, isovalue, direction=((0, 0, 1), (0, 1, 0), (1, 0, 0)), normals=None)
     return mesh.vertices.astype(np.float64), mesh.faces.astype(np.uint64)[:, ::-1]

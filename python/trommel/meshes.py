@@ -169,7 +169,14 @@ def _tree_of(data, context=None):
 
 
 def load_tree(path: Path, context: Context | None = None) -> Tree:
-    """Reads what Tree.save() wrote."""
+    """Reads what Tree.save() wrote.
+
+    >>> import tempfile, trommel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trommel.Tree(([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])).save(folder + "/t.tree")
+    ...     trommel.load_tree(folder + "/t.tree")
+    <trommel.Tree of 1 triangles, 1 levels>
+    """
     with open(path_of(path), "rb") as file:
         return _tree_of(file.read(), context)
 
@@ -251,7 +258,13 @@ def _of_result(context, result, free):
 def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = None,
              context: Context | None = None) -> dict[str, Any]:
     """The smallest distance of two meshes: a dict of distance, point_a, point_b (in a's frame), and the triangles a
-    and b; with poses, arrays of these."""
+    and b; with poses, arrays of these.
+
+    >>> import trommel
+    >>> low, high = ([[[0, 0, z], [1, 0, z], [0, 1, z]], [[0, 1, 2]]] for z in (0, 3))
+    >>> float(trommel.distance(low, high)["distance"])
+    3.0
+    """
     a = _tree(a, context)
     b = _tree(b, a.context)
     matrices, count = _poses(poses)

@@ -87,8 +87,8 @@ def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = N
         raise InvalidArgument("INVALID_ARGUMENT", f'fold is {fold!r}, needs "sum", "min" or "max"')
     if offsets is not None and (fold != "sum" or start is not None):
         raise InvalidArgument("INVALID_ARGUMENT", 'scan: with offsets needs fold "sum" and no start')
-    if values.dtype.kind == "i" and values.itemsize < 4:
-        values = values.astype(np.int32)
+    if values.dtype.kind in "if" and values.itemsize < 4:
+        values = values.astype(np.dtype(values.dtype.kind + "4"))
     kind = {"u": np.uint64, "i": np.int64}.get(values.dtype.kind, values.dtype)
     if fold != "sum":
         kind = np.uint32 if values.itemsize < 4 else values.dtype
@@ -163,7 +163,12 @@ def compact(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *, inp
 def partition(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *,
               inputs: Sequence[ArrayLike] | None = None, f: Sequence[float] = (), u: Sequence[int] = (),
               m: ArrayLike | None = None, context: Context | None = None) -> tuple[Any, int]:
-    """As compact, but the rejected rows follow the kept ones. Returns the arrays and how many are kept."""
+    """As compact, but the rejected rows follow the kept ones. Returns the arrays and how many are kept.
+
+    >>> import trommel
+    >>> trommel.partition([5, 6, 7], [True, False, True])
+    (array([5, 7, 6]), 2)
+    """
     count, outs, single = _select("partition", arrays, keep, context, indices, inputs, (f, u, m))
     return (outs[0] if single else outs), count
 
@@ -317,7 +322,12 @@ def histogram(values: ArrayLike, bins: int | ArrayLike = 10, range: tuple[float,
 
 def reduce_segments(values: ArrayLike, offsets: ArrayLike, fold: str = "sum",
                     context: Context | None = None) -> Array:
-    """One number for each segment values[offsets[s]:offsets[s + 1]]."""
+    """One number for each segment values[offsets[s]:offsets[s + 1]].
+
+    >>> import trommel
+    >>> trommel.reduce_segments([3, 1, 4, 1], [0, 1, 4], "max").tolist()
+    [3, 4]
+    """
     values, offsets = _plain(values, "values"), _offsets(offsets)
     out = np.empty(max(len(offsets), 1) - 1, _fold_dtype(fold, values.dtype))
     context = context_of(context)

@@ -36,7 +36,15 @@ class Mesh:
     cells      uint32 or uint64, m, or None: of surface(cells=True) the index in volume.ravel() of the lowest corner of
                each triangle's cell
     parts      of a surface with several isovalues or labels: dicts with value, vertices and faces (slices)
-    origin     added to vertices in double precision"""
+    origin     added to vertices in double precision
+
+    >>> import trommel
+    >>> two = trommel.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2], [3, 4, 1]])
+    >>> two.examine()["area"]
+    1.0
+    >>> two.clean()
+    <trommel.Mesh of 4 vertices, 2 triangles>
+    """
 
     vertices: Array
     faces: Array | None
@@ -192,9 +200,12 @@ def otsu(volume: ArrayLike, context: Context | None = None) -> float:
     volume, context, histogram = as_array(volume, "volume"), context_of(context), c.tml_value_histogram()
     context.call("value_histogram_make", volume.ctypes.data, scalar_type(volume.dtype), volume.size, histogram)
     try:
-        return float(lib.tml_value_histogram_otsu(histogram))
+        value = float(lib.tml_value_histogram_otsu(histogram))
     finally:
         lib.tml_value_histogram_free(context._handle.pointer, histogram)
+    if not np.isfinite(value):
+        raise InvalidArgument("INVALID_ARGUMENT", f"otsu: none of the volume's {volume.size} samples is a finite number")
+    return value
 
 
 def grid_of(shape, spacing, origin, direction):
