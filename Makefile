@@ -18,7 +18,7 @@ setup: needs ## install from Debian what "make build" needs, or can use
 # These install what they need themselves; the others only check, and say what to install.
 installs_setup := --build
 installs_demo := --build
-installs_test := --build --test
+installs_test := --build --test --python
 installs_test-all := --build --test
 installs_test-windows := --build --windows
 installs_test-arm64 := --build --arm64
