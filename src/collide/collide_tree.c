@@ -805,7 +805,8 @@ void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
                            .broken_count = tree->broken_count,
                            .depth = tree->levels,
                            .memory = sizeof *tree + 4 * ids_size(tree) + triangles_size(tree) +
-                                     boxes_size(tree)};
+                                     boxes_size(tree) +
+                                     (tree->dipoles ? points_dipoles_size(tree) : 0)};
     memcpy(out->lower, tree->lower, sizeof out->lower);
     memcpy(out->upper, tree->upper, sizeof out->upper);
 }
