@@ -820,6 +820,42 @@ TEST(k_nearest_of_odd_points)
     CHECK(strstr(tml_last_error(tml), "desc.distances") != NULL);
     tml_tree_destroy(tml, tree);
     tml_close(tml);
+}
+
+/* Points that devices have no answers for, or that the host answers for all then, and zeros with a sign on a face. */
+TEST(nearest_of_odd_points)
+{
+    enum { COUNT = 1500 };
+    static const float odd[][3] = {{NAN, 1, 2}, {1, INFINITY, 0}, {3e13f, 0, 1}, {1e-35f, 1, 0}};
+    float at[3 * COUNT];
+    mesh m = {0};
+    add_box(&m, -8, 8, 4);
+    add_quad(&m, (point){{-9, -9, 0}}, (point){{9, -9, 0}}, (point){{9, 9, 0}},
+             (point){{-9, 9, 0}});
+    for (uint32_t kind = 0; kind < 5; kind++) {
+        for (uint32_t i = 0; i < 3 * COUNT; i++)
+            at[i] = (float)random_below(37) / 2 - 9;
+        for (uint32_t i = 0; i < 600; i++) /* in the plane of the quad */
+            at[3 * i + 2] = i % 2 ? -0.0f : 0.0f;
+        for (uint32_t i = 0; i < kind; i++)
+            memcpy(at + 3 * (100 + 300 * (size_t)i), odd[i], sizeof odd[i]);
+        tml_context *cpu = open_cpu(1);
+        tml_tree *tree = tree_of(cpu, &m, 0);
+        answers expected = ask(cpu, tree, at, COUNT, false);
+        tml_tree_destroy(cpu, tree);
+        for (int i = 0; i < 2; i++) {
+            tml_context *tml = device(i ? TML_ENGINE_GL : TML_ENGINE_VULKAN);
+            if (!tml)
+                continue;
+            tree = tree_of(tml, &m, 0);
+            answers a = ask(tml, tree, at, COUNT, false);
+            CHECK(same_answers(&a, &expected, COUNT));
+            answers_free(&a);
+            tml_tree_destroy(tml, tree);
+        }
+        answers_free(&expected);
+        tml_close(cpu);
+    }
     free(m.corners);
 }
 

@@ -10,6 +10,7 @@
 /* Uses the formulas above. */
 #include "kernels/collide_points.k.h"
 #include "kernels/collide_stream.k.h"
+#include "kernels/collide_triangle_distance.k.h"
 /* Uses both. */
 #include "kernels/collide_points_stream.k.h"
 /* Doubles. */
@@ -49,6 +50,9 @@ TML_KERNEL_OUTS_WITH(collide_nearest, (float distance, vec3 position, uint trian
                          o.position = VEC3(F(place.x), F(place.y), F(place.z));
                          o.triangle = found.id;
                          o.feature = place.feature;
+                         if (collide_is_lost(place.squared * 1.0e37) || collide_is_lost(place.x) ||
+                             collide_is_lost(place.y) || collide_is_lost(place.z))
+                             o.triangle = 0xfffffffeu;
                          return o;
                      })
 

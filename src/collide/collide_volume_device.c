@@ -12,6 +12,7 @@
 /* Uses the formulas above. */
 #include "kernels/collide_points.k.h"
 #include "kernels/collide_stream.k.h"
+#include "kernels/collide_triangle_distance.k.h"
 /* Uses both. */
 #include "kernels/collide_points_stream.k.h"
 /* Doubles. */
@@ -151,8 +152,9 @@ TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told
     return before < 0.0f ? -distance : distance;
 })
 
-/* Blocks that are looked up at a time; most lines that the host tells sides of: a part of all. */
-enum { BLOCKS_A_ROUND = 1 << 18, UNSURE_PART = 4, MOST_SAMPLES = 1 << 30 };
+/* Blocks that are looked up at a time; most lines that the host tells sides of, a part of all; most crossings, on average,
+ * each of which follows its line anew. */
+enum { BLOCKS_A_ROUND = 1 << 18, UNSURE_PART = 4, CROSSINGS_A_LINE = 32, MOST_SAMPLES = 1 << 30 };
 enum { SAMPLES_A_BLOCK = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE };
 
 typedef struct volume_run {
@@ -398,7 +400,8 @@ static tml_status run_all(volume_run *run, bool *is_told)
         status = lines_enqueue(run);
     if (status == TML_OK)
         status = tml_buffer_read(run->tml, run->totals[2], &run->near_count);
-    *is_told = run->unsure_count <= run->lines / UNSURE_PART;
+    *is_told = run->unsure_count <= run->lines / UNSURE_PART &&
+               run->crossing_count <= run->lines * CROSSINGS_A_LINE;
     if (status != TML_OK || !*is_told)
         return status;
     if (run->desc->is_signed)

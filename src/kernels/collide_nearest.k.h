@@ -27,7 +27,7 @@ double collide_quotient(double a, double b)
     precise double product = quotient * b;
     precise double rest = (a - product) - collide_rounding_of(product, quotient, b);
     precise double better = quotient + rest / b;
-    return better;
+    return rest == 0.0 ? quotient : better; /* a zero keeps its sign */
 }
 
 double collide_root(double x)

@@ -37,7 +37,8 @@ FUNCTION(double) collide_corners_apart(vec3 p, vec3 a, vec3 b, vec3 c)
         COLLIDE_DOUBLE(c.x) - x, COLLIDE_DOUBLE(c.y) - y, COLLIDE_DOUBLE(c.z) - z);
 }
 
-/* The nearer one of what is found and a leaf's triangles; of several as near, that of the least number. */
+/* The nearer one of what is found and a leaf's triangles; of several as near, that of the least number. First floats leave
+ * out what is certainly farther than another one: one or two are left, where doubles take the longest. */
 FUNCTION(collide_found)
 collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_words plan,
                      uint leaf)
@@ -45,20 +46,32 @@ collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_w
     uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
                                     tml_word(plan, COLLIDE_PLAN_MORE), leaf);
     float most = collide_not_less(found.squared);
+    float below[COLLIDE_WIDTH];
     for (uint lane = 0u; lane < lanes; lane++) {
         uint slot = COLLIDE_WIDTH * leaf + lane;
         vec3 a = collide_corner_at(triangles, slot, 0u);
         vec3 b = collide_corner_at(triangles, slot, 1u);
         vec3 c = collide_corner_at(triangles, slot, 2u);
         collide_box box = collide_box_of(a, b, c);
-        if (collide_box_apart(point, box.low, box.high) <= most) {
-            double squared = collide_corners_apart(point, a, b, c);
+        below[lane] = collide_box_apart(point, box.low, box.high);
+        if (below[lane] <= most) {
+            vec2 bounds = triangle_point_bounds(point, a, b, c);
+            below[lane] = max(below[lane], bounds.x * bounds.x * COLLIDE_BELOW);
+            most = min(most, bounds.y * bounds.y * COLLIDE_ABOVE + 1.0e-36f);
+        }
+    }
+    for (uint lane = 0u; lane < lanes; lane++) {
+        if (below[lane] <= most) {
+            uint slot = COLLIDE_WIDTH * leaf + lane;
             uint id = tml_word(plan, COLLIDE_PLAN_WORDS + slot);
+            double squared = collide_corners_apart(point, collide_corner_at(triangles, slot, 0u),
+                                                   collide_corner_at(triangles, slot, 1u),
+                                                   collide_corner_at(triangles, slot, 2u));
             if (squared < found.squared || (squared == found.squared && id < found.id)) {
                 found.squared = squared;
                 found.slot = slot;
                 found.id = id;
-                most = collide_not_less(squared);
+                most = min(most, collide_not_less(squared));
             }
         }
     }
@@ -112,4 +125,10 @@ FUNCTION(bool) collide_is_odd(vec3 p)
     float size = max(max(abs(p.x), abs(p.y)), abs(p.z));
     return !(size <= 1.0e12f) || collide_is_small(p.x) || collide_is_small(p.y) ||
            collide_is_small(p.z);
+}
+
+/* Is the number one that devices may take for 0 when they round it to float? */
+FUNCTION(bool) collide_is_lost(double x)
+{
+    return x != 0.0 && x < 1.0e-37 && x > -1.0e-37;
 }
