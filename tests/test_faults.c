@@ -1045,10 +1045,11 @@ static void run_nearest(fault_run *r)
     tml_tree_destroy(r->tml, tree);
 }
 
-/* So many points about a tetrahedron that a device tells their sides; some are on it. */
+/* So many points about a tetrahedron, and samples, that a device answers them; some are on it. */
 static void run_sides(fault_run *r)
 {
-    enum { COUNT = 1100 };
+    enum { COUNT = 1100, GRID = 16 * 9 * 8 };
+    static float samples[GRID];
     static const float corners[12] = {0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4};
     static const uint32_t faces[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
     static float at[3 * COUNT];
@@ -1066,6 +1067,25 @@ static void run_sides(fault_run *r)
                                              .tree = tree, .points = points, .sides = out}));
     FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
     fault_hash(r, sides, sizeof sides);
+    FAULT_DO(r, tml_tree_nearest(r->tml, &(tml_tree_nearest_desc){
+                                             .tree = tree,
+                                             .points = points,
+                                             .is_signed = true,
+                                             .distances = fault_buffer(r, TML_F32, COUNT, NULL),
+                                             .features = out}));
+    FAULT_DO(r, tml_buffer_read(r->tml, out, sides));
+    fault_hash(r, sides, sizeof sides);
+    tml_buffer volume = fault_buffer(r, TML_F32, GRID, NULL);
+    FAULT_DO(r, tml_tree_distance_grid(r->tml, &(tml_tree_distance_grid_desc){
+                                                   .tree = tree,
+                                                   .grid = {.dims = {16, 9, 8},
+                                                            .spacing = {0.31, 0.52, 0.625},
+                                                            .origin = {-0.33, -0.11, -0.625}},
+                                                   .is_signed = true,
+                                                   .band = 0.75f,
+                                                   .out = volume}));
+    FAULT_DO(r, tml_buffer_read(r->tml, volume, samples));
+    fault_hash(r, samples, sizeof samples);
     tml_tree_destroy(r->tml, tree);
 }
 
