@@ -16,6 +16,8 @@ typedef struct collide_case {
     tml_tree_nearest_desc points; /* or none */
     tml_tree_cast_desc rays;      /* or none */
     tml_tree_distance_grid_desc volume;
+    tml_collide_distance_desc apart; /* or none */
+    tml_collide_distance_result *distances;
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -31,6 +33,8 @@ static bool run_case(void *user)
         return tml_tree_nearest(job->tml, &job->points) == TML_OK;
     if (job->volume.tree)
         return tml_tree_distance_grid(job->tml, &job->volume) == TML_OK;
+    if (job->apart.a)
+        return tml_collide_distance(job->tml, &job->apart, job->distances) == TML_OK;
     if (job->desc.a) {
         tml_collide_result result;
         if (tml_collide(job->tml, &job->desc, &result))
@@ -111,6 +115,29 @@ static tml_status check_rays(const collide_case *job)
     return status;
 }
 
+/* Do both methods tell the same? */
+static tml_status check_distances(const collide_case *job)
+{
+    tml_collide_distance_desc desc = job->apart;
+    uint32_t count = desc.pose_count < BENCH_COLLIDE_POSES ? desc.pose_count : BENCH_COLLIDE_POSES;
+    tml_collide_distance_result deep[BENCH_COLLIDE_POSES];
+    desc.pose_count = count;
+    desc.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
+    tml_status status = tml_collide_distance(job->tml, &desc, deep);
+    desc.method = TML_COLLIDE_METHOD_BREADTH_FIRST;
+    if (status == TML_OK)
+        status = tml_collide_distance(job->tml, &desc, job->distances);
+    for (uint32_t p = 0; p < count && status == TML_OK; p++) {
+        const tml_collide_distance_result *x = &deep[p], *y = &job->distances[p];
+        if (x->distance != y->distance || x->a != y->a || x->b != y->b)
+            status = tml_error(
+                job->tml, TML_ERROR_INTERNAL,
+                "pose %u: %.17g of %u and %u depth first, %.17g of %u and %u breadth first", p,
+                x->distance, x->a, x->b, y->distance, y->a, y->b);
+    }
+    return status;
+}
+
 static void time_case(collide_case *job, const char *name, uint32_t poses, tml_status *status)
 {
     bench_job timed = {.name = name, .run = run_case, .user = job};
@@ -120,6 +147,8 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, tml_s
         *status = check_case(job);
     if (*status == TML_OK && job->rays.tree && job->rays.want == TML_CAST_NEAREST)
         *status = check_rays(job);
+    if (*status == TML_OK && job->apart.a)
+        *status = check_distances(job);
     if (*status != TML_OK)
         return;
     if (!bench_run(&timed, 1, job->pace)) {
@@ -363,6 +392,79 @@ static tml_status time_poses(collide_case *job, tml_collide_desc desc, uint32_t 
     return status;
 }
 
+static tml_status ball_tree(tml_context *tml, uint64_t triangles, tml_tree **out)
+{
+    bench_mesh mesh;
+    tml_tree_desc desc = {.skip_broken = false};
+    if (!bench_ball((uint32_t)sqrt((double)triangles / 2) + 1, &mesh))
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a ball");
+    tml_status status = upload(tml, &mesh, &desc);
+    if (status == TML_OK)
+        status = tml_tree_create(tml, &desc, out);
+    tml_buffer_destroy(tml, desc.vertices);
+    tml_buffer_destroy(tml, desc.indices);
+    bench_mesh_free(&mesh);
+    return status;
+}
+
+/* By the method asked for, and on the host. */
+static void time_distances(collide_case *job, tml_collide_method method, const char *const names[2],
+                           const float *poses, uint32_t count, tml_status *status)
+{
+    tml_collide_distance_result *distances = malloc(count * sizeof *distances);
+    if (!distances && *status == TML_OK)
+        *status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %u distances", count);
+    job->distances = distances;
+    job->apart.poses = poses;
+    job->apart.pose_count = count;
+    for (int i = 0; i < 2; i++) {
+        job->apart.method = i ? TML_COLLIDE_METHOD_DEPTH_FIRST : method;
+        time_case(job, names[i], count, status);
+    }
+    free(distances);
+}
+
+/* How far balls are apart: two large ones in one pose, and small ones in many, turned, at all distances. */
+static tml_status time_balls(const collide_case *host, const bench_collide_desc *what)
+{
+    static const char *const one_names[2] = {"distance of two balls", "the same on the host"};
+    static const char *const thousand_names[2] = {"distances, 1,000 poses", "1,000 on the host"};
+    static const char *const more_names[2] = {"distances, 10,000 poses", "10,000 on the host"};
+    enum { THOUSAND = 1000, MORE = 10000, SMALL = 20000 };
+    collide_case job = *host;
+    float one[12];
+    float *poses = malloc((size_t)12 * MORE * sizeof *poses);
+    tml_tree *large[2] = {NULL, NULL}, *small[2] = {NULL, NULL};
+    tml_status status = TML_OK;
+    if (!poses)
+        return tml_error(job.tml, TML_ERROR_OUT_OF_MEMORY, "no memory for poses");
+    for (uint32_t p = 0; p < MORE; p++) {
+        double t = (double)((uint64_t)p * 7919 % MORE) / MORE;
+        bench_pose(poses + 12 * (size_t)p, (double[]){1, t, 0.5}, 20 * t,
+                   (double[]){2.05 + t, 0.3 * sin(50 * t), 0.3 * cos(70 * t)});
+    }
+    for (int i = 0; i < 2 && status == TML_OK; i++) {
+        status = ball_tree(job.tml, what->balls, &large[i]);
+        if (status == TML_OK)
+            status = ball_tree(job.tml, SMALL, &small[i]);
+    }
+    bench_ball_pose(one);
+    job.apart = (tml_collide_distance_desc){.a = large[0], .b = large[1]};
+    if (status == TML_OK)
+        time_distances(&job, what->method, one_names, one, 1, &status);
+    job.apart = (tml_collide_distance_desc){.a = small[0], .b = small[1]};
+    if (status == TML_OK)
+        time_distances(&job, what->method, thousand_names, poses, THOUSAND, &status);
+    if (status == TML_OK)
+        time_distances(&job, what->method, more_names, poses, MORE, &status);
+    for (int i = 0; i < 2; i++) {
+        tml_tree_destroy(job.tml, large[i]);
+        tml_tree_destroy(job.tml, small[i]);
+    }
+    free(poses);
+    return status;
+}
+
 tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const bench_pace *pace,
                          void (*take)(void *user, const bench_collide_row *row), void *user)
 {
@@ -417,6 +519,9 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
     for (int i = 0; i < 2 && status == TML_OK; i++)
         status = time_poses(&job, (tml_collide_desc){.a = a, .b = b, .method = what->method},
                             i ? what->poses : BENCH_COLLIDE_POSES);
+    job.desc = (tml_collide_desc){.a = NULL};
+    if (status == TML_OK)
+        status = time_balls(&job, what);
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);
     tml_buffer_destroy(tml, job.mesh.vertices);

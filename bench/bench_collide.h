@@ -1,4 +1,5 @@
-/* Collisions, measured: two tori of bench_meshes.h, their trees, and what meets of them. */
+/* Collisions, measured: two tori of bench_meshes.h, their trees, and what meets of them; and how far two balls are
+ * apart. */
 #ifndef BENCH_COLLIDE_H
 #define BENCH_COLLIDE_H
 
@@ -27,6 +28,7 @@ typedef struct bench_collide_desc {
     tml_collide_method method;
     uint64_t rays;
     const bench_mesh *target; /* of rays; NULL: the torus */
+    uint64_t balls;           /* triangles of each of two balls, about */
 } bench_collide_desc;
 
 /* Builds, refits and asks, on any engine, after both descents were seen to give the same pairs. take is given

@@ -5,17 +5,22 @@
 
 static const double PI = 3.14159265358979323846;
 
+static bool mesh_make(size_t vertex_count, size_t triangle_count, bench_mesh *out)
+{
+    *out = (bench_mesh){.vertices = malloc(vertex_count * 3 * sizeof(float)),
+                        .indices = malloc(triangle_count * 3 * sizeof(uint32_t)),
+                        .vertex_count = (uint32_t)vertex_count,
+                        .triangle_count = (uint32_t)triangle_count};
+    if (!out->vertices || !out->indices)
+        bench_mesh_free(out);
+    return out->vertices != NULL;
+}
+
 bool bench_torus(double thickness, uint32_t around, uint32_t across, bench_mesh *out)
 {
     size_t count = (size_t)around * across;
-    *out = (bench_mesh){.vertices = malloc(count * 3 * sizeof(float)),
-                        .indices = malloc(count * 6 * sizeof(uint32_t)),
-                        .vertex_count = (uint32_t)count,
-                        .triangle_count = (uint32_t)(2 * count)};
-    if (!out->vertices || !out->indices) {
-        bench_mesh_free(out);
+    if (!mesh_make(count, 2 * count, out))
         return false;
-    }
     float *vertex = out->vertices;
     uint32_t *index = out->indices;
     for (uint32_t i = 0; i < around; i++)
@@ -28,6 +33,29 @@ bool bench_torus(double thickness, uint32_t around, uint32_t across, bench_mesh 
             uint32_t i_next = (i + 1) % around, k_next = (k + 1) % across;
             uint32_t a = i * across + k, b = i_next * across + k, c = i_next * across + k_next,
                      d = i * across + k_next;
+            *index++ = a, *index++ = b, *index++ = c;
+            *index++ = a, *index++ = c, *index++ = d;
+        }
+    return true;
+}
+
+bool bench_ball(uint32_t n, bench_mesh *out)
+{
+    if (!mesh_make((size_t)n * (n + 1), (size_t)2 * n * n, out))
+        return false;
+    float *vertex = out->vertices;
+    uint32_t *index = out->indices;
+    for (uint32_t i = 0; i <= n; i++)
+        for (uint32_t k = 0; k < n; k++) {
+            double u = 2 * PI * k / n, v = PI * i / n;
+            double radius = 1 + 0.02 * sin(9 * u) * sin(8 * v);
+            *vertex++ = (float)(radius * sin(v) * cos(u));
+            *vertex++ = (float)(radius * sin(v) * sin(u));
+            *vertex++ = (float)(radius * cos(v));
+        }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t a = i * n + k, b = a + n, c = b - k + (k + 1) % n, d = c - n;
             *index++ = a, *index++ = b, *index++ = c;
             *index++ = a, *index++ = c, *index++ = d;
         }
@@ -106,6 +134,11 @@ void bench_scene_pose(bench_scene scene, float pose[12])
     else
         bench_pose(pose, (double[]){1, 0.03, 0.02}, PI / 2,
                    (double[]){scene == BENCH_LINKED ? 0.45 : 1, 0.01, 0.02});
+}
+
+void bench_ball_pose(float pose[12])
+{
+    bench_pose(pose, (double[]){1, 2, 3}, 0.7, (double[]){2.035, 0.04, 0.07});
 }
 
 void bench_small_pose(float pose[12])

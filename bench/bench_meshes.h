@@ -19,6 +19,8 @@ typedef struct bench_mesh {
 /* A torus about the z axis: a tube of radius thickness around a circle of radius 1, of 2 x around x across
  * triangles. False when memory is short. */
 bool bench_torus(double thickness, uint32_t around, uint32_t across, bench_mesh *out);
+/* A ball of radius 1 about the origin whose surface is waved by 2 %, of 2 x n x n triangles. */
+bool bench_ball(uint32_t n, bench_mesh *out);
 void bench_mesh_free(bench_mesh *mesh);
 
 /* Rays in no order, from random points of a sphere about the mesh to random points of its box: count x 3 each. */
@@ -39,6 +41,8 @@ const char *bench_scene_name(bench_scene scene);
 void bench_scene_pose(bench_scene scene, float pose[12]);
 /* Makes the second one a tenth as large and puts it on the first one's outer rim. */
 void bench_small_pose(float pose[12]);
+/* Puts a second ball beside the first one, a hundredth of its box's diagonal apart, about. */
+void bench_ball_pose(float pose[12]);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@
 
 typedef struct collide_args {
     bench_args bench;
-    uint64_t triangles, poses, rays;
+    uint64_t triangles, poses, rays, balls;
     uint32_t method;
     const char *mesh;
 } collide_args;
@@ -25,12 +25,15 @@ static const opt collide_options[] = {
      .help = "of each torus, about"},
     {OPT_COUNT, "poses", .brief = "", .argument = "N", .most = 10000000, .fallback = "0",
      .offset = offsetof(collide_args, poses),
-     .help = "of the last rows, of which half touch; 0: 400 on the CPU and 10,000 on a GPU"},
+     .help = "of the rows of so many, of which half touch; 0: 400 on the CPU and 10,000 on a GPU"},
     {OPT_COUNT, "rays", .brief = "", .argument = "N", .least = 1, .most = 1 << 27,
      .fallback = "1048576", .offset = offsetof(collide_args, rays),
      .help = "from a sphere about the mesh into its box"},
     {OPT_INPUT, "mesh", .brief = "", .argument = "FILE", .offset = offsetof(collide_args, mesh),
      .help = "what they are cast at, in the place of a torus"},
+    {OPT_COUNT, "balls", .brief = "", .argument = "N", .least = 100, .most = 100000000,
+     .fallback = "200000", .offset = offsetof(collide_args, balls),
+     .help = "triangles of each of two waved balls, whose distance is measured, about"},
     {OPT_CHOICE, "method", .brief = "", .choices = "auto|depth_first|breadth_first",
      .fallback = "auto", .offset = offsetof(collide_args, method),
      .help = "of following pairs of boxes: on the host, or as a stream on the device"},
@@ -87,7 +90,7 @@ static int run_collide(void *user, char **operands, uint32_t operand_count)
         status = bench_collide(session.tml,
                                &(bench_collide_desc){args->triangles, poses,
                                                      (tml_collide_method)args->method, args->rays,
-                                                     args->mesh ? &target : NULL},
+                                                     args->mesh ? &target : NULL, args->balls},
                                &session.pace, take_collide, &session);
     tml_mesh_file_free(session.tml, &file);
     bench_fail(&session, status);

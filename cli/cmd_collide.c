@@ -114,7 +114,7 @@ static const opt collide_options[] = {
      .offset = offsetof(collide_args, fail_if),
      .help = "exit with 3, outputs written, where there is contact in some pose, or none in any; "
              "--classes chooses what counts, and --find first is quickest"},
-    {OPT_CHOICE, "method", .excludes = "find=distance", .brief = "on the CPU, or as a stream",
+    {OPT_CHOICE, "method", .brief = "on the CPU, or as a stream",
      .choices = "auto|depth-first|breadth-first", .fallback = "auto",
      .offset = offsetof(collide_args, method),
      .help =
@@ -412,8 +412,12 @@ static int find_distances(run *r)
     r->distances = tml_alloc(r->tml, r->distances_size);
     if (!r->distances)
         return cli_error("no memory for %" PRIu32 " distances", shown_poses(r));
-    tml_status status =
-        tml_collide_distance(r->tml, r->tree_a, r->tree_b, r->poses, r->pose_count, r->distances);
+    const tml_collide_distance_desc desc = {.a = r->tree_a,
+                                            .b = r->tree_b,
+                                            .poses = r->poses,
+                                            .pose_count = r->pose_count,
+                                            .method = (tml_collide_method)r->args->method};
+    tml_status status = tml_collide_distance(r->tml, &desc, r->distances);
     report_add_stage(&r->times, "distance", cli_now() - start);
     return cli_fail(r->tml, status);
 }

@@ -69,8 +69,13 @@ static void check_other_method(tml_collide_desc desc, const tml_collide_result *
 static void check_distance(const tml_collide_desc *desc, const tml_collide_result *result)
 {
     tml_collide_distance_result distances[POSES];
-    if (!CALL(tml_collide_distance, tml, desc->a, desc->b, desc->poses, desc->pose_count,
-              distances))
+    const tml_collide_distance_desc asked = {.a = desc->a,
+                                             .b = desc->b,
+                                             .poses = desc->poses,
+                                             .pose_count = desc->pose_count,
+                                             .method = desc->method,
+                                             .memory_limit = desc->memory_limit};
+    if (!CALL(tml_collide_distance, tml, &asked, distances))
         return;
     for (uint32_t p = 0; p < result->pose_count; p++) {
         note(&distances[p].distance, sizeof distances[p].distance);

@@ -77,10 +77,12 @@ static void check_collide(tml_collide_desc desc)
     DEMAND(status == TML_OK || tml_last_error(tml)[0]);
     if (status == TML_OK && desc.want == TML_COLLIDE_WANT_ALL && deep.count)
         DEMAND(memcmp(deep.pairs, broad.pairs, deep.count * sizeof *deep.pairs) == 0);
-    tml_collide_distance_result distance;
-    if (desc.b) {
-        tml_status measured =
-            tml_collide_distance(tml, desc.a, desc.b, desc.poses, desc.pose_count, &distance);
+    tml_collide_distance_desc asked = {
+        .a = desc.a, .b = desc.b, .poses = desc.poses, .pose_count = desc.pose_count};
+    for (int method = 0; desc.b && method <= TML_COLLIDE_METHOD_BREADTH_FIRST; method++) {
+        tml_collide_distance_result distance;
+        asked.method = (tml_collide_method)method;
+        tml_status measured = tml_collide_distance(tml, &asked, &distance);
         DEMAND(measured == status && (status || (distance.distance == 0) == (deep.count > 0)));
     }
     tml_collide_free(tml, &deep);

@@ -3,7 +3,6 @@
 
 #include "collide/collide_internal.h"
 #include "collide/exact.h"
-#include "collide/triangle_distance.h"
 #include "core/simd.h"
 #include "test.h"
 
@@ -1036,7 +1035,11 @@ static tml_status use_all(tml_context *tml, tml_buffer vertices, tml_collide_met
             &result);
     tml_collide_free(tml, &result);
     if (status == TML_OK)
-        status = tml_collide_distance(tml, tree, loaded, NULL, 0, &distance);
+        status =
+            tml_collide_distance(tml,
+                                 &(tml_collide_distance_desc){
+                                     .a = tree, .b = loaded, .method = method, .memory_limit = 1},
+                                 &distance);
     free(bytes);
     tml_tree_destroy(tml, tree);
     tml_tree_destroy(tml, loaded);
@@ -1206,69 +1209,6 @@ TEST(memory_runs_out_in_a_new_context)
     run_out_in_a_new_context(TML_COLLIDE_WANT_ALL);
     run_out_in_a_new_context(TML_COLLIDE_WANT_COUNT);
     run_out_in_a_new_context(TML_COLLIDE_WANT_FIRST);
-}
-
-/* ---- distance -------------------------------------------------------------------------------- */
-
-/* The distance by trying every pair: the same but for what each pair's may be off by. */
-static void check_distance(const mesh *a, const mesh *b, const float *poses, uint32_t pose_count)
-{
-    for (uint32_t threads = 1; threads <= 3; threads += 2) {
-        tml_context *tml = open_engine(TML_ENGINE_CPU, threads);
-        tml_tree *tree_a = tree_of(tml, a), *tree_b = tree_of(tml, b);
-        tml_collide_distance_result out[8];
-        uint32_t count = poses ? pose_count : 1;
-        if (CHECK_OK(tml, tml_collide_distance(tml, tree_a, tree_b, poses, pose_count, out)))
-            for (uint32_t pose = 0; pose < count; pose++) {
-                const float *matrix = poses ? poses + 12 * pose : NULL;
-                double least = INFINITY;
-                for (uint32_t i = 0; i < a->triangle_count; i++)
-                    for (uint32_t j = 0; j < b->triangle_count; j++) {
-                        float p[9], q[9];
-                        collide_nearest nearest;
-                        corners_of(a, i, NULL, p);
-                        corners_of(b, j, matrix, q);
-                        if (collide_triangle_distance(p, q, least, &nearest) &&
-                            nearest.distance < least)
-                            least = nearest.distance;
-                    }
-                CHECK_NEAR(out[pose].distance, least, 0x1p-40);
-                CHECK((out[pose].distance == 0) == (least == 0));
-                double between = 0;
-                for (int k = 0; k < 3; k++) {
-                    double d = (double)out[pose].point_a[k] - (double)out[pose].point_b[k];
-                    between += d * d;
-                }
-                if (a->triangle_count && b->triangle_count)
-                    CHECK_NEAR(sqrt(between), least, 0x1p-20);
-            }
-        tml_tree_destroy(tml, tree_a);
-        tml_tree_destroy(tml, tree_b);
-        tml_close(tml);
-    }
-}
-
-TEST(distances_are_the_least_of_all)
-{
-    mesh a = torus(10, 6, 2, 0), b = torus(10, 6, 1, 1), c = soup(70, 0.05f, 0),
-         none = mesh_make(0, 0);
-    float poses[4 * 12];
-    for (uint32_t p = 0; p < 4; p++)
-        random_pose(2, poses + 12 * p);
-    check_distance(&a, &b, NULL, 0);
-    check_distance(&a, &b, poses, 2);
-    check_distance(&c, &a, poses + 24, 2);
-    move(&c, 5, 0, 0);
-    check_distance(&a, &c, NULL, 0);
-    check_distance(&a, &none, NULL, 0);
-    mesh inner = box(-0.5f, 0.5f), outer = box(-1, 1);
-    check_distance(&inner, &outer, NULL, 0);
-    mesh_free(&a);
-    mesh_free(&b);
-    mesh_free(&c);
-    mesh_free(&none);
-    mesh_free(&inner);
-    mesh_free(&outer);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */

@@ -269,7 +269,8 @@ static void check_taken_over(tml_engine_kind engine)
             check_answers(tml, loaded, &s, false);
         tml_collide_distance_result distance = {.distance = -1};
         CHECK_OK(tml, tml_tree_build_enqueue(tml, tree, vertices));
-        CHECK_OK(tml, tml_collide_distance(tml, tree, loaded, NULL, 0, &distance));
+        CHECK_OK(tml, tml_collide_distance(
+                          tml, &(tml_collide_distance_desc){.a = tree, .b = loaded}, &distance));
         CHECK(distance.distance == 0);
         free(bytes);
         tml_tree_destroy(tml, loaded);

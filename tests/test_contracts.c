@@ -524,10 +524,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_collide, (NULL, &collide, &pairs), "tml")                                                \
     X(tml_collide, (tml, NULL, &pairs), "desc")                                                    \
     X(tml_collide, (tml, &collide, NULL), "out")                                                   \
-    X(tml_collide_distance, (NULL, tree, tree, NULL, 0, &nearest), "tml")                          \
-    X(tml_collide_distance, (tml, NULL, tree, NULL, 0, &nearest), "a")                             \
-    X(tml_collide_distance, (tml, tree, NULL, NULL, 0, &nearest), "b")                             \
-    X(tml_collide_distance, (tml, tree, tree, NULL, 0, NULL), "out")                               \
+    X(tml_collide_distance, (NULL, &apart, &nearest), "tml")                                       \
+    X(tml_collide_distance, (tml, NULL, &nearest), "desc")                                         \
+    X(tml_collide_distance, (tml, &apart, NULL), "out")                                            \
     X(tml_subdivider_create, (NULL, &subdivider_desc, &subdivider_out), "tml")                     \
     X(tml_subdivider_create, (tml, NULL, &subdivider_out), "desc")                                 \
     X(tml_subdivider_create, (tml, &subdivider_desc, NULL), "out")                                 \
@@ -678,6 +677,7 @@ TEST(null_is_refused_by_every_call)
     const tml_tree_cast_desc tree_cast = {.tree = tree};
     const tml_tree_distance_grid_desc tree_volume = {.tree = tree};
     tml_collide_result pairs;
+    const tml_collide_distance_desc apart = {.a = tree, .b = tree};
     tml_collide_distance_result nearest;
     const tml_subdivider_desc subdivider_desc = {.positions = positions, .indices = triangle};
     tml_subdivider *subdivider = NULL, *subdivider_out;

@@ -1096,7 +1096,12 @@ static void run_distance(fault_run *r)
     memcpy(apart, poses, sizeof apart);
     apart[3] = 30;
     tml_collide_distance_result out = {0};
-    FAULT_DO(r, tml_collide_distance(r->tml, a, b, apart, 1, &out));
+    const tml_collide_distance_desc desc = {.a = a,
+                                            .b = b,
+                                            .poses = apart,
+                                            .pose_count = 1,
+                                            .method = TML_COLLIDE_METHOD_BREADTH_FIRST};
+    FAULT_DO(r, tml_collide_distance(r->tml, &desc, &out));
     fault_hash(r, &out.distance, sizeof out.distance);
     tml_tree_destroy(r->tml, a);
     tml_tree_destroy(r->tml, b);

@@ -87,7 +87,9 @@ static void distance(tml_context *tml)
     const float pose[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 9};
     tml_tree *a = square_tree(tml), *b = blade_tree(tml);
     tml_collide_distance_result nearest;
-    MUST(tml_collide_distance(tml, a, b, pose, 1, &nearest));
+    MUST(tml_collide_distance(
+        tml, &(tml_collide_distance_desc){.a = a, .b = b, .poses = pose, .pose_count = 1},
+        &nearest));
     CHECK(nearest.distance == 8 && nearest.point_a[2] == 0 && nearest.point_b[2] == 8);
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);

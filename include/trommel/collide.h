@@ -253,21 +253,45 @@ TML_API void tml_collide_free(tml_context *tml, tml_collide_result *result);
 
 /* Two points nearest each other, on a's triangle and b's, in a's frame. */
 typedef struct tml_collide_distance_result {
-    double distance; /* infinity where a mesh has no triangle */
+    double distance; /* infinity where a mesh has no triangle, and beyond the limit */
     float point_a[3], point_b[3];
     uint32_t a, b;
 } tml_collide_distance_result;
 
-/* The smallest distance between two meshes, for each pose (as in tml_collide_desc; NULL: the
- * identity). distance is 0 exactly when tml_collide finds a pair, and otherwise off by less than
- * 2^-46 of the largest difference of coordinates in that pair of triangles; the points are rounded
- * to float. Of several nearest pairs one is taken, the same for any number of threads. On the host,
- * whatever the engine: branch and bound, both trees descended nearest boxes first. out: one a pose,
- * at least one. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
- * CANCELLED. After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity Queries with Swept Sphere
- * Volumes. 1999. */
-TML_API TML_MUST_CHECK tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b,
-                                                       const float *poses, uint32_t pose_count,
+typedef struct tml_collide_distance_desc {
+    tml_tree *a, *b;    /* may be one tree */
+    const float *poses; /* as in tml_collide_desc; NULL with pose_count 0: the identity alone */
+    uint32_t pose_count;
+    /* Distances above this one are of no interest: such a pose has distance infinity and triangles 2^32 - 1, and is done
+     * early. 0: none is too large. */
+    double limit;
+    /* How much greater than the smallest a distance may be, by itself: 0.01 allows 1 %, and is done earlier. On
+     * BREADTH_FIRST it is the smallest nevertheless. */
+    double tolerance;
+    /* Both give the same, but for what tolerance allows. AUTO: on Vulkan BREADTH_FIRST, unless poses and triangles are
+     * few; else DEPTH_FIRST, which OpenGL ES 2 and WebGL 1 have alone. */
+    tml_collide_method method;
+    /* Bytes that BREADTH_FIRST's streams may take, in its way; 0: a quarter of the device's memory, at most 1 GiB. */
+    size_t memory_limit;
+} tml_collide_distance_desc;
+
+/* The smallest distance between two meshes, for each pose. distance is 0 exactly when tml_collide finds a pair, and
+ * otherwise off by less than 2^-46 of the largest difference of coordinates in that pair of triangles; the points are
+ * rounded to float. Of several nearest pairs, as their distances are computed, the one of the least a and then the least
+ * b is taken; of several that meet, the first that DEPTH_FIRST comes to. So the result is the same on every engine, by
+ * either method, for any number of threads. out: one a pose, at least one. Waits, and so does not stand between
+ * tml_vulkan_record and its end.
+ * DEPTH_FIRST    on the host: branch and bound, both trees descended nearest boxes first.
+ * BREADTH_FIRST  on the device: a greedy descent a pose, then pairs of nodes level by level, without those that are
+ *                certainly farther apart than two triangles already seen, by bounds in floats. The few pairs of triangles
+ *                that are left are told apart on the host. Poses whose pairs are too many for the memory, and those under
+ *                which the meshes meet, are followed on the host.
+ * Reports progress and can be cancelled. Engines: CPU, Vulkan, OpenGL ES 3 / WebGL 2; DEPTH_FIRST works on each. Errors:
+ * INVALID_ARGUMENT (a pose that is not finite, or takes b beyond 2^100; a limit or tolerance below 0 or NaN),
+ * OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED, CANCELLED. After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity
+ * Queries with Swept Sphere Volumes. 1999; Lauterbach, Mo, Manocha: gProximity. 2010. */
+TML_API TML_MUST_CHECK tml_status tml_collide_distance(tml_context *tml,
+                                                       const tml_collide_distance_desc *desc,
                                                        tml_collide_distance_result *out);
 
 /* ---- points --------------------------------------------------------------------------------- */

@@ -79,6 +79,8 @@ def test_distance():
     pose[0, 3] = 3
     assert trommel.distance(cube(), cube(), pose[None])["distance"].tolist() == [2.0]
     assert trommel.distance(cube(), cube(0.5))["distance"] == 0
+    assert trommel.distance(cube(), cube(), pose[None], limit=1.9)["distance"].tolist() == [np.inf]
+    assert 2 <= trommel.distance(cube(), cube(), pose[None], tolerance=0.1)["distance"][0] <= 2.2
 
 
 def test_a_tree_moves():

@@ -656,6 +656,19 @@ class tml_collide_distance_result(Structure):
     ]
 
 
+class tml_collide_distance_desc(Structure):
+    _fields_ = [
+        ('a', c_void_p),
+        ('b', c_void_p),
+        ('poses', POINTER(c_float)),
+        ('pose_count', c_uint32),
+        ('limit', c_double),
+        ('tolerance', c_double),
+        ('method', c_int),
+        ('memory_limit', c_size_t),
+    ]
+
+
 class tml_tree_nearest_desc(Structure):
     _fields_ = [
         ('tree', c_void_p),
@@ -1363,7 +1376,7 @@ FUNCTIONS = {
     'tml_close': (None, [c_void_p]),
     'tml_collide': (c_int, [c_void_p, POINTER(tml_collide_desc), POINTER(tml_collide_result)]),
     'tml_collide_class_name': (c_char_p, [c_int]),
-    'tml_collide_distance': (c_int, [c_void_p, c_void_p, c_void_p, POINTER(c_float), c_uint32, POINTER(tml_collide_distance_result)]),
+    'tml_collide_distance': (c_int, [c_void_p, POINTER(tml_collide_distance_desc), POINTER(tml_collide_distance_result)]),
     'tml_collide_free': (None, [c_void_p, POINTER(tml_collide_result)]),
     'tml_compact': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_compact_scratch_size': (c_size_t, [c_void_p, POINTER(tml_compact_desc)]),

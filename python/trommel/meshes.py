@@ -256,9 +256,10 @@ def _of_result(context, result, free):
 
 
 def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = None,
-             context: Context | None = None) -> dict[str, Any]:
+             context: Context | None = None, *, limit: float = 0, tolerance: float = 0) -> dict[str, Any]:
     """The smallest distance of two meshes: a dict of distance, point_a, point_b (in a's frame), and the triangles a
-    and b; with poses, arrays of these.
+    and b; with poses, arrays of these. limit: what is farther apart has distance inf. tolerance: how much greater than
+    the smallest a distance may be, by itself.
 
     >>> import trommel
     >>> low, high = ([[[0, 0, z], [1, 0, z], [0, 1, z]], [[0, 1, 2]]] for z in (0, 3))
@@ -270,7 +271,9 @@ def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = N
     matrices, count = _poses(poses)
     results = (c.tml_collide_distance_result * max(count, 1))()
     pointer = matrices.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) if count else None
-    a.context.call("collide_distance", a._pointer, b._pointer, pointer, count, results)
+    desc = c.tml_collide_distance_desc(a=a._pointer, b=b._pointer, poses=pointer, pose_count=count, limit=limit,
+                                       tolerance=tolerance)
+    a.context.call("collide_distance", desc, results)
     found = np.ctypeslib.as_array(results).copy()
     return {name: found[name] if poses is not None else found[name][0] for name in found.dtype.names}
 

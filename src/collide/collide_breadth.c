@@ -186,6 +186,7 @@ static void room_destroy(tml_context *tml, struct collide_stream *stream)
 void collide_stream_destroy(tml_context *tml, tml_tree *tree)
 {
     struct collide_stream *stream = tree->stream;
+    collide_near_destroy(tml, tree);
     tml_buffer_destroy(tml, tree->device_boxes);
     tml_buffer_destroy(tml, tree->device_triangles);
     tree->device_boxes = tree->device_triangles = (tml_buffer){0, 0};

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collide/collide_internal.h"
+#include "collide/collide_distance.h"
 #include "collide/triangle_distance.h"
 #include "core/call.h"
 #include "kernels/kernel.h"
@@ -21,12 +21,11 @@ typedef struct near_box {
 } near_box;
 
 typedef struct near_run {
-    const tml_context *tml;
-    const tml_tree *a, *b;
-    const collide_pose *pose;
+    const distance_job *job;
+    uint32_t pose;
     collide_step steps[COLLIDE_STEPS_MAX];
-    uint32_t step_count;
     tml_collide_distance_result best;
+    double bound; /* pairs that are farther apart are of no interest */
 } near_run;
 
 static near_box box_of(const tml_tree *tree, uint32_t level, uint32_t box)
@@ -63,17 +62,19 @@ static near_box box_of_triangle(const float at[9])
     return out;
 }
 
-/* A lower bound of the distance between points of the boxes: 2^-40 of it is taken off for
- * rounding. */
+/* A lower bound of the distance of triangles in the boxes, as collide_triangle_distance computes it: 2^-40 of it is taken
+ * off for rounding here, and 2^-46 of the largest difference of coordinates for what is rounded there. */
 static double boxes_apart(const near_box *p, const near_box *q)
 {
-    double sum = 0;
+    double sum = 0, extent = 0;
     for (int k = 0; k < 3; k++) {
-        double gap =
-            fmax((double)p->at[k] - (double)q->at[3 + k], (double)q->at[k] - (double)p->at[3 + k]);
-        sum += gap > 0 ? gap * gap : 0;
+        double ahead = (double)p->at[3 + k] - (double)q->at[k];
+        double behind = (double)q->at[3 + k] - (double)p->at[k];
+        double gap = fmax(0, -fmin(ahead, behind));
+        sum += gap * gap;
+        extent = fmax(extent, fmax(ahead, behind));
     }
-    return sqrt(sum) * (1 - 0x1p-40);
+    return sqrt(sum) * (1 - 0x1p-40) - 0x1p-46 * extent;
 }
 
 /* A child of a split node and the distance of its box from the other side's; child_add keeps the
@@ -92,40 +93,58 @@ static void child_add(near_child *children, uint32_t *count, near_child child)
     children[i] = child;
 }
 
+void distance_offer(const distance_job *job, uint32_t pose, uint32_t a_slot, uint32_t b_slot,
+                    tml_collide_distance_result *best)
+{
+    float a[9], b[9];
+    collide_nearest nearest;
+    uint32_t a_id = job->a->ids[a_slot], b_id = job->b->ids[b_slot];
+    collide_triangle(job->a, a_slot, a);
+    collide_posed_triangle(job->b, &job->poses[pose], b_slot, b);
+    if (!collide_triangle_distance(a, b, INFINITY, &nearest) || nearest.distance > best->distance)
+        return;
+    if (nearest.distance == best->distance && (a_id != best->a ? a_id > best->a : b_id >= best->b))
+        return;
+    best->distance = nearest.distance;
+    best->a = a_id;
+    best->b = b_id;
+    memcpy(best->point_a, nearest.a, sizeof nearest.a);
+    memcpy(best->point_b, nearest.b, sizeof nearest.b);
+}
+
+/* Ends the search where the meshes meet. */
+static void near_take(near_run *run, uint32_t a_slot, uint32_t b_slot)
+{
+    distance_offer(run->job, run->pose, a_slot, b_slot, &run->best);
+    if (run->best.a != UINT32_MAX)
+        run->bound =
+            run->best.distance > 0 ? run->best.distance / (1 + run->job->tolerance) : -INFINITY;
+}
+
 static void near_leaves(near_run *run, uint32_t a_leaf, const near_box *a_box, uint32_t b_leaf,
                         const near_box *b_box)
 {
+    const tml_tree *a = run->job->a, *b = run->job->b;
     near_child a_near[COLLIDE_WIDTH], b_near[COLLIDE_WIDTH];
-    float a_at[COLLIDE_WIDTH][9], b_at[COLLIDE_WIDTH][9];
     uint32_t a_count = 0, b_count = 0;
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
         uint32_t a_slot = COLLIDE_WIDTH * a_leaf + i, b_slot = COLLIDE_WIDTH * b_leaf + i;
-        if (run->a->ids[a_slot] != COLLIDE_NO_TRIANGLE) {
-            collide_triangle(run->a, a_slot, a_at[i]);
-            near_box box = box_of_triangle(a_at[i]);
-            child_add(a_near, &a_count, (near_child){boxes_apart(&box, b_box), i, box});
+        float at[9];
+        if (a->ids[a_slot] != COLLIDE_NO_TRIANGLE) {
+            collide_triangle(a, a_slot, at);
+            near_box box = box_of_triangle(at);
+            child_add(a_near, &a_count, (near_child){boxes_apart(&box, b_box), a_slot, box});
         }
-        if (run->b->ids[b_slot] != COLLIDE_NO_TRIANGLE) {
-            collide_posed_triangle(run->b, run->pose, b_slot, b_at[i]);
-            near_box box = box_of_triangle(b_at[i]);
-            child_add(b_near, &b_count, (near_child){boxes_apart(&box, a_box), i, box});
+        if (b->ids[b_slot] != COLLIDE_NO_TRIANGLE) {
+            collide_posed_triangle(b, &run->job->poses[run->pose], b_slot, at);
+            near_box box = box_of_triangle(at);
+            child_add(b_near, &b_count, (near_child){boxes_apart(&box, a_box), b_slot, box});
         }
     }
-    for (uint32_t j = 0; j < b_count && b_near[j].apart < run->best.distance; j++)
-        for (uint32_t i = 0; i < a_count && a_near[i].apart < run->best.distance; i++) {
-            collide_nearest nearest;
-            if (boxes_apart(&a_near[i].box, &b_near[j].box) >= run->best.distance ||
-                !collide_triangle_distance(a_at[a_near[i].index], b_at[b_near[j].index],
-                                           run->best.distance, &nearest) ||
-                nearest.distance >= run->best.distance)
-                continue;
-            run->best = (tml_collide_distance_result){
-                .distance = nearest.distance,
-                .a = run->a->ids[COLLIDE_WIDTH * a_leaf + a_near[i].index],
-                .b = run->b->ids[COLLIDE_WIDTH * b_leaf + b_near[j].index]};
-            memcpy(run->best.point_a, nearest.a, sizeof nearest.a);
-            memcpy(run->best.point_b, nearest.b, sizeof nearest.b);
-        }
+    for (uint32_t j = 0; j < b_count && b_near[j].apart <= run->bound; j++)
+        for (uint32_t i = 0; i < a_count && a_near[i].apart <= run->bound; i++)
+            if (boxes_apart(&a_near[i].box, &b_near[j].box) <= run->bound)
+                near_take(run, a_near[i].index, b_near[j].index);
 }
 
 /* Recurses once a step, at most COLLIDE_STEPS_MAX deep. */
@@ -135,94 +154,145 @@ static void near_descend(near_run *run, uint32_t number, uint32_t a, const near_
     const collide_step *step = &run->steps[number];
     near_child children[COLLIDE_WIDTH];
     uint32_t count = 0;
-    if (tml_is_cancelled(run->tml))
+    if (tml_is_cancelled(run->job->tml))
         return;
     if (step->a_level == 1 && step->b_level == 1) {
         near_leaves(run, a, a_box, b, b_box);
         return;
     }
-    const tml_tree *tree = step->splits_b ? run->b : run->a;
+    const tml_tree *tree = step->splits_b ? run->job->b : run->job->a;
     uint32_t level = (step->splits_b ? step->b_level : step->a_level) - 1;
     uint32_t first = COLLIDE_WIDTH * (step->splits_b ? b : a);
     for (uint32_t i = first; i < first + COLLIDE_WIDTH && i < tree->level_count[level]; i++) {
         near_box box = box_of(tree, level, i);
         if (step->splits_b)
-            box = posed_box(run->pose, box);
+            box = posed_box(&run->job->poses[run->pose], box);
         double apart = boxes_apart(&box, step->splits_b ? a_box : b_box);
-        if (apart < run->best.distance)
+        if (apart <= run->bound)
             child_add(children, &count, (near_child){apart, i, box});
     }
-    for (uint32_t i = 0; i < count && children[i].apart < run->best.distance; i++)
+    for (uint32_t i = 0; i < count && children[i].apart <= run->bound; i++)
         if (step->splits_b)
             near_descend(run, number + 1, a, a_box, children[i].index, &children[i].box);
         else
             near_descend(run, number + 1, children[i].index, &children[i].box, b, b_box);
 }
 
-typedef struct near_job {
-    tml_context *tml;
-    const tml_tree *a, *b;
-    const collide_pose *poses;
-    uint32_t first; /* pose of the first task */
-    tml_collide_distance_result *out;
-} near_job;
+tml_collide_distance_result distance_none(const distance_job *job)
+{
+    return (tml_collide_distance_result){.distance = job->limit, .a = UINT32_MAX, .b = UINT32_MAX};
+}
+
+void distance_finish(const distance_job *job, uint32_t pose, tml_collide_distance_result best)
+{
+    if (best.a == UINT32_MAX)
+        best.distance = INFINITY;
+    job->out[pose] = best;
+}
+
+void distance_of_pose(const distance_job *job, uint32_t pose)
+{
+    const tml_tree *a = job->a, *b = job->b;
+    near_run run = {.job = job, .pose = pose, .best = distance_none(job), .bound = job->limit};
+    if (collide_schedule(a, b, 0, run.steps) > 0) {
+        near_box a_box = box_of(a, a->levels, 0);
+        near_box b_box = posed_box(&job->poses[pose], box_of(b, b->levels, 0));
+        if (boxes_apart(&a_box, &b_box) <= run.bound)
+            near_descend(&run, 0, 0, &a_box, 0, &b_box);
+    }
+    distance_finish(job, pose, run.best);
+}
 
 static void near_task(void *argument, uint32_t task)
 {
-    const near_job *job = argument;
-    uint32_t pose = job->first + task;
-    near_run run = {.tml = job->tml,
-                    .a = job->a,
-                    .b = job->b,
-                    .pose = &job->poses[pose],
-                    .best = {.distance = INFINITY}};
-    run.step_count = collide_schedule(job->a, job->b, 0, run.steps);
-    if (run.step_count > 0) {
-        near_box a = box_of(job->a, job->a->levels, 0);
-        near_box b = posed_box(run.pose, box_of(job->b, job->b->levels, 0));
-        near_descend(&run, 0, 0, &a, 0, &b);
-    }
-    job->out[pose] = run.best;
+    const distance_job *job = argument;
+    distance_of_pose(job, job->first + task);
 }
 
-static tml_status distance(tml_context *tml, tml_tree *a, tml_tree *b, const float *poses,
-                           uint32_t pose_count, tml_collide_distance_result *out)
+static tml_status depth_first(distance_job *job)
 {
     enum { POSES_A_ROUND = 256 };
+    for (job->first = 0; job->first < job->pose_count;) {
+        uint32_t count = TML_MIN_OF(job->pose_count - job->first, (uint32_t)POSES_A_ROUND);
+        tml_parallel_for(job->tml, count, near_task, job);
+        job->first += count;
+        if (!tml_progress(job->tml, "distance", (double)job->first / job->pose_count))
+            return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide_distance: cancelled");
+    }
+    return TML_OK;
+}
+
+static tml_status check_desc(tml_context *tml, const tml_collide_distance_desc *desc)
+{
+    const char *wrong = NULL;
+    if (!desc->a || !desc->b)
+        wrong = !desc->a ? "desc.a is NULL, needs a tree" : "desc.b is NULL, needs a tree";
+    else if (!desc->poses && desc->pose_count > 1)
+        wrong = "desc.pose_count is more than 1 though desc.poses is NULL";
+    else if (desc->poses && desc->pose_count == 0)
+        wrong = "desc.pose_count is 0 though desc.poses is given";
+    else if (!(desc->limit >= 0))
+        wrong = "desc.limit is below 0 or NaN; 0 is none";
+    else if (!(desc->tolerance >= 0 && desc->tolerance < INFINITY))
+        wrong = "desc.tolerance is below 0 or not finite";
+    else if ((unsigned)desc->method > TML_COLLIDE_METHOD_BREADTH_FIRST)
+        wrong = "desc.method is none of TML_COLLIDE_METHOD_AUTO, _DEPTH_FIRST and _BREADTH_FIRST";
+    if (wrong)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_collide_distance: %s", wrong);
+    if (desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST && tml->engine->tier)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_collide_distance: desc.method is TML_COLLIDE_METHOD_BREADTH_FIRST, "
+                         "which %s has not; leave it TML_COLLIDE_METHOD_AUTO",
+                         tml->engine->tier(tml));
+    return tml_refuse_recording(tml, "tml_collide_distance", NULL);
+}
+
+/* Is the stream on the device the faster way? A call takes some tenths of a millisecond there, whatever it does. */
+static bool is_broad_faster(const distance_job *job)
+{
+    enum { TRIANGLES_AND_POSES = 1 << 14 };
+    return job->tml->device.engine == TML_ENGINE_VULKAN &&
+           (uint64_t)job->pose_count * (job->a->count + job->b->count) >= TRIANGLES_AND_POSES;
+}
+
+static tml_status distance(tml_context *tml, const tml_collide_distance_desc *desc,
+                           tml_collide_distance_result *out)
+{
     const char *call = "tml_collide_distance";
-    if (!poses && pose_count > 1)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: pose_count is %u though poses is NULL; needs 0 or 1", call,
-                         pose_count);
-    if (poses && pose_count == 0)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: pose_count is 0 though poses is given", call);
-    pose_count = TML_MAX_OF(pose_count, 1u);
-    collide_pose *made = tml_alloc_array(tml, pose_count, sizeof *made);
+    tml_status status = check_desc(tml, desc);
+    if (status != TML_OK)
+        return status;
+    distance_job job = {.tml = tml,
+                        .a = desc->a,
+                        .b = desc->b,
+                        .pose_count = TML_MAX_OF(desc->pose_count, 1u),
+                        .limit = desc->limit > 0 ? desc->limit : INFINITY,
+                        .tolerance = desc->tolerance,
+                        .memory_limit = desc->memory_limit,
+                        .out = out};
+    collide_pose *made = tml_alloc_array(tml, job.pose_count, sizeof *made);
     if (!made)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses, %zu bytes each",
-                         call, pose_count, sizeof *made);
-    tml_status status = collide_trees_fetch(tml, call, a, b, COLLIDE_STALE_ALL);
-    for (uint32_t p = 0; p < pose_count && status == TML_OK; p++)
-        status =
-            collide_pose_make(tml, call, a, b, poses ? poses + 12 * (size_t)p : NULL, p, &made[p]);
-    near_job job = {.tml = tml, .a = a, .b = b, .poses = made, .out = out};
-    while (job.first < pose_count && status == TML_OK) {
-        uint32_t count = TML_MIN_OF(pose_count - job.first, (uint32_t)POSES_A_ROUND);
-        tml_parallel_for(tml, count, near_task, &job);
-        job.first += count;
-        if (!tml_progress(tml, "distance", (double)job.first / pose_count))
-            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-    }
-    tml_free(tml, made, pose_count * sizeof *made);
+                         call, job.pose_count, sizeof *made);
+    job.poses = made;
+    bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
+                    (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(&job));
+    status = collide_trees_fetch(tml, call, job.a, job.b,
+                                 is_broad ? COLLIDE_STALE_SIZES : COLLIDE_STALE_ALL);
+    for (uint32_t p = 0; p < job.pose_count && status == TML_OK; p++)
+        status = collide_pose_make(tml, call, job.a, job.b,
+                                   desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &made[p]);
+    if (status == TML_OK)
+        status = is_broad ? distance_on_device(&job) : depth_first(&job);
+    tml_free(tml, made, job.pose_count * sizeof *made);
     return status;
 }
 
-tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b, const float *poses,
-                                uint32_t pose_count, tml_collide_distance_result *out)
+tml_status tml_collide_distance(tml_context *tml, const tml_collide_distance_desc *desc,
+                                tml_collide_distance_result *out)
 {
-    tml_status status = TML_ENTER(tml, a, b, out);
-    return status ? status : tml_leave(tml, distance(tml, a, b, poses, pose_count, out));
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, distance(tml, desc, out));
 }
 
 #include "kernels/kernel_end.h"

@@ -59,6 +59,7 @@ struct tml_tree {
 
     tml_buffer device_boxes, device_triangles; /* as above, or none */
     struct collide_stream *stream;             /* BREADTH_FIRST's buffers on the device, or NULL */
+    struct collide_near *near;                 /* tml_collide_distance's, likewise */
     struct collide_build *build;               /* what builds and fits on the device, or NULL */
     struct collide_rays *rays;                 /* what casts rays there, or NULL */
     uint32_t stale;                            /* COLLIDE_STALE_... */
@@ -203,7 +204,9 @@ tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *box
                                tml_buffer *triangles);
 /* The words of collide_leaf_lanes: the return value is least. */
 uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more);
-/* Frees the tree's boxes and triangles on the device, and what a stream needs. */
+/* Frees what distances on the device need. */
+void collide_near_destroy(tml_context *tml, tml_tree *tree);
+/* Frees the tree's boxes and triangles on the device, and what streams need. */
 void collide_stream_destroy(tml_context *tml, tml_tree *tree);
 
 #endif

@@ -412,8 +412,7 @@ What to find:
       --method auto|depth-first|breadth-first
                             how pairs of boxes are followed: one by one on the CPU,
                             or as a stream on the device; the answer is the same,
-                            but for which pair --find first gives (not with --find
-                            distance; default: auto)
+                            but for which pair --find first gives (default: auto)
       --skip-broken         leave out triangles with coordinates that are too large,
                             instead of refusing the mesh
 

@@ -74,8 +74,12 @@ _Static_assert(sizeof(tml_collide_distance_result) == 40, "read so by index.js")
 EMSCRIPTEN_KEEPALIVE int web_collide_distance(tml_context *tml)
 {
     const web_request *r = &request;
-    return tml_collide_distance(tml, pointer(r->tree), pointer(r->other_tree), pointer(r->poses),
-                                (uint32_t)r->pose_count, pointer(r->data));
+    return tml_collide_distance(tml,
+                                &(tml_collide_distance_desc){.a = pointer(r->tree),
+                                                             .b = pointer(r->other_tree),
+                                                             .poses = pointer(r->poses),
+                                                             .pose_count = (uint32_t)r->pose_count},
+                                pointer(r->data));
 }
 
 static tml_collide_result hits;
