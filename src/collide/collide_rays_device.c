@@ -528,6 +528,10 @@ tml_status rays_on_device(tml_context *tml, const tml_tree_cast_desc *desc, uint
     collide_learn(tml);
     make_rooms(&run);
     pack(&run);
+    if (run.status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
+        collide_rays_destroy(tml, tree);
+        return cast_on_host(tml, desc, count);
+    }
     follow(&run);
     answer(&run);
     if (run.status == TML_OK)
