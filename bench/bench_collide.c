@@ -407,56 +407,59 @@ static tml_status ball_tree(tml_context *tml, uint64_t triangles, tml_tree **out
     return status;
 }
 
-/* By the method asked for, and on the host. */
-static void time_distances(collide_case *job, tml_collide_method method, const char *const names[2],
-                           const float *poses, uint32_t count, tml_status *status)
+/* host: the row of the host's own; NULL: none. */
+static void time_distances(collide_case *job, tml_collide_method method, const char *name,
+                           const char *host, const float *poses, uint32_t count, tml_status *status)
 {
-    tml_collide_distance_result *distances = malloc(count * sizeof *distances);
+    tml_collide_distance_result *distances = malloc((size_t)count * sizeof *distances);
     if (!distances && *status == TML_OK)
         *status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %u distances", count);
     job->distances = distances;
     job->apart.poses = poses;
     job->apart.pose_count = count;
-    for (int i = 0; i < 2; i++) {
-        job->apart.method = i ? TML_COLLIDE_METHOD_DEPTH_FIRST : method;
-        time_case(job, names[i], count, status);
-    }
+    job->apart.method = method;
+    time_case(job, name, count, status);
+    job->apart.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
+    if (host)
+        time_case(job, host, count, status);
     free(distances);
 }
 
 /* How far balls are apart: two large ones in one pose, and small ones in many, turned, at all distances. */
 static tml_status time_balls(const collide_case *host, const bench_collide_desc *what)
 {
-    static const char *const one_names[2] = {"distance of two balls", "the same on the host"};
-    static const char *const thousand_names[2] = {"distances, 1,000 poses", "1,000 on the host"};
-    static const char *const more_names[2] = {"distances, 10,000 poses", "10,000 on the host"};
-    enum { THOUSAND = 1000, MORE = 10000, SMALL = 20000 };
+    enum { SMALL = 20000 };
     collide_case job = *host;
+    uint32_t most = what->poses, few = most / 10 + 1;
+    uint64_t small_size = what->balls / 10 < SMALL ? what->balls / 10 : SMALL;
     float one[12];
-    float *poses = malloc((size_t)12 * MORE * sizeof *poses);
+    float *poses = malloc((size_t)12 * most * sizeof *poses);
     tml_tree *large[2] = {NULL, NULL}, *small[2] = {NULL, NULL};
     tml_status status = TML_OK;
+    char name[40], host_name[40];
     if (!poses)
         return tml_error(job.tml, TML_ERROR_OUT_OF_MEMORY, "no memory for poses");
-    for (uint32_t p = 0; p < MORE; p++) {
-        double t = (double)((uint64_t)p * 7919 % MORE) / MORE;
+    for (uint32_t p = 0; p < most; p++) {
+        double t = (double)((uint64_t)p * 7919 % most) / most;
         bench_pose(poses + 12 * (size_t)p, (double[]){1, t, 0.5}, 20 * t,
                    (double[]){2.05 + t, 0.3 * sin(50 * t), 0.3 * cos(70 * t)});
     }
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         status = ball_tree(job.tml, what->balls, &large[i]);
         if (status == TML_OK)
-            status = ball_tree(job.tml, SMALL, &small[i]);
+            status = ball_tree(job.tml, small_size, &small[i]);
     }
     bench_ball_pose(one);
+    job.pairs = 0;
     job.apart = (tml_collide_distance_desc){.a = large[0], .b = large[1]};
-    if (status == TML_OK)
-        time_distances(&job, what->method, one_names, one, 1, &status);
+    time_distances(&job, what->method, "distance of two balls", "the same on the host", one, 1,
+                   &status);
     job.apart = (tml_collide_distance_desc){.a = small[0], .b = small[1]};
-    if (status == TML_OK)
-        time_distances(&job, what->method, thousand_names, poses, THOUSAND, &status);
-    if (status == TML_OK)
-        time_distances(&job, what->method, more_names, poses, MORE, &status);
+    snprintf(name, sizeof name, "distances, %u poses", few);
+    snprintf(host_name, sizeof host_name, "the same %u on the host", few);
+    time_distances(&job, what->method, name, host_name, poses, few, &status);
+    snprintf(name, sizeof name, "distances, %u poses in all", most);
+    time_distances(&job, what->method, name, NULL, poses, most, &status);
     for (int i = 0; i < 2; i++) {
         tml_tree_destroy(job.tml, large[i]);
         tml_tree_destroy(job.tml, small[i]);
