@@ -144,6 +144,8 @@ static void nearest(tml_context *tml)
     MUST(tml_buffer_read(tml, desc.features, features));
     CHECK(distances[0] == 3 && positions[0].z == 0 && distances[1] == 5 && positions[1].x == 4);
     CHECK(triangles[1] == 0 && features[1] == TML_TREE_CORNER_1);
+    desc.k = TML_TREE_NEAREST_MAX + 1; /* more than a call tells */
+    CHECK(tml_tree_nearest(tml, &desc) == TML_ERROR_INVALID_ARGUMENT);
     tml_tree_destroy(tml, tree);
 }
 

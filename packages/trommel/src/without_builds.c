@@ -1,7 +1,8 @@
-/* What JavaScript does not offer and a page need not load: trees that are built on the device, and rays, nearest points
- * and volumes there, in the place of src/collide/collide_build.c, collide_rays_device.c, collide_nearest_device.c and
- * collide_volume_device.c. */
+/* What JavaScript does not offer and a page need not load: trees that are built on the device, and distances of meshes,
+ * rays, nearest points and volumes there, in the place of src/collide/collide_build.c, collide_distance_device.c,
+ * collide_rays_device.c, collide_nearest_device.c and collide_volume_device.c. */
 #include "collide/collide_cast.h"
+#include "collide/collide_distance.h"
 #include "collide/collide_points_device.h"
 
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
@@ -63,4 +64,16 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
     (void)at;
     *is_told = false;
     return TML_OK;
+}
+
+tml_status distance_on_device(distance_job *job)
+{
+    return tml_error(job->tml, TML_ERROR_UNSUPPORTED,
+                     "tml_collide_distance: BREADTH_FIRST: not in this build");
+}
+
+void collide_near_destroy(tml_context *tml, tml_tree *tree)
+{
+    (void)tml;
+    (void)tree;
 }
