@@ -865,10 +865,8 @@ static void tell_pairs(const run *r)
     field_count(NULL, NULL, has_poses ? " of %s poses" : NULL, r->hits.pose_count);
     field_count("node_pairs", NULL, NULL, r->hits.node_pairs);
     tell_steps(r);
-    field_line("tested", "%s", "");
-    if (r->hits.tested) /* which a device's stream does not count */
-        field_count("tested", NULL, "%s pairs of triangles, ", r->hits.tested);
-    field_count("unsure", NULL, "%s pairs exactly", r->hits.unsure);
+    field_count("tested", "tested", "%s pairs of triangles", r->hits.tested);
+    field_count("unsure", NULL, ", %s pairs exactly", r->hits.unsure);
     if (j)
         json_pose_pairs(j, r);
 }

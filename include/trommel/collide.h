@@ -223,15 +223,17 @@ typedef struct tml_collide_result {
     uint32_t pose_count;
     uint64_t count;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    /* How much work it was: pairs of boxes that met, the roots among them. The same for every
-     * method, number of threads and memory_limit, but for FIRST. */
+    /* How much work it was: pairs of boxes that met, the roots among them. This, step_pairs and tested are the same
+     * for every engine, method, number of threads and memory_limit, but for FIRST. */
     uint64_t node_pairs;
     /* Of these, how many came to each step of the descent, from the roots (1 a pose, at most) to the leaves; a
      * step splits the nodes of one side. step_count is 0 where a mesh has no triangles. */
     uint64_t step_pairs[TML_COLLIDE_MAX_STEPS];
     uint32_t step_count;
-    uint64_t tested; /* pairs of triangles that came to the float test; BREADTH_FIRST counts none */
-    uint64_t unsure; /* pairs of triangles that were settled exactly */
+    /* Pairs of triangles that came to the float test: their boxes meet, in leaves whose boxes meet, and b's triangle
+     * lies in the slab of a's leaf, too */
+    uint64_t tested;
+    uint64_t unsure; /* of these, how many were settled exactly; that depends on the method */
     uint32_t parts;  /* BREADTH_FIRST: into how many the stream was split; else 1 */
     uint32_t owned;  /* bit 0: pairs, bit 1: segments (core.h, what programs make) */
 } tml_collide_result;

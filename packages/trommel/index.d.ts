@@ -528,6 +528,7 @@ export interface Collision {
     nodePairs: number;
     /** Of the pairs of boxes, how many came to each step of the descent, from the roots to the leaves. */
     stepPairs: number[];
+    /** Pairs of triangles that came to the float test; the same on every engine, but for `first`. */
     tested: number;
     unsure: number;
 }

@@ -86,7 +86,7 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
 
 /* Tests a triangle of b against the triangles of a leaf of a. u[0], u[3]: as collide_leaf_lanes has
  * them, of a; u[1]: not 0 for a mesh against itself; u[2]: not 0 where one is enough: the first
- * certain one, if there is any. Bits 0 to 7: certain crossings; 8 to 15: unsure. */
+ * certain one, if there is any. Bits 0 to 7: certain crossings; 8 to 15: unsure; 16 to 23: tested. */
 TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                 (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -97,7 +97,7 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                     vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 2u));
                     collide_box box = collide_box_of(b0, b1, b2);
                     uint lanes = collide_leaf_lanes(p.u[0], p.u[3], pair.x);
-                    uint met = 0u;
+                    uint met = 0u, near = 0u;
                     for (uint i = 0u; i < lanes; i++) {
                         uint slot = COLLIDE_WIDTH * pair.x + i;
                         vec3 a0 = collide_corner_at(a_triangles, slot, 0u);
@@ -107,13 +107,16 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                         if (is_near && (p.u[1] == 0u || slot < pair.y)) {
                             uint answer = p.u[1] == 0u ? collide_triangles(a0, a1, a2, b0, b1, b2)
                                                        : collide_neighbours(a0, a1, a2, b0, b1, b2);
+                            near |= 65536u << i;
                             if (answer == COLLIDE_CROSSING)
                                 met |= 1u << i;
                             if (answer == COLLIDE_UNSURE)
                                 met |= 256u << i;
                         }
                     }
-                    return p.u[2] != 0u && (met & 0xffu) != 0u ? met & (0u - met) : met;
+                    if (p.u[2] != 0u && (met & 0xffu) != 0u)
+                        met &= 0u - met;
+                    return met | near;
                 })
 
 /* u[1]: bits of met that count. */
@@ -131,6 +134,9 @@ TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k
     return p.u[0] == 1u ? UVEC3(pair.x, COLLIDE_WIDTH * pair.y + lane, pose)
                         : UVEC3(COLLIDE_WIDTH * pair.x + lane, pair.y, pose);
 })
+
+/* Pairs of triangles that a pair of the last step has tested. */
+TML_KERNEL(uint, collide_tested_count, (uint met), { return popcount32(met >> 16u); })
 
 /* How many pairs each step makes, and how many are left at the end: word u[0] is total. */
 TML_KERNEL(uint, collide_made, (uint made, tml_words total, tml_index i, tml_params p),
@@ -158,7 +164,10 @@ enum {
     ROOM_MOST = 1 << 28,  /* whose crossings 32 bits count */
     PAIR_BYTES = 2 * 12 + 4,
     MADE_AT_THE_END = COLLIDE_STEPS_MAX,
+    MADE_TESTED,
     MADE_WORDS,
+    TOTAL_TESTED = 2,
+    TOTALS,
     PROBE_WIDTH = 32, /* pairs that a pose keeps in a probe: of tori 16 find all that touch */
 };
 
@@ -168,9 +177,9 @@ struct collide_stream {
     uint64_t room;
     tml_buffer poses;
     uint64_t pose_room;
-    tml_buffer totals[2]; /* how many pairs there are in pairs[i] */
-    tml_buffer made;      /* by each step, and at the end */
-    tml_buffer crossings; /* COUNT: certain ones of each pose of a slice */
+    tml_buffer totals[TOTALS]; /* how many pairs there are in pairs[i]; tested by the last step */
+    tml_buffer made;           /* by each step, and at the end */
+    tml_buffer crossings;      /* COUNT: certain ones of each pose of a slice */
     uint64_t crossing_room;
 };
 
@@ -196,8 +205,8 @@ void collide_stream_destroy(tml_context *tml, tml_tree *tree)
         return;
     room_destroy(tml, stream);
     tml_buffer_destroy(tml, stream->poses);
-    tml_buffer_destroy(tml, stream->totals[0]);
-    tml_buffer_destroy(tml, stream->totals[1]);
+    for (int i = 0; i < TOTALS; i++)
+        tml_buffer_destroy(tml, stream->totals[i]);
     tml_buffer_destroy(tml, stream->made);
     tml_buffer_destroy(tml, stream->crossings);
     tml_free(tml, stream, sizeof *stream);
@@ -243,15 +252,15 @@ static tml_status stream_make(tml_context *tml, tml_tree *tree)
     memset(stream, 0, sizeof *stream);
     tml_status status =
         buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
-    for (int i = 0; i < 2 && status == TML_OK; i++)
+    for (int i = 0; i < TOTALS && status == TML_OK; i++)
         status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
     if (status == TML_OK) {
         tree->stream = stream;
         return TML_OK;
     }
     tml_buffer_destroy(tml, stream->made);
-    tml_buffer_destroy(tml, stream->totals[0]);
-    tml_buffer_destroy(tml, stream->totals[1]);
+    for (int i = 0; i < TOTALS; i++)
+        tml_buffer_destroy(tml, stream->totals[i]);
     tml_free(tml, stream, sizeof *stream);
     return status;
 }
@@ -350,7 +359,7 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
     return tml_map(job->tml, &map);
 }
 
-/* Enqueues a word of made: how many pairs there are in pairs[which]. */
+/* Enqueues a word of made: totals[which]. */
 static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
 {
     struct collide_stream *stream = run->stream;
@@ -359,6 +368,18 @@ static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
                                                   .in = {stream->made, stream->totals[which]},
                                                   .length = {.count = MADE_WORDS},
                                                   .out = stream->made});
+}
+
+/* Enqueues how many pairs of triangles the last step has tested: the length of an expansion that makes nothing. */
+static tml_status tested_enqueue(const breadth_run *run, tml_length length)
+{
+    struct collide_stream *stream = run->stream;
+    tml_status status =
+        tml_expand(run->job->tml, &(tml_expand_desc){.count_kernel = TML_USE(collide_tested_count),
+                                                     .in = {stream->met},
+                                                     .length = length,
+                                                     .total = stream->totals[TOTAL_TESTED]});
+    return status == TML_OK ? made_enqueue(run, MADE_TESTED, TOTAL_TESTED) : status;
 }
 
 /* COUNT: enqueues the sums of the last step's certain crossings by pose. */
@@ -407,6 +428,8 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_leng
     tml_status status = met_enqueue(run, number, length, from);
     if (status == TML_OK)
         status = tml_expand(job->tml, &expand);
+    if (status == TML_OK && is_last)
+        status = tested_enqueue(run, length);
     if (status == TML_OK && is_counted && wants_crossings(job))
         status = crossings_enqueue(run, length, from);
     if (status == TML_OK)
@@ -466,7 +489,7 @@ static tml_status steps_enqueue(breadth_run *run, uint32_t first, uint32_t end,
 }
 
 /* Runs steps [first, end) over count pairs, at least one. If all have room, adds the pairs of nodes
- * to the job's. */
+ * and those of triangles tested to the job's. */
 static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, const tml_uvec3 *pairs,
                             uint64_t count, breadth_report *report)
 {
@@ -484,6 +507,7 @@ static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, cons
             return TML_OK;
     }
     report->count = made[MADE_AT_THE_END];
+    job->tested += end == run->step_count ? made[MADE_TESTED] : 0;
     for (uint32_t step = first; step < end && step + 2 < run->step_count;
          step++) { /* the last two make triangles */
         job->step_pairs[step + 1] += made[step];

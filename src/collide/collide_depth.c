@@ -67,8 +67,6 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
 {
     const collide_job *job = run->call->job;
     uint32_t a = job->a->ids[a_slot], b = job->b->ids[b_slot];
-    if (a == COLLIDE_NO_TRIANGLE || b == COLLIDE_NO_TRIANGLE)
-        return;
     tml_collide_class kind = TML_COLLIDE_CLASS_CROSSING;
     if (!is_sure) {
         run->unsure++;

@@ -3,11 +3,9 @@
  * group in loops that compilers vectorise. */
 #include <float.h>
 #include <math.h>
-#ifdef __AVX2__
-#    include <immintrin.h>
-#endif
 
 #include "collide/collide_depth.h"
+#include "collide/collide_lanes.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
@@ -15,17 +13,12 @@
 /* Uses the formulas above. */
 #include "collide/collide_slab.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* A file that compares volumes defines both: what else a pair of nodes must pass before it is input of
  * step, and whether slabs are asked. */
 #ifndef DEPTH_PASSES
 #    define DEPTH_PASSES(run, pair, step) true
 #    define DEPTH_HAS_SLABS(run)          true
 #endif
-
-/* A loop over a group's lanes, i, for the compiler to vectorise rather than to unroll. */
-#define LANES _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
 
 /* Eight boxes in a's frame (here) and in b's (there): the tree's own group, or one in room. */
 typedef struct lanes {
@@ -273,18 +266,22 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
     const depth_leaf *leaf = run->leaf;
 
     gaps(pair->a.here, leaf->box, gap);
-    uint32_t b_met = lanes_met(gap) & ((1u << job->b->lanes) - 1);
+    uint32_t b_met = lanes_met(gap);
+    if (b_met)
+        b_met &= lanes_used(job->b, pair->b.index);
     if (b_met && DEPTH_HAS_SLABS(run))
         b_met &= lanes_within(collide_slab_load(collide_slab_words(a, pair->a.index)), leaf->at);
     if (!b_met)
         return;
     triangle_boxes(a_at, a_box);
     gaps(pair->b.here, a_box, gap);
-    uint32_t a_met = lanes_met(gap) & ((1u << a->lanes) - 1);
-    if (a_met && DEPTH_HAS_SLABS(run))
-        a_met &= lanes_within(leaf_slab(run, is_posed), a_at);
+    uint32_t a_met = lanes_met(gap) & lanes_used(a, pair->a.index);
     if (!a_met)
         return;
+    /* What the slab of b's leaf parts counts as tested: a device's stream does not ask it. */
+    uint32_t a_within = a_met;
+    if (DEPTH_HAS_SLABS(run))
+        a_within &= lanes_within(leaf_slab(run, is_posed), a_at);
     for (; b_met; b_met &= b_met - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(b_met);
         uint32_t b_slot = COLLIDE_WIDTH * pair->b.index + lane;
@@ -295,11 +292,12 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
         uint32_t met = lanes_met(gap) & a_met;
         if (is_self && pair->a.index == pair->b.index)
             met &= (1u << lane) - 1;
+        run->tested += (uint32_t)__builtin_popcount(met);
+        met &= a_within;
         if (!met)
             continue;
         vec3 corners[3] = {lane3(leaf->at, 0, lane), lane3(leaf->at, 3, lane),
                            lane3(leaf->at, 6, lane)};
-        run->tested += (uint32_t)__builtin_popcount(met);
         float counted[3 * COLLIDE_WIDTH];
         if (is_self)
             lanes_counted(a_at, corners, counted);

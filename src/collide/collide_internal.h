@@ -179,7 +179,7 @@ typedef struct collide_job {
     uint64_t pair_capacity; /* of the allocation */
     uint64_t *pose_counts;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    uint64_t node_pairs, tested, unsure; /* tested: DEPTH_FIRST alone counts them */
+    uint64_t node_pairs, tested, unsure;
     uint64_t step_pairs[COLLIDE_STEPS_MAX];
     uint32_t step_count;
     uint32_t parts;

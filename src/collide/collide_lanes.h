@@ -1,4 +1,4 @@
-/* Loops over the eight lanes of a group, which compilers vectorise for each instruction set. */
+/* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for each instruction set. */
 #ifndef COLLIDE_LANES_H
 #define COLLIDE_LANES_H
 

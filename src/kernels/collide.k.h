@@ -55,15 +55,19 @@ STRUCT_END(collide_slab)
 
 /* An interval [x, y] that certainly contains normal . p. Three products, two sums and the interval's end are
  * rounded, by less than 2^-23 of the terms' magnitudes each: 2^-21 in all. 2^-20 also covers the rounding of
- * the bound, and 2^-120 covers products flushed to 0. */
+ * the bound, and 2^-120 covers products flushed to 0. Rounded alike everywhere, so that every engine tests the
+ * same pairs of triangles. */
 FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
 {
-    float x = normal.x * p.x;
-    float y = normal.y * p.y;
-    float z = normal.z * p.z;
-    float along = x + y + z;
-    float bound = (abs(x) + abs(y) + abs(z)) * 9.5367431640625e-7f + 7.52316384526264e-37f;
-    return VEC2(along - bound, along + bound);
+    float x = rounded_product(normal.x, p.x);
+    float y = rounded_product(normal.y, p.y);
+    float z = rounded_product(normal.z, p.z);
+    PRECISE float along = x + y + z;
+    PRECISE float size = abs(x) + abs(y) + abs(z);
+    PRECISE float bound = rounded_product(size, 9.5367431640625e-7f) + 7.52316384526264e-37f;
+    PRECISE float low = along - bound;
+    PRECISE float high = along + bound;
+    return VEC2(low, high);
 }
 
 /* Above 0 only if the triangle a b c certainly lies outside the slab. Rounding never reverses the sign of

@@ -26,7 +26,7 @@ a.obj and b.obj
   A          3 vertices, 1 triangle, OBJ
   B          3 vertices, 1 triangle, OBJ
   pairs      0; they do not meet
-  tested     0 pairs exactly
+  tested     0 pairs of triangles, 0 pairs exactly
   time       # s: ...
   memory     peak #
 $ trommel collide a.obj b.obj | grep pairs
