@@ -62,14 +62,17 @@ FUNCTION(uvec2) real64_farthest3(real64_vec3 p)
     return real64_farther(real64_farther(p.x, p.y), p.z);
 }
 
-/* A quotient, as if it were rounded but once, or nearly so: devices divide less well. */
+/* A quotient, as if it were rounded but once, or nearly so: devices divide less well. PRECISE, or a compiler takes
+ * a / b + r / b for (a + r) / b, as NVIDIA's does, in which r is lost. */
 FUNCTION(float) real64_quotient(float a, float b)
 {
-    float about = a / b;
+    PRECISE float about = a / b;
     uvec2 product = real64_multiply(real64_of_float(floatBitsToUint(about)),
                                     real64_of_float(floatBitsToUint(b)));
     uvec2 rest = real64_subtract(real64_of_float(floatBitsToUint(a)), product);
-    return about + uintBitsToFloat(real64_to_float(rest)) / b;
+    PRECISE float more = uintBitsToFloat(real64_to_float(rest)) / b;
+    PRECISE float quotient = about + more;
+    return quotient;
 }
 
 /* A determinant of vectors p, q and r is a sum of six products, each off by less than 2^-49 of the vectors' farthest
@@ -114,9 +117,10 @@ real64_line_t(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, r
     uvec2 n = real64_scale(real64_dot3(normal, from), down);
     uvec2 size = real64_scale(real64_multiply(real64_farthest3(u), real64_farthest3(v)), down - 46);
     float divisor = uintBitsToFloat(real64_to_float(m));
-    float about = uintBitsToFloat(real64_to_float(n)) / divisor;
+    PRECISE float about = uintBitsToFloat(real64_to_float(n)) / divisor;
     uvec2 rest = real64_subtract(n, real64_multiply(real64_of_float(floatBitsToUint(about)), m));
-    float t = about + uintBitsToFloat(real64_to_float(rest)) / divisor;
+    PRECISE float more = uintBitsToFloat(real64_to_float(rest)) / divisor;
+    PRECISE float t = about + more; /* as in real64_quotient */
     uint bits = floatBitsToUint(t);
     uint exponent = bits >> 23u & 0xffu;
     uvec2 quotient = real64_of_float(bits);
