@@ -171,7 +171,7 @@ bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace)
             double total = 0;
             passed = time_job(&jobs[i], pace->by_processor, &seconds[i * MAX_RUNS + runs]);
             for (uint32_t r = 0; r <= runs; r++)
-                total += seconds[i * MAX_RUNS + r];
+                total += seconds[i * MAX_RUNS + r] * jobs[i].batch; /* of a run */
             fastest_total = total < fastest_total ? total : fastest_total;
         }
         runs++;
