@@ -19,7 +19,7 @@ static const uint64_t software_most = 1 << 20;
 /* A row ends before the length of which a run would take longer than this many seconds, by the time of the
  * length before: on hardware, and on a software driver. */
 static const double run_seconds[] = {5.0, 4.0};
-static const double row_seconds = 0.1;
+static const double row_seconds = 0.05;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
