@@ -820,6 +820,7 @@ TEST(k_nearest_of_odd_points)
     CHECK(strstr(tml_last_error(tml), "desc.distances") != NULL);
     tml_tree_destroy(tml, tree);
     tml_close(tml);
+    free(m.corners);
 }
 
 /* Points that devices have no answers for, or that the host answers for all then, and zeros with a sign on a face. */
