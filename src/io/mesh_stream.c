@@ -51,6 +51,9 @@ tml_status tml_spool_append(tml_mesh_stream *stream, spool *to, const void *data
     const uint8_t *from = data;
     while (size) {
         size_t most = size < MESH_COPY ? (size_t)size : MESH_COPY;
+        if (tml_is_cancelled(stream->tml))
+            return tml_error(stream->tml, TML_ERROR_CANCELLED, "%s: %s: cancelled", call,
+                             stream->path);
         int64_t wrote = tml_io_file_write_at(to->fd, from, most, to->size);
         if (wrote < 0)
             return fail(stream, "cannot be written");
