@@ -25,6 +25,7 @@ typedef struct slab_job {
     mesh_triangles triangles;
     uint64_t count;         /* of triangles */
     _Atomic uint64_t named; /* one more than the largest vertex */
+    const tml_context *tml;
 } slab_job;
 
 static void name_block(void *argument, uint32_t block)
@@ -47,6 +48,8 @@ static void unite_block(void *argument, uint32_t block)
 {
     const slab_job *job = argument;
     const uint64_t first = (uint64_t)block * BLOCK;
+    if (tml_is_cancelled(job->tml))
+        return;
     (void)forest_unite_triangles(job->forest, &job->triangles, first,
                                  TML_MIN_OF(first + BLOCK, job->count));
 }
@@ -109,7 +112,8 @@ tml_status slab_components_add(tml_context *tml, slab_components *c, const void 
     slab_numbers n = {.own_first = c->is_begun ? c->below_count : 0};
     slab_job job = {.triangles = {indices, indices64, vertex_first - n.own_first, NULL},
                     .forest = &c->forest,
-                    .count = triangle_count};
+                    .count = triangle_count,
+                    .tml = tml};
     const uint32_t blocks = (uint32_t)TML_CEIL_DIV(triangle_count, BLOCK);
     const uint64_t known = c->is_begun ? c->below_count + c->next_count : 0;
     tml_parallel_for(tml, blocks, name_block, &job);
@@ -126,6 +130,8 @@ tml_status slab_components_add(tml_context *tml, slab_components *c, const void 
         if (c->kept[k] != FOREST_UNUSED)
             forest_set_root(&c->forest, k, c->kept[k]);
     tml_parallel_for(tml, blocks, unite_block, &job);
+    if (tml_is_cancelled(tml))
+        return tml_error(tml, TML_ERROR_CANCELLED, "tml_surface_slabs: cancelled");
     c->is_begun = true;
     keep(tml, c, &n);
     return TML_OK;
