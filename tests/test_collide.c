@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "memory_watch.h"
+#include "rotation.h"
 
 #include "kernels/kernel.h"
 /* The kernels' vocabulary begins here. */
@@ -124,17 +125,10 @@ static void scale(mesh *m, float by)
 /* A turn about a random axis, and a shift. */
 static void random_pose(float shift, float out[12])
 {
-    double q[4], length = 0;
-    for (int i = 0; i < 4; i++) {
-        q[i] = (double)random_float(-1, 1);
-        length += q[i] * q[i];
-    }
+    double q[4], m[12];
     for (int i = 0; i < 4; i++)
-        q[i] /= sqrt(length);
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    double m[12] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),     0,
-                    2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),     0,
-                    2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y), 0};
+        q[i] = (double)random_float(-1, 1);
+    rotation_of(q, m);
     for (int i = 0; i < 12; i++)
         out[i] = i % 4 == 3 ? random_float(-shift, shift) : (float)m[i];
 }

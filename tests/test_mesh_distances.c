@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "rotation.h"
 
 /* ---- meshes and poses ------------------------------------------------------------------------ */
 
@@ -81,17 +82,10 @@ static mesh scaled(mesh m, float scale, float x)
 /* An affine map: a rotation, or any; moved by up to shift. */
 static void random_pose(bool is_rotation, double shift, float out[12])
 {
-    double q[4], length = 0;
-    for (int i = 0; i < 4; i++) {
-        q[i] = (double)random_in(-1, 1);
-        length += q[i] * q[i];
-    }
+    double q[4], m[12];
     for (int i = 0; i < 4; i++)
-        q[i] /= sqrt(length);
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    double m[12] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),     0,
-                    2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),     0,
-                    2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y), 0};
+        q[i] = (double)random_in(-1, 1);
+    rotation_of(q, m);
     for (int i = 0; i < 12; i++)
         out[i] = i % 4 == 3    ? random_in(-shift, shift)
                  : is_rotation ? (float)m[i]

@@ -54,6 +54,16 @@ uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
     return count;
 }
 
+uint64_t collide_memory_limit(tml_context *tml, size_t asked)
+{
+    const uint64_t most = (uint64_t)1 << 30;
+    tml_device_info device;
+    if (asked)
+        return asked;
+    tml_context_describe(tml, &device);
+    return device.memory ? TML_MIN_OF(most, device.memory / 4) : most;
+}
+
 /* ---- poses ----------------------------------------------------------------------------------- */
 
 static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};

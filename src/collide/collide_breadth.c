@@ -803,14 +803,7 @@ static tml_status run_prepare(breadth_run *run)
 {
     collide_job *job = run->job;
     tml_context *tml = job->tml;
-    uint64_t limit = job->memory_limit;
-    if (limit == 0) {
-        tml_device_info device;
-        tml_context_describe(tml, &device);
-        limit = (uint64_t)1 << 30;
-        if (device.memory)
-            limit = TML_MIN_OF(limit, device.memory / 4);
-    }
+    uint64_t limit = collide_memory_limit(tml, job->memory_limit);
     run->most_room =
         TML_MIN_OF(TML_MAX_OF(limit / PAIR_BYTES, (uint64_t)ROOM_LEAST), (uint64_t)ROOM_MOST);
     tml_status status = tree_upload(tml, job->a);

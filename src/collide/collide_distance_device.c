@@ -2,10 +2,10 @@
  * farther apart than two triangles already seen.
  *
  * What has been seen comes from greedy descents, a thread each: first one a pose, from the roots; then one from each pair
- * that is left after the first step, and of many poses after each. The stream begins some levels below the roots, with all pairs of nodes there, and
- * splits both sides at once where their levels take turns, since a step costs more than what it does. Of triangles, both
- * bounds of the distance are computed, and the host settles the pairs whose lower bound is not above the least upper
- * one. All is enqueued at once, with lengths on the device; two words are read back first: how many pairs the fullest
+ * that is left after the first step, and of many poses after each. The stream begins some levels below the roots, with
+ * all pairs of nodes there, and splits both sides at once where their levels take turns, since a step costs more than
+ * what it does. Of triangles, both bounds of the distance are computed, and the host settles the pairs whose lower bound
+ * is not above the least upper one. All is enqueued at once, with lengths on the device; two words are read back first: how many pairs the fullest
  * step made, and how many are left. Where there was too little room, buffers grow; if they may not, fewer poses go at a
  * time; and a single pose is followed on the host.
  *
@@ -672,14 +672,7 @@ static void prepare(broad_run *run)
     const distance_job *job = run->job;
     tml_context *tml = job->tml;
     uint32_t poses = TML_MIN_OF(job->pose_count, (uint32_t)POSES_AT_ONCE);
-    uint64_t limit = job->memory_limit;
-    if (limit == 0) {
-        tml_device_info device;
-        tml_context_describe(tml, &device);
-        limit = (uint64_t)1 << 30;
-        if (device.memory)
-            limit = TML_MIN_OF(limit, device.memory / 4);
-    }
+    uint64_t limit = collide_memory_limit(tml, job->memory_limit);
     run->most_room =
         TML_MIN_OF(TML_MAX_OF(limit / PAIR_BYTES, (uint64_t)ROOM_LEAST), (uint64_t)ROOM_MOST);
     run->word_room = COLLIDE_VIEW_POSES + (size_t)COLLIDE_VIEW_POSE * poses;

@@ -163,6 +163,9 @@ uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
 /* The mean of the factors by which poses scale lengths; 0 where all are singular to a point. */
 double collide_scale_of(const collide_pose *poses, uint32_t count);
 
+/* Bytes that streams of pairs may take: desc.memory_limit, or if that is 0 a quarter of the device's, 1 GiB at most. */
+uint64_t collide_memory_limit(tml_context *tml, size_t asked);
+
 /* One call, resolved. */
 typedef struct collide_job {
     tml_context *tml;
