@@ -1,5 +1,5 @@
-/* The part of animated_surface.c, fluid_surface.c and adaptive_flight.c that any Vulkan program has: a render pass into an image that the host
- * can read, a pipeline and a command buffer. */
+/* The part of animated_surface.c, fluid_surface.c, adaptive_flight.c and culled_draws.c that any Vulkan program
+ * has: a render pass into an image that the host can read, a pipeline and a command buffer. */
 #ifndef ANIMATED_SURFACE_DRAW_H
 #define ANIMATED_SURFACE_DRAW_H
 
@@ -11,18 +11,21 @@
 #    define SURFACE_FRAGMENT "animated_surface.frag.inc"
 #endif
 
+#ifndef SURFACE_VERTEX /* else "view" is defined, too: what its push constants are */
+#    define SURFACE_VERTEX "animated_surface.vert.inc"
+typedef struct view {
+    float angle, aspect;
+} view;
+#endif
+
 static const uint32_t vertex_code[] = {
-#include "animated_surface.vert.inc"
+#include SURFACE_VERTEX
 };
 static const uint32_t fragment_code[] = {
 #include SURFACE_FRAGMENT
 };
 
 static const VkFormat COLOUR = VK_FORMAT_R8G8B8A8_SRGB, DEPTH = VK_FORMAT_D16_UNORM;
-
-typedef struct view {
-    float angle, aspect;
-} view;
 
 typedef struct renderer {
     tml_vulkan_desc vulkan; /* instance, device and queue: what is lent */
@@ -42,7 +45,7 @@ typedef struct renderer {
 } renderer;
 
 /* An index buffer that Trommel writes: with the usages that tml_buffer_desc.vulkan asks for. */
-static void make_indices(renderer *r, VkDeviceSize size)
+static inline void make_indices(renderer *r, VkDeviceSize size)
 {
     r->indices =
         make_buffer(&r->vulkan, size,
@@ -214,8 +217,8 @@ static void make_commands(renderer *r)
     MUST(vkAllocateCommandBuffers(r->vulkan.device, &commands, &r->commands));
 }
 
-/* The render pass and the copy of its picture. */
-static void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
+/* Begins the render pass, to draw from positions, normals and indices. */
+static void begin_pass(const renderer *r, view seen, const tml_vulkan_memory at[3])
 {
     const VkClearValue clear[2] = {{.color.float32 = {0.02f, 0.025f, 0.04f, 1}},
                                    {.depthStencil.depth = 1}};
@@ -232,9 +235,12 @@ static void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
     const VkDeviceSize offsets[2] = {at[0].offset, at[1].offset};
     vkCmdBindVertexBuffers(r->commands, 0, 2, streams, offsets);
     vkCmdBindIndexBuffer(r->commands, at[2].buffer, at[2].offset, VK_INDEX_TYPE_UINT32);
-    vkCmdDrawIndexedIndirect(r->commands, at[3].buffer, at[3].offset, 1, 0);
-    vkCmdEndRenderPass(r->commands);
+}
 
+/* Ends it, and copies its picture to the host. */
+static void end_pass(const renderer *r)
+{
+    vkCmdEndRenderPass(r->commands);
     const VkBufferImageCopy copy = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                     .imageExtent = {r->size.width, r->size.height, 1}};
     vkCmdCopyImageToBuffer(r->commands, r->images[0], VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
@@ -244,6 +250,14 @@ static void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
                                      .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     vkCmdPipelineBarrier(r->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
                          1, &to_host, 0, NULL, 0, NULL);
+}
+
+/* The render pass with one indirect draw, at[3]. */
+static inline void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
+{
+    begin_pass(r, seen, at);
+    vkCmdDrawIndexedIndirect(r->commands, at[3].buffer, at[3].offset, 1, 0);
+    end_pass(r);
 }
 
 /* ---- several frames in flight ---------------------------------------------------------------- */

@@ -13,8 +13,9 @@
         exit(1);                                                                                   \
     }
 
-/* An instance, and a device that Trommel can use with a queue that draws and computes. */
-static bool open_device(tml_vulkan_desc *v)
+/* An instance, and a device with these features that Trommel can use, with a queue that draws and computes. */
+static bool open_device_with(tml_vulkan_desc *v, VkPhysicalDeviceFeatures features,
+                             VkPhysicalDeviceVulkan12Features features12)
 {
     const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                    .apiVersion = VK_API_VERSION_1_3};
@@ -22,11 +23,10 @@ static bool open_device(tml_vulkan_desc *v)
                                                 .pApplicationInfo = &app};
     VkPhysicalDeviceSubgroupSizeControlFeatures sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
-    VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &sizes};
-    VkPhysicalDeviceFeatures features = {0};
     VkQueueFamilyProperties families[16];
     uint32_t count = 1, family_count = 16;
+    features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    features12.pNext = &sizes;
     if (vkCreateInstance(&instance_info, NULL, &v->instance) != VK_SUCCESS)
         return false;
     if (vkEnumeratePhysicalDevices(v->instance, &count, &v->physical_device) < 0 || !count ||
@@ -54,9 +54,18 @@ static bool open_device(tml_vulkan_desc *v)
                                             .queueCreateInfoCount = 1,
                                             .pQueueCreateInfos = &queue,
                                             .pEnabledFeatures = &features};
-    MUST(vkCreateDevice(v->physical_device, &device_info, NULL, &v->device));
+    if (vkCreateDevice(v->physical_device, &device_info, NULL, &v->device) != VK_SUCCESS) {
+        vkDestroyInstance(v->instance, NULL);
+        return false;
+    }
     vkGetDeviceQueue(v->device, v->queue_family, 0, &v->queue);
     return true;
+}
+
+static inline bool open_device(tml_vulkan_desc *v)
+{
+    return open_device_with(v, (VkPhysicalDeviceFeatures){0},
+                            (VkPhysicalDeviceVulkan12Features){0});
 }
 
 static VkDeviceMemory allocate(const tml_vulkan_desc *v, VkMemoryRequirements needs,

@@ -1,5 +1,6 @@
 /* Trommel inside a Vulkan program of your own. Shows tml_vulkan_features, tml_vulkan_desc,
- * tml_buffer_desc.vulkan, tml_vulkan_record, tml_compact and tml_vulkan_indirect.
+ * tml_buffer_desc.vulkan, tml_vulkan_prepare_begin, tml_vulkan_record, tml_compact and
+ * tml_vulkan_indirect.
  *
  * Each frame marks which particles are alive. The recorded commands keep those, in order, and write
  * the arguments of an indirect draw; nothing is read back, and no frame calls the library. */
@@ -106,10 +107,11 @@ int main(void)
     const tml_vulkan_indirect_desc indirect = {
         .kind = TML_VULKAN_INDIRECT_INSTANCES, .count = kept_count, .group = 6, .out = draw};
 
-    /* Once in advance, so that recording makes no pipelines and needs no memory. */
+    /* In advance, so that recording makes no pipelines and needs no memory. */
+    MUST(tml_vulkan_prepare_begin(tml));
     MUST(tml_compact(tml, &compact));
     MUST(tml_vulkan_indirect(tml, &indirect));
-    MUST(tml_sync(tml));
+    MUST(tml_vulkan_prepare_end(tml));
 
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     MUST(vkBeginCommandBuffer(commands, &begin));

@@ -575,7 +575,14 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_vulkan_cache_add, (tml, NULL, 0), "data")                                            \
         X(tml_vulkan_buffer, (NULL, buffer, NULL, NULL), "tml")                                    \
         X(tml_vulkan_record, (NULL, VK_NULL_HANDLE), "tml")                                        \
+        X(tml_vulkan_record_between, (NULL, VK_NULL_HANDLE, &barrier, &barrier), "tml")            \
+        X(tml_vulkan_record_between, (tml, VK_NULL_HANDLE, NULL, &barrier), "before")              \
+        X(tml_vulkan_record_between, (tml, VK_NULL_HANDLE, &barrier, NULL), "after")               \
         X(tml_vulkan_record_end, (NULL), "tml")                                                    \
+        X(tml_vulkan_prepare_begin, (NULL), "tml")                                                 \
+        X(tml_vulkan_prepare_end, (NULL), "tml")                                                   \
+        X(tml_vulkan_after, (NULL, VK_NULL_HANDLE, 0), "tml")                                      \
+        X(tml_vulkan_signal, (NULL, VK_NULL_HANDLE, 0), "tml")                                     \
         X(tml_vulkan_forget_recordings, (NULL), "tml")                                             \
         X(tml_vulkan_flush, (NULL), "tml")                                                         \
         X(tml_vulkan_check, (NULL), "tml")                                                         \
@@ -709,6 +716,7 @@ TEST(null_is_refused_by_every_call)
 #ifdef TML_VULKAN
     tml_vulkan_desc handles;
     const tml_vulkan_indirect_desc indirect = {.limit = 1};
+    const tml_vulkan_barrier barrier = {.none = true};
     size_t size;
     REFUSED_VULKAN_CALLS(IS_REFUSED)
     CHECK(!tml_vulkan_features(NULL, VK_NULL_HANDLE, VK_NULL_HANDLE, NULL, NULL, NULL));

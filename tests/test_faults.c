@@ -1380,8 +1380,13 @@ static void run_recording(fault_run *r)
     tml_vulkan_desc lent = {0};
     FAULT_DO(r, tml_vulkan_handles(r->tml, &lent));
     FAULT_DO(r, tml_scan(r->tml, &scan));
-    FAULT_DO(r, tml_reserve(r->tml, tml_scan_scratch_size(r->tml, &scan) +
-                                        tml_compact_scratch_size(r->tml, &compact)));
+    FAULT_DO(r, tml_vulkan_prepare_begin(r->tml));
+    if (r->status == TML_OK) {
+        FAULT_DO(r, tml_scan(r->tml, &scan));
+        FAULT_DO(r, tml_compact(r->tml, &compact));
+        tml_status status = tml_vulkan_prepare_end(r->tml); /* whatever failed in between */
+        FAULT_DO(r, status);
+    }
     if (r->status != TML_OK)
         return;
     VkCommandPool pool = VK_NULL_HANDLE;

@@ -107,7 +107,8 @@ static bool host_open(const char *name, bool validate)
     VkPhysicalDeviceSubgroupSizeControlFeatures size_control = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
     VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .timelineSemaphore = VK_TRUE};
     if (!tml_vulkan_features(host.get, host.instance, host.physical, &features, &features12,
                              &size_control))
         return false;
@@ -148,25 +149,38 @@ static void host_close(void)
 }
 
 #ifdef TEST_H
-/* A context on the host's device, with a validation layer where there is one; NULL: there is no device. */
+/* Opens the first device, with a validation layer where there is one; false: there is no device. */
+static inline bool host_open_any(void)
+{
+    if (host_open("", true))
+        return true;
+    host_close();
+    if (host_open("", false)) {
+        printf("  without a validation layer\n");
+        return true;
+    }
+    host_close();
+    return false;
+}
+
+static inline tml_vulkan_desc host_desc(void)
+{
+    return (tml_vulkan_desc){.get_instance_proc_addr = host.get,
+                             .instance = host.instance,
+                             .physical_device = host.physical,
+                             .device = host.device,
+                             .queue = host.queue,
+                             .queue_family = host.family,
+                             .has_size_control = host.has_size_control};
+}
+
+/* A context on the host's device; NULL: there is no device. */
 static inline tml_context *host_lend(tml_allocator allocator)
 {
     tml_context *tml = NULL;
-    if (!host_open("", true)) {
-        host_close();
-        if (!host_open("", false)) {
-            host_close();
-            return NULL;
-        }
-        printf("  without a validation layer\n");
-    }
-    const tml_vulkan_desc lent = {.get_instance_proc_addr = host.get,
-                                  .instance = host.instance,
-                                  .physical_device = host.physical,
-                                  .device = host.device,
-                                  .queue = host.queue,
-                                  .queue_family = host.family,
-                                  .has_size_control = host.has_size_control};
+    if (!host_open_any())
+        return NULL;
+    const tml_vulkan_desc lent = host_desc();
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN,
                                              .vulkan = &lent,
                                              .allocator = allocator},

@@ -120,6 +120,68 @@ static void record(tml_context *tml)
     MUST(tml_vulkan_forget_recordings(tml)); /* it will not be submitted again */
 }
 
+/* The same where barriers are yours, as a frame graph has it: here the vertices that the recording makes are
+ * drawn next, and nothing before it has used them. Its pipelines and scratch are made while a screen loads. */
+static void record_between(tml_context *tml)
+{
+    tml_vulkan_desc vk;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    uint32_t sums[3];
+    const tml_buffer data = buffer_of(tml, TML_U32, 3, (uint32_t[]){1, 1, 1});
+    const tml_scan_desc scan = {.in = data, .inclusive = true, .out = data};
+    const tml_vulkan_barrier nothing = {.none = true},
+                             to_vertices = {.stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
+                                            .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT};
+    MUST(tml_vulkan_prepare_begin(tml));
+    MUST(tml_scan(tml, &scan)); /* computes nothing */
+    MUST(tml_vulkan_prepare_end(tml));
+    MUST(tml_vulkan_handles(tml, &vk));
+    commands = begin_commands(&vk, &pool);
+    MUST(tml_vulkan_record_between(tml, commands, &nothing, &to_vertices));
+    MUST(tml_scan(tml, &scan));
+    MUST(tml_vulkan_record_end(tml));
+    vkEndCommandBuffer(commands);
+    MUST(tml_sync(tml));
+    submit_and_wait(&vk, commands);
+    MUST(tml_buffer_read(tml, data, sums));
+    CHECK(sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
+    vkDestroyCommandPool(vk.device, pool, NULL);
+    MUST(tml_vulkan_forget_recordings(tml));
+}
+
+/* Order with another queue, by a timeline that the context moves from 1 to 2. Here the host is the other one. */
+static void semaphores(tml_context *tml)
+{
+    tml_vulkan_desc vk;
+    VkSemaphore turn;
+    const tml_buffer data = buffer_of(tml, TML_U32, 3, (uint32_t[]){1, 1, 1});
+    MUST(tml_vulkan_handles(tml, &vk));
+    vkCreateSemaphore(
+        vk.device,
+        &(VkSemaphoreCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+            .pNext =
+                &(VkSemaphoreTypeCreateInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE}},
+        NULL, &turn);
+    MUST(tml_vulkan_after(tml, turn, 1));
+    MUST(tml_scan(tml, &(tml_scan_desc){.in = data, .out = data}));
+    MUST(tml_vulkan_signal(tml, turn, 2));
+    vkSignalSemaphore(vk.device,
+                      &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                               .semaphore = turn,
+                                               .value = 1});
+    vkWaitSemaphores(vk.device,
+                     &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                            .semaphoreCount = 1,
+                                            .pSemaphores = &turn,
+                                            .pValues = &(uint64_t){2}},
+                     UINT64_MAX);
+    MUST(tml_sync(tml)); /* no submission names it any more */
+    vkDestroySemaphore(vk.device, turn, NULL);
+}
+
 static const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
 
 /* An image of 5 x 3 texels of the picture's format, and the picture's view of it. */
@@ -230,7 +292,8 @@ int main(void)
 {
     const int status = run_examples(&(tml_open_desc){.engine = TML_ENGINE_VULKAN},
                                     (example *const[]){features, memory_of_buffer, indirect, record,
-                                                       texture, flush_and_time, cache, NULL});
+                                                       record_between, semaphores, texture,
+                                                       flush_and_time, cache, NULL});
     if (status == 0)
         kernels_built_ahead();
     return status;

@@ -12,13 +12,16 @@
  *                        device, and submits to your queue, which must not be used by another
  *                        thread during a call that waits or submits (tml_open, which tries the
  *                        device with one small dispatch, and every call but those between
- *                        tml_vulkan_record and tml_vulkan_record_end). What it submits begins
- *                        and ends with a barrier for all commands and all memory accesses of
- *                        that queue.
+ *                        tml_vulkan_record and tml_vulkan_record_end), unless desc.lock_queue
+ *                        keeps it out. What it submits begins and ends with a barrier for all
+ *                        commands and all memory accesses of that queue.
+ *   memory, pipelines    tml_vulkan_desc: memory from your allocator, your pipeline cache
  *   buffers              tml_buffer_desc.vulkan
  *   images               tml_image.vulkan, where pictures are read (trommel/image.h)
  *   a command buffer     tml_vulkan_record: operations are recorded into it and nothing else
- *                        happens.
+ *                        happens
+ *   semaphores           tml_vulkan_after, tml_vulkan_signal: order between the context's own
+ *                        submissions and those of other queues.
  * What was lent is never destroyed, freed or waited for beyond what the calls say.
  *
  * A frame without a readback: record tml_compact with a count buffer, turn the count into
@@ -49,6 +52,28 @@ typedef struct tml_vulkan_kernel {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* A VkBuffer with its memory, as a tml_vulkan_allocator made it. */
+typedef struct tml_vulkan_allocation {
+    VkBuffer buffer;
+    void *mapped;     /* its first byte, where the memory type is HOST_VISIBLE; else ignored */
+    void *allocation; /* yours, for destroy */
+} tml_vulkan_allocation;
+
+/* Makes the device memory of a context: blocks of 32 MiB that its buffers share, and one for each
+ * piece above 16 MiB. Called within calls that create buffers or need scratch, by the thread that
+ * makes them; must not call the context.
+ * create   makes a buffer by info, in memory of this type (index of
+ *          VkPhysicalDeviceMemoryProperties.memoryTypes) that was allocated with
+ *          VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, and stays mapped if the type is HOST_VISIBLE.
+ *          What it returns but VK_SUCCESS becomes the call's error; nothing is destroyed then
+ * destroy  the device has completed all work with it */
+typedef struct tml_vulkan_allocator {
+    VkResult (*create)(void *user, const VkBufferCreateInfo *info, uint32_t memory_type,
+                       tml_vulkan_allocation *out);
+    void (*destroy)(void *user, const tml_vulkan_allocation *allocation);
+    void *user;
+} tml_vulkan_allocator;
+
 /* tml_open_desc.vulkan: copied by tml_open; what its pointers mean must outlive the context only
  * where that is said. */
 typedef struct tml_vulkan_desc {
@@ -74,6 +99,21 @@ typedef struct tml_vulkan_desc {
     /* Bytes of device memory that the context may take; 0: as many as the driver gives. Within it
      * tml_surface works in slabs where a volume does not fit. */
     uint64_t memory_limit;
+    /* Called around each submission to the queue, by the thread whose call submits: for programs in
+     * which other threads submit to it. Both or none; must not call the context. */
+    void (*lock_queue)(void *user);
+    void (*unlock_queue)(void *user);
+    void *queue_user;
+    /* The rest only with a lent device. */
+    /* Where the context's device memory comes from; create NULL: vkAllocateMemory. */
+    tml_vulkan_allocator allocator;
+    /* Pipelines are made with it, and tml_vulkan_cache gives its contents; NULL: the context has one
+     * of its own. Must outlive the context, and not be made with EXTERNALLY_SYNCHRONIZED. */
+    VkPipelineCache pipeline_cache;
+    /* At most 8 families whose queues use the context's buffers, which are CONCURRENT to them and
+     * queue_family then: ownership is not transferred. Copied. */
+    const uint32_t *sharing_families;
+    uint32_t sharing_family_count;
 } tml_vulkan_desc;
 
 /* Adds to features, features12 and size_control what the library can use and the
@@ -87,7 +127,11 @@ TML_API bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get_instance_proc_add
                                  VkPhysicalDeviceVulkan12Features *features12,
                                  VkPhysicalDeviceSubgroupSizeControlFeatures *size_control);
 
-/* The context's own objects, to share buffers with it. UNSUPPORTED on other engines. */
+/* The context's own objects, to share buffers with it. UNSUPPORTED on other engines.
+ *
+ * Where the instance has VK_EXT_debug_utils (one of the context's own has it where the loader does),
+ * pipelines and memory have names and each call's commands are in a region named after the call, for
+ * RenderDoc, Nsight and messages of validation layers. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out);
 /* Contents of the pipeline cache, to give to the next tml_open. *size is the room in data (NULL:
  * asks for the size) and becomes the bytes written: in less room than the contents need at least the
@@ -163,6 +207,27 @@ typedef struct tml_vulkan_texture {
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands);
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record_end(tml_context *tml);
 
+/* Where a recording meets your commands. The library's own work is in the stages COMPUTE_SHADER,
+ * TRANSFER and DRAW_INDIRECT. Zeroed: all commands, all memory accesses, as tml_vulkan_record has
+ * it. */
+typedef struct tml_vulkan_barrier {
+    VkPipelineStageFlags stages; /* of your commands; 0: ALL_COMMANDS, and behind it HOST */
+    VkAccessFlags access;        /* of your commands; 0: all, MEMORY_READ and MEMORY_WRITE */
+    bool none; /* no barrier: you have one, or nothing is shared, scratch included; else zeroed */
+} tml_vulkan_barrier;
+/* tml_vulkan_record with barriers of your choice: before, from your commands to the library's, and
+ * after, from the library's to yours, so that what you have in flight need not drain. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_record_between(tml_context *tml,
+                                                            VkCommandBuffer commands,
+                                                            const tml_vulkan_barrier *before,
+                                                            const tml_vulkan_barrier *after);
+
+/* Between these two, operations do nothing but make what recording them needs: pipelines, and
+ * scratch in the context's arena where desc.scratch is not given. For a loading screen: run there
+ * what a frame records. What cannot be recorded is refused as in a recording. Not nested. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_prepare_begin(tml_context *tml);
+TML_API TML_MUST_CHECK tml_status tml_vulkan_prepare_end(tml_context *tml);
+
 /* Says that no command buffer recorded so far will be submitted again, and that the device has
  * completed those that were: gives back the memory and the descriptor sets that were kept for them.
  * Does not wait.
@@ -171,6 +236,18 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_forget_recordings(tml_context *tml)
 
 /* Hands work that is enqueued but not yet submitted to the queue; does not wait. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);
+
+/* Semaphores between the context's own submissions and other queues. value: of a timeline semaphore;
+ * for a binary one ignored. A lent device needs timelineSemaphore for timelines; the context's own
+ * has it. Errors of both: INVALID_ARGUMENT while recording, UNSUPPORTED on other engines.
+ * after    what is enqueued from here on begins when the semaphore has the value; what was enqueued
+ *          before is submitted. At most 8 between two submissions
+ * signal   submits what is enqueued, and sets the semaphore to the value when all of the context's
+ *          work up to here has completed, also where nothing is enqueued. Does not wait */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_after(tml_context *tml, VkSemaphore semaphore,
+                                                   uint64_t value);
+TML_API TML_MUST_CHECK tml_status tml_vulkan_signal(tml_context *tml, VkSemaphore semaphore,
+                                                    uint64_t value);
 
 /* Says without waiting whether the work that the device has finished went well: for frames of
  * recorded commands, once their fence has been waited for; costs a load. OK, DEVICE_LOST, or

@@ -113,7 +113,8 @@ tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *
     const char *outer = atomic_load_explicit(&tml->call, memory_order_relaxed);
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                      "%s cannot be recorded into a command buffer; %s", call ? call : outer,
-                     instead ? instead : "call tml_vulkan_record_end first");
+                     instead ? instead
+                             : "call tml_vulkan_record_end, or tml_vulkan_prepare_end, first");
 }
 
 /* The name at index in a list such as "tml, desc, out"; *length gets its length. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { VENDOR_INTEL = 0x8086 };
 enum { DEVICES_MAX = 16, PASS_ITEMS_LEAST = 1 << 16, PASS_ITEMS_MOST = 1 << 30 };
 
 /* Shaders index a pass by words or, with 8-byte elements, by uvec4 with a signed index (common.glsl). */
@@ -41,6 +42,17 @@ tml_status vk_failed(tml_context *tml, VkResult result, const char *what)
     }
 }
 
+void vk_name(const vk_device *device, VkObjectType type, uint64_t handle, const char *name)
+{
+    const VkDebugUtilsObjectNameInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+        .objectType = type,
+        .objectHandle = handle,
+        .pObjectName = name};
+    if (device->fn.SetDebugUtilsObjectNameEXT)
+        (void)device->fn.SetDebugUtilsObjectNameEXT(device->device, &info);
+}
+
 /* ---- what a physical device offers ----------------------------------------------------------- */
 
 typedef struct physical {
@@ -61,11 +73,14 @@ typedef struct physical {
     const char *lack; /* a required feature that is missing, or NULL */
 } physical;
 
+/* handle NULL: an extension of instances */
 static bool has_extension(const vk_functions *fn, VkPhysicalDevice handle, const char *name)
 {
     VkExtensionProperties extensions[512];
     uint32_t count = TML_ARRAY_SIZE(extensions);
-    VkResult result = fn->EnumerateDeviceExtensionProperties(handle, NULL, &count, extensions);
+    VkResult result = handle
+                          ? fn->EnumerateDeviceExtensionProperties(handle, NULL, &count, extensions)
+                          : fn->EnumerateInstanceExtensionProperties(NULL, &count, extensions);
     if (result != VK_SUCCESS && result != VK_INCOMPLETE)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -241,8 +256,19 @@ static VkResult create_instance(vk_functions *fn, VkInstance *out)
                                            .pEngineName = "trommel",
                                            .apiVersion =
                                                TML_MIN_OF(version, (uint32_t)VK_API_VERSION_1_3)};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pApplicationInfo = &application};
+    /* Without the first, loaders hide layered drivers such as MoltenVK. */
+    static const char portability[] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    static const char *const wanted[] = {portability, VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    const char *names[TML_ARRAY_SIZE(wanted)];
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &application,
+                                 .ppEnabledExtensionNames = names};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(wanted); i++)
+        if (has_extension(fn, VK_NULL_HANDLE, wanted[i])) {
+            names[info.enabledExtensionCount++] = wanted[i];
+            if (wanted[i] == portability)
+                info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+        }
     result = fn->CreateInstance(&info, NULL, out);
     return result == VK_SUCCESS && vk_load_instance(fn, *out) ? VK_ERROR_INITIALIZATION_FAILED
                                                               : result;
@@ -313,9 +339,11 @@ static uint32_t resident_groups(const physical *p)
 static void find_caps(vk_device *device, const physical *p)
 {
     uint32_t subgroup = p->properties11.subgroupSize;
-    if (device->has_size_control && p->size_control.minSubgroupSize <= 32 &&
-        p->size_control.maxSubgroupSize >= 32)
-        subgroup = 32;
+    /* The rows of a tile lie in registers, and of those a lane of 32 has half as many on Intel. */
+    uint32_t wanted = p->properties.vendorID == VENDOR_INTEL ? 16 : 32;
+    if (device->has_size_control && p->size_control.minSubgroupSize <= wanted &&
+        p->size_control.maxSubgroupSize >= wanted)
+        subgroup = wanted;
     bool llvmpipe = p->properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     device->caps = (vk_caps){
         .subgroup = subgroup,
@@ -351,17 +379,24 @@ static VkResult create_device(vk_device *device, const physical *p)
     VkPhysicalDeviceVulkan12Features features12 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
         .pNext = p->has_size_control ? &size_control : NULL,
-        .bufferDeviceAddress = VK_TRUE};
+        .bufferDeviceAddress = VK_TRUE,
+        .timelineSemaphore = VK_TRUE}; /* every Vulkan 1.2 has it */
     const VkPhysicalDeviceFeatures features = {.shaderFloat64 = p->features.shaderFloat64,
                                                .shaderInt64 = p->features.shaderInt64};
-    const char *extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
-    bool by_extension = p->has_size_control && p->properties.apiVersion < VK_API_VERSION_1_3;
+    /* A device that has it must be made with it; its header is vulkan_beta.h. */
+    static const char portability[] = "VK_KHR_portability_subset";
+    const char *names[2];
+    uint32_t name_count = 0;
+    if (p->has_size_control && p->properties.apiVersion < VK_API_VERSION_1_3)
+        names[name_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    if (has_extension(&device->fn, p->handle, portability))
+        names[name_count++] = portability;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &features12,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = by_extension ? 1 : 0,
-                                     .ppEnabledExtensionNames = &extension,
+                                     .enabledExtensionCount = name_count,
+                                     .ppEnabledExtensionNames = names,
                                      .pEnabledFeatures = &features};
     return device->fn.CreateDevice(p->handle, &info, NULL, &device->device);
 }
@@ -468,6 +503,9 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     if (tml->testing.vulkan_resident)
         device->caps.resident = tml->testing.vulkan_resident;
     device->kernels = lent->kernels;
+    device->lock_queue = lent->lock_queue;
+    device->unlock_queue = lent->unlock_queue;
+    device->queue_user = lent->queue_user;
     status = vk_memory_open(tml, lent);
     if (!status)
         status = vk_record_open(tml);
@@ -476,16 +514,34 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     return status ? status : vk_probe(tml);
 }
 
+/* Is the desc complete in itself? */
+static tml_status check_desc(tml_context *tml, const tml_vulkan_desc *desc)
+{
+    const char *lack = NULL;
+    if (!desc->instance != !desc->device || !desc->instance != !desc->queue ||
+        !desc->instance != !desc->physical_device)
+        lack = "lends some of instance, physical_device, device and queue, needs all or none";
+    else if (!desc->device &&
+             (desc->allocator.create || desc->pipeline_cache || desc->sharing_family_count))
+        lack = "has an allocator, a pipeline_cache or sharing_families, which need a lent device";
+    else if (!desc->allocator.create != !desc->allocator.destroy)
+        lack = "has one of allocator.create and allocator.destroy, needs both or none";
+    else if (!desc->lock_queue != !desc->unlock_queue)
+        lack = "has one of lock_queue and unlock_queue, needs both or none";
+    else if (desc->sharing_family_count > VK_SHARING_MAX ||
+             (desc->sharing_family_count && !desc->sharing_families))
+        lack = "has sharing_families NULL or more than 8 of them; needs at most 8";
+    return lack ? tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_open: desc.vulkan %s", lack)
+                : TML_OK;
+}
+
 tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
 {
     static const tml_vulkan_desc nothing_lent;
     const tml_vulkan_desc *lent = desc->vulkan ? desc->vulkan : &nothing_lent;
-    if (!lent->instance != !lent->device || !lent->instance != !lent->queue ||
-        !lent->instance != !lent->physical_device)
-        return tml_error(
-            tml, TML_ERROR_INVALID_ARGUMENT,
-            "tml_open: desc.vulkan lends some of instance, physical_device, device and "
-            "queue, needs all or none");
+    tml_status status = check_desc(tml, lent);
+    if (status)
+        return status;
     uint64_t items = tml->testing.vulkan_pass_items;
     if (items &&
         (items < PASS_ITEMS_LEAST || items > PASS_ITEMS_MOST || (items & (items - 1)) != 0))
@@ -498,7 +554,7 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
         return TML_ERROR_OUT_OF_MEMORY;
     *device = (vk_device){.tml = tml, .is_lent = lent->device != VK_NULL_HANDLE};
     tml->engine_state = device;
-    tml_status status = open_device(tml, lent);
+    status = open_device(tml, lent);
     if (status)
         vk_close(tml);
     return status;
@@ -545,6 +601,9 @@ static tml_status handles(tml_context *tml, tml_vulkan_desc *out)
     out->queue = device->queue;
     out->queue_family = device->family;
     out->has_size_control = device->has_size_control;
+    out->lock_queue = device->lock_queue;
+    out->unlock_queue = device->unlock_queue;
+    out->queue_user = device->queue_user;
     return TML_OK;
 }
 

@@ -9,6 +9,8 @@ enum {
     VK_OWN_KERNELS = 5,      /* lists of the library's and programs' kernels */
     VK_BATCH_OPS = 64,       /* dispatches and copies after which a batch is submitted */
     VK_STAGE_SIZE = 8 << 20, /* bytes of each half of the staging ring */
+    VK_AFTER_MAX = 8,        /* semaphores that a submission waits for */
+    VK_SHARING_MAX = 8,      /* tml_vulkan_desc.sharing_families */
 };
 
 /* One allocation of device memory, with one VkBuffer over all of it. */
@@ -30,8 +32,10 @@ typedef struct vk_memory {
     vk_block *blocks;
     uint64_t used, limit; /* device-local bytes in blocks, and their limit */
     uint32_t local_type, staging_type;
-    uint32_t heap;     /* heap index of local_type */
-    bool host_visible; /* local_type is host-visible, host-coherent and host-cached */
+    uint32_t heap;                  /* heap index of local_type */
+    bool host_visible;              /* local_type is host-visible, host-coherent and host-cached */
+    tml_vulkan_allocator allocator; /* create is NULL: the engine's own */
+    uint32_t families[VK_SHARING_MAX + 1], family_count; /* below 2: buffers are EXCLUSIVE */
 } vk_memory;
 
 /* A command buffer and the fence of its submission. */
@@ -40,7 +44,8 @@ typedef struct vk_batch {
     VkFence fence;
     bool is_recording, is_submitted;
     uint32_t dispatches;
-    uint64_t serial; /* of its submission, from 1 */
+    uint64_t serial;   /* of its submission, from 1 */
+    const char *label; /* the call in whose region commands are recorded; NULL: none */
 } vk_batch;
 
 typedef struct vk_pipeline {
@@ -79,12 +84,21 @@ struct vk_device {
 
     VkCommandPool pool;
     vk_batch batches[VK_BATCHES];
-    uint32_t batch;                /* index of the current one */
-    uint64_t serial;               /* submissions so far */
-    VkCommandBuffer lent_commands; /* the caller's command buffer, while recording into it */
-    bool after_barrier;            /* nothing was recorded since the last barrier */
-    bool only_compute;             /* only dispatches were recorded since then */
-    VkQueryPool queries;           /* two timestamps */
+    uint32_t batch;                  /* index of the current one */
+    uint64_t serial;                 /* submissions so far */
+    VkCommandBuffer lent_commands;   /* the caller's command buffer, while recording into it */
+    bool after_barrier;              /* nothing was recorded since the last barrier */
+    bool only_compute;               /* only dispatches were recorded since then */
+    bool is_preparing;               /* tml_vulkan_prepare_begin ... _end */
+    const char *lent_label;          /* as vk_batch.label, of lent_commands */
+    tml_vulkan_barrier lent_after;   /* which ends the recording */
+    VkQueryPool queries;             /* two timestamps */
+    VkSemaphore after[VK_AFTER_MAX]; /* which the next submission waits for */
+    uint64_t after_values[VK_AFTER_MAX];
+    uint32_t after_count;
+    void (*lock_queue)(void *user);
+    void (*unlock_queue)(void *user);
+    void *queue_user;
 
     /* Staging ring of two halves. A half is reused when the batch that copied with it has completed. */
     vk_buffer *stages[2];
@@ -95,6 +109,7 @@ struct vk_device {
     vk_sets *sets;
     VkPipelineLayout layout;
     VkPipelineCache cache;
+    bool is_cache_lent;
     vk_pipeline *pipelines; /* hash table, open addressing */
     uint32_t pipeline_count, pipeline_capacity;
 
@@ -120,6 +135,8 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc);
 void vk_close(tml_context *tml);
 /* Status and message of a failed Vulkan call. what names it: "tml_open: vkCreateDevice". */
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
+/* Names an object for debuggers, where the instance has VK_EXT_debug_utils. */
+void vk_name(const vk_device *device, VkObjectType type, uint64_t handle, const char *name);
 
 /* ---- vulkan_probe.c -------------------------------------------------------------------------- */
 

@@ -23,6 +23,9 @@ const char *vk_load_instance(vk_functions *fn, VkInstance owner)
 {
     PFN_vkGetInstanceProcAddr get = fn->GetInstanceProcAddr;
     VK_INSTANCE_FUNCTIONS(LOAD)
+#define LOAD_OPTIONAL(name) fn->name = (PFN_vk##name)get(owner, "vk" #name);
+    VK_DEBUG_FUNCTIONS(LOAD_OPTIONAL)
+#undef LOAD_OPTIONAL
     return NULL;
 }
 

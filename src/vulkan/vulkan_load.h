@@ -6,7 +6,8 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
-#define VK_GLOBAL_FUNCTIONS(X) X(CreateInstance) X(EnumerateInstanceVersion)
+#define VK_GLOBAL_FUNCTIONS(X)                                                                     \
+    X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceExtensionProperties)
 
 #define VK_INSTANCE_FUNCTIONS(X)                                                                   \
     X(DestroyInstance)                                                                             \
@@ -71,12 +72,19 @@
     X(CmdResetQueryPool)                                                                           \
     X(CmdWriteTimestamp)
 
+/* Of VK_EXT_debug_utils: NULL where the instance is without it. */
+#define VK_DEBUG_FUNCTIONS(X)                                                                      \
+    X(SetDebugUtilsObjectNameEXT)                                                                  \
+    X(CmdBeginDebugUtilsLabelEXT)                                                                  \
+    X(CmdEndDebugUtilsLabelEXT)
+
 typedef struct vk_functions {
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
 #define VK_FUNCTION(name) PFN_vk##name name;
     VK_GLOBAL_FUNCTIONS(VK_FUNCTION)
     VK_INSTANCE_FUNCTIONS(VK_FUNCTION)
     VK_DEVICE_FUNCTIONS(VK_FUNCTION)
+    VK_DEBUG_FUNCTIONS(VK_FUNCTION)
 #undef VK_FUNCTION
 } vk_functions;
 

@@ -23,8 +23,10 @@ typedef struct vk_gap {
 struct vk_block {
     vk_block *next;
     vk_memory_kind kind;
-    VkDeviceMemory memory;
+    VkDeviceMemory memory; /* of the engine's own; else lent has it */
     VkBuffer handle;
+    tml_vulkan_allocation lent; /* of the caller's allocator */
+    bool is_counted;            /* in vk_memory.used */
     VkDeviceSize size;
     vk_address address;
     unsigned char *host;
@@ -70,6 +72,11 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
         return tml_error(tml, TML_ERROR_NO_DEVICE,
                          "tml_open: %s has no memory that the host can map", tml->device.name);
     memory->limit = desc->memory_limit ? desc->memory_limit : UINT64_MAX;
+    memory->allocator = desc->allocator;
+    memory->families[memory->family_count++] = device->family;
+    for (uint32_t i = 0; i < desc->sharing_family_count; i++)
+        if (desc->sharing_families[i] != device->family)
+            memory->families[memory->family_count++] = desc->sharing_families[i];
     memory->heap = types->memoryTypes[memory->local_type].heapIndex;
     return TML_OK;
 }
@@ -116,14 +123,22 @@ uint64_t vk_scratch_room(tml_context *tml)
 
 static void block_unmake(vk_device *device, vk_block *block)
 {
-    if (block->handle)
-        device->fn.DestroyBuffer(device->device, block->handle, NULL);
-    if (block->memory)
-        device->fn.FreeMemory(device->device, block->memory, NULL);
-    if (block->memory && block->kind == VK_MEMORY_DEVICE)
+    if (block->lent.buffer) {
+        tml_hook_begin(device->tml);
+        device->memory.allocator.destroy(device->memory.allocator.user, &block->lent);
+        tml_hook_end(device->tml);
+    } else {
+        if (block->handle)
+            device->fn.DestroyBuffer(device->device, block->handle, NULL);
+        if (block->memory)
+            device->fn.FreeMemory(device->device, block->memory, NULL);
+    }
+    if (block->is_counted)
         device->memory.used -= block->size;
+    block->lent = (tml_vulkan_allocation){0};
     block->handle = VK_NULL_HANDLE;
     block->memory = VK_NULL_HANDLE;
+    block->is_counted = false;
 }
 
 static void block_destroy(tml_context *tml, vk_block *block)
@@ -139,16 +154,11 @@ static void block_destroy(tml_context *tml, vk_block *block)
     tml_free(tml, block, sizeof *block);
 }
 
-static VkResult block_make(vk_device *device, vk_block *block)
+/* The block's buffer with memory of the engine's own, mapped where the host uses it. */
+static VkResult block_allocate(const vk_device *device, vk_block *block,
+                               const VkBufferCreateInfo *info, uint32_t type, bool is_mapped)
 {
-    const VkBufferCreateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = block->size,
-        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-    VkResult result = device->fn.CreateBuffer(device->device, &buffer, NULL, &block->handle);
+    VkResult result = device->fn.CreateBuffer(device->device, info, NULL, &block->handle);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
@@ -158,26 +168,65 @@ static VkResult block_make(vk_device *device, vk_block *block)
     const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                          .pNext = &flags,
                                          .allocationSize = needs.size,
-                                         .memoryTypeIndex = block->kind == VK_MEMORY_DEVICE
-                                                                ? device->memory.local_type
-                                                                : device->memory.staging_type};
+                                         .memoryTypeIndex = type};
     result = device->fn.AllocateMemory(device->device, &memory, NULL, &block->memory);
+    if (result == VK_SUCCESS)
+        result = device->fn.BindBufferMemory(device->device, block->handle, block->memory, 0);
+    void *host = NULL;
+    if (result == VK_SUCCESS && is_mapped)
+        result = device->fn.MapMemory(device->device, block->memory, 0, VK_WHOLE_SIZE, 0, &host);
+    block->host = host;
+    return result;
+}
+
+/* The same with memory of the caller's allocator. */
+static VkResult block_borrow(vk_device *device, vk_block *block, const VkBufferCreateInfo *info,
+                             uint32_t type, bool is_mapped)
+{
+    const tml_vulkan_allocator *allocator = &device->memory.allocator;
+    tml_vulkan_allocation lent = {0};
+    tml_hook_begin(device->tml);
+    VkResult result = allocator->create(allocator->user, info, type, &lent);
+    tml_hook_end(device->tml);
     if (result != VK_SUCCESS)
         return result;
-    if (block->kind == VK_MEMORY_DEVICE)
-        device->memory.used += block->size;
-    result = device->fn.BindBufferMemory(device->device, block->handle, block->memory, 0);
+    block->lent = lent;
+    block->handle = lent.buffer;
+    block->host = is_mapped ? lent.mapped : NULL;
+    return lent.buffer && (!is_mapped || lent.mapped) ? VK_SUCCESS : VK_ERROR_MEMORY_MAP_FAILED;
+}
+
+static VkResult block_make(vk_device *device, vk_block *block)
+{
+    vk_memory *pool = &device->memory;
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = block->size,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+        .sharingMode =
+            pool->family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = pool->family_count > 1 ? pool->family_count : 0,
+        .pQueueFamilyIndices = pool->families};
+    bool is_device = block->kind == VK_MEMORY_DEVICE;
+    uint32_t type = is_device ? pool->local_type : pool->staging_type;
+    bool is_mapped = !is_device || pool->host_visible;
+    VkResult result = pool->allocator.create
+                          ? block_borrow(device, block, &info, type, is_mapped)
+                          : block_allocate(device, block, &info, type, is_mapped);
     if (result != VK_SUCCESS)
         return result;
+    block->is_counted = is_device;
+    if (is_device)
+        pool->used += block->size;
     const VkBufferDeviceAddressInfo address = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = block->handle};
     block->address = device->fn.GetBufferDeviceAddress(device->device, &address);
-    if (block->kind == VK_MEMORY_DEVICE && !device->memory.host_visible)
-        return VK_SUCCESS;
-    void *host = NULL;
-    result = device->fn.MapMemory(device->device, block->memory, 0, VK_WHOLE_SIZE, 0, &host);
-    block->host = host;
-    return result;
+    vk_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)block->handle,
+            is_device ? "trommel: device memory" : "trommel: staging");
+    return VK_SUCCESS;
 }
 
 /* A small piece gets a block to share, unless the limit leaves less than such a block. */
@@ -449,7 +498,7 @@ tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, vo
 {
     vk_device *device = vk_device_of(tml);
     bool is_enough = device->arena && size > 0 && device->arena->size >= size;
-    if (vk_is_recording(tml) && size > 0 && !is_enough)
+    if (device->lent_commands && size > 0 && !is_enough) /* prepared operations may grow it */
         return tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
                          "%s: %zu bytes of scratch are needed while recording into a command "
                          "buffer, and there are %zu; call tml_reserve before tml_vulkan_record, "

@@ -65,7 +65,10 @@ tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc)
     result = device->fn.CreatePipelineLayout(device->device, &layout, NULL, &device->layout);
     if (result != VK_SUCCESS)
         return vk_failed(tml, result, "tml_open: vkCreatePipelineLayout");
-    result = cache_create(device, NULL, 0, &device->cache);
+    device->is_cache_lent = desc->pipeline_cache != VK_NULL_HANDLE;
+    device->cache = desc->pipeline_cache;
+    if (!device->is_cache_lent)
+        result = cache_create(device, NULL, 0, &device->cache);
     if (result == VK_SUCCESS && desc->cache)
         result = cache_add(device, desc->cache, desc->cache_size);
     return result == VK_SUCCESS ? TML_OK
@@ -81,7 +84,7 @@ void vk_pipelines_close(tml_context *tml)
     tml_free(tml, device->pipelines, device->pipeline_capacity * sizeof *device->pipelines);
     device->pipelines = NULL;
     device->pipeline_capacity = 0;
-    if (device->cache)
+    if (device->cache && !device->is_cache_lent)
         device->fn.DestroyPipelineCache(device->device, device->cache, NULL);
     if (device->layout)
         device->fn.DestroyPipelineLayout(device->device, device->layout, NULL);
@@ -209,7 +212,10 @@ static tml_status create(tml_context *tml, const vk_dispatch_info *info, VkPipel
     result =
         device->fn.CreateComputePipelines(device->device, device->cache, 1, &pipeline, NULL, out);
     device->fn.DestroyShaderModule(device->device, module, NULL);
-    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, info->module->name);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, info->module->name);
+    vk_name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)*out, info->module->name);
+    return TML_OK;
 }
 
 tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out)

@@ -134,14 +134,20 @@ tml_status vk_batch_poll(tml_context *tml, uint64_t serial, bool *done)
                                   : lose(tml, result, "asking the device: vkGetFenceStatus");
 }
 
+enum { ALL_ACCESS = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT };
+
+static void barrier_of(const vk_device *device, VkCommandBuffer commands, VkPipelineStageFlags from,
+                       VkAccessFlags written, VkPipelineStageFlags to, VkAccessFlags used)
+{
+    const VkMemoryBarrier memory = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = written, .dstAccessMask = used};
+    device->fn.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, NULL, 0, NULL);
+}
+
 static void barrier(const vk_device *device, VkCommandBuffer commands, VkPipelineStageFlags from,
                     VkPipelineStageFlags to)
 {
-    const VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                    .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-                                    .dstAccessMask =
-                                        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
-    device->fn.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, NULL, 0, NULL);
+    barrier_of(device, commands, from, VK_ACCESS_MEMORY_WRITE_BIT, to, ALL_ACCESS);
 }
 
 static const VkPipelineStageFlags work_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
@@ -182,13 +188,24 @@ static tml_status batch_begin(tml_context *tml, vk_batch **out)
 /* The barrier between two dispatches, the common case, leaves caches alone that no shader fills. */
 static void compute_barrier(const vk_device *device, VkCommandBuffer commands)
 {
-    const VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                    .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                    .dstAccessMask =
-                                        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
-    device->fn.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &memory, 0, NULL, 0,
-                                  NULL);
+    barrier_of(device, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+/* Moves the commands from the region of one call into that of another; NULL: none. */
+static void set_label(const vk_device *device, VkCommandBuffer commands, const char **label,
+                      const char *call)
+{
+    if (*label == call || !device->fn.CmdBeginDebugUtilsLabelEXT)
+        return;
+    if (*label)
+        device->fn.CmdEndDebugUtilsLabelEXT(commands);
+    *label = call;
+    const VkDebugUtilsLabelEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                       .pLabelName = call};
+    if (call)
+        device->fn.CmdBeginDebugUtilsLabelEXT(commands, &info);
 }
 
 tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
@@ -197,6 +214,7 @@ tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
     if (device->is_lost)
         return lost(tml);
     VkCommandBuffer commands = device->lent_commands;
+    const char **label = &device->lent_label;
     if (!commands) {
         vk_batch *batch = &device->batches[device->batch];
         tml_status status = TML_OK;
@@ -208,7 +226,9 @@ tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
             return status;
         batch->dispatches++;
         commands = batch->commands;
+        label = &batch->label;
     }
+    set_label(device, commands, label, atomic_load_explicit(&tml->call, memory_order_relaxed));
     if (work != VK_WORK_UNORDERED && !device->after_barrier) {
         if (work == VK_WORK_COMPUTE && device->only_compute)
             compute_barrier(device, commands);
@@ -222,12 +242,17 @@ tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
     return TML_OK;
 }
 
-tml_status vk_submit(tml_context *tml)
+/* Submits the current batch; with "done", also an empty one, which sets it. */
+static tml_status submit(tml_context *tml, const VkSemaphore *done, uint64_t value)
 {
     vk_device *device = vk_device_of(tml);
     vk_batch *batch = &device->batches[device->batch];
-    if (!batch->is_recording)
-        return TML_OK;
+    if (!batch->is_recording) {
+        tml_status status = done ? batch_begin(tml, &batch) : TML_OK;
+        if (status != TML_OK || !done)
+            return status;
+    }
+    set_label(device, batch->commands, &batch->label, NULL);
     /* Makes writes available to the host, which may read mapped memory after the fence. */
     barrier(device, batch->commands, work_stages,
             VK_PIPELINE_STAGE_HOST_BIT | (device->is_lent ? stages_around(device) : 0));
@@ -235,16 +260,43 @@ tml_status vk_submit(tml_context *tml)
     VkResult result = device->fn.EndCommandBuffer(batch->commands);
     if (result != VK_SUCCESS)
         return lose(tml, result, "vkEndCommandBuffer");
+    VkPipelineStageFlags stages[VK_AFTER_MAX];
+    for (uint32_t i = 0; i < device->after_count; i++)
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = device->after_count,
+        .pWaitSemaphoreValues = device->after_values,
+        .signalSemaphoreValueCount = done ? 1 : 0,
+        .pSignalSemaphoreValues = &value};
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .pNext = device->after_count || done ? &values : NULL,
+                               .waitSemaphoreCount = device->after_count,
+                               .pWaitSemaphores = device->after,
+                               .pWaitDstStageMask = stages,
                                .commandBufferCount = 1,
-                               .pCommandBuffers = &batch->commands};
+                               .pCommandBuffers = &batch->commands,
+                               .signalSemaphoreCount = done ? 1 : 0,
+                               .pSignalSemaphores = done};
+    tml_hook_begin(tml);
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
     result = device->fn.QueueSubmit(device->queue, 1, &info, batch->fence);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
+    tml_hook_end(tml);
+    device->after_count = 0;
     if (result != VK_SUCCESS)
         return lose(tml, result, "vkQueueSubmit");
     batch->is_submitted = true;
     batch->serial = ++device->serial;
     device->batch = (device->batch + 1) % VK_BATCHES;
     return TML_OK;
+}
+
+tml_status vk_submit(tml_context *tml)
+{
+    return submit(tml, NULL, 0);
 }
 
 tml_status vk_sync(tml_context *tml)
@@ -302,12 +354,17 @@ tml_status vk_mark_wait(tml_context *tml, vk_mark mark)
     return mark ? vk_batch_wait(tml, mark - 1) : TML_OK;
 }
 
-static tml_status flush(tml_context *tml)
+/* Refuses other engines, and recordings. */
+static tml_status check_submitting(tml_context *tml, const char *call)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_vulkan_flush: the context is not on Vulkan");
-    tml_status status = tml_refuse_recording(tml, "tml_vulkan_flush", NULL);
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
+    return tml_refuse_recording(tml, call, NULL);
+}
+
+static tml_status flush(tml_context *tml)
+{
+    tml_status status = check_submitting(tml, "tml_vulkan_flush");
     return status == TML_OK ? vk_submit(tml) : status;
 }
 
@@ -315,6 +372,54 @@ tml_status tml_vulkan_flush(tml_context *tml)
 {
     tml_status status = TML_ENTER(tml);
     return status ? status : tml_leave(tml, flush(tml));
+}
+
+static tml_status check_semaphore(tml_context *tml, const char *call, VkSemaphore semaphore)
+{
+    tml_status status = check_submitting(tml, call);
+    if (status == TML_OK && vk_device_of(tml)->is_lost)
+        status = lost(tml);
+    if (status == TML_OK && !semaphore)
+        status =
+            tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: semaphore is VK_NULL_HANDLE", call);
+    return status;
+}
+
+static tml_status after(tml_context *tml, VkSemaphore semaphore, uint64_t value)
+{
+    static const char call[] = "tml_vulkan_after";
+    tml_status status = check_semaphore(tml, call, semaphore);
+    if (status == TML_OK)
+        status = vk_submit(tml);
+    if (status != TML_OK)
+        return status;
+    vk_device *device = vk_device_of(tml);
+    if (device->after_count == VK_AFTER_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: the next submission waits for %d semaphores already, needs at most "
+                         "that many; enqueue something, or call tml_vulkan_signal",
+                         call, VK_AFTER_MAX);
+    device->after[device->after_count] = semaphore;
+    device->after_values[device->after_count++] = value;
+    return TML_OK;
+}
+
+tml_status tml_vulkan_after(tml_context *tml, VkSemaphore semaphore, uint64_t value)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, after(tml, semaphore, value));
+}
+
+static tml_status signal_semaphore(tml_context *tml, VkSemaphore semaphore, uint64_t value)
+{
+    tml_status status = check_semaphore(tml, "tml_vulkan_signal", semaphore);
+    return status == TML_OK ? submit(tml, &semaphore, value) : status;
+}
+
+tml_status tml_vulkan_signal(tml_context *tml, VkSemaphore semaphore, uint64_t value)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, signal_semaphore(tml, semaphore, value));
 }
 
 /* ---- dispatches ------------------------------------------------------------------------------ */
@@ -333,6 +438,8 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     VkPipeline pipeline;
     VkCommandBuffer commands;
     tml_status status = vk_pipeline_get(tml, info, &pipeline);
+    if (status == TML_OK && device->is_preparing)
+        return TML_OK;
     if (status == TML_OK)
         status = vk_commands(tml,
                              info->unordered ? VK_WORK_UNORDERED
@@ -365,43 +472,78 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
 
 bool vk_is_recording(const tml_context *tml)
 {
-    return vk_device_of(tml)->lent_commands != VK_NULL_HANDLE;
+    return vk_device_of(tml)->lent_commands || vk_device_of(tml)->is_preparing;
 }
 
-static tml_status record(tml_context *tml, VkCommandBuffer commands)
+/* No barrier takes nothing but "none". */
+static tml_status check_barrier(tml_context *tml, const char *call, const char *name,
+                                const tml_vulkan_barrier *barrier)
 {
-    if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_vulkan_record: the context is not on Vulkan");
-    tml_status status = tml_refuse_recording(tml, "tml_vulkan_record", NULL);
+    return !barrier->none || (!barrier->stages && !barrier->access)
+               ? TML_OK
+               : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: %s.none is set, and stages or access too; leave these zeroed", call,
+                           name);
+}
+
+static tml_status record(tml_context *tml, const char *call, VkCommandBuffer commands,
+                         const tml_vulkan_barrier *before, const tml_vulkan_barrier *after)
+{
+    tml_status status = check_submitting(tml, call);
     if (status == TML_OK && !commands)
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: commands is NULL", call);
+    if (status == TML_OK)
+        status = check_barrier(tml, call, "before", before);
+    if (status == TML_OK)
+        status = check_barrier(tml, call, "after", after);
     if (status == TML_OK)
         status = vk_submit(tml); /* work enqueued before runs before */
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
     device->lent_commands = commands;
+    device->lent_label = NULL;
+    device->lent_after = *after;
     tml->scratch_used = false;
-    barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, work_stages);
+    if (!before->none)
+        barrier_of(device, commands,
+                   before->stages ? before->stages
+                                  : (VkPipelineStageFlags)VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                   before->access ? before->access : (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
+                   work_stages, ALL_ACCESS);
     device->only_compute = device->after_barrier = true;
     return TML_OK;
 }
 
 tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
 {
+    static const tml_vulkan_barrier all;
     tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, record(tml, commands));
+    return status ? status : tml_leave(tml, record(tml, __func__, commands, &all, &all));
+}
+
+tml_status tml_vulkan_record_between(tml_context *tml, VkCommandBuffer commands,
+                                     const tml_vulkan_barrier *before,
+                                     const tml_vulkan_barrier *after)
+{
+    tml_status status = TML_ENTER(tml, before, after);
+    return status ? status : tml_leave(tml, record(tml, __func__, commands, before, after));
 }
 
 static tml_status record_end(tml_context *tml)
 {
-    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_is_recording(tml))
+    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->lent_commands)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_vulkan_record_end: there was no tml_vulkan_record");
     vk_device *device = vk_device_of(tml);
-    barrier(device, device->lent_commands, work_stages,
-            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
+    const tml_vulkan_barrier *after = &device->lent_after;
+    set_label(device, device->lent_commands, &device->lent_label, NULL);
+    if (!after->none)
+        barrier_of(device, device->lent_commands, work_stages, VK_ACCESS_MEMORY_WRITE_BIT,
+                   after->stages ? after->stages
+                                 : (VkPipelineStageFlags)(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT |
+                                                          VK_PIPELINE_STAGE_HOST_BIT),
+                   after->access ? after->access : (VkAccessFlags)ALL_ACCESS);
     device->lent_commands = VK_NULL_HANDLE;
     device->after_barrier = false;
     device->arena_recorded |= tml->scratch_used;
@@ -414,12 +556,38 @@ tml_status tml_vulkan_record_end(tml_context *tml)
     return status ? status : tml_leave(tml, record_end(tml));
 }
 
+static tml_status prepare_begin(tml_context *tml)
+{
+    tml_status status = check_submitting(tml, "tml_vulkan_prepare_begin");
+    if (status == TML_OK)
+        vk_device_of(tml)->is_preparing = true;
+    return status;
+}
+
+tml_status tml_vulkan_prepare_begin(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, prepare_begin(tml));
+}
+
+static tml_status prepare_end(tml_context *tml)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->is_preparing)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_vulkan_prepare_end: there was no tml_vulkan_prepare_begin");
+    vk_device_of(tml)->is_preparing = false;
+    return TML_OK;
+}
+
+tml_status tml_vulkan_prepare_end(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, prepare_end(tml));
+}
+
 static tml_status forget_recordings(tml_context *tml)
 {
-    static const char call[] = "tml_vulkan_forget_recordings";
-    if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
-    tml_status status = tml_refuse_recording(tml, call, NULL);
+    tml_status status = check_submitting(tml, "tml_vulkan_forget_recordings");
     if (status == TML_OK) {
         vk_scratch_forget(tml);
         vk_sampled_forget(vk_device_of(tml));
