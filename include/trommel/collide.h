@@ -456,12 +456,12 @@ typedef struct tml_tree_distance_grid_desc {
  * on Vulkan devices with doubles, for meshes whose sides tml_tree_nearest tells there, kernels do this: out is filled
  * where it is, and the host tells the sides of lines that floats are unsure of, unless these are more than a quarter,
  * or lines cross more than 32 triangles on average: then, as for other grids, engines and meshes, all is done on the
- * host, by threads. Lines take 24 bytes each of the device's memory meanwhile, samples near the mesh 8. The call waits,
- * and so does not stand between tml_vulkan_record and its end. No memory of the host's but for three coordinate lists
- * and the tree's triangles, and what unsure lines take, 4 bytes a sample. Reports progress and can be cancelled; out is
- * then undefined. Errors: INVALID_ARGUMENT (a mesh that is not closed, as for tml_tree_nearest; a grid that is empty,
- * turned, or reaches beyond floats), INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. After: Baerentzen, Aanaes: Generating
- * Signed Distance Fields From Triangle Meshes. 2002 (the problem); signs by lines as tml_tree_nearest's rays. */
+ * host, by threads. Lines take 40 bytes each of the device's memory meanwhile, samples near the mesh 40 MiB in all. The
+ * call waits, and so does not stand between tml_vulkan_record and its end. No memory of the host's but for three
+ * coordinate lists and the tree's triangles, and what unsure lines take, 4 bytes a sample. Reports progress and can be
+ * cancelled; out is then undefined. Errors: INVALID_ARGUMENT (a mesh that is not closed, as for tml_tree_nearest; a grid
+ * that is empty, turned, or reaches beyond floats), INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. After: Baerentzen, Aanaes:
+ * Generating Signed Distance Fields From Triangle Meshes. 2002 (the problem); signs by lines as tml_tree_nearest's rays. */
 TML_API TML_MUST_CHECK tml_status tml_tree_distance_grid(tml_context *tml,
                                                          const tml_tree_distance_grid_desc *desc);
 

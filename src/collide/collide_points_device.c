@@ -87,7 +87,8 @@ void points_plan(const tml_tree *tree, uint32_t *plan)
     memcpy(plan + COLLIDE_PLAN_LOW, tree->lower, sizeof tree->lower);
     memcpy(plan + COLLIDE_PLAN_HIGH, tree->upper, sizeof tree->upper);
     memcpy(plan + COLLIDE_PLAN_GROUPS, tree->level_group, sizeof tree->level_group);
-    _Static_assert(sizeof tree->level_group <= 4 * (COLLIDE_PLAN_WORDS - COLLIDE_PLAN_GROUPS),
+    plan[COLLIDE_PLAN_BEHIND] = COLLIDE_PLAN_WORDS + tree->level_count[0];
+    _Static_assert(sizeof tree->level_group <= 4 * (COLLIDE_PLAN_BEHIND - COLLIDE_PLAN_GROUPS),
                    "room for all levels");
 }
 

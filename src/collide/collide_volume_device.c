@@ -1,6 +1,7 @@
 /* Distances on a grid on the device, with the bits of the host's. A thread follows each line through the tree and counts
  * its crossings; the lines expand into these, from which every sample's side follows. Blocks near the mesh are compacted,
- * and a thread looks up each of their samples. The lines that floats are unsure of are told here, in exact arithmetic. */
+ * in large ones first; a thread lists for each the tree's leaves within the band, and a thread looks up each sample in its
+ * block's list. The lines that floats are unsure of are told here, in exact arithmetic. */
 #include <math.h>
 #include <string.h>
 
@@ -20,37 +21,42 @@
 /* Uses all. */
 #include "kernels/collide_nearest_stream.k.h"
 #include "kernels/collide_volume.k.h"
+/* Uses these. */
+#include "kernels/collide_cut.k.h"
 #include "stream/stream_internal.h"
 
 #include "collide_volume_library.h"
 
-/* Of all kernels u[0] is the grid's first word in the plan. */
-
-TML_KERNEL_OUTS_WITH(
-    collide_volume, (uint count, uint is_unsure), collide_count_line,
-    (tml_words boxes, tml_words triangles, tml_words plan, tml_index line, tml_params p), {
-        collide_count_line_out o;
-        uint count = collide_line(U(line), COLLIDE_LINE_END, boxes, triangles, plan, p.u[0]);
-        o.is_unsure = count == COLLIDE_LINE_UNSURE ? 1u : 0u;
-        o.count = o.is_unsure != 0u ? 0u : count;
-        return o;
-    })
+TML_KERNEL_OUTS_WITH(collide_volume, (uint count, uint is_unsure, uvec4 first), collide_count_line,
+                     (tml_words boxes, tml_words triangles, tml_words plan, tml_index line), {
+                         collide_count_line_out o;
+                         collide_crossings found =
+                             collide_line(U(line), COLLIDE_LINE_END, boxes, triangles, plan);
+                         o.is_unsure = found.count == COLLIDE_LINE_UNSURE ? 1u : 0u;
+                         o.count = o.is_unsure != 0u ? 0u : found.count;
+                         o.first = found.first;
+                         return o;
+                     })
 
 TML_KERNEL(bool, collide_is_unsure_line, (uint is_unsure), { return is_unsure != 0u; })
 
 TML_KERNEL_WITH(collide_volume, uint, collide_line_crossing,
-                (tml_words boxes, tml_words triangles, tml_words plan, tml_index line, tml_rank k,
-                 tml_params p),
-                { return collide_line(U(line), U(k), boxes, triangles, plan, p.u[0]); })
+                (uvec4 first, tml_words boxes, tml_words triangles, tml_words plan, tml_index line,
+                 tml_rank k),
+                {
+                    if (U(k) < 4u)
+                        return collide_crossing_of(first, U(k));
+                    return collide_line(U(line), U(k) + 1u, boxes, triangles, plan).last;
+                })
 
 /* A line's first crossing and the end of its crossings; of one that the host has told its number among these, and
- * LINE_END. u[1] lines are in the ascending list. */
+ * LINE_END. u[0] lines are in the ascending list. */
 TML_KERNEL_WITH(collide_volume, uvec2, collide_line_crossings,
                 (uint first, uint count, uint is_unsure, tml_words unsure, tml_index line,
                  tml_params p),
                 {
                     uint below = 0u;
-                    uint end = p.u[1];
+                    uint end = p.u[0];
                     if (is_unsure == 0u)
                         return UVEC2(first, first + count);
                     while (below < end) {
@@ -63,22 +69,23 @@ TML_KERNEL_WITH(collide_volume, uvec2, collide_line_crossings,
                     return UVEC2(below, COLLIDE_LINE_END);
                 })
 
-/* The band, with the sample's sign; 0 on a triangle. u[1]: words of a line's sides, of two bits each, as the host has told
+/* The band, with the sample's sign; 0 on a triangle. u[0]: words of a line's sides, of two bits each, as the host has told
  * them. */
 TML_KERNEL_WITH(collide_volume, float, collide_fill_sides,
                 (tml_words lines, tml_words crossings, tml_words told, tml_words plan, tml_index at,
                  tml_params p),
                 {
-                    uint wide = collide_grid_dim(plan, p.u[0], 0u);
+                    uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+                    uint wide = collide_grid_dim(plan, grid, 0u);
                     uint line = U(at) / wide;
                     uint x = U(at) - wide * line;
                     uint next = tml_word(lines, 2u * line);
                     uint end = tml_word(lines, 2u * line + 1u);
-                    float band = tml_word_float(plan, p.u[0] + COLLIDE_GRID_BAND);
+                    float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
                     uint sum = 0u;
                     if (end == COLLIDE_LINE_END) {
                         uint side =
-                            tml_word(told, p.u[1] * next + x / 16u) >> (2u * (x % 16u)) & 3u;
+                            tml_word(told, p.u[0] * next + x / 16u) >> (2u * (x % 16u)) & 3u;
                         if (side == 2u)
                             return 0.0f;
                         return side == COLLIDE_INSIDE ? -band : band;
@@ -89,7 +96,7 @@ TML_KERNEL_WITH(collide_volume, float, collide_fill_sides,
                             sum += (crossing & COLLIDE_LINE_BACK) != 0u ? 0xffffffffu : 1u;
                         next += 1u;
                     }
-                    if (tml_word(plan, p.u[0] + COLLIDE_GRID_WINDING) == 0u)
+                    if (tml_word(plan, grid + COLLIDE_GRID_WINDING) == 0u)
                         sum &= 1u;
                     return sum != 0u ? -band : band;
                 })
@@ -98,51 +105,95 @@ _Static_assert(TML_TREE_ON == 2, "as the kernel has it");
 /* The band, everywhere. */
 TML_KERNEL(float, collide_fill_band, (tml_params p), { return p.f[0]; })
 
-TML_KERNEL_WITH(collide_volume, bool, collide_is_near_block,
-                (tml_words boxes, tml_words triangles, tml_words plan, tml_index block,
-                 tml_params p),
-                { return collide_block_is_near(U(block), boxes, triangles, plan, p.u[0]); })
+/* Is a large block near the mesh, and one of those in near large ones? */
+TML_KERNEL_WITH(collide_volume, bool, collide_is_near_large,
+                (tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
+                    uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+                    uint parts = COLLIDE_GRID_PARTS;
+                    collide_box box = collide_block_box(
+                        plan, grid,
+                        collide_block_first(plan, grid, U(at) * (parts * parts * parts)),
+                        parts * COLLIDE_GRID_EDGE);
+                    return collide_is_in_reach(box, collide_band_squared(plan, grid), boxes,
+                                               triangles, plan);
+                })
+TML_KERNEL_WITH(
+    collide_volume, bool, collide_is_near_block,
+    (tml_words large, tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
+        uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+        collide_box box = collide_block_box(
+            plan, grid, collide_block_first(plan, grid, collide_block_number(large, U(at))),
+            COLLIDE_GRID_EDGE);
+        return collide_is_in_reach(box, collide_band_squared(plan, grid), boxes, triangles, plan);
+    })
 
-/* A sample of the near blocks, which begin at u[1] of their list: its distance and its place; none that is beyond the grid
- * or the band. */
-TML_KERNEL_OUTS_WITH(collide_volume, (float distance, uint place), collide_look_up,
-                     (tml_words near, tml_words boxes, tml_words triangles, tml_words plan,
+/* Near blocks begin at u[0] of their list, in which each stands as its place among those of near large ones. */
+TML_KERNEL_OUTS_WITH(collide_volume, (uvec4 a, uvec4 b, uvec4 c, uvec4 d), collide_cut_block,
+                     (tml_words near, tml_words large, tml_words boxes, tml_words plan,
                       tml_index at, tml_params p),
                      {
-                         uint edge = COLLIDE_GRID_EDGE;
-                         uint grid = p.u[0];
-                         uint inner = U(at) % (edge * edge * edge);
-                         uvec3 first = collide_block_first(
-                             plan, grid, tml_word(near, p.u[1] + U(at) / (edge * edge * edge)));
-                         uint x = first.x + inner % edge;
-                         uint y = first.y + inner / edge % edge;
-                         uint z = first.z + inner / (edge * edge);
-                         uint wide = collide_grid_dim(plan, grid, 0u);
-                         uint high = collide_grid_dim(plan, grid, 1u);
-                         float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
-                         collide_look_up_out o;
-                         o.distance = band;
-                         o.place = COLLIDE_NONE;
-                         if (x >= wide || y >= high || z >= collide_grid_dim(plan, grid, 2u))
-                             return o;
-                         vec3 point = VEC3(collide_grid_at(plan, grid, 0u, x),
-                                           collide_grid_at(plan, grid, 1u, y),
-                                           collide_grid_at(plan, grid, 2u, z));
-                         collide_found found;
-                         found.squared = COLLIDE_DOUBLE(band) * COLLIDE_DOUBLE(band);
-                         found.slot = COLLIDE_NONE;
-                         found.id = COLLIDE_NONE;
-                         found = collide_find(found, point, boxes, triangles, plan);
-                         if (found.slot == COLLIDE_NONE)
-                             return o;
-                         collide_place place =
-                             collide_place_of(point, collide_corner_at(triangles, found.slot, 0u),
-                                              collide_corner_at(triangles, found.slot, 1u),
-                                              collide_corner_at(triangles, found.slot, 2u));
-                         o.distance = min(F(collide_root(place.squared)), band);
-                         o.place = x + wide * (y + high * z);
+                         collide_cut_block_out o;
+                         uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+                         uint block = collide_block_number(large, tml_word(near, p.u[0] + U(at)));
+                         collide_box box = collide_block_box(
+                             plan, grid, collide_block_first(plan, grid, block), COLLIDE_GRID_EDGE);
+                         vec3 middle = scale3(add3(box.low, box.high), 0.5f);
+                         collide_cut cut = collide_cut_sorted(
+                             collide_cut_about(box, collide_band_squared(plan, grid), boxes, plan),
+                             middle, boxes, plan);
+                         o.a = collide_cut_words(cut, block, 0u);
+                         o.b = collide_cut_words(cut, block, 4u);
+                         o.c = collide_cut_words(cut, block, 8u);
+                         o.d = collide_cut_words(cut, block, 12u);
                          return o;
                      })
+/* A cut's words side by side. */
+TML_KERNEL_WITH(collide_volume, uvec4, collide_join_cut,
+                (tml_words a, tml_words b, tml_words c, tml_words d, tml_index at), {
+                    uint first = U(at) / 4u * 4u;
+                    if (U(at) % 4u == 0u)
+                        return collide_words4(a, first);
+                    if (U(at) % 4u == 1u)
+                        return collide_words4(b, first);
+                    return U(at) % 4u == 2u ? collide_words4(c, first) : collide_words4(d, first);
+                })
+
+/* A sample of a near block: its distance and its place; none that is beyond the grid or the band. */
+TML_KERNEL_OUTS_WITH(
+    collide_volume, (float distance, uint place), collide_look_up,
+    (tml_words cuts, tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
+        uint edge = COLLIDE_GRID_EDGE;
+        uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+        uint inner = U(at) % (edge * edge * edge);
+        uint cut = COLLIDE_CUT * (U(at) / (edge * edge * edge));
+        uvec3 first = collide_block_first(plan, grid, tml_word(cuts, cut));
+        uint x = first.x + inner % edge;
+        uint y = first.y + inner / edge % edge;
+        uint z = first.z + inner / (edge * edge);
+        uint wide = collide_grid_dim(plan, grid, 0u);
+        uint high = collide_grid_dim(plan, grid, 1u);
+        float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
+        collide_look_up_out o;
+        o.distance = band;
+        o.place = COLLIDE_NONE;
+        if (x >= wide || y >= high || z >= collide_grid_dim(plan, grid, 2u))
+            return o;
+        vec3 point = VEC3(collide_grid_at(plan, grid, 0u, x), collide_grid_at(plan, grid, 1u, y),
+                          collide_grid_at(plan, grid, 2u, z));
+        collide_found found;
+        found.squared = collide_band_limit(plan, grid);
+        found.slot = COLLIDE_NONE;
+        found.id = COLLIDE_NONE;
+        found = collide_find_in_cut(found, point, cuts, cut, boxes, triangles, plan);
+        if (found.slot == COLLIDE_NONE)
+            return o;
+        collide_place place = collide_place_of(point, collide_corner_at(triangles, found.slot, 0u),
+                                               collide_corner_at(triangles, found.slot, 1u),
+                                               collide_corner_at(triangles, found.slot, 2u));
+        o.distance = min(F(collide_root(place.squared)), band);
+        o.place = x + wide * (y + high * z);
+        return o;
+    })
 
 /* With the sign of what stands in its place, and 0 where that is 0. */
 TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told), {
@@ -152,23 +203,34 @@ TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told
     return before < 0.0f ? -distance : distance;
 })
 
-/* Blocks that are looked up at a time; most lines that the host tells sides of, a part of all; most crossings, on average,
- * each of which follows its line anew. */
-enum { BLOCKS_A_ROUND = 1 << 18, UNSURE_PART = 4, CROSSINGS_A_LINE = 32, MOST_SAMPLES = 1 << 30 };
-enum { SAMPLES_A_BLOCK = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE };
+/* Blocks that are looked up at a time; large ones at most, which only grids have that are few samples thick; most lines
+ * that the host tells sides of, a part of all; most crossings, on average, of which those after a line's fourth follow it
+ * anew. */
+enum {
+    BLOCKS_A_ROUND = 1 << 16,
+    LARGE_MOST = 1 << 22,
+    UNSURE_PART = 4,
+    CROSSINGS_A_LINE = 32,
+    MOST_SAMPLES = 1 << 30
+};
+enum {
+    SAMPLES_A_BLOCK = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE,
+    BLOCKS_A_LARGE = COLLIDE_GRID_PARTS * COLLIDE_GRID_PARTS * COLLIDE_GRID_PARTS,
+    LARGE_EDGE = COLLIDE_GRID_EDGE * COLLIDE_GRID_PARTS,
+};
 
 typedef struct volume_run {
     tml_context *tml;
     const tml_tree_distance_grid_desc *desc;
     const float *const *at;
     uint32_t dims[3];
-    uint64_t samples, lines, blocks;
-    uint32_t grid; /* its first word in the plan */
+    uint64_t samples, lines, large_blocks;
     float band;
     tml_buffer plan, boxes, triangles;
-    tml_buffer counts, is_unsure, firsts, unsure, crossings, bounds, told;
-    tml_buffer near, distances, places, totals[3]; /* crossings, unsure lines, near blocks */
-    uint32_t crossing_count, unsure_count, near_count;
+    tml_buffer counts, is_unsure, first_four, firsts, unsure, crossings, bounds, told;
+    tml_buffer near_large, near, cuts, parts[4]; /* near blocks, and what they look into */
+    tml_buffer distances, places, totals[4]; /* crossings, unsure lines, large and near blocks */
+    uint32_t crossing_count, unsure_count, large_count, near_count;
     uint32_t *list; /* of unsure lines */
     uint32_t *sides;
 } volume_run;
@@ -192,12 +254,11 @@ static tml_status plan_make(volume_run *run)
     memcpy(words + COLLIDE_GRID_DIMS, run->dims, sizeof run->dims);
     words[COLLIDE_GRID_WINDING] = run->desc->rule == TML_TREE_RULE_WINDING;
     memcpy(words + COLLIDE_GRID_BAND, &run->band, sizeof run->band);
-    words[COLLIDE_GRID_BLOCKS] = TML_CEIL_DIV(run->dims[0], COLLIDE_GRID_EDGE);
-    words[COLLIDE_GRID_BLOCKS + 1] = TML_CEIL_DIV(run->dims[1], COLLIDE_GRID_EDGE);
+    words[COLLIDE_GRID_BLOCKS] = TML_CEIL_DIV(run->dims[0], LARGE_EDGE);
+    words[COLLIDE_GRID_BLOCKS + 1] = TML_CEIL_DIV(run->dims[1], LARGE_EDGE);
     memcpy(words + COLLIDE_GRID_WORDS, run->at[0], (size_t)coordinates * sizeof *words);
-    run->blocks = (uint64_t)words[COLLIDE_GRID_BLOCKS] * words[COLLIDE_GRID_BLOCKS + 1] *
-                  TML_CEIL_DIV(run->dims[2], COLLIDE_GRID_EDGE);
-    run->grid = COLLIDE_PLAN_WORDS + run->desc->tree->level_count[0];
+    run->large_blocks = (uint64_t)words[COLLIDE_GRID_BLOCKS] * words[COLLIDE_GRID_BLOCKS + 1] *
+                        TML_CEIL_DIV(run->dims[2], LARGE_EDGE);
     tml_status status = points_plan_make(run->tml, call, run->desc->tree, words, count, &run->plan);
     tml_free(run->tml, words, (size_t)count * sizeof *words);
     return status;
@@ -208,15 +269,17 @@ static tml_status buffers_make(volume_run *run)
     tml_status status = plan_make(run);
     if (status == TML_OK)
         status = collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles);
-    for (int i = 0; i < 3 && status == TML_OK; i++)
+    for (size_t i = 0; i < TML_ARRAY_SIZE(run->totals) && status == TML_OK; i++)
         status = make(run, TML_U32, 1, "totals of a volume", &run->totals[i]);
     if (status == TML_OK)
-        status = make(run, TML_U32, run->blocks, "near blocks", &run->near);
+        status = make(run, TML_U32, run->large_blocks, "large near blocks", &run->near_large);
     if (status != TML_OK || !run->desc->is_signed)
         return status;
     status = make(run, TML_U32, run->lines, "crossings of lines", &run->counts);
     if (status == TML_OK)
         status = make(run, TML_U32, run->lines, "unsure lines", &run->is_unsure);
+    if (status == TML_OK)
+        status = make(run, TML_VEC(TML_U32, 4), run->lines, "first crossings", &run->first_four);
     if (status == TML_OK)
         status = make(run, TML_U32, run->lines, "first crossings", &run->firsts);
     if (status == TML_OK)
@@ -232,11 +295,10 @@ static tml_status lines_enqueue(volume_run *run)
     tml_length length = tml_length_of(run->lines);
     tml_status status =
         tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
-                                          .params = {.u = {run->grid}},
                                           .in = {run->boxes, run->triangles, run->plan},
                                           .length = length,
                                           .out = run->counts,
-                                          .also = {run->is_unsure}});
+                                          .also = {run->is_unsure, run->first_four}});
     if (status == TML_OK)
         status = tml_scan(run->tml, &(tml_scan_desc){.in = run->counts,
                                                      .length = length,
@@ -314,79 +376,126 @@ static tml_status sides_enqueue(volume_run *run)
         status =
             make(run, TML_U32, TML_MAX_OF(run->crossing_count, 1u), "crossings", &run->crossings);
     if (status == TML_OK)
-        status =
-            tml_expand(run->tml, &(tml_expand_desc){.counts = run->counts,
-                                                    .emit_kernel = TML_USE(collide_line_crossing),
-                                                    .params = {.u = {run->grid}},
-                                                    .in = {run->boxes, run->triangles, run->plan},
-                                                    .length = length,
-                                                    .out = run->crossings});
+        status = tml_expand(
+            run->tml,
+            &(tml_expand_desc){.counts = run->counts,
+                               .emit_kernel = TML_USE(collide_line_crossing),
+                               .in = {run->first_four, run->boxes, run->triangles, run->plan},
+                               .length = length,
+                               .out = run->crossings});
     if (status == TML_OK)
         status = tml_map(
             run->tml, &(tml_map_desc){.kernel = TML_USE(collide_line_crossings),
-                                      .params = {.u = {run->grid, run->unsure_count}},
+                                      .params = {.u = {run->unsure_count}},
                                       .in = {run->firsts, run->counts, run->is_unsure, run->unsure},
                                       .length = length,
                                       .out = run->bounds});
     if (status == TML_OK)
-        status = tml_map(
-            run->tml, &(tml_map_desc){.kernel = TML_USE(collide_fill_sides),
-                                      .params = {.u = {run->grid, TML_CEIL_DIV(run->dims[0], 16u)}},
-                                      .in = {run->bounds, run->crossings, run->told, run->plan},
-                                      .length = tml_length_of(run->samples),
-                                      .out = run->desc->out});
+        status = tml_map(run->tml,
+                         &(tml_map_desc){.kernel = TML_USE(collide_fill_sides),
+                                         .params = {.u = {TML_CEIL_DIV(run->dims[0], 16u)}},
+                                         .in = {run->bounds, run->crossings, run->told, run->plan},
+                                         .length = tml_length_of(run->samples),
+                                         .out = run->desc->out});
     return status;
 }
 
-/* Enqueues the near blocks' list. */
-static tml_status blocks_enqueue(volume_run *run)
+/* Lists the near blocks: in run->near their places among those of the large ones in run->near_large. */
+static tml_status blocks_list(volume_run *run)
 {
-    return tml_compact(run->tml,
-                       &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near_block),
-                                                    .params = {.u = {run->grid}},
-                                                    .in = {run->boxes, run->triangles, run->plan}},
-                                           .length = tml_length_of(run->blocks),
-                                           .indices = run->near,
-                                           .count = run->totals[2]});
+    tml_status status = tml_compact(
+        run->tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near_large),
+                                               .in = {run->boxes, run->triangles, run->plan}},
+                                      .length = tml_length_of(run->large_blocks),
+                                      .indices = run->near_large,
+                                      .count = run->totals[2]});
+    if (status == TML_OK)
+        status = tml_buffer_read(run->tml, run->totals[2], &run->large_count);
+    if (status != TML_OK || run->large_count == 0 || run->large_count > LARGE_MOST)
+        return status;
+    const uint64_t blocks = (uint64_t)BLOCKS_A_LARGE * run->large_count;
+    status = make(run, TML_U32, blocks, "near blocks", &run->near);
+    if (status == TML_OK)
+        status = tml_compact(
+            run->tml, &(tml_compact_desc){
+                          .keep = {.kernel = TML_USE(collide_is_near_block),
+                                   .in = {run->near_large, run->boxes, run->triangles, run->plan}},
+                          .length = tml_length_of(blocks),
+                          .indices = run->near,
+                          .count = run->totals[3]});
+    return status == TML_OK ? tml_buffer_read(run->tml, run->totals[3], &run->near_count) : status;
 }
 
-static tml_map_desc look_up_of(const volume_run *run, uint32_t first)
+static tml_map_desc look_up_of(const volume_run *run, uint32_t blocks)
 {
-    return (tml_map_desc){
-        .kernel = TML_USE(collide_look_up),
-        .params = {.u = {run->grid, first}},
-        .in = {run->near, run->boxes, run->triangles, run->plan},
-        .length = tml_length_of((uint64_t)SAMPLES_A_BLOCK *
-                                TML_MIN_OF(run->near_count - first, (uint32_t)BLOCKS_A_ROUND)),
-        .out = run->distances,
-        .also = {run->places}};
+    return (tml_map_desc){.kernel = TML_USE(collide_look_up),
+                          .in = {run->cuts, run->boxes, run->triangles, run->plan},
+                          .length = tml_length_of((uint64_t)SAMPLES_A_BLOCK * blocks),
+                          .out = run->distances,
+                          .also = {run->places}};
+}
+
+static tml_status round_make(volume_run *run, uint32_t blocks)
+{
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(run->parts) && status == TML_OK; i++)
+        status = make(run, TML_VEC(TML_U32, 4), blocks, "nodes near blocks", &run->parts[i]);
+    if (status == TML_OK)
+        status = make(run, TML_VEC(TML_U32, 4), (uint64_t)blocks * COLLIDE_CUT / 4,
+                      "nodes near blocks", &run->cuts);
+    if (status == TML_OK)
+        status = make(run, TML_F32, (uint64_t)SAMPLES_A_BLOCK * blocks, "distances of near blocks",
+                      &run->distances);
+    if (status == TML_OK)
+        status = make(run, TML_U32, (uint64_t)SAMPLES_A_BLOCK * blocks,
+                      "places of near blocks' samples", &run->places);
+    return status;
+}
+
+/* Enqueues the distances of near blocks from first on. */
+static tml_status round_enqueue(volume_run *run, uint32_t first, uint32_t blocks)
+{
+    const tml_buffer *parts = run->parts;
+    tml_status status =
+        tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_cut_block),
+                                          .params = {.u = {first}},
+                                          .in = {run->near, run->near_large, run->boxes, run->plan},
+                                          .length = tml_length_of(blocks),
+                                          .out = parts[0],
+                                          .also = {parts[1], parts[2], parts[3]}});
+    if (status == TML_OK)
+        status = tml_map(
+            run->tml, &(tml_map_desc){.kernel = TML_USE(collide_join_cut),
+                                      .in = {parts[0], parts[1], parts[2], parts[3]},
+                                      .length = tml_length_of((uint64_t)blocks * COLLIDE_CUT / 4),
+                                      .out = run->cuts});
+    tml_map_desc map = look_up_of(run, blocks);
+    if (status == TML_OK)
+        status = tml_map(run->tml, &map);
+    if (status == TML_OK)
+        status =
+            tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
+                                              .in = {run->distances, run->places, run->desc->out},
+                                              .length = map.length,
+                                              .out = run->distances});
+    if (status == TML_OK)
+        status = tml_scatter(run->tml,
+                             &(tml_scatter_desc){.indices = run->places,
+                                                 .length = map.length,
+                                                 .payloads = {{run->distances, run->desc->out}}});
+    return status;
 }
 
 static tml_status distances_enqueue(volume_run *run)
 {
-    uint64_t room =
-        (uint64_t)SAMPLES_A_BLOCK * TML_MIN_OF(run->near_count, (uint32_t)BLOCKS_A_ROUND);
+    uint32_t room = TML_MIN_OF(run->near_count, (uint32_t)BLOCKS_A_ROUND);
     if (room == 0)
         return TML_OK;
-    tml_status status = make(run, TML_F32, room, "distances of near blocks", &run->distances);
-    if (status == TML_OK)
-        status = make(run, TML_U32, room, "places of near blocks' samples", &run->places);
-    for (uint32_t first = 0; first < run->near_count && status == TML_OK; first += BLOCKS_A_ROUND) {
+    tml_status status = round_make(run, room);
+    for (uint32_t first = 0; first < run->near_count && status == TML_OK; first += room) {
         if (!tml_progress(run->tml, "distances", (double)first / (double)run->near_count))
             return tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        tml_map_desc map = look_up_of(run, first);
-        status = tml_map(run->tml, &map);
-        if (status == TML_OK)
-            status = tml_map(run->tml,
-                             &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
-                                             .in = {run->distances, run->places, run->desc->out},
-                                             .length = map.length,
-                                             .out = run->distances});
-        if (status == TML_OK)
-            status = tml_scatter(
-                run->tml, &(tml_scatter_desc){.indices = run->places,
-                                              .length = map.length,
-                                              .payloads = {{run->distances, run->desc->out}}});
+        status = round_enqueue(run, first, TML_MIN_OF(run->near_count - first, room));
     }
     return status;
 }
@@ -395,12 +504,10 @@ static tml_status run_all(volume_run *run, bool *is_told)
 {
     tml_status status = buffers_make(run);
     if (status == TML_OK)
-        status = blocks_enqueue(run);
+        status = blocks_list(run);
     if (status == TML_OK && run->desc->is_signed)
         status = lines_enqueue(run);
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->totals[2], &run->near_count);
-    *is_told = run->unsure_count <= run->lines / UNSURE_PART &&
+    *is_told = run->large_count <= LARGE_MOST && run->unsure_count <= run->lines / UNSURE_PART &&
                run->crossing_count <= run->lines * CROSSINGS_A_LINE;
     if (status != TML_OK || !*is_told)
         return status;
@@ -435,7 +542,7 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
     }
     run.lines = run.samples / run.dims[0];
     run.band = desc->band > 0 ? desc->band : INFINITY;
-    tml_map_desc map = look_up_of(&run, 0);
+    tml_map_desc map = look_up_of(&run, 1);
     *is_told = false;
     collide_learn(tml);
     if (run.samples < POINTS_LEAST || run.samples > MOST_SAMPLES ||
@@ -444,10 +551,11 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
         !stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
         return TML_OK;
     tml_status status = run_all(&run, is_told);
-    const tml_buffer made[] = {run.plan,      run.counts,    run.is_unsure, run.firsts,
-                               run.unsure,    run.crossings, run.bounds,    run.told,
-                               run.near,      run.distances, run.places,    run.totals[0],
-                               run.totals[1], run.totals[2]};
+    const tml_buffer made[] = {
+        run.plan,      run.counts,    run.is_unsure, run.first_four, run.firsts,    run.unsure,
+        run.crossings, run.bounds,    run.told,      run.near_large, run.near,      run.cuts,
+        run.parts[0],  run.parts[1],  run.parts[2],  run.parts[3],   run.distances, run.places,
+        run.totals[0], run.totals[1], run.totals[2], run.totals[3]};
     for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
         tml_buffer_destroy(tml, made[i]);
     return status;

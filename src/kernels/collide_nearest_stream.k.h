@@ -78,15 +78,17 @@ collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_w
     return found;
 }
 
-/* The nearest triangle that is not farther than found.squared. */
+/* The nearest triangle in a node that is not farther than found.squared. A node is its level and its number; apart: not
+ * more than the square of its distance. */
 FUNCTION(collide_found)
-collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangles, tml_words plan)
+collide_find_in(collide_found found, vec3 point, uint node, float node_apart, tml_words boxes,
+                tml_words triangles, tml_words plan)
 {
     float apart[COLLIDE_STACK];
     uint nodes[COLLIDE_STACK];
     uint count = 1u;
-    apart[0] = 0.0f;
-    nodes[0] = (tml_word(plan, COLLIDE_PLAN_LEVELS) + 1u) << COLLIDE_LEVEL_SHIFT;
+    apart[0] = node_apart;
+    nodes[0] = node;
     while (count > 0u) {
         count -= 1u;
         float most = collide_not_less(found.squared);
@@ -116,6 +118,19 @@ collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangl
         }
     }
     return found;
+}
+
+/* The group of boxes that the root is in, as a node. */
+FUNCTION(uint) collide_root_node(tml_words plan)
+{
+    return (tml_word(plan, COLLIDE_PLAN_LEVELS) + 1u) << COLLIDE_LEVEL_SHIFT;
+}
+
+/* The nearest triangle that is not farther than found.squared. */
+FUNCTION(collide_found)
+collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangles, tml_words plan)
+{
+    return collide_find_in(found, point, collide_root_node(plan), 0.0f, boxes, triangles, plan);
 }
 
 /* Is the point one of which floats tell nothing: so far that squares overflow, or so near an axis that devices may take a

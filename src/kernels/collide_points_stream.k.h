@@ -7,7 +7,8 @@
 #define COLLIDE_PLAN_MORE   2u
 #define COLLIDE_PLAN_LOW    3u /* the tree's box */
 #define COLLIDE_PLAN_HIGH   6u
-#define COLLIDE_PLAN_GROUPS 9u /* and the level's number: its first group */
+#define COLLIDE_PLAN_GROUPS 9u  /* and the level's number: its first group */
+#define COLLIDE_PLAN_BEHIND 22u /* where that begins which stands behind slots' triangles */
 #define COLLIDE_PLAN_WORDS  24u
 
 /* Sides, as tml_tree_side has them; and what exact arithmetic has to tell. */

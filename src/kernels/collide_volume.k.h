@@ -4,10 +4,11 @@
 #define COLLIDE_GRID_DIMS    0u
 #define COLLIDE_GRID_WINDING 3u /* not 0: the rule */
 #define COLLIDE_GRID_BAND    4u
-#define COLLIDE_GRID_BLOCKS  5u /* of samples, along x and y */
+#define COLLIDE_GRID_BLOCKS  5u /* large ones, along x and y */
 #define COLLIDE_GRID_WORDS   7u
 #define COLLIDE_GRID_EDGE                                                                          \
     4u /* samples along a block's edge; of 8, half as many more are looked up */
+#define COLLIDE_GRID_PARTS 4u /* blocks along the edge of a large one */
 
 #define COLLIDE_LINE_END    0xffffffffu /* no crossing; or a line that the host has told */
 #define COLLIDE_LINE_UNSURE 0xfffffffeu
@@ -63,10 +64,27 @@ collide_line_slot(vec3 p, tml_words triangles, tml_words plan, uint grid, uint s
     return COLLIDE_LINE_END;
 }
 
-/* How many triangles a line crosses, or LINE_UNSURE; of fewer than want, else crossing number want of the walk's. */
-FUNCTION(uint)
-collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_words plan, uint grid)
+/* How many triangles a line crosses, or LINE_UNSURE; and which crossings the walk comes to first, and at last. */
+STRUCT_BEGIN(collide_crossings)
+uint count;
+uint last;
+uvec4 first;
+STRUCT_END(collide_crossings)
+
+/* Number k of the first four. */
+FUNCTION(uint) collide_crossing_of(uvec4 first, uint k)
 {
+    if (k < 2u)
+        return k == 0u ? first.x : first.y;
+    return k == 2u ? first.z : first.w;
+}
+
+/* All crossings of a line, or as many as are wanted. */
+
+FUNCTION(collide_crossings)
+collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_words plan)
+{
+    uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
     uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
     uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
     uint most = tml_word(plan, COLLIDE_PLAN_MORE);
@@ -75,18 +93,30 @@ collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_wor
                   collide_grid_at(plan, grid, 1u, line % high),
                   collide_grid_at(plan, grid, 2u, line / high));
     uvec2 node = UVEC2(levels, 0u);
-    uint count = 0u;
-    while (node.x <= levels) {
+    collide_crossings found;
+    found.count = 0u;
+    found.last = COLLIDE_LINE_END;
+    found.first = UVEC4(COLLIDE_LINE_END, COLLIDE_LINE_END, COLLIDE_LINE_END, COLLIDE_LINE_END);
+    while (node.x <= levels && found.count < want) {
         bool goes_down = false;
         uint at = node.y;
         if (node.x == 0u) {
             uint crossing = collide_line_slot(p, triangles, plan, grid, at);
-            if (crossing == COLLIDE_LINE_UNSURE)
-                return COLLIDE_LINE_UNSURE;
+            if (crossing == COLLIDE_LINE_UNSURE) {
+                found.count = COLLIDE_LINE_UNSURE;
+                return found;
+            }
             if (crossing != COLLIDE_LINE_END) {
-                if (count == want)
-                    return crossing;
-                count += 1u;
+                found.last = crossing;
+                if (found.count == 0u)
+                    found.first.x = crossing;
+                if (found.count == 1u)
+                    found.first.y = crossing;
+                if (found.count == 2u)
+                    found.first.z = crossing;
+                if (found.count == 3u)
+                    found.first.w = crossing;
+                found.count += 1u;
             }
             at = collide_walk_slot(at, least, most);
         } else {
@@ -96,16 +126,53 @@ collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_wor
         node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
                          : collide_walk_on(node.x, at, levels);
     }
-    return count;
+    return found;
 }
 
-/* The first sample of a block, along each axis. */
+/* The first sample of a block, along each axis. Blocks are counted in large ones, and these along x, y and z. */
 FUNCTION(uvec3) collide_block_first(tml_words plan, uint grid, uint block)
 {
+    uint parts = COLLIDE_GRID_PARTS;
     uint wide = tml_word(plan, grid + COLLIDE_GRID_BLOCKS);
     uint high = tml_word(plan, grid + COLLIDE_GRID_BLOCKS + 1u);
-    return UVEC3(COLLIDE_GRID_EDGE * (block % wide), COLLIDE_GRID_EDGE * (block / wide % high),
-                 COLLIDE_GRID_EDGE * (block / wide / high));
+    uint large = block / (parts * parts * parts);
+    uint part = block % (parts * parts * parts);
+    return UVEC3(COLLIDE_GRID_EDGE * (parts * (large % wide) + part % parts),
+                 COLLIDE_GRID_EDGE * (parts * (large / wide % high) + part / parts % parts),
+                 COLLIDE_GRID_EDGE * (parts * (large / wide / high) + part / (parts * parts)));
+}
+
+/* Of those in near large blocks, whose list this is, the number of the one at a place. */
+FUNCTION(uint) collide_block_number(tml_words large, uint at)
+{
+    uint parts = COLLIDE_GRID_PARTS * COLLIDE_GRID_PARTS * COLLIDE_GRID_PARTS;
+    return tml_word(large, at / parts) * parts + at % parts;
+}
+
+FUNCTION(uvec4) collide_words4(tml_words words, uint at)
+{
+    return UVEC4(tml_word(words, at), tml_word(words, at + 1u), tml_word(words, at + 2u),
+                 tml_word(words, at + 3u));
+}
+
+/* Of a block's samples, edge along each side. Empty where the block is beyond the grid. */
+FUNCTION(collide_box) collide_block_box(tml_words plan, uint grid, uvec3 first, uint edge)
+{
+    collide_box box;
+    uint wide = collide_grid_dim(plan, grid, 0u);
+    uint high = collide_grid_dim(plan, grid, 1u);
+    uint deep = collide_grid_dim(plan, grid, 2u);
+    box.low = VEC3(1.0f, 1.0f, 1.0f);
+    box.high = VEC3(-1.0f, -1.0f, -1.0f);
+    if (first.x < wide && first.y < high && first.z < deep) {
+        box.low =
+            VEC3(collide_grid_at(plan, grid, 0u, first.x), collide_grid_at(plan, grid, 1u, first.y),
+                 collide_grid_at(plan, grid, 2u, first.z));
+        box.high = VEC3(collide_grid_at(plan, grid, 0u, min(first.x + edge, wide) - 1u),
+                        collide_grid_at(plan, grid, 1u, min(first.y + edge, high) - 1u),
+                        collide_grid_at(plan, grid, 2u, min(first.z + edge, deep) - 1u));
+    }
+    return box;
 }
 
 /* Not more than the square of the distance of any points in two boxes. */
@@ -117,26 +184,24 @@ FUNCTION(float) collide_boxes_apart(collide_box a, collide_box b)
     return (x * x + y * y + z * z) * COLLIDE_BELOW;
 }
 
-/* May a triangle be within the band about a sample of the block? By triangles' boxes. */
+/* Not less than the square of the band. */
+FUNCTION(float) collide_band_squared(tml_words plan, uint grid)
+{
+    float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
+    return band * band * COLLIDE_ABOVE + 1.0e-36f;
+}
+
+/* May a triangle be within the band about a sample of these? By triangles' boxes. */
 FUNCTION(bool)
-collide_block_is_near(uint block, tml_words boxes, tml_words triangles, tml_words plan, uint grid)
+collide_is_in_reach(collide_box about, float most, tml_words boxes, tml_words triangles,
+                    tml_words plan)
 {
     uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
     uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
     uint more = tml_word(plan, COLLIDE_PLAN_MORE);
-    float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
-    float most = band * band * COLLIDE_ABOVE + 1.0e-36f;
-    uvec3 first = collide_block_first(plan, grid, block);
-    uint x = min(first.x + COLLIDE_GRID_EDGE, collide_grid_dim(plan, grid, 0u)) - 1u;
-    uint y = min(first.y + COLLIDE_GRID_EDGE, collide_grid_dim(plan, grid, 1u)) - 1u;
-    uint z = min(first.z + COLLIDE_GRID_EDGE, collide_grid_dim(plan, grid, 2u)) - 1u;
-    collide_box about;
-    about.low =
-        VEC3(collide_grid_at(plan, grid, 0u, first.x), collide_grid_at(plan, grid, 1u, first.y),
-             collide_grid_at(plan, grid, 2u, first.z));
-    about.high = VEC3(collide_grid_at(plan, grid, 0u, x), collide_grid_at(plan, grid, 1u, y),
-                      collide_grid_at(plan, grid, 2u, z));
     uvec2 node = UVEC2(levels, 0u);
+    if (!(about.low.x <= about.high.x))
+        return false;
     while (node.x <= levels) {
         bool goes_down = false;
         uint at = node.y;
