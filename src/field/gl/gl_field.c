@@ -8,10 +8,8 @@
 #include "gl/gl_parts.h"
 
 enum {
-    /* Some drivers end loops after 2^16 - 1 iterations, summed over a fragment's loops, and count
-     * those of eight fragments that run together and may find their points in different
-     * iterations. */
-    MOST_TURNS = 65000,
+    /* Where the driver ends loops, it counts the iterations of eight fragments that run together and
+     * may find their points in different ones. */
     FRAGMENTS_TOGETHER = 8,
     LEAST_WINDOW = 1024,
     /* Most samples of a fragment along an axis. */
@@ -53,7 +51,12 @@ static uint64_t most_points(const field_plan *plan, const field_level *level, ui
 static tml_status plan_windows(field_job *job)
 {
     const field_plan *plan = job->plan;
+    const uint64_t limit = gl_loop_limit(job->tml);
     uint64_t bins = 0, points = 0;
+    job->window = UINT32_MAX;
+    job->window_count = 1;
+    if (limit == 0)
+        return TML_OK;
     for (uint32_t l = 0; l < plan->level_count; l++) {
         const field_level *level = &plan->levels[l];
         uint64_t near = 1;
@@ -62,13 +65,15 @@ static tml_status plan_windows(field_job *job)
         bins += 3 * near; /* iterations over bins, their rows and their layers */
         points += most_points(plan, level, near);
     }
-    uint64_t most_bins = MOST_TURNS - FRAGMENTS_TOGETHER * LEAST_WINDOW;
+    points = TML_MIN_OF(points, plan->point_count);
+    const uint64_t most_bins = limit - FRAGMENTS_TOGETHER * LEAST_WINDOW;
     if (bins > most_bins)
-        return tml_error(job->tml, TML_ERROR_UNSUPPORTED,
-                         "tml_field: a sample looks into up to %llu bins, on OpenGL into %llu at "
-                         "most; make the grid's spacings more alike",
-                         (unsigned long long)bins / 3, (unsigned long long)most_bins / 3);
-    job->window = (MOST_TURNS - bins) / FRAGMENTS_TOGETHER;
+        return tml_error(
+            job->tml, TML_ERROR_UNSUPPORTED,
+            "tml_field: a sample looks into up to %llu bins, with this driver into %llu "
+            "at most; make the grid's spacings more alike",
+            (unsigned long long)bins / 3, (unsigned long long)most_bins / 3);
+    job->window = (limit - bins) / FRAGMENTS_TOGETHER;
     job->window_count = TML_MAX_OF(TML_CEIL_DIV(points, job->window), (uint64_t)1);
     return TML_OK;
 }

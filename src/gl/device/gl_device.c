@@ -22,6 +22,12 @@ static bool is_software_name(const char *renderer)
            strstr(renderer, "SwiftShader");
 }
 
+uint64_t gl_loop_limit(const tml_context *tml)
+{
+    enum { MESA_BEFORE_23 = 65000 }; /* 2^16 - 1, less some; harmless on later ones */
+    return strstr(tml->device.name, "llvmpipe") ? MESA_BEFORE_23 : 0;
+}
+
 static void describe(gl_device *d, tml_device_info *out)
 {
     const char *renderer = NULL;

@@ -44,6 +44,8 @@ typedef struct gl_texture {
 uint32_t gl_row_log2(const tml_context *tml);
 /* The most texels of a texture. */
 uint64_t gl_texels_max(const tml_context *tml);
+/* The iterations after which the driver ends a fragment's loops silently, of all its loops together; 0: none. */
+uint64_t gl_loop_limit(const tml_context *tml);
 
 /* The texture of a buffer; NULL: there is no buffer. */
 const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer);
