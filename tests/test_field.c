@@ -1155,9 +1155,11 @@ static void reference_mean(const tml_field_desc *desc, const point_cloud *cloud,
     for (uint32_t c = 0; c < width; c++) {
         double sum = 0.0, magnitude = 0.0, error = 0.0;
         for (uint64_t i = 0; i < cloud->count; i++)
-            sum += weights[i] * (double)values[width * i + c];
+            sum += weights[i] > 0.0 ? weights[i] * (double)values[width * i + c] : 0.0;
         out[c] = total > 0.0 ? sum / total : 0.0;
         for (uint64_t i = 0; i < cloud->count; i++) {
+            if (errors[i] == 0.0)
+                continue; /* whatever its value is */
             magnitude += weights[i] * fabs((double)values[width * i + c]);
             error += errors[i] * fabs((double)values[width * i + c] - out[c]);
         }
@@ -1291,6 +1293,82 @@ TEST(means_agree_with_the_reference)
                       (tml_field_kernel)(i % 3));
 }
 
+/* As many means as positions, whatever surrounds them: of a position that is no place, or of none near, 0; of ignored
+ * points nothing, also where their values are NaN. */
+static void check_mean_lengths(tml_context *tml)
+{
+    enum { ROOM = 260, ODD = 7 };
+    static const uint64_t lengths[] = {0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 129, 255, 256, 257};
+    static const float odd[ODD][3] = {
+        {NAN, 5, 5},       {5, NAN, 5},   {5, 5, -NAN},           {INFINITY, 5, 5},
+        {5, -INFINITY, 5}, {5, 5, 1e30f}, {-3e38f, -3e38f, 3e38f}};
+    static point_cloud cloud;
+    static float positions[3 * MEAN_POSITIONS], values[3 * MAX_POINTS], narrow[MAX_POINTS];
+    static float found[3 * ROOM], found_narrow[ROOM], untouched[3 * ROOM];
+    tml_field_desc field;
+    desc_of_case(&cases[1], &field, &cloud);
+    CHECK(make_positions(&field, positions));
+    memcpy(positions, odd, sizeof odd);
+    uint64_t state = 3;
+    for (uint64_t i = 0; i < cloud.count; i++) {
+        for (int a = 0; a < 3; a++)
+            values[3 * i + a] = isfinite(cloud.points[3 * i] + cloud.points[3 * i + 2])
+                                    ? (float)uniform(&state)
+                                    : NAN;
+        narrow[i] = values[3 * i];
+    }
+    for (int i = 0; i < 3 * ROOM; i++)
+        untouched[i] = -1.0f;
+    field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+    tml_field_mean_desc desc = {
+        .field = &field,
+        .positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, positions),
+        .attributes = {
+            {buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, values),
+             buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL)},
+            {buffer_of(tml, TML_F32, cloud.count, narrow), buffer_of(tml, TML_F32, ROOM, NULL)}}};
+    for (size_t l = 0; l < TML_ARRAY_SIZE(lengths); l++) {
+        uint64_t wrong = 0;
+        desc.length = tml_length_of(lengths[l]);
+        CHECK_OK(tml, tml_buffer_write(tml, desc.attributes[0].out, 0, ROOM, untouched));
+        CHECK_OK(tml, tml_buffer_write(tml, desc.attributes[1].out, 0, ROOM, untouched));
+        CHECK_OK(tml, tml_field_mean(tml, &desc));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[0].out, found));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[1].out, found_narrow));
+        for (uint64_t i = 0; i < ROOM; i++) {
+            double at[3] = {(double)positions[3 * i], (double)positions[3 * i + 1],
+                            (double)positions[3 * i + 2]};
+            double expected[4] = {0, 0, 0, 0}, bound[4] = {0, 0, 0, 0};
+            if (i >= lengths[l])
+                expected[0] = expected[1] = expected[2] = -1.0;
+            else if (i >= ODD)
+                reference_mean(&field, &cloud, at, values, 3, expected, bound);
+            for (uint64_t c = 0; c < 3; c++)
+                wrong += !(fabs((double)found[3 * i + c] - expected[c]) <= bound[c]);
+            wrong += !(fabs((double)found_narrow[i] - expected[0]) <= bound[0]);
+        }
+        CHECK_EQ_U64(wrong, 0);
+    }
+    const tml_buffer buffers[] = {field.points,
+                                  desc.positions,
+                                  desc.attributes[0].values,
+                                  desc.attributes[0].out,
+                                  desc.attributes[1].values,
+                                  desc.attributes[1].out};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        tml_buffer_destroy(tml, buffers[i]);
+}
+
+TEST(means_of_any_positions)
+{
+    tml_context *cpu = open_cpu(2);
+    check_mean_lengths(cpu);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_mean_lengths(device_context(d));
+    tml_close(cpu);
+}
+
 /* However many attributes come in one call, and of whatever widths: bit for bit what each alone has. */
 static void check_together(tml_context *tml, const tml_field_desc *field, tml_buffer positions,
                            uint32_t count, uint32_t first_width)
@@ -1321,10 +1399,8 @@ static void check_together(tml_context *tml, const tml_field_desc *field, tml_bu
     }
 }
 
-TEST(attributes_together_are_those_alone)
+static void check_all_together(tml_context *tml)
 {
-    make_drop(drop);
-    tml_context *tml = open_cpu(2);
     tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
                             .radius = 0.2,
                             .grid = {.spacing = {0.07, 0.07, 0.07}}};
@@ -1333,45 +1409,64 @@ TEST(attributes_together_are_those_alone)
     for (uint32_t count = 2; count <= TML_FIELD_MAX_ATTRIBUTES; count++)
         for (uint32_t width = 0; width < 4; width++)
             check_together(tml, &field, positions, count, width);
-    tml_close(tml);
+    tml_buffer_destroy(tml, field.points);
+    tml_buffer_destroy(tml, positions);
+}
+
+TEST(attributes_together_are_those_alone)
+{
+    make_drop(drop);
+    tml_context *cpu = open_cpu(2);
+    check_all_together(cpu);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_all_together(device_context(d));
+    tml_close(cpu);
 }
 
 /* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
  */
-TEST(every_vertex_has_a_mean)
+static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cell)
 {
     static float values[FLUID];
-    make_drop(drop);
     for (int i = 0; i < FLUID; i++)
         values[i] = 7.0f;
-    tml_context *tml = open_cpu(2);
-    for (int kind = 0; kind < 2; kind++)
-        for (int coarse = 0; coarse < 2; coarse++) {
-            double cell = coarse ? 0.3 : 0.07;
-            tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
-                                    .kind = (tml_field_kind)kind,
-                                    .radius = 0.2,
-                                    .grid = {.spacing = {cell, cell, cell}}};
-            tml_surface_result mesh = {0};
-            CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
-            tml_surface_desc desc = {.field = &field, .iso = kind ? 0.0 : 0.01};
-            CHECK_OK(tml, tml_surface(tml, &desc, &mesh));
-            CHECK(mesh.vertex_count > 50);
-            tml_buffer in = buffer_of(tml, TML_F32, FLUID, values);
-            tml_buffer out = buffer_of(tml, TML_F32, mesh.vertex_count, NULL);
-            CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
-                                                                     .positions = mesh.vertices,
-                                                                     .attributes = {{in, out}}}));
-            void *memory;
-            CHECK_OK(tml, tml_buffer_map(tml, out, &memory));
-            uint64_t wrong = 0;
-            for (uint64_t v = 0; v < mesh.vertex_count; v++)
-                wrong += !(fabs((double)((const float *)memory)[v] - 7.0) < 1e-4);
-            CHECK_EQ_U64(wrong, 0);
-            tml_buffer_unmap(tml, out);
-            tml_surface_free(tml, &mesh);
-        }
-    tml_close(tml);
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
+                            .kind = kind,
+                            .radius = 0.2,
+                            .grid = {.spacing = {cell, cell, cell}}};
+    tml_surface_result mesh = {0};
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    tml_surface_desc desc = {.field = &field, .iso = kind ? 0.0 : 0.01};
+    CHECK_OK(tml, tml_surface(tml, &desc, &mesh));
+    CHECK(mesh.vertex_count > 50);
+    tml_buffer in = buffer_of(tml, TML_F32, FLUID, values);
+    tml_buffer out = buffer_of(tml, TML_F32, mesh.vertex_count, NULL);
+    CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
+                                                             .positions = mesh.vertices,
+                                                             .attributes = {{in, out}}}));
+    float *means = fetch(tml, out, mesh.vertex_count);
+    uint64_t wrong = 0;
+    for (uint64_t v = 0; v < mesh.vertex_count; v++)
+        wrong += !(fabs((double)means[v] - 7.0) < 1e-4);
+    CHECK_EQ_U64(wrong, 0);
+    free(means);
+    tml_buffer_destroy(tml, in);
+    tml_buffer_destroy(tml, out);
+    tml_buffer_destroy(tml, field.points);
+    tml_surface_free(tml, &mesh);
+}
+
+TEST(every_vertex_has_a_mean)
+{
+    make_drop(drop);
+    tml_context *cpu = open_cpu(2);
+    for (uint32_t d = 0; d <= MAX_DEVICES; d++) {
+        tml_context *tml = d < MAX_DEVICES ? device_context(d) : cpu;
+        for (int i = 0; i < 4 && tml; i++)
+            check_every_vertex(tml, (tml_field_kind)(i / 2), i % 2 ? 0.3 : 0.07);
+    }
+    tml_close(cpu);
 }
 
 /* ---- means in slabs -------------------------------------------------------------------------- */
