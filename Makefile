@@ -111,10 +111,18 @@ docs: | needs ## the reference as HTML, from the headers, docs/ and examples/, i
 	@scripts/docs build/docs
 	@echo "The reference is build/docs/html/index.html"
 
+packages: ## Debian's packages, and recipes of vcpkg, Conan and Homebrew, in build/packages (minutes)
+	@scripts/setup --build --packages
+	@scripts/packages build/packages
+
+abi: ## what has changed in the libraries' binary interface since the last tag, or since BASE
+	@scripts/setup --build --packages
+	@scripts/abi $(BASE)
+
 install: build-release ## install under PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x fuzz web web-serve test-web bench bench-peers papers format lint docs install clean
+.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x fuzz web web-serve test-web bench bench-peers papers format lint docs packages abi install clean
