@@ -123,7 +123,7 @@ tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc
         return status;
     uint64_t count = s.dims[0] * s.dims[1] * s.dims[2];
     size_t size = (s.width + s.room + 1) * s.height * PIXEL;
-    uint8_t *cells = tml_alloc(tml, count), *rgba = tml_alloc(tml, size);
+    uint8_t *cells = tml_alloc_array(tml, count, 1), *rgba = tml_alloc(tml, size);
     if (!cells || !rgba)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture of the cells");
     if (status == TML_OK)

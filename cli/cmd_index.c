@@ -86,8 +86,8 @@ static int make_bricks(run *r)
     r->bricks = (tml_bricks){.type = v->type, .count = tml_bricks_count(dims)};
     memcpy(r->bricks.dims, dims, sizeof r->bricks.dims);
     r->layers_size = layers * layer;
-    r->bricks.ranges = tml_alloc(r->tml, 2 * sizeof(float) * r->bricks.count);
-    r->layers = tml_alloc(r->tml, r->layers_size);
+    r->bricks.ranges = tml_alloc_array(r->tml, r->bricks.count, 2 * sizeof(float));
+    r->layers = tml_alloc_array(r->tml, layers, layer);
     if (!r->bricks.ranges || !r->layers)
         return cli_error("no memory for %" PRIu64 " bricks and %" PRIu64 " layers", r->bricks.count,
                          layers);

@@ -310,7 +310,7 @@ static int make_mask(run *r)
     tml_status status = TML_OK;
     if (tml_type_size(r->mask.type) > 1) {
         r->mask_size = count;
-        r->mask_bytes = tml_alloc(r->tml, count);
+        r->mask_bytes = tml_alloc_array(r->tml, count, 1);
         if (!r->mask_bytes)
             return cli_error("no memory for a mask of %" PRIu64 " bytes", count);
         bytes = r->mask_bytes;

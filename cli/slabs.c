@@ -91,7 +91,7 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
         return read;
     }
     uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
-    void *samples = tml_alloc(s->reader, layer * sample_size);
+    void *samples = tml_alloc_array(s->reader, layer, sample_size);
     if (!samples)
         return tml_error(s->reader, TML_ERROR_OUT_OF_MEMORY, "no memory for a layer of the mask");
     tml_status status = TML_OK;
@@ -122,7 +122,7 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     mask_bytes *bytes = &s->mask[s->mask_turn];
     if (samples > bytes->size) {
         tml_free(s->reader, bytes->data, bytes->size);
-        bytes->data = tml_alloc(s->reader, samples);
+        bytes->data = tml_alloc_array(s->reader, samples, 1);
         bytes->size = bytes->data ? samples : 0;
         if (!bytes->data)
             return tml_error(s->reader, TML_ERROR_OUT_OF_MEMORY,

@@ -621,7 +621,7 @@ static tml_status found_read(breadth_run *run, uint64_t count, int last)
         run->found = tml_alloc_array(tml, count, sizeof *run->found);
         run->found_room = run->found ? count : 0;
     }
-    uint8_t *kinds = tml_alloc(tml, (size_t)count);
+    uint8_t *kinds = tml_alloc_array(tml, count, 1);
     tml_status status = TML_OK;
     if (!run->found || !kinds)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,

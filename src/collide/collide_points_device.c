@@ -232,7 +232,7 @@ static tml_status put_points_on(sides_run *run)
     for (uint32_t i = 0; i < run->unsure_count; i++)
         on_count += run->sides[i] == TML_TREE_ON;
     if (on_count > FEW) {
-        all = tml_alloc(run->tml, (size_t)run->count);
+        all = tml_alloc_array(run->tml, run->count, 1);
         if (!all)
             return tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY,
                              "tml_tree_nearest: no memory for the sides of %zu points",

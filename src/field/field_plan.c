@@ -335,11 +335,11 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     size_t starts_size = (plan->bin_count + 1) * sizeof *plan->starts;
     size_t keys_size = job->count * sizeof *job->keys;
     size_t tables_size = (places + job->bucket_count + 1) * sizeof *job->places;
-    plan->starts = tml_alloc(tml, starts_size);
+    plan->starts = tml_alloc_array(tml, plan->bin_count + 1, sizeof *plan->starts);
     if (!plan->starts)
         return no_memory(tml, starts_size, "bins");
-    job->keys = tml_alloc(tml, keys_size);
-    job->places = tml_alloc(tml, tables_size);
+    job->keys = tml_alloc_array(tml, job->count, sizeof *job->keys);
+    job->places = tml_alloc_array(tml, places + job->bucket_count + 1, sizeof *job->places);
     size_t entries_size = 0;
     tml_status status = TML_OK;
     if ((!job->keys && job->count) || !job->places)
@@ -349,7 +349,7 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
         tml_parallel_for(tml, (uint32_t)job->chunk_count, key_task, job);
         scan_places(job);
         entries_size = plan->point_count * sizeof *job->entries;
-        job->entries = tml_alloc(tml, entries_size);
+        job->entries = tml_alloc_array(tml, plan->point_count, sizeof *job->entries);
         if (!job->entries && entries_size)
             status = no_memory(tml, entries_size, "sorted points' numbers");
     }

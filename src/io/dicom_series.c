@@ -440,14 +440,14 @@ tml_status tml_dicom_decode(const io_file *file, const volume_header *header, ui
     bool is_apart = header->file_count > 1 && type == TML_F32;
     if (!is_apart)
         return read_pixels(file, &image, count, out);
-    size_t stored = (size_t)(count * tml_type_size(image.type));
+    uint64_t stored = count * tml_type_size(image.type);
     void *samples = tml_io_alloc(file, stored);
     if (!samples)
         return TML_ERROR_OUT_OF_MEMORY;
     status = read_pixels(file, &image, count, samples);
     for (uint64_t i = 0; i < count && status == TML_OK; i++)
         ((float *)out)[i] = scaled(&image, samples, i);
-    tml_free(file->tml, samples, stored);
+    tml_free(file->tml, samples, (size_t)stored);
     return status;
 }
 

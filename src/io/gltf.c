@@ -853,11 +853,11 @@ static tml_status read_all(gltf_reader *reader)
     if (status == TML_OK)
         status = make_list(reader, "scenes", &reader->scenes);
     if (status == TML_OK && reader->buffers.count > 0) {
-        size_t size = reader->buffers.count * sizeof *reader->loaded;
+        uint64_t size = reader->buffers.count * sizeof *reader->loaded;
         reader->loaded = tml_io_alloc(file, size);
         if (!reader->loaded)
             return TML_ERROR_OUT_OF_MEMORY;
-        memset(reader->loaded, 0, size);
+        memset(reader->loaded, 0, (size_t)size);
     }
     if (status != TML_OK)
         return status;

@@ -395,12 +395,12 @@ static tml_status find_rings(const mesh_sink *sink, cutter *c)
 {
     const uint32_t *sizes = (const uint32_t *)(const void *)sink->sizes.data;
     const uint32_t *corners = (const uint32_t *)(const void *)sink->corners.data;
-    size_t size = mesh_vertex_count(sink) * sizeof *c->rings;
+    uint64_t size = mesh_vertex_count(sink) * sizeof *c->rings;
     c->rings = tml_io_alloc(sink->file, size);
     if (!c->rings)
         return TML_ERROR_OUT_OF_MEMORY;
-    c->rings_size = size;
-    memset(c->rings, 0, size);
+    c->rings_size = (size_t)size;
+    memset(c->rings, 0, c->rings_size);
     for (uint64_t face = 0; face < mesh_face_count(sink); corners += sizes[face++]) {
         for (uint32_t i = 0; i < sizes[face]; i++) {
             vertex_ring *ring = &c->rings[corners[i]];

@@ -242,7 +242,7 @@ tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece)
 {
     if (stream->segment_count == stream->segment_room) {
         uint64_t room = stream->segment_room ? 2 * stream->segment_room : SEGMENTS_FIRST;
-        segment *more = tml_alloc(stream->tml, room * sizeof *more);
+        segment *more = tml_alloc_array(stream->tml, room, sizeof *more);
         if (!more)
             return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
                              "%s: no memory for %" PRIu64 " pieces", call, room);
@@ -509,7 +509,7 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
     uint64_t count = 0;
     for (uint64_t k = 0; k < stream->segment_count; k++)
         count += k == 0 || stream->segments[k].part != stream->segments[k - 1].part;
-    tml_surface_part *parts = tml_alloc(stream->tml, count * sizeof *parts);
+    tml_surface_part *parts = tml_alloc_array(stream->tml, count, sizeof *parts);
     if (!parts)
         return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
                          "%s: no memory for %" PRIu64 " parts", call, count);

@@ -44,7 +44,7 @@ static tml_status out_of_memory(tml_context *tml, uint64_t size)
 /* *out: the largest of all ranks' numbers. */
 static tml_status largest(tml_context *tml, const tml_team *team, uint64_t mine, uint64_t *out)
 {
-    uint64_t size = team->count * sizeof mine, *all = tml_alloc(tml, size);
+    uint64_t size = team->count * sizeof mine, *all = tml_alloc_array(tml, size, 1);
     if (!all)
         return out_of_memory(tml, size);
     tml_status status = team->gather(team->user, tml, 1, &mine, all);
@@ -98,7 +98,7 @@ static tml_status open_parts(team_mesh *m)
     if (status != TML_OK)
         return status;
     m->part_count = (uint32_t)most;
-    m->parts = tml_alloc(stream->tml, table_size(m->part_count) + 1);
+    m->parts = tml_alloc_array(stream->tml, table_size(m->part_count) + 1, 1);
     if (!m->parts)
         return out_of_memory(stream->tml, table_size(m->part_count));
     m->numbers = (uint64_t *)(void *)(m->parts + m->part_count);
@@ -197,8 +197,8 @@ static tml_status exchange_lent(team_mesh *m, const uint64_t *asked)
         uint64_t row = m->stream->spools[i].row_size;
         if (!row)
             continue;
-        in[i] = tml_alloc(tml, lent * row + 1);
-        out = tml_alloc(tml, given * row + 1);
+        in[i] = tml_alloc_array(tml, lent * row + 1, 1);
+        out = tml_alloc_array(tml, given * row + 1, 1);
         if (!in[i] || !out)
             status = out_of_memory(tml, (lent + given) * row);
         if (status == TML_OK)
@@ -348,7 +348,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     bool is_sender = team->rank == from;
     segment *segments = stream->segments;
     if (!is_sender)
-        segments = team->rank == 0 ? tml_alloc(stream->tml, size + 1) : NULL;
+        segments = team->rank == 0 ? tml_alloc_array(stream->tml, size + 1, 1) : NULL;
     tml_status status =
         segments || size == 0 || team->rank ? TML_OK : out_of_memory(stream->tml, size);
     if (status == TML_OK)
@@ -378,7 +378,7 @@ static tml_status bring_all(team_mesh *m)
                               stream->mesh.triangle_count};
     uint64_t size = 3 * team->count * sizeof *mine;
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
-    uint64_t *counts = tml_alloc(stream->tml, size);
+    uint64_t *counts = tml_alloc_array(stream->tml, size, 1);
     tml_status status =
         buffer && counts ? raise_segments(m, buffer) : out_of_memory(stream->tml, size);
     if (status == TML_OK)

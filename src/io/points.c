@@ -219,7 +219,7 @@ static bool make_attributes(const point_sink *sink, tml_points *points)
         *to = (tml_point_attribute){.components = from->components};
         memcpy(to->name, from->name, sizeof to->name);
         if (from->place >= 0)
-            to->values = tml_alloc(tml, sink->count * from->components * sizeof(float));
+            to->values = tml_alloc_array(tml, sink->count, from->components * sizeof(float));
         is_good &= to->values || from->place < 0 || sink->count == 0;
     }
     return is_good;
@@ -242,13 +242,13 @@ static void take_floats(const point_sink *sink, const point_block *block, uint64
  * points twice. */
 static tml_status sink_finish(point_sink *sink, tml_points *out)
 {
-    size_t size = sink->count * sizeof(float);
+    tml_context *tml = sink->file->tml;
     tml_points points = {.count = sink->count, .dropped = sink->dropped};
     tml_io_choose_origin(sink->lower, sink->upper, sink->inexact, points.origin);
     memcpy(points.value_name, sink->value_name, sizeof points.value_name);
-    points.positions = tml_alloc(sink->file->tml, 3 * size);
-    points.radii = sink->has_radii ? tml_alloc(sink->file->tml, size) : NULL;
-    points.values = sink->has_values ? tml_alloc(sink->file->tml, size) : NULL;
+    points.positions = tml_alloc_array(tml, sink->count, 3 * sizeof(float));
+    points.radii = sink->has_radii ? tml_alloc_array(tml, sink->count, sizeof(float)) : NULL;
+    points.values = sink->has_values ? tml_alloc_array(tml, sink->count, sizeof(float)) : NULL;
     bool is_good = make_attributes(sink, &points);
     if (!is_good || (sink->count > 0 && (!points.positions || (sink->has_radii && !points.radii) ||
                                          (sink->has_values && !points.values)))) {

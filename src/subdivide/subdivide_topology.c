@@ -256,7 +256,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
                             tml_subdivide_boundary boundary)
 {
     uint64_t half_count = 3 * mesh->triangle_count;
-    uint8_t *is_seen = tml_alloc(tml, half_count);
+    uint8_t *is_seen = tml_alloc_array(tml, half_count, 1);
     if (!is_seen && half_count)
         return out_of_memory(tml, half_count);
     for (uint64_t v = 0; v < mesh->vertex_count; v++)
@@ -353,9 +353,9 @@ static tml_status turn_triangles(tml_context *tml, subdivide_mesh *mesh, const f
                                  const edge_bins *bins, uint64_t input_count)
 {
     uint64_t count = mesh->triangle_count;
-    uint8_t *state = tml_alloc(tml, count);
+    uint8_t *state = tml_alloc_array(tml, count, 1);
     uint32_t *stack = tml_alloc_array(tml, count, sizeof *stack);
-    mesh->flipped = tml_alloc(tml, input_count);
+    mesh->flipped = tml_alloc_array(tml, input_count, 1);
     tml_status status = TML_OK;
     if (!state || !stack || !mesh->flipped) {
         status = count ? out_of_memory(tml, count * sizeof *stack) : TML_OK;

@@ -339,7 +339,7 @@ static tml_status choose_largest(components *c, uint64_t *chosen, bool *is_any_g
 {
     const mesh_arrays *mesh = c->sweep->mesh;
     const uint64_t size = mesh->part_count * sizeof(uint64_t);
-    uint64_t *best = tml_alloc(c->sweep->tml, size); /* of each part */
+    uint64_t *best = tml_alloc_array(c->sweep->tml, mesh->part_count, sizeof *best);
     if (!best)
         return out_of_memory(c, size);
     memset(best, 0xff, size);

@@ -35,11 +35,11 @@ static uint32_t blocks_of(const mesh_forest *forest)
 
 bool forest_reset(tml_context *tml, mesh_forest *forest, uint64_t count)
 {
-    size_t size = (size_t)forest_size(count);
+    uint64_t size = forest_size(count);
     if (size > forest->size) {
         forest_destroy(tml, forest);
-        forest->parents = tml_alloc(tml, size);
-        forest->size = forest->parents ? size : 0;
+        forest->parents = tml_alloc_array(tml, size, 1);
+        forest->size = forest->parents ? (size_t)size : 0;
     }
     forest->count = count;
     forest->is_wide = count > UINT32_MAX;

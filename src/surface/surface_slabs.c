@@ -371,7 +371,7 @@ static tml_status places_make(stream *s)
         slab_source *source = &s->sources[i];
         source->size = held * source->layer;
         for (int place = 0; place < 2 && source->type; place++) {
-            source->places[place] = tml_alloc_array(s->tml, held, source->layer);
+            source->places[place] = tml_alloc_array(s->tml, source->size, 1);
             if (!source->places[place])
                 return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
                                  "tml_surface_slabs: no memory for %" PRIu64 " bytes of %" PRIu64

@@ -359,12 +359,13 @@ static surface_word allowed_edges(const workspace *space, int axis, uint64_t y, 
 static tml_status find_missing(surface_job *job, double from, double to)
 {
     workspace *space = job->space;
-    size_t size = (space->rows * space->words + 1) * sizeof(surface_word);
-    space->present = tml_alloc(job->tml, size);
-    space->cells = tml_alloc(job->tml, size);
+    uint64_t count = space->rows * space->words + 1, size = count * sizeof(surface_word);
+    space->present = tml_alloc_array(job->tml, count, sizeof(surface_word));
+    space->cells = tml_alloc_array(job->tml, count, sizeof(surface_word));
     if (!space->present || !space->cells)
         return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_surface: no memory for %zu bytes to mark missing samples", 2 * size);
+                         "tml_surface: no memory for %" PRIu64 " bytes to mark missing samples",
+                         2 * size);
     space->present[space->rows * space->words] = 0;
     space->cells[space->rows * space->words] = 0;
     job->plan->result->scratch_size += 2 * size;
