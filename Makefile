@@ -23,6 +23,8 @@ installs_test-all := --build --test
 installs_test-windows := --build --windows
 installs_test-arm64 := --build --arm64
 installs_test-s390x := --build --s390x
+installs_test-i386 := --build --i386
+installs_test-musl := --build --musl
 installs_fuzz := --build --test
 installs_web := --build --web
 installs_web-serve := --build --web
@@ -45,7 +47,7 @@ build/%/build.ninja: CMakePresets.json | needs
 	@sed -n 's/^-- Trommel: /  /p' build/$*.log
 
 build/asan-ubsan/build.ninja build/tsan/build.ninja build/windows/build.ninja build/arm64/build.ninja \
-build/s390x/build.ninja: | build-release
+build/s390x/build.ninja build/i386/build.ninja build/musl/build.ninja: | build-release
 
 build-%: build/%/build.ninja
 	@echo "Building $*"
@@ -65,11 +67,13 @@ test: build-release $(TESTED:%=build/%/build.ninja) ## every test, also under sa
 test-all: build-release ## what "make test" takes samples of, whole: every fault, float and case on drivers (hours)
 	@ctest --test-dir build/release --output-on-failure -C exhaustive -L exhaustive -j $$(nproc)
 
-# The CPU engine, cross-compiled; Wine or qemu runs it.
+# The CPU engine, cross-compiled; Wine or qemu runs it, or this machine itself.
 test-windows: ## the CPU engine's tests as programs of Windows, under Wine
 test-arm64: ## the same for ARM64, under qemu
 test-s390x: ## the same for a big-endian machine, under qemu
-test-windows test-arm64 test-s390x: test-%: build-release build-%
+test-i386: ## the same for 32-bit x86
+test-musl: ## the same with musl in place of glibc
+test-windows test-arm64 test-s390x test-i386 test-musl: test-%: build-release build-%
 	@ctest --test-dir build/$* --output-on-failure -j $$(nproc)
 
 fuzz: build-release build-asan-ubsan ## every fuzz target for 60 s
@@ -125,4 +129,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x fuzz web web-serve test-web bench bench-peers papers format lint docs packages abi install clean
+.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x test-i386 test-musl fuzz web web-serve test-web bench bench-peers papers format lint docs packages abi install clean

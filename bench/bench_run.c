@@ -121,7 +121,7 @@ static bool time_job(bench_job *job, bool by_processor, double *seconds)
 /* Runs the job until it is warm, and finds how many runs to time at once. */
 static bool warm_up(bench_job *job, const bench_pace *pace)
 {
-    double start = bench_now(), seconds;
+    double start = bench_now(), seconds = 0;
     /* Short rows follow each other so closely that the device does not rest between them. */
     bool is_brief = pace->seconds > 0 && pace->seconds < warm_seconds;
     double least = is_brief ? pace->seconds : warm_seconds;

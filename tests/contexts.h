@@ -14,6 +14,16 @@ static inline tml_context *open_cpu(uint32_t threads)
     return tml;
 }
 
+/* Takes addresses, not memory, until none are left for a buffer of PTRDIFF_MAX / 2 bytes: where they have 32 bits, there
+ * may be some at first. */
+static inline void fill_addresses(tml_context *tml)
+{
+    tml_buffer taken;
+    while (tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = PTRDIFF_MAX / 2},
+                             &taken) == TML_OK)
+        continue;
+}
+
 static inline tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count,
                                    const void *data)
 {

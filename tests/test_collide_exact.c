@@ -158,16 +158,29 @@ typedef struct ratio {
     int64_t x[3], by;
 } ratio;
 
-__extension__ typedef __int128 wide_product;
+/* p / q against r / s, q and s positive, by their continued fractions: products may need 128 bits. */
+static int compare_fractions(int64_t p, int64_t q, int64_t r, int64_t s)
+{
+    for (;;) {
+        int64_t left = p / q - (p % q < 0), right = r / s - (r % s < 0);
+        if (left != right)
+            return left < right ? -1 : 1;
+        int64_t x = p - left * q, y = r - right * s;
+        if (x == 0 || y == 0)
+            return (x > 0) - (y > 0);
+        p = s; /* x / q < y / s where s / y < q / x */
+        r = q;
+        q = y;
+        s = x;
+    }
+}
 
 static int compare_ratios(ratio a, ratio b)
 {
-    for (int c = 0; c < 3; c++) {
-        wide_product left = (wide_product)a.x[c] * b.by, right = (wide_product)b.x[c] * a.by;
-        if (left != right)
-            return left < right ? -1 : 1;
-    }
-    return 0;
+    int sign = 0;
+    for (int c = 0; c < 3 && sign == 0; c++)
+        sign = compare_fractions(a.x[c], a.by, b.x[c], b.by);
+    return sign;
 }
 
 typedef struct hull {

@@ -678,9 +678,9 @@ TEST(every_half_is_measured_alike_on_every_level)
 /* ---- past 32 bits ---------------------------------------------------------------------------- */
 
 /* Zeros that take no memory until they are written to; NULL where addresses are short. */
-static void *sparse_bytes(size_t size)
+static void *sparse_bytes(uint64_t size)
 {
-    return calloc(size, 1);
+    return size <= PTRDIFF_MAX ? calloc((size_t)size, 1) : NULL;
 }
 
 /* Every sum of weights, of logarithms and a bin of the histogram. */
@@ -727,7 +727,7 @@ TEST(rows_lie_past_32_bits)
     enum { WIDTH = 40, HEIGHT = 3 };
     const uint64_t stride = (uint64_t)1 << 31, scalars = (HEIGHT - 1) * stride + WIDTH;
     tml_context *tml = context(0);
-    float *rows = sparse_bytes((size_t)scalars * sizeof *rows);
+    float *rows = sparse_bytes(scalars * sizeof *rows);
     if (!rows)
         SKIP("no room for 16 GiB of addresses");
     for (uint64_t y = 0; y < HEIGHT; y++)

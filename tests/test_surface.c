@@ -247,7 +247,8 @@ typedef struct scene {
  * test; one of another device serves all of them, as its pipelines take long to make. */
 static tml_device_info devices[32];
 static uint32_t device_number;
-static bool is_thinned;      /* a software driver or a sanitizer: the longest loops take turns */
+static bool
+    is_thinned; /* a software driver, a sanitizer, an emulated machine: the longest loops take turns */
 static char device_name[12]; /* the number, for tml_open */
 static tml_context *device_context;
 
@@ -2997,7 +2998,7 @@ int main(int argc, char **argv)
         if (which && strcmp(which, device_name) != 0 && strcmp(which, engines[device->engine]) != 0)
             continue;
         printf("-- %s\n", device->name);
-#ifdef TML_SANITIZED
+#if defined(TML_SANITIZED) || defined(TML_EMULATED)
         is_thinned = !all;
 #else
         is_thinned = !all && device->is_software;
