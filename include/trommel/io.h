@@ -332,6 +332,10 @@ typedef struct tml_mesh {
      * sRGB, as in pictures. */
     const tml_mesh_attribute *attributes;
     uint32_t attribute_count; /* at most TML_MESH_MAX_ATTRIBUTES */
+    /* Two labels a triangle, what its normal points away from and what it points to, as
+     * tml_surface_labels makes them. NULL: none */
+    const void *face_labels;
+    tml_type face_label_type; /* an integer's */
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
@@ -342,7 +346,9 @@ typedef struct tml_mesh {
  * as they were. The other formats do not say what is up, and nothing is turned. Of the
  * formats only OBJ is given uvs. Attributes go to PLY, GLB and VTP. PLY: floats NAME, or NAME_x to
  * NAME_w; a colour becomes bytes red, green, blue, alpha. GLB: _NAME, its letters large; a colour
- * becomes COLOR_0, linear as glTF wants it. VTP: arrays, of bytes for a colour. An empty mesh makes
+ * becomes COLOR_0, linear as glTF wants it. VTP: arrays, of bytes for a colour. Labels go to PLY, as
+ * face properties label and other_label, which have at most 32 bits, and to VTP, as cell data
+ * BoundaryLabels, in their type. An empty mesh makes
  * a valid, empty file. Errors: FILE_ACCESS (disk
  * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts that the format
  * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */

@@ -129,6 +129,21 @@ size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count
     return fill_floats(mesh->values + first, count, out);
 }
 
+size_t tml_mesh_labels_size(const tml_mesh *mesh)
+{
+    return mesh->face_labels ? 2 * tml_type_size(mesh->face_label_type) : 0;
+}
+
+size_t tml_mesh_fill_labels(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    const size_t row = tml_mesh_labels_size(mesh), size = row / 2;
+    const uint8_t *from = (const uint8_t *)mesh->face_labels + first * row;
+    for (uint64_t i = 0; i < 2 * count; i++)
+        for (size_t k = 0; k < size; k++)
+            out[i * size + k] = from[i * size + (IO_HOST_IS_BIG_ENDIAN ? size - 1 - k : k)];
+    return count * row;
+}
+
 bool tml_mesh_is_color(const tml_mesh_attribute *attribute)
 {
     return strcmp(attribute->name, "color") == 0 && attribute->components >= 3;
@@ -409,6 +424,12 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
     if ((unsigned)mesh->up > TML_UP_MINUS_X)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.up is %d, needs a tml_up", (int)mesh->up);
+    if (mesh->face_labels &&
+        (mesh->face_label_type < TML_U8 || mesh->face_label_type >= TML_SCALAR_END ||
+         tml_type_is_float(mesh->face_label_type)))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh.face_label_type is %s, needs an integer's",
+                         tml_type_name(mesh->face_label_type));
     uint64_t largest = mesh->indices ? largest_index(tml, mesh, relief) : 0;
     if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,

@@ -167,6 +167,10 @@ size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count
 size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
+/* Rows of two labels, and their size. */
+size_t tml_mesh_fill_labels(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+size_t tml_mesh_labels_size(const tml_mesh *mesh);
+
 /* Is it a colour? Then its rows in PLY and VTP are bytes. */
 /* Are the attributes what tml_mesh says of them? */
 TML_MUST_CHECK tml_status tml_mesh_check_attributes(tml_context *tml, const tml_mesh *mesh);

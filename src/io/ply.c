@@ -605,12 +605,34 @@ enum { PLY_FACE_SIZE = 13 };
 
 static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
-    for (uint64_t t = 0; t < count; t++, out += PLY_FACE_SIZE) {
+    const size_t size = PLY_FACE_SIZE + tml_mesh_labels_size(mesh);
+    for (uint64_t t = 0; t < count; t++, out += size) {
         out[0] = 3;
         for (uint64_t c = 0; c < 3; c++)
             io_store_u32le(out + 1 + 4 * c, (uint32_t)mesh_corner(mesh, 3 * (first + t) + c));
+        if (mesh->face_labels)
+            tml_mesh_fill_labels(mesh, first + t, 1, out + PLY_FACE_SIZE);
     }
-    return PLY_FACE_SIZE * count;
+    return size * count;
+}
+
+/* The header's names of what faces have beside their corners. */
+static tml_status describe_labels(tml_context *tml, const char *path, const tml_mesh *mesh,
+                                  mesh_layout *out)
+{
+    static const char *const names[TML_SCALAR_END] = {
+        [TML_U8] = "uchar",  [TML_I8] = "char",  [TML_U16] = "ushort",
+        [TML_I16] = "short", [TML_U32] = "uint", [TML_I32] = "int"};
+    if (!mesh->face_labels)
+        return TML_OK;
+    const char *name = names[mesh->face_label_type];
+    if (!name)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         MESH_CALL
+                         ": %s: labels are %s, and PLY has no integers of 64 bits; use VTP",
+                         path, tml_type_name(mesh->face_label_type));
+    tml_layout_print(out, "property %s label\nproperty %s other_label\n", name, name);
+    return TML_OK;
 }
 
 /* A name as one word of the header. */
@@ -659,10 +681,13 @@ tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *
         tml_layout_print(out, "property float %s\n", name);
     for (uint32_t i = 0; i < mesh->attribute_count; i++)
         describe_attribute(out, &mesh->attributes[i]);
-    tml_layout_print(out, "element face %llu\nproperty list uchar %s vertex_indices\nend_header\n",
+    tml_layout_print(out, "element face %llu\nproperty list uchar %s vertex_indices\n",
                      (unsigned long long)mesh->triangle_count,
                      mesh->vertex_count > INT32_MAX ? "uint" : "int");
+    const tml_status status = describe_labels(tml, path, mesh, out);
+    tml_layout_print(out, "end_header\n");
     tml_layout_rows(out, mesh, MESH_VERTICES, vertex_size(mesh), fill_vertices);
-    tml_layout_rows(out, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE, fill_faces);
-    return TML_OK;
+    tml_layout_rows(out, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE + tml_mesh_labels_size(mesh),
+                    fill_faces);
+    return status;
 }

@@ -5,7 +5,7 @@
 
 #include "io/mesh_format.h"
 
-enum { VTP_TEXT_MAX = 256, VTP_ARRAYS_MAX = 5 + TML_MESH_MAX_ATTRIBUTES };
+enum { VTP_TEXT_MAX = 256, VTP_ARRAYS_MAX = 6 + TML_MESH_MAX_ATTRIBUTES };
 
 static size_t fill_connectivity(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
@@ -115,7 +115,19 @@ static void describe_xml(vtp_file *file, const tml_mesh *mesh)
         add_array(file, "Float32", name, 1,
                   &(vtp_array){vertices, MESH_VERTICES, 4, tml_mesh_fill_values, 0});
     add_attributes(file, mesh);
-    tml_layout_print(file->layout, "</PointData>\n<Polys>\n");
+    tml_layout_print(file->layout, "</PointData>\n");
+    if (mesh->face_labels) {
+        char type[16];
+        snprintf(type, sizeof type, "%sInt%zu",
+                 tml_type_is_signed(mesh->face_label_type) ? "" : "U",
+                 8 * tml_type_size(mesh->face_label_type));
+        tml_layout_print(file->layout, "<CellData Scalars=\"BoundaryLabels\">\n");
+        add_array(file, type, "BoundaryLabels", 2,
+                  &(vtp_array){triangles, MESH_TRIANGLES, tml_mesh_labels_size(mesh),
+                               tml_mesh_fill_labels, 0});
+        tml_layout_print(file->layout, "</CellData>\n");
+    }
+    tml_layout_print(file->layout, "<Polys>\n");
     add_array(file, "Int64", "connectivity", 1,
               &(vtp_array){triangles, mesh_face_rows(mesh), 24, fill_connectivity, 0});
     add_array(file, "Int64", "offsets", 1,
