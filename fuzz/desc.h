@@ -77,6 +77,7 @@ void desc_unique(void);
 void desc_segments(void);
 void desc_map(void);
 void desc_surface(void);
+void desc_surface_labels(void);
 void desc_surface_slabs(void);
 void desc_surface_enqueue(void);
 void desc_field(void);

@@ -361,6 +361,57 @@ void desc_surface(void)
     tml_surface_free(tml, &mesh);
 }
 
+/* ---- labels ------------------------------------------------------------------------------------ */
+
+void desc_surface_labels(void)
+{
+    const uint64_t dims[3] = {1 + below(9), 1 + below(9), seldom() ? 60 + below(80) : 1 + below(7)};
+    const uint64_t between[2] = {mostly(below(4)), mostly(below(4))};
+    const uint8_t how = take();
+    tml_surface_labels_desc desc = {
+        .volume = make(take_scalar(), dims[0] * dims[1] * dims[2], CONTENTS_BELOW, 1 + below(5)),
+        .background = mostly(below(4)),
+        .between = take() >= 208 ? between : NULL,
+        .no_background = how & 1,
+        .caps = how & 2,
+        .smooth = (uint32_t)mostly(below(5)),
+        .relaxation = mostly_float(0),
+        .bound = mostly_float(0),
+        .quads = how & 4,
+        .indices64 = how & 8};
+    take_grid(&desc.grid, dims);
+    take_region(&desc.region, dims);
+    if (take() >= 176) {
+        desc.labels = labels;
+        desc.label_count = below(7);
+        for (uint32_t i = 0; i < 7; i++)
+            labels[i] = mostly(i);
+    }
+    for (int i = 0; i < 3; i++)
+        desc.position_origin[i] = mostly_float(0);
+    const bool is_given = take() >= 208;
+    if (is_given) {
+        desc.vertices = maybe_out(TML_VEC(TML_F32, 3), below(2000));
+        desc.indices =
+            maybe_out(TML_VEC(desc.indices64 ? TML_U64 : TML_U32, desc.quads ? 4 : 3), below(4000));
+        desc.face_labels = maybe_out(TML_VEC(TML_U8, 2), below(4000));
+    }
+    tml_surface_labels_result net;
+    if (!CALL(tml_surface_labels, tml, &desc, &net))
+        return;
+    const void *indices = elements_of(net.indices);
+    for (uint64_t i = 0; indices && i < (desc.quads ? 4 : 3) * net.face_count; i++)
+        DEMAND(index_at(indices, desc.indices64, i) < net.vertex_count);
+    if (!is_given) {
+        DEMAND(count_of(net.vertices) == net.vertex_count &&
+               count_of(net.indices) == net.face_count);
+        note_buffer(net.vertices);
+        note_buffer(net.indices);
+        note_buffer(net.face_labels);
+    }
+    tml_surface_labels_free(tml, &net);
+}
+
 /* ---- in slabs, from a source that is read or mapped -------------------------------------------- */
 
 typedef struct slab_source {

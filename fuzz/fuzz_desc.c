@@ -471,11 +471,11 @@ void desc_buffers(void)
 }
 
 static void (*const parts[])(void) = {
-    desc_scan,     desc_reduce,  desc_compact,   desc_expand,        desc_unique,
-    desc_segments, desc_map,     desc_surface,   desc_surface_slabs, desc_surface_enqueue,
-    desc_field,    desc_mesh,    desc_measure,   desc_mips,          desc_subdivide,
-    desc_collide,  desc_buffers, desc_histogram, desc_sort,          desc_gather,
-    desc_search,   desc_by_key,  desc_top_k,
+    desc_scan,     desc_reduce,  desc_compact,   desc_expand,         desc_unique,
+    desc_segments, desc_map,     desc_surface,   desc_surface_slabs,  desc_surface_enqueue,
+    desc_field,    desc_mesh,    desc_measure,   desc_mips,           desc_subdivide,
+    desc_collide,  desc_buffers, desc_histogram, desc_sort,           desc_gather,
+    desc_search,   desc_by_key,  desc_top_k,     desc_surface_labels,
 };
 
 static void demand_usable(void)

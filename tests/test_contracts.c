@@ -481,6 +481,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_surface_index, (NULL, &bricks, &out), "tml")                                             \
     X(tml_surface_index, (tml, NULL, &out), "desc")                                                \
     X(tml_surface_index, (tml, &bricks, NULL), "out")                                              \
+    X(tml_surface_labels, (NULL, &nets, &net), "tml")                                              \
+    X(tml_surface_labels, (tml, NULL, &net), "desc")                                               \
+    X(tml_surface_labels, (tml, &nets, NULL), "out")                                               \
     X(tml_surface_enqueue, (NULL, &enqueued), "tml")                                               \
     X(tml_surface_enqueue, (tml, NULL), "desc")                                                    \
     X(tml_surface_cells, (NULL, &surface, cells), "tml")                                           \
@@ -662,6 +665,8 @@ TEST(null_is_refused_by_every_call)
     const tml_surface_slabs_desc slabs = {.surface = NULL};
     tml_surface_seam seam = {0};
     const tml_surface_index_desc bricks = {.volume = none};
+    const tml_surface_labels_desc nets = {.volume = none};
+    tml_surface_labels_result net;
     const tml_surface_desc of_nothing = {.iso = 1};
     const tml_surface_enqueue_desc enqueued = {.surface = &of_nothing};
     tml_surface_result mesh;
@@ -754,6 +759,8 @@ TEST(null_is_refused_by_every_call)
     CHECK_EQ_U64(tml_type_from_name(NULL), TML_TYPE_NONE);
     tml_surface_free(NULL, &mesh);
     tml_surface_free(tml, NULL);
+    tml_surface_labels_free(NULL, &net);
+    tml_surface_labels_free(tml, NULL);
     tml_collide_free(NULL, &pairs);
     tml_collide_free(tml, NULL);
     tml_subdivide_free(NULL, &subdivided);
@@ -791,11 +798,11 @@ static void check_header(const char *header)
         "tml_buffer_destroy", "tml_buffer_unmap", "tml_context_describe", "tml_error",
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
         "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
-        "tml_last_error", "tml_surface_free", "tml_collide_free", "tml_subdivide_free",
-        "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
-        "tml_tree_save_size", "tml_subdivider_destroy", "tml_subdivider_describe",
-        "tml_meter_weights", "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl",
-        "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        "tml_last_error", "tml_surface_free", "tml_surface_labels_free", "tml_collide_free",
+        "tml_subdivide_free", "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy",
+        "tml_tree_describe", "tml_tree_save_size", "tml_subdivider_destroy",
+        "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
+        "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_tone_name",
         "tml_mip_levels", "tml_collide_class_name", "tml_status_name", "tml_status_text",

@@ -609,6 +609,29 @@ static void run_surface_labels(fault_run *r)
     surface_of(r, &desc);
 }
 
+/* Boundaries of some labels, smoothed, of which a share is written. */
+static void run_surface_nets(fault_run *r)
+{
+    uint8_t samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++)
+        samples[i] = (uint8_t)(i % DIM_X / 6 + i / DIM_X / DIM_Y / 7 * 2);
+    static const uint64_t labels[] = {1, 3};
+    tml_surface_labels_desc desc = {.volume = fault_buffer(r, TML_U8, SAMPLES, samples),
+                                    .grid = grid,
+                                    .labels = labels,
+                                    .label_count = 2,
+                                    .no_background = true,
+                                    .smooth = 3};
+    for (int i = 0; i < 2; i++, desc.no_background = false) {
+        tml_surface_labels_result net = {.owned = 0};
+        FAULT_DO(r, tml_surface_labels(r->tml, &desc, &net));
+        fault_take(r, net.vertices, net.vertex_count);
+        fault_take(r, net.indices, net.face_count);
+        fault_take(r, net.face_labels, net.face_count);
+        tml_surface_labels_free(r->tml, &net);
+    }
+}
+
 /* Into buffers of the caller's, of which the last is too small. */
 static void run_surface_into(fault_run *r)
 {
@@ -1516,6 +1539,7 @@ static const fault_scenario scenarios[] = {
     {"surface_soup", run_surface_soup, ON_ALL | ON_FLOAT, false},
     {"surface_isovalues", run_surface_isovalues, ON_ALL, false},
     {"surface_labels", run_surface_labels, ON_ALL, false},
+    {"surface_nets", run_surface_nets, ON_ALL, false},
     {"surface_into", run_surface_into, ON_ALL, false},
     {"surface_on_host", run_surface_on_host, ON_CPU | ON_VULKAN, false},
     {"surface_of_field", run_surface_of_field, ON_ALL, false},

@@ -50,6 +50,30 @@ static void labels(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
+/* Boundaries of two labels in a row, each of three samples, shared and smoothed: the faces between them are there
+ * once, and point from the smaller label to the larger. */
+static void shared_boundaries(tml_context *tml)
+{
+    const uint8_t row[6] = {1, 1, 1, 2, 2, 2};
+    const tml_grid along_x = {.dims = {6, 1, 1}};
+    const tml_surface_labels_desc desc = {
+        .volume = buffer_of(tml, TML_U8, 6, row), .grid = along_x, .caps = true, .smooth = 4};
+    tml_surface_labels_result result;
+    uint8_t labels[2 * 52] = {0};
+    MUST(tml_surface_labels(tml, &desc, &result));
+    CHECK(result.vertex_count == 28 && result.face_count == 2 * 27);
+    tml_surface_labels_free(tml, &result);
+
+    const uint64_t both[2] = {1, 2}; /* the wall between them alone */
+    tml_surface_labels_desc wall = desc;
+    wall.between = both;
+    wall.quads = true;
+    MUST(tml_surface_labels(tml, &wall, &result));
+    MUST(tml_buffer_read(tml, result.face_labels, labels));
+    CHECK(result.vertex_count == 4 && result.face_count == 1 && labels[0] == 1 && labels[1] == 2);
+    tml_surface_labels_free(tml, &result);
+}
+
 /* Half of the volume, closed by a wall where it ends, with normals, in millimetres. */
 static void region_with_caps(tml_context *tml)
 {
@@ -229,7 +253,7 @@ static void clean(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){surface, isovalues, labels, region_with_caps, examine,
-                                           stages, ranges, cells, enqueue, slabs,
-                                           components_of_shares, clean, NULL});
+                        (example *const[]){surface, isovalues, labels, shared_boundaries,
+                                           region_with_caps, examine, stages, ranges, cells,
+                                           enqueue, slabs, components_of_shares, clean, NULL});
 }

@@ -160,6 +160,80 @@ TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surfac
 /* Frees what the call made: parts, and the buffers that were not given to it. Zeroes the result. */
 TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
+/* ---- labels with shared boundaries ----------------------------------------------------------- */
+
+/* The boundaries between the labels of a volume, all from one read: a surface net, whose vertices
+ * and faces are shared by the labels on both sides, so that nothing gapes and nothing overlaps.
+ *   cell       2 x 2 x 2 neighbouring samples
+ *   face       for each pair of neighbouring samples of unlike labels one quad, whose corners are in
+ *              the four cells around the edge between them. On the border fewer cells surround an
+ *              edge, which then has none; with caps all have
+ *   vertex     one for each cell that a face touches, shared by all of them; at the middle of the
+ *              cell, or where smoothing moves it, but never outside its cell
+ *   smoothing  each iteration moves all vertices at once by relaxation of the way to the mean of
+ *              their neighbours, which a face's edge joins them to, at most bound half cells along
+ *              each axis from their cells' middles. In whole steps of 2^-13 cells, so that every
+ *              engine and any number of threads give the same bytes
+ *   caps       as though one layer of background lay around the samples, at no distance: vertices of
+ *              cells that reach into it are on the border samples and stay in their plane
+ *   labels     a face has those of its two samples. Its normal points from the first to the second,
+ *              and it is counter-clockwise seen from the second, also for mirrored grids. The
+ *              background is never first; of other labels the smaller one is
+ *   order      faces by their edges' first sample (z, then y, then x), then axis; vertices by cell
+ *   triangles  each quad is cut along its shorter diagonal, the same way for both labels
+ * A vertex where a label touches itself by an edge or a corner alone has several sheets of it. */
+typedef struct tml_surface_labels_desc {
+    tml_buffer volume; /* dims product integers of any type; may stay on the host */
+    tml_grid grid;     /* fewer than 2^30 samples in a slice */
+    tml_region region; /* zeroed: everything */
+
+    /* Which. Labels that are negative: as (uint64_t)(int64_t)label. */
+    uint64_t background;
+    const uint64_t *labels; /* ascending, without repeats: others count as background. NULL: all */
+    uint64_t label_count;
+    const uint64_t *between; /* two labels: only faces between them, as of the whole. NULL: all */
+    bool no_background;      /* leave out faces that have the background on a side */
+    bool caps;
+
+    /* How. */
+    uint32_t smooth;           /* iterations; some 16 suffice. At most 1000 */
+    double relaxation;         /* above 0, at most 1; 0: 0.5 */
+    double bound;              /* above 0, at most 1; 0: 1, anywhere in the cell */
+    bool quads;                /* and not two triangles each */
+    bool indices64;            /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
+    double position_origin[3]; /* subtracted from positions in double, before rounding */
+
+    /* Output (core.h, what programs make). */
+    tml_buffer vertices;    /* f32x3 */
+    tml_buffer indices;     /* u32x3 or u64x3; of quads u32x4 or u64x4 */
+    tml_buffer face_labels; /* two a triangle or quad, of the volume's type */
+} tml_surface_labels_desc;
+
+typedef struct tml_surface_labels_result {
+    tml_buffer vertices, indices, face_labels;
+    uint32_t owned;
+    uint64_t vertex_count;
+    uint64_t face_count; /* triangles, or quads */
+    size_t scratch_size; /* bytes of memory that the call used at its peak, besides outputs */
+    tml_surface_stage stages[8];
+    uint32_t stage_count;
+} tml_surface_labels_result;
+
+/* Extracts. Synchronous; the host computes on every engine, and buffers of devices are copied there
+ * and back. Its time follows the boundaries but for one read of the volume. Memory, from the
+ * allocator: 3 bits a sample, rows counted as whole 64, and 8 bytes a row; 1 bit more with labels,
+ * and where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 18 bytes
+ * for each vertex of 2 smooth + 1 layers of cells, those that have the most. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT,
+ * INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. On
+ * failure the outputs that the call created are destroyed again. After: Gibson: Constrained Elastic
+ * Surface Nets. 1998; Schroeder, Tsalikis, Halle, Frisken: A High-Performance SurfaceNets Discrete
+ * Isocontouring Algorithm. 2024. */
+TML_API TML_MUST_CHECK tml_status tml_surface_labels(tml_context *tml,
+                                                     const tml_surface_labels_desc *desc,
+                                                     tml_surface_labels_result *out);
+/* Destroys the buffers that the call made. Zeroes the result. */
+TML_API void tml_surface_labels_free(tml_context *tml, tml_surface_labels_result *result);
+
 /* ---- volumes larger than memory -------------------------------------------------------------- */
 
 /* What tml_surface_slabs asks for. */

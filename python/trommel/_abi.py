@@ -1063,6 +1063,43 @@ class tml_surface_result(Structure):
     ]
 
 
+class tml_surface_labels_desc(Structure):
+    _fields_ = [
+        ('volume', tml_buffer),
+        ('grid', tml_grid),
+        ('region', tml_region),
+        ('background', c_uint64),
+        ('labels', POINTER(c_uint64)),
+        ('label_count', c_uint64),
+        ('between', POINTER(c_uint64)),
+        ('no_background', c_bool),
+        ('caps', c_bool),
+        ('smooth', c_uint32),
+        ('relaxation', c_double),
+        ('bound', c_double),
+        ('quads', c_bool),
+        ('indices64', c_bool),
+        ('position_origin', c_double * 3),
+        ('vertices', tml_buffer),
+        ('indices', tml_buffer),
+        ('face_labels', tml_buffer),
+    ]
+
+
+class tml_surface_labels_result(Structure):
+    _fields_ = [
+        ('vertices', tml_buffer),
+        ('indices', tml_buffer),
+        ('face_labels', tml_buffer),
+        ('owned', c_uint32),
+        ('vertex_count', c_uint64),
+        ('face_count', c_uint64),
+        ('scratch_size', c_size_t),
+        ('stages', tml_surface_stage * 8),
+        ('stage_count', c_uint32),
+    ]
+
+
 class tml_surface_piece(Structure):
     _fields_ = [
         ('part', c_uint32),
@@ -1274,6 +1311,8 @@ class tml_mesh(Structure):
         ('up', c_int),
         ('attributes', POINTER(tml_mesh_attribute)),
         ('attribute_count', c_uint32),
+        ('face_labels', c_void_p),
+        ('face_label_type', c_uint32),
     ]
 
 
@@ -1477,6 +1516,8 @@ FUNCTIONS = {
     'tml_surface_free': (None, [c_void_p, POINTER(tml_surface_result)]),
     'tml_surface_index': (c_int, [c_void_p, POINTER(tml_surface_index_desc), POINTER(tml_buffer)]),
     'tml_surface_join': (c_int, [c_void_p, POINTER(tml_surface_seam), POINTER(c_uint64), c_uint64, POINTER(c_uint64)]),
+    'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_labels_result)]),
+    'tml_surface_labels_free': (None, [c_void_p, POINTER(tml_surface_labels_result)]),
     'tml_surface_slabs': (c_int, [c_void_p, POINTER(tml_surface_slabs_desc), POINTER(tml_surface_result)]),
     'tml_sync': (c_int, [c_void_p]),
     'tml_tone_name': (c_char_p, [c_int]),

@@ -16,16 +16,21 @@ enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
 
 const tml_type surface_index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
 
-void surface_time(tml_surface_result *result, const char *stage, double seconds)
+void surface_time_in(tml_surface_stage *stages, uint32_t *count, const char *stage, double seconds)
 {
     uint32_t i = 0;
-    while (i < result->stage_count && strcmp(result->stages[i].name, stage) != 0)
+    while (i < *count && strcmp(stages[i].name, stage) != 0)
         i++;
-    if (i == TML_ARRAY_SIZE(result->stages))
+    if (i == SURFACE_STAGES)
         return;
-    if (i == result->stage_count)
-        result->stages[result->stage_count++] = (tml_surface_stage){stage, 0};
-    result->stages[i].seconds += seconds;
+    if (i == *count)
+        stages[(*count)++] = (tml_surface_stage){stage, 0};
+    stages[i].seconds += seconds;
+}
+
+void surface_time(tml_surface_result *result, const char *stage, double seconds)
+{
+    surface_time_in(result->stages, &result->stage_count, stage, seconds);
 }
 
 /* ---- checks and resolving -------------------------------------------------------------------- */
@@ -83,7 +88,7 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
 }
 
 /* The columns of direction * spacing, and its inverse transpose, which transforms normals. */
-tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
+tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
                                 const double position_origin[3], bool flip, surface_plan *plan)
 {
     double m[9], inverse[9]; /* m + 3 * a: step along axis a */
@@ -92,11 +97,12 @@ tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
             m[3 * a + c] = plan->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
     double determinant = tml_invert3(m, inverse);
     if (determinant == 0 || !isfinite(determinant))
-        return invalid(tml, "grid.direction has no inverse: its columns lie in a plane");
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: grid.direction has no inverse: its columns lie in a plane", call);
     for (int c = 0; c < 3; c++) {
         if (!isfinite(position_origin[c]))
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "tml_surface: desc.position_origin[%d] is not finite", c);
+                             "%s: desc.position_origin[%d] is not finite", call, c);
         plan->origin[c] = grid->origin[c] - position_origin[c];
         for (int a = 0; a < 3; a++)
             plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * inverse[3 * c + a]);
@@ -335,89 +341,16 @@ void surface_drop_flat_parts(surface_plan *plan)
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-typedef struct output {
-    const char *field;
-    bool wanted;
-    tml_buffer given;
-    tml_type type;
-    uint64_t count;
-    tml_buffer *result;
-    tml_slot **slot;
-    bool created;
-} output;
-
-static tml_status outputs_check(tml_context *tml, const char *call, const output *outputs,
-                                size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const output *out = &outputs[i];
-        if (!out->wanted || tml_buffer_is_none(out->given))
-            continue;
-        const tml_type types[] = {out->type, TML_TYPE_NONE};
-        tml_status status = tml_check_buffer(tml, call, out->field, out->given, types, 0);
-        if (status != TML_OK)
-            return status;
-    }
-    return TML_OK;
-}
-
-/* Checks that the caller's outputs have room. Creates the others at their exact size. */
-static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        output *out = &outputs[i];
-        if (!out->wanted)
-            continue;
-        uint64_t room;
-        if (!tml_buffer_is_none(out->given)) {
-            tml_buffer_describe(tml, out->given, NULL, &room);
-            if (room < out->count)
-                return tml_error(tml, TML_ERROR_CAPACITY,
-                                 "tml_surface: %s has %" PRIu64 " elements, needs %" PRIu64,
-                                 out->field, room, out->count);
-            *out->result = out->given;
-            continue;
-        }
-        const tml_buffer_desc desc = {.type = out->type, .count = out->count, .label = out->field};
-        tml_status status = tml_buffer_create(tml, &desc, out->result);
-        if (status != TML_OK)
-            return status;
-        out->created = true;
-    }
-    for (size_t i = 0; i < count; i++)
-        *outputs[i].slot = outputs[i].wanted ? tml_slot_of(tml, *outputs[i].result) : NULL;
-    return TML_OK;
-}
-
-/* tml_surface_result.owned: outputs are in the order of the result's handles. */
-static uint32_t outputs_owned(const output *outputs, size_t count)
-{
-    uint32_t owned = 0;
-    for (size_t i = 0; i < count; i++)
-        owned |= (uint32_t)outputs[i].created << i;
-    return owned;
-}
-
-static void outputs_destroy(tml_context *tml, output *outputs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (outputs[i].created) {
-            tml_buffer_destroy(tml, *outputs[i].result);
-            *outputs[i].result = (tml_buffer){0, 0};
-            outputs[i].created = false;
-        }
-}
-
 /* Makes outputs. Frees the scratch where the device is full: EMIT can run with less. */
-static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, output *outputs,
+static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, surface_output *outputs,
                                      size_t count)
 {
-    tml_status status = outputs_make(tml, outputs, count);
+    tml_status status = surface_outputs_make(tml, "tml_surface", outputs, count);
     if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY && tml_reserved(tml) > 0) {
-        outputs_destroy(tml, outputs, count);
+        surface_outputs_destroy(tml, outputs, count);
         tml_scratch_release(tml);
         plan->kept_scratch = 0;
-        status = outputs_make(tml, outputs, count);
+        status = surface_outputs_make(tml, "tml_surface", outputs, count);
     }
     if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
         return status;
@@ -451,41 +384,42 @@ static tml_type cell_type(const tml_context *tml, const tml_surface_desc *desc,
 static void outputs_describe(const tml_context *tml, const tml_surface_desc *desc,
                              const surface_plan *plan, bool own, uint64_t vertex_count,
                              uint64_t triangle_count, tml_surface_result *result,
-                             surface_plan *slots, output outputs[OUTPUTS])
+                             surface_plan *slots, surface_output outputs[OUTPUTS])
 {
     const tml_buffer none = {0, 0};
     tml_type index_type = TML_VEC(plan->indices64 ? TML_U64 : TML_U32, 3);
-    outputs[OUT_VERTICES] = (output){"desc.vertices",     true,         own ? none : desc->vertices,
-                                     TML_VEC(TML_F32, 3), vertex_count, &result->vertices,
-                                     &slots->positions,   false};
-    outputs[OUT_NORMALS] = (output){"desc.vertex_normals",
-                                    desc->normals != TML_NORMALS_NONE,
-                                    own ? none : desc->vertex_normals,
-                                    TML_VEC(TML_F32, 3),
-                                    vertex_count,
-                                    &result->vertex_normals,
-                                    &slots->vertex_normals,
-                                    false};
-    outputs[OUT_VALUES] = (output){"desc.vertex_values",
-                                   plan->attribute != NULL,
-                                   own ? none : desc->vertex_values,
-                                   TML_F32,
-                                   vertex_count,
-                                   &result->vertex_values,
-                                   &slots->vertex_values,
-                                   false};
-    outputs[OUT_INDICES] = (output){"desc.indices",
-                                    own || !desc->soup,
-                                    own ? none : desc->indices,
-                                    index_type,
-                                    triangle_count,
-                                    &result->indices,
-                                    &slots->indices,
-                                    false};
-    outputs[OUT_CELLS] =
-        (output){"desc.triangle_cells",      desc->cells,    own ? none : desc->triangle_cells,
-                 cell_type(tml, desc, plan), triangle_count, &result->triangle_cells,
-                 &slots->triangle_cells,     false};
+    outputs[OUT_VERTICES] =
+        (surface_output){"desc.vertices",     true,         own ? none : desc->vertices,
+                         TML_VEC(TML_F32, 3), vertex_count, &result->vertices,
+                         &slots->positions,   false};
+    outputs[OUT_NORMALS] = (surface_output){"desc.vertex_normals",
+                                            desc->normals != TML_NORMALS_NONE,
+                                            own ? none : desc->vertex_normals,
+                                            TML_VEC(TML_F32, 3),
+                                            vertex_count,
+                                            &result->vertex_normals,
+                                            &slots->vertex_normals,
+                                            false};
+    outputs[OUT_VALUES] = (surface_output){"desc.vertex_values",
+                                           plan->attribute != NULL,
+                                           own ? none : desc->vertex_values,
+                                           TML_F32,
+                                           vertex_count,
+                                           &result->vertex_values,
+                                           &slots->vertex_values,
+                                           false};
+    outputs[OUT_INDICES] = (surface_output){"desc.indices",
+                                            own || !desc->soup,
+                                            own ? none : desc->indices,
+                                            index_type,
+                                            triangle_count,
+                                            &result->indices,
+                                            &slots->indices,
+                                            false};
+    outputs[OUT_CELLS] = (surface_output){
+        "desc.triangle_cells",      desc->cells,    own ? none : desc->triangle_cells,
+        cell_type(tml, desc, plan), triangle_count, &result->triangle_cells,
+        &slots->triangle_cells,     false};
 }
 
 /* Checks that the engine numbers cells and that the given buffer holds the numbers. */
@@ -509,7 +443,7 @@ static tml_status check_cells(tml_context *tml, const char *call, const tml_surf
 /* Checks that the given outputs overlap neither one another nor an input. enqueue: the desc of
  * tml_surface_enqueue, or NULL. */
 static tml_status check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                              const output outputs[OUTPUTS],
+                              const surface_output outputs[OUTPUTS],
                               const tml_surface_enqueue_desc *enqueue)
 {
     static const tml_surface_enqueue_desc no_enqueue;
@@ -631,7 +565,7 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
 {
     mapped_mesh mapped;
     surface_plan final = *plan;
-    output outputs[OUTPUTS] = {{0}};
+    surface_output outputs[OUTPUTS] = {{0}};
     tml_status status = mesh_map(tml, work, &mapped);
     mesh_arrays mesh = {.positions = mapped.memory[OUT_VERTICES],
                         .normals = mapped.memory[OUT_NORMALS],
@@ -661,8 +595,8 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
         status = tml_buffer_write(tml, result->triangle_cells, 0, mesh.triangle_count, cells.rows);
     mesh_unmap(tml, &mapped);
     if (status != TML_OK)
-        outputs_destroy(tml, outputs, OUTPUTS);
-    result->owned = outputs_owned(outputs, OUTPUTS);
+        surface_outputs_destroy(tml, outputs, OUTPUTS);
+    result->owned = surface_outputs_owned(outputs, OUTPUTS);
     return status;
 }
 
@@ -679,7 +613,7 @@ static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, su
                               tml_surface_result *result)
 {
     surface_plan final = *plan;
-    output outputs[OUTPUTS];
+    surface_output outputs[OUTPUTS];
     final.welded = welded_of(plan, result->vertex_count, result->triangle_count);
     count_corners(result);
     outputs_describe(tml, desc, plan, false, result->vertex_count, result->triangle_count, result,
@@ -688,8 +622,8 @@ static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, su
     if (status == TML_OK)
         status = surface_run_stage(tml, &final, SURFACE_SOUP, 1.0, 1.0);
     if (status != TML_OK)
-        outputs_destroy(tml, outputs, OUT_CELLS);
-    result->owned = outputs_owned(outputs, OUT_CELLS);
+        surface_outputs_destroy(tml, outputs, OUT_CELLS);
+    result->owned = surface_outputs_owned(outputs, OUT_CELLS);
     return status;
 }
 
@@ -753,7 +687,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
 
     /* Filters shrink the mesh and soups grow it: both start from intermediate buffers. */
     bool finish = has_filter || (desc->soup && !plan->soup);
-    output outputs[OUTPUTS];
+    surface_output outputs[OUTPUTS];
     tml_surface_result work = {0};
     outputs_describe(tml, desc, plan, finish, out->vertex_count, out->triangle_count,
                      finish ? &work : out, plan, outputs);
@@ -772,8 +706,9 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         surface_time(out, has_filter ? "clean-up" : "soup", tml_seconds() - start);
     bool leaves = status == TML_OK && !has_filter; /* cells, or all */
     if (leaves)
-        out->owned |= outputs_owned(outputs, OUTPUTS) & (finish ? 1u << OUT_CELLS : UINT32_MAX);
-    outputs_destroy(tml, outputs, !leaves ? OUTPUTS : finish ? OUT_CELLS : 0);
+        out->owned |=
+            surface_outputs_owned(outputs, OUTPUTS) & (finish ? 1u << OUT_CELLS : UINT32_MAX);
+    surface_outputs_destroy(tml, outputs, !leaves ? OUTPUTS : finish ? OUT_CELLS : 0);
     return status;
 }
 
@@ -792,17 +727,18 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     tml_grid grid = {0};
     tml_field_desc field;
     tml_surface_result unused;
-    output outputs[OUTPUTS];
+    surface_output outputs[OUTPUTS];
     tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
     if (status == TML_OK)
         status = resolve_input(tml, desc, &grid, &field, &plan);
     if (status == TML_OK)
-        status = surface_resolve_axes(tml, &grid, desc->position_origin, desc->flip, &plan);
+        status = surface_resolve_axes(tml, "tml_surface", &grid, desc->position_origin, desc->flip,
+                                      &plan);
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
         status = invalid(tml, "desc.normals is none of TML_NORMALS_...");
     if (status == TML_OK) {
         outputs_describe(tml, desc, &plan, false, 0, 0, &unused, &plan, outputs);
-        status = outputs_check(tml, "tml_surface", outputs, OUTPUTS);
+        status = surface_outputs_check(tml, "tml_surface", outputs, OUTPUTS);
     }
     if (status == TML_OK)
         status = check_cells(tml, "tml_surface", desc, &plan);
@@ -847,7 +783,7 @@ typedef struct enqueue_job {
     surface_part part;
     tml_field_desc field; /* resolved, of a desc with a field */
     tml_surface_result result;
-    output outputs[OUTPUTS];
+    surface_output outputs[OUTPUTS];
 } enqueue_job;
 
 static uint64_t room_in(const tml_slot *slot, uint64_t room)
@@ -892,9 +828,10 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_surface_enqueue: %s is no buffer; it makes none itself",
                              job->outputs[i].field);
-    if ((status = outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) != TML_OK ||
+    if ((status = surface_outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) !=
+            TML_OK ||
         (status = check_cells(tml, "tml_surface_enqueue", surface, plan)) != TML_OK ||
-        (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
+        (status = surface_outputs_make(tml, "tml_surface", job->outputs, OUTPUTS)) != TML_OK)
         return status;
     if (desc->iso_index == UINT64_MAX)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -950,7 +887,8 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if (status == TML_OK)
         status = resolve_input(tml, surface, &grid, &job->field, plan);
     if (status == TML_OK)
-        status = surface_resolve_axes(tml, &grid, surface->position_origin, surface->flip, plan);
+        status = surface_resolve_axes(tml, "tml_surface", &grid, surface->position_origin,
+                                      surface->flip, plan);
     if (status == TML_OK)
         status = surface_resolve_region(tml, "tml_surface_enqueue", &surface->region, plan->dims,
                                         &job->part.box);

@@ -225,7 +225,7 @@ tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_
                                   const uint64_t dims[3], surface_box *box);
 tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
                               uint64_t *count);
-tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
+tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
                                 const double position_origin[3], bool flip, surface_plan *plan);
 tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                                  surface_plan *plan);
@@ -237,7 +237,30 @@ double surface_part_value(const surface_plan *plan, const surface_part *part);
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);
 
+/* An output that the desc may give: src/surface/surface_outputs.c */
+typedef struct surface_output {
+    const char *field;
+    bool wanted;
+    tml_buffer given;
+    tml_type type;
+    uint64_t count;
+    tml_buffer *result;
+    tml_slot **slot;
+    bool created;
+} surface_output;
+tml_status surface_outputs_check(tml_context *tml, const char *call, const surface_output *outputs,
+                                 size_t count);
+/* Checks that the caller's have room, and creates the others at their exact size. */
+tml_status surface_outputs_make(tml_context *tml, const char *call, surface_output *outputs,
+                                size_t count);
+/* A result's bits of those that the call made, in the order of its handles. */
+uint32_t surface_outputs_owned(const surface_output *outputs, size_t count);
+void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t count);
+
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);
+/* The same of any SURFACE_STAGES stages, of which there are *count. */
+enum { SURFACE_STAGES = TML_ARRAY_SIZE(((tml_surface_result *)0)->stages) };
+void surface_time_in(tml_surface_stage *stages, uint32_t *count, const char *stage, double seconds);
 
 #endif

@@ -270,8 +270,8 @@ static tml_status resolve_slabs(stream *s)
         return status;
     memcpy(s->plan.dims, grid.dims, sizeof grid.dims);
     if ((status = resolve_sources(s, count)) != TML_OK ||
-        (status = surface_resolve_axes(s->tml, &grid, surface->position_origin, surface->flip,
-                                       &s->plan)) != TML_OK ||
+        (status = surface_resolve_axes(s->tml, "tml_surface", &grid, surface->position_origin,
+                                       surface->flip, &s->plan)) != TML_OK ||
         (status = surface_resolve_parts(s->tml, surface, &s->plan)) != TML_OK)
         return status;
     s->region = s->plan.parts[0].box;

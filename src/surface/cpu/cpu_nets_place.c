@@ -1,0 +1,408 @@
+/* Surface nets of labels: positions.
+ *
+ * Each iteration moves every vertex towards the mean of its neighbours, all at once, and no farther
+ * from the middle of its cell than the bound. A neighbour is in a cell across one of six sides, so a
+ * vertex's neighbours are numbers near its own; they are found once, for all iterations. Layers go
+ * through all iterations as a wave front, two layers apart: what an iteration reads was written in
+ * earlier steps, all of a step's work may run at once, and a layer stays in cache meanwhile. Offsets
+ * are integers, so the order of additions does not matter, and no engine differs from another.
+ * After: Gibson: Constrained Elastic Surface Nets. 1998. */
+#include <math.h>
+
+#include "surface/cpu/cpu_nets.h"
+
+/* Bits of a vertex's code: neighbours across the lower and upper sides, then axes on which caps keep
+ * it on the border. */
+enum { SIDES = 64, LINK_FIXED = 6, CODES = 512 };
+
+typedef struct nets_link {
+    uint32_t y[2], z[2]; /* neighbours, or itself; from the first vertex of the layer below on */
+} nets_link;
+
+/* What a code means. The fourth lanes are not used. */
+typedef struct wave_step {
+    int32_t toward[4];         /* sum of the neighbours' cells, from its own */
+    float rate[4];             /* relaxation by the number of neighbours; 0 on fixed axes */
+    int16_t least[8], most[8]; /* places that the bound allows */
+} wave_step;
+
+typedef struct wave {
+    const nets_plan *plan;
+    uint64_t capacity; /* links of the layers in flight */
+    uint64_t *first;   /* of each layer among them */
+    nets_link *links;
+    uint16_t *codes;
+    wave_step *steps;
+    uint64_t front;  /* the layer that is linked in this step */
+    uint32_t chunks; /* of each layer */
+} wave;
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+/* A place in a cell, along x and y and along z, from its low corner. Both parts of a sum of six are
+ * below 2^16. They are loaded and stored alone: beside them another thread may write. */
+typedef struct place {
+    uint32_t xy, z;
+} place;
+
+CPU_INLINE place load_place(const unsigned char *at)
+{
+    place out;
+    uint16_t z;
+    memcpy(&out.xy, at, sizeof out.xy);
+    memcpy(&z, at + sizeof out.xy, sizeof z);
+    out.z = z;
+    return out;
+}
+
+CPU_INLINE void add_place(place *sum, const unsigned char *at)
+{
+    const place one = load_place(at);
+    sum->xy += one.xy;
+    sum->z += one.z;
+}
+
+CPU_INLINE void store_place(unsigned char *at, place p)
+{
+    const uint16_t z = (uint16_t)p.z;
+    memcpy(at, &p.xy, sizeof p.xy);
+    memcpy(at + sizeof p.xy, &z, sizeof z);
+}
+
+/* Of a cell that caps put beside the border: on the border. */
+static inline int32_t first_offset(const nets_plan *plan, int axis, uint64_t cell)
+{
+    const bool low = plan->pad && cell == 0;
+    const bool high = plan->pad && cell + 1 == nets_cells(plan, axis);
+    return low ? NETS_HALF : high ? -NETS_HALF : 0;
+}
+
+/* Vertices [*first, *end) of a layer are chunk index of it. */
+static void chunk_of(const wave *w, uint64_t z, uint32_t index, uint64_t *first, uint64_t *end)
+{
+    const uint64_t *layers = w->plan->net.vertex_first;
+    const uint64_t count = layers[z + 1] - layers[z];
+    *first = count * index / w->chunks;
+    *end = count * (index + 1) / w->chunks;
+}
+
+static void rows_of(const wave *w, uint32_t index, uint64_t *first, uint64_t *end)
+{
+    const uint64_t rows = nets_cells(w->plan, 1);
+    *first = rows * index / w->chunks;
+    *end = rows * (index + 1) / w->chunks;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+/* Rows around a row of cells, itself last: below and above along y, along z. */
+enum { ROWS_AROUND = 5, OWN_ROW = 4 };
+
+CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z)
+{
+    const nets_plan *plan = w->plan;
+    const nets_planes *net = &plan->net;
+    const uint64_t rows[ROWS_AROUND][2] = {{y - 1, z}, {y + 1, z}, {y, z - 1}, {y, z + 1}, {y, z}};
+    const uint64_t base = z > 0 ? net->vertex_first[z - 1] : 0;
+    const uint64_t own_first = net->vertex_first[z];
+    const int32_t row_offset[2] = {first_offset(plan, 1, y), first_offset(plan, 2, z)};
+    const uint16_t row_fixed = (uint16_t)((row_offset[0] != 0) << (LINK_FIXED + 1) |
+                                          (row_offset[1] != 0) << (LINK_FIXED + 2));
+    nets_link *links = w->links + w->first[z];
+    uint16_t *codes = w->codes + w->first[z];
+    uint64_t at[ROWS_AROUND];
+    for (int r = 0; r < ROWS_AROUND; r++)
+        at[r] = nets_row_vertices(plan, net, rows[r][0], rows[r][1]) - base;
+    for (uint64_t first = 0; first < plan->words; first += NETS_GROUP) {
+        nets_word active[ROWS_AROUND][NETS_GROUP], sides[6][NETS_GROUP + 1];
+        nets_around a;
+        nets_load_around(plan, net, y, z, first, &a);
+        nets_active_of(plan, &a, first, active[OWN_ROW]);
+        for (int r = 0; r < OWN_ROW; r++)
+            nets_active_if_any(plan, net, rows[r][0], rows[r][1], first, active[r]);
+        for (int i = 0; i <= NETS_GROUP; i++)
+            sides[0][i] = a.y[0].words[i] | a.y[1].words[i] | a.z[0].words[i] | a.z[1].words[i];
+        for (int i = 0; i < NETS_GROUP; i++) {
+            sides[1][i] = sides[0][i] >> 1 | sides[0][i + 1] << 63;
+            sides[2][i] = a.x[0][0].words[i] | a.x[0][1].words[i] | nets_both(&a.z[0], i);
+            sides[3][i] = a.x[1][0].words[i] | a.x[1][1].words[i] | nets_both(&a.z[1], i);
+            sides[4][i] = a.x[0][0].words[i] | a.x[1][0].words[i] | nets_both(&a.y[0], i);
+            sides[5][i] = a.x[0][1].words[i] | a.x[1][1].words[i] | nets_both(&a.y[1], i);
+        }
+        for (int i = 0; i < NETS_GROUP; i++) {
+            for (nets_word rest = active[OWN_ROW][i]; rest; rest &= rest - 1) {
+                const int bit = __builtin_ctzll(rest);
+                const nets_word below = nets_below(bit);
+                const uint64_t x = 64 * (first + (uint64_t)i) + (uint64_t)bit;
+                const uint32_t own =
+                    (uint32_t)(at[OWN_ROW] + nets_ones(active[OWN_ROW][i] & below));
+                const uint64_t v = base + own; /* in the net */
+                uint16_t code = row_fixed;
+                uint32_t near[4];
+                for (int s = 0; s < 6; s++)
+                    code |= (uint16_t)((sides[s][i] >> bit & 1) << s);
+                for (int r = 0; r < 4; r++)
+                    near[r] = code >> (r + 2) & 1
+                                  ? (uint32_t)(at[r] + nets_ones(active[r][i] & below))
+                                  : own;
+                const int32_t x_offset = first_offset(plan, 0, x);
+                code |= (uint16_t)((x_offset != 0) << LINK_FIXED);
+                links[v - own_first] = (nets_link){{near[0], near[1]}, {near[2], near[3]}};
+                codes[v - own_first] = code;
+                store_place(plan->state + v * NETS_STATE,
+                            (place){(uint32_t)(x_offset + NETS_HALF) |
+                                        (uint32_t)(row_offset[0] + NETS_HALF) << 16,
+                                    (uint32_t)(row_offset[1] + NETS_HALF)});
+            }
+            for (int r = 0; r < ROWS_AROUND; r++)
+                at[r] += nets_ones(active[r][i]);
+        }
+    }
+}
+
+CPU_INLINE void link_rows(const wave *w, uint64_t z, uint64_t first, uint64_t end)
+{
+    for (uint64_t y = first; y < end; y++)
+        if (nets_has_vertices(w->plan, &w->plan->net, y, z))
+            link_row(w, y, z);
+}
+CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
+                (const wave *w, uint64_t z, uint64_t first, uint64_t end),
+                link_rows(w, z, first, end))
+
+/* ---- iterations ------------------------------------------------------------------------------ */
+
+/* Where a vertex goes from its old place, with the sum of six neighbours, itself where one lacks. */
+CPU_INLINE place move_place(place old, place sum, const wave_step *step)
+{
+#if CPU_X86
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i from =
+        _mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)(old.xy | (uint64_t)old.z << 32)), zero);
+    const __m128i all =
+        _mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)(sum.xy | (uint64_t)sum.z << 32)), zero);
+    const __m128i six = _mm_add_epi32(_mm_slli_epi32(from, 2), _mm_slli_epi32(from, 1));
+    const __m128i way = _mm_add_epi32(_mm_sub_epi32(all, six),
+                                      _mm_loadu_si128((const __m128i *)(const void *)step->toward));
+    const __m128i by = _mm_cvtps_epi32(_mm_mul_ps(_mm_cvtepi32_ps(way), _mm_loadu_ps(step->rate)));
+    __m128i to = _mm_packs_epi32(_mm_add_epi32(from, by), zero);
+    to = _mm_max_epi16(to, _mm_loadu_si128((const __m128i *)(const void *)step->least));
+    to = _mm_min_epi16(to, _mm_loadu_si128((const __m128i *)(const void *)step->most));
+    const uint64_t bits = (uint64_t)_mm_cvtsi128_si64(to);
+    return (place){(uint32_t)bits, (uint32_t)(bits >> 32)};
+#else
+    const int32_t from[3] = {(int32_t)(old.xy & 0xffff), (int32_t)(old.xy >> 16), (int32_t)old.z};
+    const int32_t all[3] = {(int32_t)(sum.xy & 0xffff), (int32_t)(sum.xy >> 16), (int32_t)sum.z};
+    uint32_t to[3];
+    for (int a = 0; a < 3; a++) {
+        const float way = (float)(all[a] - 6 * from[a] + step->toward[a]) * step->rate[a];
+        const int32_t at = from[a] + (int32_t)nearbyintf(way);
+        to[a] = (uint32_t)TML_MIN_OF(TML_MAX_OF(at, step->least[a]), step->most[a]);
+    }
+    return (place){to[0] | to[1] << 16, to[2]};
+#endif
+}
+
+/* Iteration t of vertices [first, end) of a layer. */
+CPU_INLINE void move_vertices(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
+{
+    const nets_plan *plan = w->plan;
+    const uint64_t *layers = plan->net.vertex_first;
+    const nets_link *links = w->links + w->first[z];
+    const uint16_t *codes = w->codes + w->first[z];
+    const uint64_t base = z > 0 ? layers[z - 1] : 0;
+    const size_t half = NETS_STATE / 2;
+    const unsigned char *in = plan->state + base * NETS_STATE + (t & 1 ? 0 : half);
+    unsigned char *out = plan->state + base * NETS_STATE + (t & 1 ? half : 0);
+    for (uint64_t i = first; i < end; i++) {
+        const uint64_t own = layers[z] - base + i;
+        const uint16_t code = codes[i];
+        const nets_link *link = &links[i];
+        const wave_step *step = &w->steps[code];
+        const place old = load_place(in + own * NETS_STATE);
+        place sum = load_place(in + (own - (code & 1)) * NETS_STATE);
+        add_place(&sum, in + (own + (code >> 1 & 1)) * NETS_STATE);
+        add_place(&sum, in + (size_t)link->y[0] * NETS_STATE);
+        add_place(&sum, in + (size_t)link->y[1] * NETS_STATE);
+        add_place(&sum, in + (size_t)link->z[0] * NETS_STATE);
+        add_place(&sum, in + (size_t)link->z[1] * NETS_STATE);
+        store_place(out + own * NETS_STATE, move_place(old, sum, step));
+    }
+}
+CPU_INSTANTIATE(CPU_FLAT void, move_vertices_level,
+                (const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end),
+                move_vertices(w, z, t, first, end))
+
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* A coordinate in samples of the volume. Caps, whose cells begin beside the box, put it on it. */
+CPU_INLINE double coordinate(const nets_plan *plan, int axis, uint64_t cell, int32_t offset)
+{
+    const double x = (double)(plan->box.first[axis] + cell) - (double)plan->pad + 0.5 +
+                     (double)offset / (2 * NETS_HALF);
+    const double low = (double)plan->box.first[axis];
+    const double high = (double)(plan->box.first[axis] + plan->box.count[axis] - 1);
+    return TML_MIN_OF(TML_MAX_OF(x, low), high);
+}
+
+CPU_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint64_t v,
+                             float out[3])
+{
+    double at[3];
+    place p = {0, 0};
+    if (plan->iterations)
+        p = load_place(plan->state + v * NETS_STATE + (plan->iterations & 1 ? NETS_STATE / 2 : 0));
+    const int32_t places[3] = {(int32_t)(p.xy & 0xffff), (int32_t)(p.xy >> 16), (int32_t)p.z};
+    for (int a = 0; a < 3; a++)
+        at[a] =
+            coordinate(plan, a, cell[a],
+                       plan->iterations ? places[a] - NETS_HALF : first_offset(plan, a, cell[a]));
+    for (int c = 0; c < 3; c++)
+        out[c] = (float)(plan->origin[c] + at[0] * plan->step[0][c] + at[1] * plan->step[1][c] +
+                         at[2] * plan->step[2][c]);
+}
+
+/* positions has those of kept vertices; it may be the state's memory, where all are kept. */
+CPU_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row, uint64_t end_row)
+{
+    for (uint64_t y = first_row; y < end_row; y++) {
+        if (!nets_has_vertices(plan, &plan->kept, y, z))
+            continue;
+        uint64_t v = nets_row_vertices(plan, &plan->net, y, z);
+        uint64_t out = nets_row_vertices(plan, &plan->kept, y, z);
+        for (uint64_t first = 0; first < plan->words; first += NETS_GROUP) {
+            nets_word all[NETS_GROUP], kept[NETS_GROUP];
+            nets_active(plan, &plan->net, y, z, first, all);
+            nets_active(plan, &plan->kept, y, z, first, kept);
+            for (int i = 0; i < NETS_GROUP; i++) {
+                for (nets_word rest = kept[i]; rest; rest &= rest - 1) {
+                    const int bit = __builtin_ctzll(rest);
+                    const uint64_t cell[3] = {64 * (first + (uint64_t)i) + (uint64_t)bit, y, z};
+                    place_vertex(plan, cell, v + nets_ones(all[i] & nets_below(bit)),
+                                 plan->positions + 3 * out++);
+                }
+                v += nets_ones(all[i]);
+            }
+        }
+    }
+}
+CPU_INSTANTIATE(CPU_FLAT void, place_rows_level,
+                (const nets_plan *plan, uint64_t z, uint64_t first, uint64_t end),
+                place_rows(plan, z, first, end))
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* The work of a step by stage: 0 links, 1 to iterations moves, the last places. */
+static void wave_task(void *argument, uint32_t index)
+{
+    static void (*const link_levels[])(const wave *, uint64_t, uint64_t, uint64_t) =
+        CPU_EACH_LEVEL(link_rows_level);
+    static void (*const move_levels[])(const wave *, uint64_t, uint32_t, uint64_t, uint64_t) =
+        CPU_EACH_LEVEL(move_vertices_level);
+    static void (*const place_levels[])(const nets_plan *, uint64_t, uint64_t, uint64_t) =
+        CPU_EACH_LEVEL(place_rows_level);
+    const wave *w = argument;
+    const uint32_t stage = index / w->chunks, chunk = index % w->chunks;
+    const uint64_t z = w->front - 2 * (uint64_t)stage;
+    const tml_simd level = tml_simd_level();
+    uint64_t first, end;
+    if (z >= nets_cells(w->plan, 2)) /* before the first layer, or past the last */
+        return;
+    if (stage > 0 && stage <= w->plan->iterations) {
+        chunk_of(w, z, chunk, &first, &end);
+        move_levels[level](w, z, stage, first, end);
+        return;
+    }
+    rows_of(w, chunk, &first, &end);
+    if (stage == 0 && w->plan->iterations)
+        link_levels[level](w, z, first, end);
+    if (stage == (w->plan->iterations ? w->plan->iterations + 1 : 0))
+        place_levels[level](w->plan, z, first, end);
+}
+
+static void make_steps(const nets_plan *plan, wave_step *steps)
+{
+    for (int code = 0; code < CODES; code++) {
+        wave_step *step = &steps[code];
+        int32_t count = 0;
+        *step = (wave_step){.toward = {0}};
+        for (int s = 0; s < 6; s++) {
+            step->toward[s / 2] += (code >> s & 1) * (s & 1 ? 2 * NETS_HALF : -2 * NETS_HALF);
+            count += code >> s & 1;
+        }
+        for (int a = 0; a < 3; a++) {
+            const bool fixed = code >> (LINK_FIXED + a) & 1;
+            const int16_t limit = fixed ? NETS_HALF : plan->bound;
+            step->rate[a] = fixed || !count ? 0 : plan->relaxation / (float)count;
+            step->least[a] = (int16_t)(NETS_HALF - limit);
+            step->most[a] = (int16_t)(NETS_HALF + limit);
+        }
+    }
+}
+
+static tml_status run_wave(nets_plan *plan, wave *w)
+{
+    const uint64_t layers = nets_cells(plan, 2);
+    const uint32_t stages = plan->iterations ? plan->iterations + 2 : 1;
+    const double start = tml_seconds();
+    w->chunks = TML_CEIL_DIV(4 * tml_concurrency(plan->tml), stages);
+    if (tml_concurrency(plan->tml) == 1)
+        w->chunks = 1;
+    for (w->front = 0; w->front < layers + 2 * (uint64_t)(stages - 1); w->front++) {
+        if (!nets_report(plan, "positions",
+                         (double)w->front / (double)(layers + 2 * (uint64_t)stages)))
+            return TML_ERROR_CANCELLED;
+        tml_parallel_for(plan->tml, stages * w->chunks, wave_task, w);
+    }
+    nets_time(plan, "positions", tml_seconds() - start);
+    return TML_OK;
+}
+
+/* Links are kept from their layer's first step to its last one: layers take turns in a ring that
+ * holds as many as are in flight at once, and never part of one at its end. */
+static void place_links(const nets_plan *plan, wave *w)
+{
+    const uint64_t *layers = plan->net.vertex_first, count = nets_cells(plan, 2);
+    const uint64_t span = 2 * (uint64_t)plan->iterations + 1;
+    uint64_t most = 0, largest = 0, at = 0;
+    for (uint64_t z = 0; z < count; z++) {
+        most = TML_MAX_OF(most, layers[TML_MIN_OF(z + span, count)] - layers[z]);
+        largest = TML_MAX_OF(largest, layers[z + 1] - layers[z]);
+    }
+    w->capacity = TML_MIN_OF(most + largest, layers[count]);
+    for (uint64_t z = 0; z < count; z++) {
+        if (at + layers[z + 1] - layers[z] > w->capacity)
+            at = 0;
+        w->first[z] = at;
+        at += layers[z + 1] - layers[z];
+    }
+}
+
+tml_status cpu_nets_place(nets_plan *plan)
+{
+    const uint64_t layers = nets_cells(plan, 2);
+    wave w = {.plan = plan};
+    tml_status status = TML_OK;
+    if (plan->iterations) {
+        status = TML_ERROR_OUT_OF_MEMORY;
+        w.first = nets_alloc(plan, layers, sizeof *w.first);
+        w.steps = nets_alloc(plan, CODES, sizeof *w.steps);
+        if (w.first)
+            place_links(plan, &w);
+        if (w.first && w.steps)
+            w.links = nets_alloc(plan, w.capacity, sizeof *w.links);
+        if (w.links)
+            w.codes = nets_alloc(plan, w.capacity, sizeof *w.codes);
+        if (w.codes) {
+            make_steps(plan, w.steps);
+            status = TML_OK;
+        }
+    }
+    if (status == TML_OK)
+        status = run_wave(plan, &w);
+    nets_free(plan, w.codes, w.capacity, sizeof *w.codes);
+    nets_free(plan, w.links, w.capacity, sizeof *w.links);
+    nets_free(plan, w.steps, CODES, sizeof *w.steps);
+    nets_free(plan, w.first, layers, sizeof *w.first);
+    return status;
+}

@@ -1,0 +1,861 @@
+/* Surface nets of labels against what is found sample by sample: every face once, smoothing in doubles over
+ * the quads' own edges, meshes that are closed for each label; the same bytes for any threads and engine. */
+#include "test.h"
+
+#include "contexts.h"
+
+#include <trommel/trommel.h>
+
+#include "core/simd.h"
+
+/* ---- volumes --------------------------------------------------------------------------------- */
+
+static uint64_t random_state = 1;
+
+static uint64_t random_below(uint64_t bound)
+{
+    random_state += 0x9e3779b97f4a7c15u;
+    uint64_t h = random_state;
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return (h ^ h >> 31) % bound;
+}
+
+typedef struct volume {
+    uint64_t dims[3];
+    tml_type type;
+    uint64_t *labels; /* widened */
+} volume;
+
+static uint64_t volume_count(const volume *v)
+{
+    return v->dims[0] * v->dims[1] * v->dims[2];
+}
+
+static uint64_t label_at(const volume *v, uint64_t x, uint64_t y, uint64_t z)
+{
+    return v->labels[x + v->dims[0] * (y + v->dims[1] * z)];
+}
+
+/* Blobs of a few samples along each axis, of kinds labels from least on. */
+static volume random_volume(uint64_t nx, uint64_t ny, uint64_t nz, tml_type type, uint64_t kinds,
+                            uint64_t least)
+{
+    volume v = {.dims = {nx, ny, nz}, .type = type};
+    const uint64_t side = 1 + random_below(3);
+    v.labels = malloc((volume_count(&v) + 1) * sizeof *v.labels);
+    for (uint64_t z = 0; z < nz; z++)
+        for (uint64_t y = 0; y < ny; y++)
+            for (uint64_t x = 0; x < nx; x++) {
+                bool begins = x % side == 0 && y % side == 0 && z % side == 0;
+                v.labels[x + nx * (y + ny * z)] =
+                    begins ? least + random_below(kinds)
+                           : label_at(&v, x / side * side, y / side * side, z / side * side);
+            }
+    return v;
+}
+
+/* With a layer of one label around it. */
+static volume padded(const volume *v, uint64_t background)
+{
+    volume out = {.dims = {v->dims[0] + 2, v->dims[1] + 2, v->dims[2] + 2}, .type = v->type};
+    out.labels = malloc(volume_count(&out) * sizeof *out.labels);
+    for (uint64_t z = 0; z < out.dims[2]; z++)
+        for (uint64_t y = 0; y < out.dims[1]; y++)
+            for (uint64_t x = 0; x < out.dims[0]; x++) {
+                bool inside = x - 1 < v->dims[0] && y - 1 < v->dims[1] && z - 1 < v->dims[2];
+                out.labels[x + out.dims[0] * (y + out.dims[1] * z)] =
+                    inside ? label_at(v, x - 1, y - 1, z - 1) : background;
+            }
+    return out;
+}
+
+static void *narrowed(const volume *v)
+{
+    const size_t size = tml_type_size(v->type);
+    unsigned char *out = malloc(volume_count(v) * size + 1);
+    for (uint64_t i = 0; i < volume_count(v); i++)
+        for (size_t k = 0; k < size; k++)
+            out[i * size + k] = (unsigned char)(v->labels[i] >> 8 * k);
+    return out;
+}
+
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+typedef struct mesh {
+    uint64_t vertex_count, face_count, corners; /* of a face */
+    float *positions;
+    uint32_t *indices;
+    uint64_t *labels; /* two a face, widened */
+} mesh;
+
+static uint64_t widened(tml_type type, const unsigned char *at)
+{
+    const size_t size = tml_type_size(type);
+    uint64_t out = 0;
+    for (size_t k = 0; k < size; k++)
+        out |= (uint64_t)at[k] << 8 * k;
+    bool is_negative =
+        size < 8 && (type == TML_I8 || type == TML_I16 || type == TML_I32) && out >> (8 * size - 1);
+    return is_negative ? out | UINT64_MAX << 8 * size : out;
+}
+
+static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc desc)
+{
+    mesh out = {.corners = desc.quads ? 4 : 3};
+    void *samples = narrowed(v);
+    tml_surface_labels_result result;
+    memcpy(desc.grid.dims, v->dims, sizeof v->dims);
+    desc.volume = buffer_of(tml, v->type, volume_count(v), samples);
+    if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
+        out.vertex_count = result.vertex_count;
+        out.face_count = result.face_count;
+        out.positions = fetch(tml, result.vertices, out.vertex_count);
+        out.indices = fetch(tml, result.indices, out.face_count);
+        unsigned char *narrow = fetch(tml, result.face_labels, out.face_count);
+        out.labels = malloc((2 * out.face_count + 1) * sizeof *out.labels);
+        for (uint64_t i = 0; i < 2 * out.face_count; i++)
+            out.labels[i] = widened(v->type, narrow + i * tml_type_size(v->type));
+        free(narrow);
+        CHECK_EQ_U64(result.owned, 7);
+        tml_surface_labels_free(tml, &result);
+    }
+    tml_buffer_destroy(tml, desc.volume);
+    free(samples);
+    return out;
+}
+
+static void mesh_free(mesh *m)
+{
+    free(m->positions);
+    free(m->indices);
+    free(m->labels);
+    *m = (mesh){.vertex_count = 0};
+}
+
+static bool meshes_are_same(const mesh *a, const mesh *b)
+{
+    return a->vertex_count == b->vertex_count && a->face_count == b->face_count &&
+           memcmp(a->positions, b->positions, a->vertex_count * 12) == 0 &&
+           memcmp(a->indices, b->indices, a->face_count * a->corners * 4) == 0 &&
+           memcmp(a->labels, b->labels, 2 * a->face_count * sizeof *a->labels) == 0;
+}
+
+/* ---- every face once ------------------------------------------------------------------------- */
+
+/* An edge between samples with four cells around it: the faces that there must be. */
+static uint64_t count_edges(const volume *v)
+{
+    uint64_t count = 0;
+    for (uint64_t z = 0; z < v->dims[2]; z++)
+        for (uint64_t y = 0; y < v->dims[1]; y++)
+            for (uint64_t x = 0; x < v->dims[0]; x++)
+                for (int a = 0; a < 3; a++) {
+                    const uint64_t at[3] = {x, y, z},
+                                   to[3] = {x + (a == 0), y + (a == 1), z + (a == 2)};
+                    bool has_cells = to[a] < v->dims[a];
+                    for (int b = 0; b < 3; b++)
+                        has_cells = has_cells && (a == b || (at[b] > 0 && at[b] + 1 < v->dims[b]));
+                    count += has_cells && label_at(v, x, y, z) != label_at(v, to[0], to[1], to[2]);
+                }
+    return count;
+}
+
+static void check_vertices(const mesh *m)
+{
+    bool *used = calloc(m->vertex_count + 1, 1);
+    for (uint64_t i = 0; i < m->corners * m->face_count; i++)
+        if (CHECK(m->indices[i] < m->vertex_count))
+            used[m->indices[i]] = true;
+    for (uint64_t i = 0; i < m->vertex_count; i++) {
+        const float *p = m->positions + 3 * i, *q = p - 3;
+        CHECK(used[i]);
+        for (int a = 0; a < 3; a++)
+            CHECK(p[a] - floorf(p[a]) == 0.5f);
+        CHECK(i == 0 || p[2] > q[2] ||
+              (p[2] == q[2] && (p[1] > q[1] || (p[1] == q[1] && p[0] > q[0]))));
+    }
+    free(used);
+}
+
+/* Quads of a volume without smoothing. */
+static void check_quads(const volume *v, const mesh *m, uint64_t background, bool is_signed)
+{
+    uint64_t last = 0;
+    CHECK_EQ_U64(m->face_count, count_edges(v));
+    for (uint64_t f = 0; f < m->face_count; f++) {
+        const float *p[4];
+        double middle[3] = {0}, normal[3];
+        uint64_t low[3], high[3];
+        int axis = -1;
+        for (int k = 0; k < 4; k++)
+            p[k] = m->positions + 3 * (uint64_t)m->indices[4 * f + (uint64_t)k];
+        for (int a = 0; a < 3; a++) {
+            for (int k = 0; k < 4; k++)
+                middle[a] += 0.25 * (double)p[k][a];
+            low[a] = high[a] = (uint64_t)middle[a];
+            if (middle[a] != floor(middle[a])) {
+                CHECK(axis < 0);
+                axis = a;
+                high[a]++;
+            }
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            normal[a] = (double)((p[2][b] - p[0][b]) * (p[3][c] - p[1][c]) -
+                                 (p[2][c] - p[0][c]) * (p[3][b] - p[1][b])) /
+                        2;
+        }
+        if (!CHECK(axis >= 0))
+            return;
+        const uint64_t here =
+            1 + (uint64_t)axis + 3 * (low[0] + v->dims[0] * (low[1] + v->dims[1] * low[2]));
+        CHECK(here > last); /* so none is there twice */
+        last = here;
+        for (int a = 0; a < 3; a++)
+            CHECK(fabs(normal[a]) == (a == axis));
+        const uint64_t ends[2] = {label_at(v, low[0], low[1], low[2]),
+                                  label_at(v, high[0], high[1], high[2])};
+        const bool up = normal[axis] > 0;
+        CHECK(ends[0] != ends[1]);
+        CHECK_EQ_U64(m->labels[2 * f], ends[!up]);
+        CHECK_EQ_U64(m->labels[2 * f + 1], ends[up]);
+        const uint64_t first = ends[!up], second = ends[up];
+        const bool smaller = is_signed ? (int64_t)first < (int64_t)second : first < second;
+        CHECK(second == background || (first != background && smaller));
+    }
+}
+
+/* Does each label's share of the faces have no border? Each side of a triangle is met by its reverse. */
+typedef struct side {
+    uint64_t label;
+    uint32_t low, high;
+    int32_t way;
+} side;
+
+static int compare_sides(const void *left, const void *right)
+{
+    const side *a = left, *b = right;
+    if (a->label != b->label)
+        return a->label < b->label ? -1 : 1;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return (a->high > b->high) - (a->high < b->high);
+}
+
+static void check_closed(const mesh *m)
+{
+    const uint64_t count = 2 * m->corners * m->face_count;
+    side *sides = malloc((count + 1) * sizeof *sides);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t corner = i / 2, f = corner / m->corners;
+        const uint32_t
+            a = m->indices[corner],
+            b = m->indices[corner % m->corners + 1 == m->corners ? f * m->corners : corner + 1];
+        sides[i] = (side){m->labels[2 * f + i % 2], a < b ? a : b, a < b ? b : a,
+                          (a < b) == (i % 2 == 0) ? 1 : -1};
+    }
+    qsort(sides, count, sizeof *sides, compare_sides);
+    for (uint64_t i = 0, next; i < count; i = next) {
+        int32_t sum = 0;
+        for (next = i; next < count && compare_sides(&sides[i], &sides[next]) == 0; next++)
+            sum += sides[next].way;
+        CHECK_EQ_I64(sum, 0);
+    }
+    free(sides);
+}
+
+TEST(each_pair_of_unlike_samples_has_one_face)
+{
+    static const struct {
+        tml_type type;
+        uint64_t kinds, least, background;
+    } rows[] = {{TML_U8, 2, 0, 0},
+                {TML_U8, 3, 1, 0},
+                {TML_I8, 5, UINT64_C(0) - 3, UINT64_C(0) - 1},
+                {TML_U16, 4, 65530, 65532},
+                {TML_I16, 1000, UINT64_C(0) - 500, 0},
+                {TML_U32, 3, UINT32_MAX - 2, 0},
+                {TML_I32, 2, UINT64_C(0) - 1, 0},
+                {TML_U64, 3, UINT64_C(1) << 63, UINT64_C(1) << 63},
+                {TML_I64, 4, UINT64_C(1) << 63, 7},
+                {TML_U64, 1000000, 1, 0},
+                {TML_U8, 1, 4, 0}};
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < (TEST_IS_SANITIZED ? 200 : 1000); i++) {
+        const uint64_t row = i % (sizeof rows / sizeof rows[0]);
+        const bool is_signed = rows[row].type == TML_I8 || rows[row].type == TML_I16 ||
+                               rows[row].type == TML_I32 || rows[row].type == TML_I64;
+        volume v = random_volume(1 + random_below(8), 1 + random_below(8), 1 + random_below(8),
+                                 rows[row].type, rows[row].kinds, rows[row].least);
+        mesh quads = mesh_of(
+            tml, &v, (tml_surface_labels_desc){.background = rows[row].background, .quads = true});
+        check_vertices(&quads);
+        check_quads(&v, &quads, rows[row].background, is_signed);
+        volume around = padded(&v, rows[row].background);
+        mesh whole =
+            mesh_of(tml, &around,
+                    (tml_surface_labels_desc){.background = rows[row].background, .quads = true});
+        mesh caps = mesh_of(tml, &v,
+                            (tml_surface_labels_desc){
+                                .background = rows[row].background, .quads = true, .caps = true});
+        check_vertices(&whole);
+        check_quads(&around, &whole, rows[row].background, is_signed);
+        check_closed(&caps);
+        /* Caps are the layer around the samples, but for the places of its vertices. */
+        for (uint64_t k = 0; k < 3 * whole.vertex_count; k++)
+            whole.positions[k] =
+                fminf(fmaxf(whole.positions[k] - 1, 0), (float)(v.dims[k % 3] - 1));
+        CHECK(meshes_are_same(&whole, &caps));
+        mesh_free(&quads);
+        mesh_free(&whole);
+        mesh_free(&caps);
+        free(around.labels);
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+TEST(rows_of_any_length)
+{
+    static const uint64_t lengths[] = {62,  63,  64,  65,  126, 127, 128, 129,
+                                       510, 511, 512, 513, 514, 575, 577, 1031};
+    tml_context *tml = open_cpu(2);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (int k = 0; k < 4; k++) {
+            static const tml_type types[] = {TML_U8, TML_U16, TML_U32, TML_U64};
+            volume v = random_volume(lengths[i], 3 + random_below(3), 3, types[k], 3, 0);
+            mesh quads = mesh_of(tml, &v, (tml_surface_labels_desc){.quads = true});
+            check_vertices(&quads);
+            check_quads(&v, &quads, 0, false);
+            volume around = padded(&v, 0);
+            mesh whole = mesh_of(tml, &around, (tml_surface_labels_desc){.quads = true});
+            mesh caps = mesh_of(tml, &v, (tml_surface_labels_desc){.quads = true, .caps = true});
+            CHECK_EQ_U64(caps.face_count, whole.face_count);
+            CHECK(memcmp(caps.indices, whole.indices, caps.face_count * 16) == 0);
+            CHECK(memcmp(caps.labels, whole.labels, caps.face_count * 16) == 0);
+            mesh_free(&quads);
+            mesh_free(&whole);
+            mesh_free(&caps);
+            free(around.labels);
+            free(v.labels);
+        }
+    tml_close(tml);
+}
+
+/* ---- smoothing ------------------------------------------------------------------------------- */
+
+/* Moves vertices towards the means of those that the quads' edges join them to, in doubles. centers: of
+ * their cells; fixed: axes along which caps hold them. */
+static void smooth_slowly(const mesh *quads, const double *centers, const bool *fixed,
+                          uint32_t iterations, double relaxation, double bound, double *positions)
+{
+    const uint64_t n = quads->vertex_count;
+    double *next = malloc((3 * n + 1) * sizeof *next);
+    uint32_t(*near)[6] = malloc((n + 1) * sizeof *near);
+    uint32_t *counts = calloc(n + 1, sizeof *counts);
+    for (uint64_t i = 0; i < 4 * quads->face_count; i++) {
+        const uint32_t ends[2] = {quads->indices[i], quads->indices[i % 4 == 3 ? i - 3 : i + 1]};
+        for (int e = 0; e < 2; e++) {
+            uint32_t k = 0;
+            while (k < counts[ends[e]] && near[ends[e]][k] != ends[!e])
+                k++;
+            if (k == counts[ends[e]] && CHECK(k < 6))
+                near[ends[e]][counts[ends[e]]++] = ends[!e];
+        }
+    }
+    for (uint32_t t = 0; t < iterations; t++) {
+        for (uint64_t i = 0; i < 3 * n; i++) {
+            double mean = 0;
+            for (uint32_t k = 0; k < counts[i / 3]; k++)
+                mean += positions[3 * (uint64_t)near[i / 3][k] + i % 3] / counts[i / 3];
+            next[i] = positions[i] + relaxation * (mean - positions[i]);
+            next[i] = fmin(fmax(next[i], centers[i] - bound / 2), centers[i] + bound / 2);
+            next[i] = fixed[i] ? positions[i] : next[i];
+        }
+        memcpy(positions, next, 3 * n * sizeof *next);
+    }
+    free(next);
+    free(near);
+    free(counts);
+}
+
+static void check_smoothing(tml_context *tml, const volume *v, tml_surface_labels_desc desc)
+{
+    const uint32_t iterations = desc.smooth;
+    const double relaxation = desc.relaxation == 0 ? 0.5 : desc.relaxation,
+                 bound = desc.bound == 0 ? 1 : desc.bound;
+    desc.quads = true;
+    mesh smooth = mesh_of(tml, v, desc);
+    volume around = padded(v, desc.background);
+    desc.smooth = 0;
+    const bool caps = desc.caps;
+    desc.caps = false;
+    mesh cells = mesh_of(tml, caps ? &around : v, desc);
+    const uint64_t n = 3 * cells.vertex_count;
+    double *centers = malloc((n + 1) * sizeof *centers),
+           *expected = malloc((n + 1) * sizeof *expected);
+    bool *fixed = calloc(n + 1, 1);
+    CHECK_EQ_U64(smooth.vertex_count, cells.vertex_count);
+    for (uint64_t i = 0; i < n; i++) {
+        const double most = (double)(v->dims[i % 3] - 1);
+        centers[i] = (double)cells.positions[i] - caps;
+        expected[i] = fmin(fmax(centers[i], 0), most);
+        fixed[i] = caps && (centers[i] < 0 || centers[i] > most);
+    }
+    smooth_slowly(&cells, centers, fixed, iterations, relaxation, bound, expected);
+    for (uint64_t i = 0; i < n && smooth.vertex_count == cells.vertex_count; i++) {
+        /* A step of 2^-13 and half of one are lost in an iteration at most, and half of it is kept. */
+        CHECK_NEAR((double)smooth.positions[i], expected[i], 0.002);
+        CHECK(fabs((double)smooth.positions[i] - centers[i]) <= (fixed[i] ? 1 : bound) / 2);
+    }
+    CHECK(memcmp(smooth.indices, cells.indices, 16 * cells.face_count) == 0);
+    free(centers);
+    free(expected);
+    free(fixed);
+    free(around.labels);
+    mesh_free(&smooth);
+    mesh_free(&cells);
+}
+
+TEST(smoothing_is_that_of_the_quads_edges)
+{
+    static const tml_surface_labels_desc rows[] = {{.smooth = 1},
+                                                   {.smooth = 2, .relaxation = 1},
+                                                   {.smooth = 3, .caps = true},
+                                                   {.smooth = 16, .caps = true, .bound = 0.25},
+                                                   {.smooth = 16},
+                                                   {.smooth = 7, .relaxation = 0.125, .bound = 0.5},
+                                                   {.smooth = 40, .caps = true},
+                                                   {.smooth = 1, .caps = true, .relaxation = 1}};
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 200; i++) {
+        volume v = random_volume(1 + random_below(12), 1 + random_below(12), 1 + random_below(12),
+                                 TML_U8, 1 + random_below(4), 0);
+        check_smoothing(tml, &v, rows[i % (sizeof rows / sizeof rows[0])]);
+        free(v.labels);
+    }
+    volume v = random_volume(140, 20, 9, TML_U16, 3, 0);
+    check_smoothing(tml, &v, rows[4]);
+    check_smoothing(tml, &v, rows[6]);
+    free(v.labels);
+    tml_close(tml);
+}
+
+TEST(triangles_are_halves_of_quads_and_closed_by_label)
+{
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 60; i++) {
+        volume v = random_volume(1 + random_below(9), 1 + random_below(9), 1 + random_below(9),
+                                 TML_U32, 5, 0);
+        tml_surface_labels_desc desc = {.smooth = (uint32_t)(i % 3 * 8), .caps = true};
+        mesh triangles = mesh_of(tml, &v, desc);
+        desc.quads = true;
+        mesh quads = mesh_of(tml, &v, desc);
+        check_closed(&triangles);
+        check_closed(&quads);
+        CHECK_EQ_U64(triangles.face_count, 2 * quads.face_count);
+        for (uint64_t f = 0; f < quads.face_count; f++) {
+            const uint32_t *q = quads.indices + 4 * f, *t = triangles.indices + 6 * f;
+            const float *p[4];
+            double across[2] = {0, 0};
+            for (int k = 0; k < 4; k++)
+                p[k] = quads.positions + 3 * (uint64_t)q[k];
+            for (int k = 0; k < 6; k++)
+                across[k % 2] += pow((double)p[k % 2][k / 2] - (double)p[k % 2 + 2][k / 2], 2);
+            const int s = t[0] == q[1];
+            CHECK(across[s] <= across[!s] * 1.002);
+            for (int k = 0; k < 3; k++) {
+                CHECK_EQ_U64(t[k], q[(s + k) % 4]);
+                CHECK_EQ_U64(t[3 + k], q[(s + (k ? k + 1 : 0)) % 4]);
+            }
+            for (int k = 0; k < 4; k++)
+                CHECK_EQ_U64(triangles.labels[4 * f + (uint64_t)k],
+                             quads.labels[2 * f + (uint64_t)(k % 2)]);
+        }
+        mesh_free(&triangles);
+        mesh_free(&quads);
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+/* ---- which faces ----------------------------------------------------------------------------- */
+
+/* part must be the faces of whole that keep says, with the vertices that they use. */
+static void check_share(const mesh *whole, const mesh *part, const bool *keep)
+{
+    uint32_t *number = calloc(whole->vertex_count + 1, sizeof *number), used = 0;
+    uint64_t next = 0;
+    for (uint64_t f = 0; f < whole->face_count; f++)
+        for (uint64_t k = 0; k < whole->corners && keep[f]; k++)
+            number[whole->indices[f * whole->corners + k]] = 1;
+    for (uint64_t i = 0; i < whole->vertex_count; i++)
+        if (number[i]) {
+            number[i] = used;
+            if (used < part->vertex_count)
+                CHECK(memcmp(part->positions + 3 * (uint64_t)used, whole->positions + 3 * i, 12) ==
+                      0);
+            used++;
+        }
+    CHECK_EQ_U64(used, part->vertex_count);
+    for (uint64_t f = 0; f < whole->face_count; f++) {
+        if (!keep[f] || !CHECK(next < part->face_count))
+            continue;
+        for (uint64_t k = 0; k < whole->corners; k++)
+            CHECK_EQ_U64(part->indices[next * whole->corners + k],
+                         number[whole->indices[f * whole->corners + k]]);
+        CHECK(memcmp(part->labels + 2 * next, whole->labels + 2 * f, 16) == 0);
+        next++;
+    }
+    CHECK_EQ_U64(next, part->face_count);
+    free(number);
+}
+
+TEST(some_faces_are_those_of_the_whole)
+{
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 80; i++) {
+        const uint64_t pair[2] = {random_below(4), 4}, third = random_below(5);
+        volume v = random_volume(3 + random_below(9), 3 + random_below(9), 3 + random_below(9),
+                                 TML_I16, 5, 0);
+        tml_surface_labels_desc desc = {.smooth = (uint32_t)(i % 2 * 5),
+                                        .caps = i % 4 > 1,
+                                        .background = third,
+                                        .quads = i % 3 == 0};
+        mesh whole = mesh_of(tml, &v, desc);
+        bool *keep = calloc(whole.face_count + 1, 1);
+        for (uint64_t f = 0; f < whole.face_count; f++)
+            keep[f] = (whole.labels[2 * f] == pair[0] && whole.labels[2 * f + 1] == pair[1]) ||
+                      (whole.labels[2 * f] == pair[1] && whole.labels[2 * f + 1] == pair[0]);
+        desc.between = pair;
+        mesh part = mesh_of(tml, &v, desc);
+        check_share(&whole, &part, keep);
+        mesh_free(&part);
+        desc.between = NULL;
+        desc.no_background = true;
+        for (uint64_t f = 0; f < whole.face_count; f++)
+            keep[f] = whole.labels[2 * f] != third && whole.labels[2 * f + 1] != third;
+        part = mesh_of(tml, &v, desc);
+        check_share(&whole, &part, keep);
+        mesh_free(&part);
+        mesh_free(&whole);
+        free(keep);
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+TEST(labels_that_are_not_chosen_are_background)
+{
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 60; i++) {
+        const uint64_t least = i % 2 ? UINT64_C(0) - 3 : UINT64_C(1) << 62,
+                       background = least + random_below(6);
+        const uint64_t chosen[] = {least + 1, least + 3, least + 4};
+        volume v = random_volume(1 + random_below(70), 1 + random_below(9), 1 + random_below(9),
+                                 TML_I64, 6, least);
+        const tml_surface_labels_desc desc = {.smooth = 2,
+                                              .caps = i % 3 > 0,
+                                              .background = background,
+                                              .labels = chosen,
+                                              .label_count = 3};
+        mesh of_chosen = mesh_of(tml, &v, desc);
+        for (uint64_t k = 0; k < volume_count(&v); k++)
+            if (v.labels[k] != chosen[0] && v.labels[k] != chosen[1] && v.labels[k] != chosen[2])
+                v.labels[k] = background;
+        mesh expected = mesh_of(
+            tml, &v,
+            (tml_surface_labels_desc){.smooth = 2, .caps = i % 3 > 0, .background = background});
+        CHECK(meshes_are_same(&of_chosen, &expected));
+        mesh_free(&of_chosen);
+        mesh_free(&expected);
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+/* ---- the same bytes -------------------------------------------------------------------------- */
+
+TEST(threads_types_and_levels_give_the_same_bytes)
+{
+    static const tml_type types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,
+                                     TML_U32, TML_I32, TML_U64, TML_I64};
+    volume v = random_volume(150, 41, 37, TML_U8, 4, 0);
+    const tml_surface_labels_desc desc = {.smooth = 11, .caps = true};
+    tml_context *tml = open_cpu(1);
+    mesh expected = mesh_of(tml, &v, desc);
+    CHECK(expected.face_count > 1000);
+    for (int level = 0; level < TML_SIMD_LEVELS; level++)
+        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+            tml_simd_force((tml_simd)level);
+            v.type = types[k];
+            mesh other = mesh_of(tml, &v, desc);
+            CHECK(meshes_are_same(&expected, &other));
+            mesh_free(&other);
+        }
+    tml_simd_force(TML_SIMD_LEVELS - 1);
+    tml_close(tml);
+    static const uint32_t threads[] = {2, 3, 7, 16};
+    for (size_t i = 0; i < 4; i++) {
+        tml = open_cpu(threads[i]);
+        mesh other = mesh_of(tml, &v, desc);
+        CHECK(meshes_are_same(&expected, &other));
+        mesh_free(&other);
+        tml_close(tml);
+    }
+    mesh_free(&expected);
+    free(v.labels);
+}
+
+static void check_engine(tml_engine_kind engine)
+{
+    tml_context *tml = NULL, *host = open_cpu(2);
+    if (tml_open(&(tml_open_desc){.engine = engine}, &tml) != TML_OK) {
+        tml_close(host);
+        SKIP("no such device");
+    }
+    volume v = random_volume(70, 20, 15, TML_U32, 4, 1);
+    const tml_surface_labels_desc desc = {.smooth = 4, .caps = true};
+    mesh expected = mesh_of(host, &v, desc), other = mesh_of(tml, &v, desc);
+    CHECK(meshes_are_same(&expected, &other));
+    mesh_free(&expected);
+    mesh_free(&other);
+    free(v.labels);
+    tml_close(tml);
+    tml_close(host);
+}
+TEST(vulkan_gives_the_same_bytes)
+{
+    check_engine(TML_ENGINE_VULKAN);
+}
+TEST(opengl_gives_the_same_bytes)
+{
+    check_engine(TML_ENGINE_GL);
+}
+
+/* ---- grids and regions ----------------------------------------------------------------------- */
+
+TEST(grids_place_and_mirrors_keep_the_outside)
+{
+    tml_context *tml = open_cpu(2);
+    volume v = random_volume(9, 7, 6, TML_U8, 3, 0);
+    tml_surface_labels_desc desc = {.smooth = 3, .quads = true};
+    mesh plain = mesh_of(tml, &v, desc);
+    desc.grid = (tml_grid){
+        .spacing = {0.5, 2, 3}, .origin = {1000, -20, 5}, .direction = {0, 1, 0, 1, 0, 0, 0, 0, 1}};
+    desc.position_origin[0] = 990;
+    mesh placed = mesh_of(tml, &v, desc);
+    CHECK_EQ_U64(placed.vertex_count, plain.vertex_count);
+    for (uint64_t i = 0; i < plain.vertex_count; i++) {
+        const float *p = plain.positions + 3 * i, *q = placed.positions + 3 * i;
+        CHECK_NEAR(q[0], 10 + 2 * p[1], 1e-5);
+        CHECK_NEAR(q[1], -20 + 0.5f * p[0], 1e-5);
+        CHECK_NEAR(q[2], 5 + 3 * p[2], 1e-5);
+    }
+    for (uint64_t f = 0; f < plain.face_count;
+         f++) /* mirrored: the other way round, by the same diagonal */
+        for (uint64_t k = 0; k < 4; k++)
+            CHECK_EQ_U64(placed.indices[4 * f + k], plain.indices[4 * f + (4 - k) % 4]);
+    CHECK(memcmp(placed.labels, plain.labels, 16 * plain.face_count) == 0);
+    mesh_free(&plain);
+    mesh_free(&placed);
+    free(v.labels);
+    tml_close(tml);
+}
+
+TEST(a_region_is_a_volume)
+{
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 40; i++) {
+        volume v = random_volume(3 + random_below(80), 3 + random_below(9), 3 + random_below(9),
+                                 TML_U16, 3, 0),
+               cut = {.type = TML_U16};
+        tml_region region;
+        for (int a = 0; a < 3; a++) {
+            region.first[a] = random_below(v.dims[a]);
+            region.count[a] = cut.dims[a] = 1 + random_below(v.dims[a] - region.first[a]);
+        }
+        cut.labels = malloc(volume_count(&cut) * sizeof *cut.labels);
+        for (uint64_t k = 0; k < volume_count(&cut); k++)
+            cut.labels[k] = label_at(&v, region.first[0] + k % cut.dims[0],
+                                     region.first[1] + k / cut.dims[0] % cut.dims[1],
+                                     region.first[2] + k / cut.dims[0] / cut.dims[1]);
+        tml_surface_labels_desc desc = {.smooth = 3, .caps = i % 2, .region = region};
+        mesh part = mesh_of(tml, &v, desc);
+        desc.region = (tml_region){.count = {0}};
+        for (int a = 0; a < 3; a++)
+            desc.grid.origin[a] = (double)region.first[a];
+        mesh alone = mesh_of(tml, &cut, desc);
+        CHECK(meshes_are_same(&part, &alone));
+        mesh_free(&part);
+        mesh_free(&alone);
+        free(cut.labels);
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+TEST(what_is_wrong_is_refused)
+{
+    tml_context *tml = open_cpu(1);
+    const uint64_t same[2] = {3, 3}, descending[2] = {5, 4}, large[2] = {1, 256};
+    tml_buffer bytes = buffer_of(tml, TML_U8, 27, NULL), floats = buffer_of(tml, TML_F32, 27, NULL);
+    tml_buffer narrow = buffer_of(tml, TML_VEC(TML_U16, 2), 100, NULL),
+               small = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
+    const tml_grid grid = {.dims = {3, 3, 3}};
+#define BAD(...)                                                                                   \
+    {                                                                                              \
+        .volume = bytes, .grid = grid, __VA_ARGS__                                                 \
+    }
+    const tml_surface_labels_desc bad[] = {
+        {.grid = grid},
+        {.volume = floats, .grid = grid},
+        {.volume = bytes},
+        {.volume = bytes, .grid.dims = {3, 3, 4}},
+        {.volume = bytes, .grid.dims = {3, 0, 3}},
+        {.volume = bytes, .grid = {.dims = {3, 3, 3}, .spacing = {1, -1, 1}}},
+        BAD(.bound = NAN),
+        BAD(.bound = 1.01),
+        BAD(.bound = -0.5),
+        BAD(.bound = INFINITY),
+        BAD(.relaxation = NAN),
+        BAD(.relaxation = 1.5),
+        BAD(.smooth = 1001),
+        BAD(.background = 256),
+        BAD(.labels = same, .label_count = 2),
+        BAD(.labels = descending, .label_count = 2),
+        BAD(.labels = large, .label_count = 2),
+        BAD(.labels = large),
+        BAD(.label_count = 2),
+        BAD(.between = same),
+        BAD(.between = large),
+        BAD(.region.first = {3, 0, 0}),
+        BAD(.position_origin = {NAN, 0, 0}),
+        BAD(.face_labels = narrow),
+        BAD(.vertices = bytes)};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tml_surface_labels_result result = {.vertex_count = 5};
+        const tml_status status = tml_surface_labels(tml, &bad[i], &result);
+        if (!CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_INVALID_HANDLE))
+            printf("  row %zu: %s\n", i, tml_status_name(status));
+        CHECK(strstr(tml_last_error(tml), "tml_surface_labels") != NULL);
+        CHECK_EQ_U64(result.vertex_count, 0);
+    }
+    uint8_t samples[27] = {[13] = 1};
+    CHECK_OK(tml, tml_buffer_write(tml, bytes, 0, 27, samples));
+    tml_surface_labels_result result;
+    const tml_surface_labels_desc short_of_room = BAD(.vertices = small);
+    CHECK_STATUS(tml_surface_labels(tml, &short_of_room, &result), TML_ERROR_CAPACITY);
+    CHECK_EQ_U64(result.vertex_count, 8);
+    CHECK_EQ_U64(result.face_count, 12);
+    CHECK_EQ_U64(result.owned, 0);
+    tml_close(tml);
+}
+
+static bool stop_at(void *user, const char *stage, double fraction)
+{
+    (void)stage;
+    (void)fraction;
+    return --*(int *)user > 0;
+}
+
+TEST(cancelled_calls_leave_nothing)
+{
+    int calls = 1 << 20;
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .threads = 2,
+                                             .progress = stop_at,
+                                             .progress_user = &calls},
+                            &tml));
+    volume v = random_volume(20, 20, 40, TML_U8, 3, 0);
+    void *samples = narrowed(&v);
+    const tml_surface_labels_desc desc = {.volume =
+                                              buffer_of(tml, TML_U8, volume_count(&v), samples),
+                                          .grid.dims = {20, 20, 40},
+                                          .smooth = 3};
+    tml_surface_labels_result result;
+    if (!CHECK_OK(tml, tml_surface_labels(tml, &desc, &result)))
+        return;
+    tml_surface_labels_free(tml, &result);
+    const int most = (1 << 20) - calls;
+    for (int i = 1; i <= most; i++) {
+        calls = i;
+        CHECK_STATUS(tml_surface_labels(tml, &desc, &result), TML_ERROR_CANCELLED);
+        CHECK_EQ_U64(result.owned, 0);
+    }
+    calls = 1 << 20;
+    CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
+    tml_surface_labels_free(tml, &result);
+    free(samples);
+    free(v.labels);
+    tml_close(tml);
+}
+
+/* Memory: an allocator that refuses what is past a limit. */
+typedef struct limited {
+    uint64_t left;
+    int64_t in_use;
+} limited;
+
+static void *limited_alloc(void *user, size_t size, size_t alignment)
+{
+    limited *l = user;
+    if (l->left == 0)
+        return NULL;
+    l->left--;
+    l->in_use += (int64_t)size;
+    return tml_platform_alloc(size, alignment);
+}
+
+static void limited_free(void *user, void *memory, size_t size)
+{
+    limited *l = user;
+    if (memory)
+        l->in_use -= (int64_t)size;
+    tml_platform_free(memory);
+}
+
+TEST(short_memory_is_an_error_and_none_is_lost)
+{
+    limited limit = {.left = UINT64_MAX};
+    tml_context *tml = NULL;
+    const tml_open_desc open = {
+        .engine = TML_ENGINE_CPU, .threads = 2, .allocator = {limited_alloc, limited_free, &limit}};
+    CHECK_OK(NULL, tml_open(&open, &tml));
+    volume v = random_volume(20, 20, 20, TML_U8, 3, 0);
+    void *samples = narrowed(&v);
+    const uint64_t chosen[] = {1, 2};
+    const tml_surface_labels_desc desc = {.volume =
+                                              buffer_of(tml, TML_U8, volume_count(&v), samples),
+                                          .grid.dims = {20, 20, 20},
+                                          .smooth = 3,
+                                          .labels = chosen,
+                                          .label_count = 2,
+                                          .no_background = true};
+    tml_surface_labels_result result;
+    CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
+    tml_surface_labels_free(tml, &result);
+    const int64_t before = limit.in_use;
+    tml_status status = TML_ERROR_OUT_OF_MEMORY;
+    for (uint64_t i = 0; status != TML_OK && i < 100; i++) {
+        limit.left = i;
+        status = tml_surface_labels(tml, &desc, &result);
+        if (status != TML_OK)
+            CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY);
+        tml_surface_labels_free(tml, &result);
+        CHECK_EQ_I64(limit.in_use, before);
+        CHECK(status == TML_OK || i < 99);
+    }
+    limit.left = UINT64_MAX;
+    tml_close(tml);
+    CHECK_EQ_I64(limit.in_use, 0);
+    free(samples);
+    free(v.labels);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
