@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "cli.h"
+#include "color.h"
 #include "fields.h"
 #include "files.h"
 #include "frames.h"
@@ -30,6 +31,12 @@ typedef struct label_list {
     uint64_t labels[OPT_MAX_NUMBERS];
 } label_list;
 
+/* Shared boundaries, and how often they are smoothed. */
+typedef struct smoothing {
+    bool is_asked;
+    uint32_t iterations;
+} smoothing;
+
 typedef struct surface_args {
     cli_common common;
     input_options input;
@@ -37,6 +44,7 @@ typedef struct surface_args {
     uint32_t cells_by;
     opt_numbers iso;
     label_list labels;
+    smoothing smooth;
     tml_region region;
     const char *mask, *attribute;
     uint32_t normals; /* tml_normals */
@@ -68,6 +76,16 @@ static const char *parse_labels(const char *text, void *member)
         list->labels[i] = (uint64_t)numbers[i];
     }
     return list->all || list->count ? NULL : expected;
+}
+
+static const char *parse_smooth(const char *text, void *member)
+{
+    smoothing *smooth = member;
+    double number;
+    if (!opt_number(text, &number) || !(number >= 0 && number <= 1000) || number != floor(number))
+        return "a whole number of iterations, 0 to 1000";
+    *smooth = (smoothing){true, (uint32_t)number};
+    return NULL;
 }
 
 /* "0:64,10:,:" : the samples from the first up to, not including, the second number. */
@@ -164,6 +182,14 @@ static const opt surface_options[] = {
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
      .parse = parse_labels, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
+    {OPT_CUSTOM, "smooth", .applies = OPT_VOLUME, .needs = "labels",
+     .excludes =
+         "mask|flip|largest|drop-degenerate|cells|normals|attribute|soup|slabs|index|simplify",
+     .argument = "N", .parse = parse_smooth, .offset = offsetof(surface_args, smooth),
+     .help =
+         "one mesh of all labels' boundaries, shared by the labels on both sides and smoothed N "
+         "times within its cells (16, say; 0: as they are); .ply and .vtp have both labels of "
+         "each triangle. Other labels than the named ones are background, and so is 0"},
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
      .offset = offsetof(surface_args, region),
      .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
@@ -288,6 +314,7 @@ typedef struct run {
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
     double range_lower, range_upper;   /* physical; lower > upper: not known */
     tml_surface_result result;
+    tml_buffer face_labels; /* of --smooth */
     tml_mesh mesh;
     summary summary;
     slabs slabs;
@@ -557,13 +584,56 @@ static void add_stages(run *r)
     report_add_stage(&r->summary.report, "other", fmax(r->summary.surface_seconds - known, 0));
 }
 
+/* A label that counts as background beside the chosen ones: 0, or the least that is none of them. */
+static uint64_t background_of(const label_list *labels)
+{
+    uint64_t background = 0;
+    while (background < labels->count && labels->labels[background] == background)
+        background++;
+    return background;
+}
+
+/* The labels' shared boundaries, as a mesh of one part. */
+static tml_status extract_boundaries(run *r)
+{
+    const surface_args *a = r->args;
+    tml_surface_labels_result net;
+    const tml_surface_labels_desc desc = {.volume = r->desc.volume,
+                                          .grid = r->desc.grid,
+                                          .region = a->region,
+                                          .background = background_of(&a->labels),
+                                          .labels = r->desc.labels,
+                                          .label_count = r->desc.label_count,
+                                          .caps = a->caps,
+                                          .smooth = a->smooth.iterations,
+                                          .indices64 = a->indices64,
+                                          .position_origin = {r->desc.position_origin[0],
+                                                              r->desc.position_origin[1],
+                                                              r->desc.position_origin[2]}};
+    tml_status status = tml_surface_labels(r->tml, &desc, &net);
+    if (status != TML_OK)
+        return status;
+    r->face_labels = net.face_labels;
+    r->result = (tml_surface_result){.vertices = net.vertices,
+                                     .indices = net.indices,
+                                     .vertex_count = net.vertex_count,
+                                     .triangle_count = net.face_count,
+                                     .active_cells = net.vertex_count,
+                                     .scratch_size = net.scratch_size,
+                                     .stage_count = net.stage_count};
+    memcpy(r->result.stages, net.stages, sizeof net.stages);
+    return TML_OK;
+}
+
 static int extract(run *r)
 {
     choose_surface(r);
     double start = cli_now();
     tml_status status =
         r->args->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)r->args->cells_by) : TML_OK;
-    if (status == TML_OK)
+    if (status == TML_OK && r->args->smooth.is_asked)
+        status = extract_boundaries(r);
+    else if (status == TML_OK)
         status = tml_surface(r->tml, &r->desc, &r->result);
     r->summary.surface_seconds = cli_now() - start;
     r->summary.result = &r->result;
@@ -649,12 +719,14 @@ static tml_status map_if_any(tml_context *tml, bool is_wanted, tml_buffer buffer
 
 static int map_mesh(run *r)
 {
-    void *positions, *normals, *values, *indices;
+    void *positions, *normals, *values, *indices, *labels = NULL;
+    tml_type label_type = TML_TYPE_NONE;
     const double *origin = r->in.is_points ? r->in.points.origin : r->desc.position_origin;
     tml_status status = map_if_any(r->tml, true, r->result.vertices, &positions);
     if (status == TML_OK)
-        status = map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE, r->result.vertex_normals,
-                            &normals);
+        status =
+            map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE && !r->args->smooth.is_asked,
+                       r->result.vertex_normals, &normals);
     if (status == TML_OK)
         status = map_if_any(r->tml, r->args->attribute && !r->in.is_points, r->result.vertex_values,
                             &values);
@@ -665,8 +737,11 @@ static int map_mesh(run *r)
     }
     if (status == TML_OK)
         status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, false, r->face_labels, &labels);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
+    tml_buffer_describe(r->tml, r->face_labels, &label_type, NULL);
     float *value = values;
     const tml_volume *v = &r->attribute;
     for (uint64_t i = 0; value && i < r->result.vertex_count; i++)
@@ -681,7 +756,9 @@ static int map_mesh(run *r)
                          .comment = "made by " CLI_PROGRAM,
                          .up = picture_up(r->args->picture.up, ""),
                          .attributes = r->attributes,
-                         .attribute_count = r->attribute_count};
+                         .attribute_count = r->attribute_count,
+                         .face_labels = labels,
+                         .face_label_type = tml_type_scalar(label_type)};
     memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
     return CLI_OK;
 }
@@ -689,7 +766,7 @@ static int map_mesh(run *r)
 static void unmap_mesh(run *r)
 {
     const tml_buffer buffers[] = {r->result.vertices, r->result.vertex_normals,
-                                  r->result.vertex_values, r->result.indices};
+                                  r->result.vertex_values, r->result.indices, r->face_labels};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (!tml_buffer_is_none(buffers[i]))
             tml_buffer_unmap(r->tml, buffers[i]);
@@ -763,6 +840,29 @@ static tml_status draw_attributes(run *r, render_desc *desc)
     return status;
 }
 
+/* Triangles in the colour of a part with their first label's number. */
+static tml_status draw_labels(run *r, render_desc *desc)
+{
+    const size_t size = 3 * r->mesh.triangle_count,
+                 label_size = tml_type_size(r->mesh.face_label_type);
+    const uint8_t *labels = r->mesh.face_labels;
+    uint8_t *colors = tml_alloc(r->tml, size + 1);
+    if (!colors)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    for (uint64_t t = 0; t < r->mesh.triangle_count; t++) {
+        uint64_t label = 0;
+        memcpy(&label, labels + 2 * t * label_size, label_size);
+        const tml_vec3 color = color_of_part((uint32_t)((label - 1) % 4096)); /* keeps hues apart */
+        const float linear[3] = {color.x, color.y, color.z};
+        for (int c = 0; c < 3; c++)
+            colors[3 * t + (uint64_t)c] = (uint8_t)(color_to_srgb(linear[c]) * 255 + 0.5f);
+    }
+    desc->triangle_colors = colors;
+    tml_status status = picture_save(r->tml, &r->mesh, desc, &r->args->picture, r->args->png);
+    tml_free(r->tml, colors, size + 1);
+    return status;
+}
+
 static int save_picture(run *r)
 {
     const surface_args *a = r->args;
@@ -773,8 +873,9 @@ static int save_picture(run *r)
                         .part_count = r->result.part_count,
                         .color_by_value = r->mesh.values != NULL};
     memcpy(desc.color, a->color, sizeof desc.color);
-    tml_status status = r->attribute_count
-                            ? draw_attributes(r, &desc)
+    tml_status status = r->attribute_count ? draw_attributes(r, &desc)
+                        : r->mesh.face_labels
+                            ? draw_labels(r, &desc)
                             : picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
     report_add_stage(&r->summary.report, "picture", cli_now() - start);
     report_add_output(&r->summary.report, a->png);
@@ -851,6 +952,7 @@ static const char *what_needs_all(const run *r)
            : a->png                          ? "leave out --png"
            : a->debug_cells                  ? "leave out --debug-cells"
            : a->cells                        ? "leave out --cells"
+           : a->smooth.is_asked              ? "leave out --smooth"
            : a->labels.all                   ? "name the labels"
            : simplify_is_asked(&a->simplify) ? "leave out --simplify"
            : a->soup && (a->largest || a->drop_degenerate)
@@ -1021,6 +1123,11 @@ static void release(run *r)
 {
     slabs_close(&r->slabs);
     simplify_free(r->tml, &r->summary.simple);
+    if (!tml_buffer_is_none(r->face_labels)) { /* --smooth: the run owns all of the mesh */
+        tml_buffer_destroy(r->tml, r->face_labels);
+        tml_buffer_destroy(r->tml, r->result.vertices);
+        tml_buffer_destroy(r->tml, r->result.indices);
+    }
     tml_surface_free(r->tml, &r->result);
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);
@@ -1216,6 +1323,7 @@ const cli_command cmd_surface = {
                      "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
                      "  trommel surface particles.vtk --attribute velocity -o water.vtp\n"
                      "  trommel surface atlas.nrrd --labels all -o organs.vtp\n"
+                     "  trommel surface atlas.nrrd --labels all --smooth 16 -o organs.ply\n"
                      "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply "
                      "--resume\n",
          .options = surface_options,

@@ -19,6 +19,8 @@ static double part_value(const summary *s, uint32_t part)
 static void tell_values(const summary *s)
 {
     const tml_surface_result *r = s->result;
+    if (r->part_count == 0)
+        return;
     field_line(s->origin ? "isovalue" : "label", "%s", "");
     for (uint32_t p = 0; p < r->part_count && p < PARTS_SHOWN; p++)
         field_line(NULL, "%s%.8g", p ? ", " : "", part_value(s, p));
