@@ -245,6 +245,44 @@ static uint64_t frame_hash(tml_context *tml, const frame *f, uint32_t counts[2])
     return hash;
 }
 
+static void check_refused(tml_context *tml, tml_status status, const char *word)
+{
+    CHECK(status != TML_OK);
+    if (!strstr(tml_last_error(tml), word))
+        test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", word, tml_last_error(tml));
+}
+
+/* While a command buffer is recorded, what would have to look at the points is refused, and told what it lacks. */
+static void refuse_to_wait(tml_context *tml, const frame *f)
+{
+    static float on_host[FRAME_POINTS];
+    for (int what = 0; what < 3; what++) {
+        tml_field_desc field = f->field;
+        tml_field_mean_desc means = f->means;
+        means.field = &field;
+        if (what == 0)
+            field.radius = 0;
+        else if (what == 1)
+            memset(field.grid.dims, 0, sizeof field.grid.dims);
+        else
+            CHECK_OK(tml,
+                     tml_buffer_create(tml,
+                                       &(tml_buffer_desc){
+                                           .type = TML_F32, .count = FRAME_POINTS, .host = on_host},
+                                       &field.radii));
+        const char *word = what < 2 ? "needs radius (of radii the largest) and grid.dims"
+                                    : "points or radii lie on the host";
+        check_refused(tml, tml_field(tml, &field, f->samples), word);
+        check_refused(tml, tml_field_mean(tml, &means), word);
+        means = f->means;
+        means.attributes[3].values = field.radii;
+        if (what == 2) {
+            check_refused(tml, tml_field_mean(tml, &means), "values that lie on the host");
+            tml_buffer_destroy(tml, field.radii);
+        }
+    }
+}
+
 /* Recorded once and submitted again and again, with other points in between, it makes what calls make; it allocates
  * nothing, and says so where scratch is missing. */
 TEST(a_frame_makes_a_surface_of_moving_points)
@@ -261,6 +299,7 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     CHECK_STATUS(tml_field(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_STATUS(tml_surface_enqueue(tml, &f.desc), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_STATUS(tml_field_mean(tml, &f.means), TML_ERROR_SCRATCH_TOO_SMALL);
+    refuse_to_wait(tml, &f);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
 

@@ -483,7 +483,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     if (status != TML_OK)
         return status;
     tree->stale &= ~(uint32_t)COLLIDE_UNDEFINED;
-    if (tml->engine->is_recording && tml->engine->is_recording(tml))
+    if (tml_is_recording(tml))
         tree->stale_again |= tree->stale;
     return TML_OK;
 }

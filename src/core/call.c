@@ -106,9 +106,14 @@ tml_status tml_leave(tml_context *tml, tml_status status)
     return status;
 }
 
+bool tml_is_recording(const tml_context *tml)
+{
+    return tml->engine->is_recording && tml->engine->is_recording(tml);
+}
+
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead)
 {
-    if (!tml->engine->is_recording || !tml->engine->is_recording(tml))
+    if (!tml_is_recording(tml))
         return TML_OK;
     const char *outer = atomic_load_explicit(&tml->call, memory_order_relaxed);
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,

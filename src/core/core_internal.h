@@ -139,6 +139,8 @@ tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **o
 /* Frees the arena, so that other allocations can have its memory. */
 void tml_scratch_release(tml_context *tml);
 
+/* Is a caller's command buffer being recorded? */
+bool tml_is_recording(const tml_context *tml);
 /* Refuses with INVALID_ARGUMENT a call that cannot be recorded into a caller's command buffer, while one is
  * recorded. call: NULL for the public call in progress; instead: the remedy, NULL for the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);

@@ -542,6 +542,13 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
         name_of_call, name);
 }
 
+tml_status field_resolve_call(tml_context *tml, const char *name_of_call, const char *name,
+                              const tml_field_desc *desc, tml_field_desc *resolved)
+{
+    return tml_is_recording(tml) ? field_resolve_enqueued(tml, name_of_call, name, desc, resolved)
+                                 : tml_field_resolve(tml, desc, resolved, NULL);
+}
+
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
 /* Checks a call of tml_field and resolves its desc. */
@@ -551,7 +558,7 @@ static tml_status check_call(tml_context *tml, const tml_field_desc *desc, tml_b
     static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
     if (!field_parts_of[tml->engine->part].field)
         return tml_refuse(tml, call, "no fields");
-    tml_status status = tml_field_resolve(tml, desc, resolved, NULL);
+    tml_status status = field_resolve_call(tml, call, "desc", desc, resolved);
     if (status != TML_OK)
         return status;
     const uint64_t *dims = resolved->grid.dims;
@@ -579,7 +586,7 @@ static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buf
         return status;
     if (field_bins_on_device(tml, &resolved)) {
         status = field_run_after(tml, call, &resolved, out, NULL, op, NULL);
-        if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
+        if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY || tml_is_recording(tml))
             return status;
     }
     status = field_plan_create(tml, &resolved, &plan);

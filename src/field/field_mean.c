@@ -328,9 +328,11 @@ static void destroy_buffers(tml_context *tml, field_means *means, uint32_t first
 static tml_status copy_to_device(tml_context *tml, field_means *means, tml_buffer *buffer)
 {
     const tml_slot *slot = tml_slot_of(tml, *buffer);
-    return slot && slot->on_host
-               ? make_buffer(tml, means, slot->type, slot->count, slot->memory, buffer)
-               : TML_OK;
+    if (!slot || !slot->on_host)
+        return TML_OK;
+    tml_status status = tml_refuse_recording(
+        tml, NULL, "values that lie on the host (tml_buffer_desc.host) would have to be copied");
+    return status ? status : make_buffer(tml, means, slot->type, slot->count, slot->memory, buffer);
 }
 
 static tml_status make_array(tml_context *tml, field_means *means, uint32_t number, bool is_kept,
@@ -670,7 +672,8 @@ static tml_status check_call(mean_job *job, tml_field_desc *resolved)
     if (!job->desc->field)
         return tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.field is NULL, needs the desc of the points' field", call);
-    tml_status status = tml_field_resolve(job->tml, job->desc->field, resolved, NULL);
+    tml_status status =
+        field_resolve_call(job->tml, call, "desc.field", job->desc->field, resolved);
     job->point_count = status == TML_OK ? resolved->length.count : 0;
     return status ? status : check_desc(job);
 }

@@ -23,6 +23,9 @@ bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc);
  * CPU engine. Errors: UNSUPPORTED, by the names of the call and the desc. */
 tml_status field_resolve_enqueued(tml_context *tml, const char *call, const char *name,
                                   const tml_field_desc *desc, tml_field_desc *resolved);
+/* The same while a command buffer is recorded; else tml_field_resolve. */
+tml_status field_resolve_call(tml_context *tml, const char *call, const char *name,
+                              const tml_field_desc *desc, tml_field_desc *resolved);
 /* Bins the points of such a desc on the device, and then runs a program's part on desc, which finds the
  * plan in *plan; NULL: on the plan itself, for out. All of it lies in scratch, of that size. Errors: those of the part
  * and of scratch. */
