@@ -29,14 +29,13 @@ const clay = () => new MeshStandardMaterial({ color: 0xcc7744 });
 
 const cubesOf = ({ side, triangles }) => new MarchingCubes(side, clay(), false, false, Math.ceil(triangles * 1.4));
 
-// cubes with the samples that fill makes each turn.
-function drawnCubes(task, cubes, fill) {
+// cubes as step makes them each turn.
+function drawnCubes(task, cubes, step) {
     const { gl, draw } = stage(task, cubes, 0, 2);
     return {
         triangles: () => cubes.count / 3,
         turn() {
-            fill();
-            cubes.update();
+            step();
             draw();
             task.finish(gl);
         },
@@ -46,7 +45,22 @@ function drawnCubes(task, cubes, fill) {
 async function three(task) {
     const cubes = cubesOf(task);
     cubes.isolation = task.iso;
-    return drawnCubes(task, cubes, () => cubes.field.set(task.values));
+    return drawnCubes(task, cubes, () => {
+        cubes.field.set(task.values);
+        cubes.update();
+    });
+}
+
+// What update() leaves to be sent and drawn.
+async function threeDrawingAlone(task) {
+    const cubes = cubesOf(task);
+    cubes.isolation = task.iso;
+    cubes.field.set(task.values);
+    cubes.update();
+    return drawnCubes(task, cubes, () => {
+        for (const name of ["position", "normal"])
+            cubes.geometry.getAttribute(name).needsUpdate = true;
+    });
 }
 
 // Its own balls: as far as the points reach, and with as many samples inside at first.
@@ -64,7 +78,10 @@ async function threeBalls(task) {
     fill();
     const outside = values.reduce((count, value) => count + (value <= iso), 0);
     cubes.isolation = cubes.field.slice().sort()[outside];
-    return drawnCubes(task, cubes, fill);
+    return drawnCubes(task, cubes, () => {
+        fill();
+        cubes.update();
+    });
 }
 
 const tensor = ({ values, side }) => Tensor.create(Tensor.Space([side, side, side], [2, 1, 0], Float32Array), Tensor.Data1(values));
@@ -172,6 +189,7 @@ export const samples = [
     { name: "trommel on the CPU, drawn by three.js", make: trommelCpu },
     { name: "the same mesh drawn by three.js alone", make: drawingAlone },
     { name: "three.js MarchingCubes, drawn", make: three },
+    { name: "its mesh drawn alone", make: threeDrawingAlone },
     { name: "Mol* on the CPU, drawn by three.js", make: molstarCpu },
     { name: "Mol* on the GPU, not drawn", make: molstarGpu },
 ];
