@@ -18,6 +18,10 @@ typedef struct view {
 } view;
 #endif
 
+#ifndef SURFACE_STREAMS
+#    define SURFACE_STREAMS 2
+#endif
+
 static const uint32_t vertex_code[] = {
 #include SURFACE_VERTEX
 };
@@ -134,22 +138,25 @@ static void make_targets(renderer *r)
     MUST(vkCreateFramebuffer(device, &framebuffer_info, NULL, &r->framebuffer));
 }
 
-/* Positions and normals come from two buffers, three floats a vertex: as Trommel writes them. */
+/* Positions, normals and what else the surface carries come from a buffer each, three floats a vertex: as Trommel writes
+ * them. */
 static void make_pipeline(renderer *r)
 {
     const VkDevice device = r->vulkan.device;
     const VkPipelineShaderStageCreateInfo stages[2] = {
         make_stage(device, VK_SHADER_STAGE_VERTEX_BIT, vertex_code, sizeof vertex_code),
         make_stage(device, VK_SHADER_STAGE_FRAGMENT_BIT, fragment_code, sizeof fragment_code)};
-    const VkVertexInputBindingDescription bindings[2] = {{0, 12, VK_VERTEX_INPUT_RATE_VERTEX},
-                                                         {1, 12, VK_VERTEX_INPUT_RATE_VERTEX}};
-    const VkVertexInputAttributeDescription attributes[2] = {{0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0},
-                                                             {1, 1, VK_FORMAT_R32G32B32_SFLOAT, 0}};
+    const VkVertexInputBindingDescription bindings[3] = {{0, 12, VK_VERTEX_INPUT_RATE_VERTEX},
+                                                         {1, 12, VK_VERTEX_INPUT_RATE_VERTEX},
+                                                         {2, 12, VK_VERTEX_INPUT_RATE_VERTEX}};
+    const VkVertexInputAttributeDescription attributes[3] = {{0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0},
+                                                             {1, 1, VK_FORMAT_R32G32B32_SFLOAT, 0},
+                                                             {2, 2, VK_FORMAT_R32G32B32_SFLOAT, 0}};
     const VkPipelineVertexInputStateCreateInfo input = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = 2,
+        .vertexBindingDescriptionCount = SURFACE_STREAMS,
         .pVertexBindingDescriptions = bindings,
-        .vertexAttributeDescriptionCount = 2,
+        .vertexAttributeDescriptionCount = SURFACE_STREAMS,
         .pVertexAttributeDescriptions = attributes};
     const VkPipelineInputAssemblyStateCreateInfo assembly = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
@@ -217,8 +224,8 @@ static void make_commands(renderer *r)
     MUST(vkAllocateCommandBuffers(r->vulkan.device, &commands, &r->commands));
 }
 
-/* Begins the render pass, to draw from positions, normals and indices. */
-static void begin_pass(const renderer *r, view seen, const tml_vulkan_memory at[3])
+/* Begins the render pass, to draw from positions, normals and indices; what else is carried is at[4]. */
+static void begin_pass(const renderer *r, view seen, const tml_vulkan_memory *at)
 {
     const VkClearValue clear[2] = {{.color.float32 = {0.02f, 0.025f, 0.04f, 1}},
                                    {.depthStencil.depth = 1}};
@@ -231,9 +238,14 @@ static void begin_pass(const renderer *r, view seen, const tml_vulkan_memory at[
     vkCmdBeginRenderPass(r->commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
     vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->pipeline);
     vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof seen, &seen);
-    const VkBuffer streams[2] = {at[0].buffer, at[1].buffer};
-    const VkDeviceSize offsets[2] = {at[0].offset, at[1].offset};
-    vkCmdBindVertexBuffers(r->commands, 0, 2, streams, offsets);
+    VkBuffer streams[SURFACE_STREAMS];
+    VkDeviceSize offsets[SURFACE_STREAMS];
+    for (int i = 0; i < SURFACE_STREAMS; i++) {
+        const tml_vulkan_memory *stream = &at[i < 2 ? i : i + 2];
+        streams[i] = stream->buffer;
+        offsets[i] = stream->offset;
+    }
+    vkCmdBindVertexBuffers(r->commands, 0, SURFACE_STREAMS, streams, offsets);
     vkCmdBindIndexBuffer(r->commands, at[2].buffer, at[2].offset, VK_INDEX_TYPE_UINT32);
 }
 
@@ -253,7 +265,7 @@ static void end_pass(const renderer *r)
 }
 
 /* The render pass with one indirect draw, at[3]. */
-static inline void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
+static inline void draw(const renderer *r, view seen, const tml_vulkan_memory *at)
 {
     begin_pass(r, seen, at);
     vkCmdDrawIndexedIndirect(r->commands, at[3].buffer, at[3].offset, 1, 0);

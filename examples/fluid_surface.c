@@ -1,10 +1,11 @@
-/* A fountain's water as a lit surface, each frame from particles that never leave the device. Shows tml_surface_enqueue of
- * a tml_field_desc whose length is on the device, tml_expand that appends, and kernels of several outputs, between
- * tml_vulkan_record and tml_vulkan_record_end.
+/* A fountain's water as a lit surface that foams where it is fast, each frame from particles that never leave the device.
+ * Shows tml_surface_enqueue of a tml_field_desc whose length is on the device, tml_field_mean at as many vertices as were
+ * counted there, tml_expand that appends, and kernels of several outputs, between tml_vulkan_record and
+ * tml_vulkan_record_end.
  *
  * Each frame is one command buffer, three of which are in flight. Particles are born at the nozzles, appended to the others,
  * move, and leave the stream where they meet the floor; the points that are left become a field, its surface becomes
- * vertices, normals, indices and the arguments of an indirect draw, and a render pass draws them. The host learns neither
+ * vertices, normals, velocities, indices and the arguments of an indirect draw, and a render pass draws them. The host learns neither
  * how many particles there are nor how many triangles. The pass is that of animated_surface.
  *
  *     fluid_surface [--count N] [--frames N] [--samples N] [--size N] [--output FILE.png] [--check] */
@@ -17,7 +18,12 @@
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 
+#define SURFACE_VERTEX   "fluid_surface.vert.inc"
 #define SURFACE_FRAGMENT "fluid_surface.frag.inc"
+#define SURFACE_STREAMS  3
+typedef struct view {
+    float angle, aspect;
+} view;
 #include "animated_surface_draw.h"
 
 enum { NOZZLES = 13 };
@@ -125,8 +131,8 @@ static options read_options(int argc, char **argv)
 typedef struct water {
     tml_params params;
     tml_buffer position, velocity, count; /* of the particles in flight */
-    tml_buffer mesh[4];                   /* vertices, normals, indices, draw arguments */
-    tml_vulkan_memory at[4];
+    tml_buffer mesh[5]; /* vertices, normals, indices, draw arguments, velocities */
+    tml_vulkan_memory at[5];
     tml_buffer counts; /* of vertices and triangles */
     tml_field_desc field;
     tml_surface_desc surface;
@@ -153,10 +159,11 @@ static void make_water(tml_context *tml, renderer *r, const options *o, water *w
         {&w->mesh[1], {.type = vec3_type, .count = room}},
         {&w->mesh[2], {.type = TML_VEC(TML_U32, 3), .count = 2 * room, .vulkan = &indices_at}},
         {&w->mesh[3], {.type = TML_U32, .count = 5}},
+        {&w->mesh[4], {.type = vec3_type, .count = room}},
         {&w->counts, {.type = TML_U32, .count = 2}}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         MUST(tml_buffer_create(tml, &all[i].desc, all[i].buffer));
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         MUST(tml_vulkan_buffer(tml, w->mesh[i], &w->at[i], NULL));
     w->field = (tml_field_desc){.points = w->position,
                                 .length = {.device = w->count},
@@ -203,9 +210,28 @@ static void make_surface(tml_context *tml, const water *w)
     MUST(tml_surface_enqueue(tml, &(tml_surface_enqueue_desc){.surface = &w->surface,
                                                               .counts = w->counts,
                                                               .draw = w->mesh[3]}));
+    MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &w->field,
+                                                    .positions = w->mesh[0],
+                                                    .length.device = w->counts,
+                                                    .attributes = {{w->velocity, w->mesh[4]}}}));
 }
 
 /* ---- the check -------------------------------------------------------------------------------- */
+
+/* Is there a velocity at each vertex? All particles move. */
+static bool all_move(tml_context *tml, const water *w, uint32_t vertices)
+{
+    tml_vec3 *velocities = malloc(vertices * sizeof *velocities);
+    bool all = velocities != NULL;
+    MUST(!all || tml_buffer_read_range(tml, w->mesh[4], 0, vertices, velocities));
+    for (uint32_t i = 0; i < vertices && all; i++) {
+        const tml_vec3 v = velocities[i];
+        const float squared = v.x * v.x + v.y * v.y + v.z * v.z;
+        all = squared > 0 && squared < 25;
+    }
+    free(velocities);
+    return all;
+}
 
 /* Points with radii, of which none is said to be the largest, are binned by the host. */
 static bool is_right(tml_context *tml, const water *w)
@@ -232,7 +258,7 @@ static bool is_right(tml_context *tml, const water *w)
            (unsigned long long)flying, counts[0], counts[1], (unsigned long long)mesh.vertex_count,
            (unsigned long long)mesh.triangle_count);
     bool right = flying > 0 && counts[0] > 0 && mesh.vertex_count == counts[0] &&
-                 mesh.triangle_count == counts[1];
+                 mesh.triangle_count == counts[1] && all_move(tml, w, counts[0]);
     tml_surface_free(tml, &mesh);
     tml_buffer_destroy(tml, field.radii);
     return right;

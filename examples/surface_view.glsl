@@ -1,0 +1,37 @@
+/* A vertex of the surface in view: turned about the volume's upright axis, seen from a little above. */
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec3 normal;
+#ifdef CARRIED
+layout(location = 2) in vec3 carried;
+layout(location = 3) out vec3 moving;
+#endif
+layout(push_constant) uniform view
+{
+    float angle;  /* radians */
+    float aspect; /* width by height */
+};
+layout(location = 0) out vec3 place; /* in the volume, which is -1 ... 1 */
+layout(location = 1) out vec3 seen;  /* from the camera, which looks along -z */
+layout(location = 2) out vec3 facing;
+
+const float TILT = 0.45, DISTANCE = 4.0, FOCAL = 3.6, NEAR = 2.0, FAR = 6.0;
+
+vec3 turn(vec3 v)
+{
+    float c = cos(angle), s = sin(angle);
+    vec3 upright = vec3(c * v.x - s * v.y, v.z, -(s * v.x + c * v.y));
+    return vec3(upright.x, cos(TILT) * upright.y - sin(TILT) * upright.z,
+                sin(TILT) * upright.y + cos(TILT) * upright.z);
+}
+
+void main()
+{
+    place = position;
+    seen = turn(position) - vec3(0.0, 0.0, DISTANCE);
+    facing = turn(normal);
+#ifdef CARRIED
+    moving = carried;
+#endif
+    gl_Position = vec4(seen.x * FOCAL / aspect, -seen.y * FOCAL,
+                       (-seen.z - NEAR) * FAR / (FAR - NEAR), -seen.z);
+}
