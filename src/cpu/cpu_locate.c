@@ -51,6 +51,7 @@ typedef struct locate_job {
     locate_space *spaces;
     uint64_t *counts; /* of each source */
     uint64_t source_count;
+    atomic_bool is_stopped; /* some sources are not counted */
     /* Compact and partition: the sources with one output. */
     cpu_keep keep;
     bool invert;
@@ -86,6 +87,10 @@ static void count_worker(void *argument, uint32_t worker)
     locate_job *job = argument;
     uint64_t tile;
     while (cpu_take_tile(&job->tickets, &tile)) {
+        if (tml_is_cancelled(job->tml)) {
+            atomic_store_explicit(&job->is_stopped, true, memory_order_relaxed);
+            return;
+        }
         uint64_t end = TML_MIN_OF((tile + 1) * TILE, job->source_count);
         for (uint64_t first = tile * TILE; first < end; first += CPU_BLOCK)
             count_block(job, &job->spaces[worker], first,
@@ -93,13 +98,15 @@ static void count_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts each source's outputs and builds the pyramid; returns the number of outputs. */
+/* Counts each source's outputs and builds the pyramid; returns the number of outputs, 0 if cancelled. */
 static uint64_t build(locate_job *job)
 {
     uint64_t tiles = TML_CEIL_DIV(job->source_count, TILE);
     cpu_run_tiles(job->tml, &job->tickets, tiles, count_worker, job);
     for (uint64_t i = job->source_count; i % 4 != 0; i++)
         job->counts[i] = 0;
+    if (atomic_load_explicit(&job->is_stopped, memory_order_relaxed))
+        return 0;
     return cpu_pyramid_build(job->tml, job->counts, job->source_count, job->pyramid);
 }
 

@@ -6,8 +6,8 @@
 
 #include "cpu/cpu_internal.h"
 
-/* The pyramid (cpu_histopyramid.c). Builds it in scratch and returns the sum of counts. counts: source_count
- * values, then zeros up to a multiple of 4; this base level must live until the last locate. */
+/* The pyramid (cpu_histopyramid.c). Builds it in scratch and returns the sum of counts, 0 if cancelled. counts:
+ * source_count values, then zeros up to a multiple of 4; this base level must live until the last locate. */
 size_t cpu_pyramid_scratch_size(uint64_t source_count);
 uint64_t cpu_pyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_count,
                            void *scratch);

@@ -120,7 +120,7 @@ static void tile_worker(void *argument, uint32_t worker)
 {
     segments_job *job = argument;
     uint64_t tile;
-    while (cpu_take_tile(&job->sort.tickets, &tile)) {
+    while (cpu_take_tile(&job->sort.tickets, &tile) && !cpu_sort_is_stopped(&job->sort)) {
         uint64_t first = tile * TILE, end = TML_MIN_OF(first + TILE, job->sort.length);
         job->wide_ones[tile] = sort_tile(job, &job->sort.spaces[worker], first, end);
     }
