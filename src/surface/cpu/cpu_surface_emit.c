@@ -236,30 +236,25 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
     const workspace *space = job->space;
     if (space->pad || job->plan->labels)
         return;
-    uint64_t offset = (space->part->box.first[0] + 64 * first) * job->sample_size;
-    for (int axis = 0; axis < 3; axis++) {
-        const unsigned char *low = sample_row(job, box_index(space, 1, y), box_index(space, 2, z));
-        const unsigned char *high = sample_row(job, box_index(space, 1, y + (axis == 1)),
-                                               box_index(space, 2, z + (axis == 2)));
-        for (uint64_t runs = edges->runs[axis]; runs; runs &= runs - 1) {
-            uint64_t at = offset + 16 * job->sample_size * (uint64_t)__builtin_ctzll(runs);
-            __builtin_prefetch(low + at);
-            __builtin_prefetch(high + at);
-        }
-    }
-    if (!job->plan->vertex_normals)
-        return;
-    /* The rows that gradients read around row y and did not read around row y - 1. */
     const uint64_t *dims = job->plan->dims;
-    uint64_t own_y = box_index(space, 1, y), own_z = box_index(space, 2, z);
-    const unsigned char *around[] = {
-        sample_row(job, TML_MIN_OF(own_y + 2, dims[1] - 1), own_z),
-        sample_row(job, TML_MIN_OF(own_y + 1, dims[1] - 1), TML_MIN_OF(own_z + 1, dims[2] - 1)),
-        sample_row(job, TML_MIN_OF(own_y + 1, dims[1] - 1), own_z > 0 ? own_z - 1 : 0),
-        sample_row(job, own_y, TML_MIN_OF(own_z + 2, dims[2] - 1))};
-    for (uint64_t runs = edges->runs[0] | edges->runs[1] | edges->runs[2]; runs; runs &= runs - 1) {
+    const uint64_t own_y = box_index(space, 1, y), own_z = box_index(space, 2, z);
+    const uint64_t y1 = TML_MIN_OF(own_y + 1, dims[1] - 1), z1 = TML_MIN_OF(own_z + 1, dims[2] - 1);
+    const uint64_t offset = (space->part->box.first[0] + 64 * first) * job->sample_size;
+    const uint64_t all = edges->runs[0] | edges->runs[1] | edges->runs[2];
+    const unsigned char *around[4] = {sample_row(job, own_y, own_z), sample_row(job, y1, own_z),
+                                      sample_row(job, own_y, z1), NULL};
+    int count = 3;
+    if (job->plan->vertex_normals) {
+        /* The rows that gradients read around row y and did not read around the rows before. */
+        around[0] = sample_row(job, TML_MIN_OF(own_y + 2, dims[1] - 1), own_z);
+        around[1] = sample_row(job, y1, z1);
+        around[2] = sample_row(job, y1, own_z > 0 ? own_z - 1 : 0);
+        around[3] = sample_row(job, own_y, TML_MIN_OF(own_z + 2, dims[2] - 1));
+        count = 4;
+    }
+    for (uint64_t runs = all; runs; runs &= runs - 1) {
         uint64_t at = offset + 16 * job->sample_size * (uint64_t)__builtin_ctzll(runs);
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < count; i++)
             __builtin_prefetch(around[i] + at);
     }
 }

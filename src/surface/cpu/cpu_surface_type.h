@@ -142,7 +142,11 @@ static void FN(pack)(const void *low_row, const void *high_row, const surface_ed
     uint32_t *x = out->x;
     uint64_t count = 0;
 #if defined(SURFACE_AVX512)
-    if (TYPE == TML_F32) {
+    uint64_t crossings = 0;
+    for (uint64_t w = 0; w < words; w++)
+        crossings += (uint64_t)__builtin_popcountll(edges->words[axis][w]);
+    /* A run takes as long as four edges do below. */
+    if (TYPE == TML_F32 && crossings > 4 * (uint64_t)__builtin_popcountll(edges->runs[axis])) {
         const __m512i steps =
             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         for (uint64_t runs = edges->runs[axis]; runs; runs &= runs - 1) {
