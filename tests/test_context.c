@@ -373,6 +373,47 @@ TEST(an_own_allocator_gets_everything_back)
     CHECK_EQ_U64(m.misaligned, 0);
 }
 
+static void *memory_of(tml_context *tml, tml_buffer buffer)
+{
+    void *memory = NULL;
+    CHECK_OK(tml, tml_buffer_map(tml, buffer, &memory));
+    tml_buffer_unmap(tml, buffer);
+    return memory;
+}
+
+/* Where tml_platform_lend says no there is nothing to see. */
+TEST(large_memory_serves_the_next_buffers)
+{
+    enum { MIB = 1 << 20 };
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml));
+    tml_buffer first = buffer_of(tml, TML_U8, 12 * MIB, NULL);
+    void *memory = memory_of(tml, first);
+    memset(memory, 1, 12 * MIB);
+    if (!tml_platform_lend(memory, 12 * MIB)) {
+        tml_close(tml);
+        SKIP("this system takes no memory back for a while");
+    }
+    tml_buffer_destroy(tml, first);
+    tml_buffer small = buffer_of(tml, TML_U8, 8 * MIB, NULL), large, same;
+    CHECK(memory_of(tml, small) != memory); /* it would waste a third */
+    large = buffer_of(tml, TML_U8, 13 * MIB, NULL);
+    CHECK(memory_of(tml, large) != memory);
+    same = buffer_of(tml, TML_U8, 12 * MIB - 1, NULL);
+    CHECK(memory_of(tml, same) == memory);
+    /* More than is kept, in size and in number. */
+    tml_buffer many[24];
+    for (int i = 0; i < 24; i++)
+        many[i] = buffer_of(tml, TML_U8, (uint64_t)(4 + 3 * i) * MIB, NULL);
+    for (int i = 0; i < 24; i++)
+        tml_buffer_destroy(tml, many[i]);
+    tml_buffer_destroy(tml, same);
+    same = buffer_of(tml, TML_U8, 12 * MIB - 1, NULL);
+    CHECK(memory_of(tml, same) == memory);
+    tml_buffer_destroy(tml, same);
+    tml_close(tml);
+}
+
 TEST(an_array_larger_than_an_address_space_is_not_allocated)
 {
     meter m = {0};

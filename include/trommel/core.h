@@ -197,7 +197,7 @@ typedef struct tml_open_desc {
     uint32_t threads;        /* CPU engine's workers, at most TML_MAX_THREADS; 0: one for each
                               * processor it may use */
     size_t scratch_size;     /* bytes to reserve at once; 0: the arena grows at first use */
-    tml_allocator allocator; /* zeroed: aligned malloc and free */
+    tml_allocator allocator; /* zeroed: aligned malloc and free; buffers keep 256 MiB to reuse */
     tml_parallel parallel;   /* zeroed: the context's own threads */
     tml_log_fn log;          /* NULL: silent */
     void *log_user;

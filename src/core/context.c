@@ -71,6 +71,53 @@ void tml_free(tml_context *tml, void *memory, size_t size)
     tml_hook_end(tml);
 }
 
+static void kept_free(tml_context *tml, tml_kept_block *block)
+{
+    tml_free(tml, block->memory, block->size);
+    *block = (tml_kept_block){NULL, 0};
+}
+
+void *tml_memory_alloc(tml_context *tml, size_t size)
+{
+    for (uint32_t i = 0; i < TML_KEPT_BLOCKS; i++) {
+        tml_kept_block block = tml->kept[i];
+        if (block.memory && block.size >= size && block.size - size <= size / 4) {
+            tml->kept[i] = (tml_kept_block){NULL, 0};
+            return block.memory;
+        }
+    }
+    void *memory = tml_alloc(tml, size);
+    if (memory || size == 0)
+        return memory;
+    tml_memory_release(tml);
+    return tml_alloc(tml, size);
+}
+
+void tml_memory_free(tml_context *tml, void *memory, size_t size)
+{
+    if (!memory || tml->allocator.alloc != default_alloc || size > TML_KEPT_SIZE ||
+        !tml_platform_lend(memory, size)) {
+        tml_free(tml, memory, size);
+        return;
+    }
+    kept_free(tml, &tml->kept[tml->kept_next]);
+    tml->kept[tml->kept_next] = (tml_kept_block){memory, size};
+    size_t sum = 0;
+    for (uint32_t i = 0; i < TML_KEPT_BLOCKS; i++) { /* from the youngest on */
+        tml_kept_block *block = &tml->kept[(tml->kept_next - i) % TML_KEPT_BLOCKS];
+        sum += block->size;
+        if (sum > TML_KEPT_SIZE)
+            kept_free(tml, block);
+    }
+    tml->kept_next = (tml->kept_next + 1) % TML_KEPT_BLOCKS;
+}
+
+void tml_memory_release(tml_context *tml)
+{
+    for (uint32_t i = 0; i < TML_KEPT_BLOCKS; i++)
+        kept_free(tml, &tml->kept[i]);
+}
+
 /* The old contents are undefined, so it frees before it allocates: the peak is the larger size. */
 static tml_status scratch_resize(tml_context *tml, const char *call, size_t size)
 {
@@ -466,6 +513,7 @@ void tml_close(tml_context *tml)
         tml_free(tml, tml->pages[i], TML_SLOT_PAGE * sizeof *tml->pages[i]);
     tml_free(tml, tml->pages, tml->page_capacity * sizeof *tml->pages);
     tml_scratch_release(tml);
+    tml_memory_release(tml);
     tml_reads_close(tml);
     tml->engine->close(tml);
     tml_pool_destroy(&tml->allocator, tml->pool);

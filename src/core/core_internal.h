@@ -54,6 +54,13 @@ struct tml_reading {
     uint64_t mark;       /* the engine's: when the copy has arrived */
 };
 
+/* Memory of buffers that are gone, for the next ones (tml_memory_free). */
+enum { TML_KEPT_BLOCKS = 8, TML_KEPT_SIZE = 256 << 20 };
+typedef struct tml_kept_block {
+    void *memory;
+    size_t size;
+} tml_kept_block;
+
 struct tml_context {
     const tml_engine *engine;
     void *engine_state;
@@ -80,6 +87,8 @@ struct tml_context {
     uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
     tml_slot temporaries[TML_TEMPORARIES];
     tml_reading reads[TML_MAX_READS];
+    tml_kept_block kept[TML_KEPT_BLOCKS];
+    uint32_t kept_next; /* the oldest of them */
     void *scratch;
     size_t scratch_size;
     bool scratch_used; /* tml_scratch returned the arena since this flag was cleared */
@@ -131,6 +140,14 @@ tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const c
 
 /* Frees what reads without a wait keep, before the engine closes. */
 void tml_reads_close(tml_context *tml);
+
+/* Memory of a buffer on the host, aligned as tml_alloc's. Large blocks that were freed are kept for the next
+ * buffers, since clearing new pages takes the system as long as many an operation takes to fill them. Until
+ * then the system may have their pages (tml_platform_lend). An allocator of the caller's keeps its own. */
+void *tml_memory_alloc(tml_context *tml, size_t size);
+void tml_memory_free(tml_context *tml, void *memory, size_t size);
+/* Frees what is kept. */
+void tml_memory_release(tml_context *tml);
 
 /* Grows the scratch arena to at least size bytes and returns its address, of the engine's kind, in *out;
  * OUT_OF_MEMORY with a message otherwise. The address is valid until the next call that may grow the arena,

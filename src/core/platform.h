@@ -16,6 +16,9 @@
 /* alignment: a power of two. NULL when memory is short. */
 void *tml_platform_alloc(size_t size, size_t alignment);
 void tml_platform_free(void *memory);
+/* Lets the system have the pages of a large block until they are written to again, when their contents are
+ * undefined: what it does not need before costs no page fault then. false: it cannot; nothing is changed. */
+bool tml_platform_lend(void *memory, size_t size);
 /* Bytes of memory of the machine; 0: unknown. */
 uint64_t tml_platform_memory(void);
 /* The monotonic clock, in seconds. */

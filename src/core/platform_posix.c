@@ -14,12 +14,17 @@
  * 2 us, in a 2 MiB page a seventh of that: on outputs of hundreds of MB, most of the run time. */
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
 
+static size_t huge_size(size_t size)
+{
+    return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
 void *tml_platform_alloc(size_t size, size_t alignment)
 {
     void *memory = NULL;
     if (size < HUGE_FROM)
         return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
-    size_t rounded = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    size_t rounded = huge_size(size);
     if (rounded < size || posix_memalign(&memory, HUGE_PAGE, rounded) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
@@ -31,6 +36,17 @@ void *tml_platform_alloc(size_t size, size_t alignment)
 void tml_platform_free(void *memory)
 {
     free(memory);
+}
+
+bool tml_platform_lend(void *memory, size_t size)
+{
+#if defined(MADV_FREE) && !defined(__EMSCRIPTEN__)
+    return size >= HUGE_FROM && madvise(memory, huge_size(size), MADV_FREE) == 0;
+#else
+    (void)memory;
+    (void)size;
+    return false;
+#endif
 }
 
 uint64_t tml_platform_memory(void)

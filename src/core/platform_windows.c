@@ -23,6 +23,13 @@ void tml_platform_free(void *memory)
     _aligned_free(memory);
 }
 
+bool tml_platform_lend(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    return false;
+}
+
 uint64_t tml_platform_memory(void)
 {
     MEMORYSTATUSEX status = {.dwLength = sizeof status};

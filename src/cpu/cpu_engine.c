@@ -61,7 +61,7 @@ static tml_status cpu_buffer_create(tml_context *tml, tml_slot *slot, const tml_
             "tml_buffer_create: desc.%s is memory of the %s engine alone; this is the CPU's",
             desc->vulkan ? "vulkan" : "gl", desc->vulkan ? "Vulkan" : "OpenGL ES");
     slot->lent = desc->host != NULL;
-    slot->memory = slot->lent ? desc->host : tml_alloc(tml, slot->size);
+    slot->memory = slot->lent ? desc->host : tml_memory_alloc(tml, slot->size);
     if (!slot->memory && slot->size > 0)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_buffer_create: no memory for %zu bytes%s%s", slot->size,
@@ -74,7 +74,7 @@ static tml_status cpu_buffer_create(tml_context *tml, tml_slot *slot, const tml_
 static void cpu_buffer_destroy(tml_context *tml, tml_slot *slot)
 {
     if (!slot->lent)
-        tml_free(tml, slot->memory, slot->size);
+        tml_memory_free(tml, slot->memory, slot->size);
     slot->memory = NULL;
 }
 
