@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from . import _abi as c
-from ._library import Buffers, InvalidArgument, as_array, context_of
+from ._library import Buffers, InvalidArgument, as_array, context_of, scalar_type
 from .kernels import Kernel, kernel_inputs, kernel_params
 from .surface import choose
 
@@ -126,8 +126,8 @@ def _select(call, arrays, keep, context, indices, inputs, params):
             length = len(arrays[0] if arrays else given[0])
         else:
             keep = as_array(keep, "keep", None, 1)
-            keep = keep if keep.dtype in (bool, np.uint8) else keep != 0
-            desc.keep.flags, length = buffers.input(keep.view(np.uint8)), len(keep)
+            keep = keep if scalar_type(keep.dtype) == c.TML_U8 else keep != 0
+            desc.keep.flags, length = buffers.input(keep), len(keep)
         for a in arrays:
             if len(a) != length:
                 raise InvalidArgument("INVALID_ARGUMENT", f"an array is {a.shape}, needs {length} rows")
