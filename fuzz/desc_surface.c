@@ -387,6 +387,12 @@ void desc_surface_labels(void)
         for (uint32_t i = 0; i < 7; i++)
             labels[i] = mostly(i);
     }
+    if (how & 16) {
+        desc.separate = true;
+        desc.manifold = how & 32;
+        desc.between = seldom() ? between : NULL;
+        desc.no_background = seldom();
+    }
     for (int i = 0; i < 3; i++)
         desc.position_origin[i] = mostly_float(0);
     const bool is_given = take() >= 208;
@@ -402,6 +408,7 @@ void desc_surface_labels(void)
     const void *indices = elements_of(net.indices);
     for (uint64_t i = 0; indices && i < (desc.quads ? 4 : 3) * net.face_count; i++)
         DEMAND(index_at(indices, desc.indices64, i) < net.vertex_count);
+    note(net.parts, net.part_count * sizeof *net.parts);
     if (!is_given) {
         DEMAND(count_of(net.vertices) == net.vertex_count &&
                count_of(net.indices) == net.face_count);

@@ -622,7 +622,9 @@ static void run_surface_nets(fault_run *r)
                                     .label_count = 2,
                                     .no_background = true,
                                     .smooth = 3};
-    for (int i = 0; i < 2; i++, desc.no_background = false) {
+    for (int i = 0; i < 3; i++) {
+        desc.no_background = i == 0;
+        desc.separate = desc.manifold = i == 2;
         tml_surface_labels_result net = {.owned = 0};
         FAULT_DO(r, tml_surface_labels(r->tml, &desc, &net));
         fault_take(r, net.vertices, net.vertex_count);

@@ -4,6 +4,7 @@
 
 #include "contexts.h"
 
+#include <trommel/io.h>
 #include <trommel/trommel.h>
 
 #include "core/simd.h"
@@ -87,6 +88,8 @@ typedef struct mesh {
     float *positions;
     uint32_t *indices;
     uint64_t *labels; /* two a face, widened */
+    tml_surface_label_part *parts;
+    uint64_t part_count;
 } mesh;
 
 static uint64_t widened(tml_type type, const unsigned char *at)
@@ -117,6 +120,10 @@ static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc d
         for (uint64_t i = 0; i < 2 * out.face_count; i++)
             out.labels[i] = widened(v->type, narrow + i * tml_type_size(v->type));
         free(narrow);
+        out.part_count = result.part_count;
+        out.parts = malloc((out.part_count + 1) * sizeof *out.parts);
+        if (out.part_count)
+            memcpy(out.parts, result.parts, out.part_count * sizeof *out.parts);
         CHECK_EQ_U64(result.owned, 7);
         tml_surface_labels_free(tml, &result);
     }
@@ -130,6 +137,7 @@ static void mesh_free(mesh *m)
     free(m->positions);
     free(m->indices);
     free(m->labels);
+    free(m->parts);
     *m = (mesh){.vertex_count = 0};
 }
 
@@ -241,17 +249,19 @@ static int compare_sides(const void *left, const void *right)
     return (a->high > b->high) - (a->high < b->high);
 }
 
+/* Of separate meshes, faces are of their first label alone. */
 static void check_closed(const mesh *m)
 {
-    const uint64_t count = 2 * m->corners * m->face_count;
+    const uint64_t sides_of = m->part_count ? 1 : 2;
+    const uint64_t count = sides_of * m->corners * m->face_count;
     side *sides = malloc((count + 1) * sizeof *sides);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t corner = i / 2, f = corner / m->corners;
+        const uint64_t corner = i / sides_of, f = corner / m->corners;
         const uint32_t
             a = m->indices[corner],
             b = m->indices[corner % m->corners + 1 == m->corners ? f * m->corners : corner + 1];
-        sides[i] = (side){m->labels[2 * f + i % 2], a < b ? a : b, a < b ? b : a,
-                          (a < b) == (i % 2 == 0) ? 1 : -1};
+        sides[i] = (side){m->labels[2 * f + i % sides_of], a < b ? a : b, a < b ? b : a,
+                          (a < b) == (i % sides_of == 0) ? 1 : -1};
     }
     qsort(sides, count, sizeof *sides, compare_sides);
     for (uint64_t i = 0, next; i < count; i = next) {
@@ -573,6 +583,175 @@ TEST(labels_that_are_not_chosen_are_background)
     tml_close(tml);
 }
 
+/* ---- a mesh for each label ------------------------------------------------------------------- */
+
+/* Half-edges by both vertices. */
+typedef struct half_edge {
+    uint32_t from, to, before; /* before: the corner before from, of the same face */
+} half_edge;
+
+static int compare_half_edges(const void *left, const void *right)
+{
+    const half_edge *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Each half-edge once and its reverse once; the faces around a vertex are one ring. */
+static void check_manifold(const mesh *m)
+{
+    const uint64_t count = m->corners * m->face_count;
+    half_edge *edges = malloc((count + 1) * sizeof *edges);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t first = i / m->corners * m->corners, k = i - first;
+        edges[i] = (half_edge){m->indices[i], m->indices[first + (k + 1) % m->corners],
+                               m->indices[first + (k + m->corners - 1) % m->corners]};
+    }
+    qsort(edges, count, sizeof *edges, compare_half_edges);
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK(i == 0 || compare_half_edges(&edges[i - 1], &edges[i]) < 0);
+        const half_edge reverse = {edges[i].to, edges[i].from, 0};
+        CHECK(bsearch(&reverse, edges, count, sizeof *edges, compare_half_edges) != NULL);
+    }
+    for (uint64_t i = 0, next; i < count; i = next) {
+        uint64_t ring = 0;
+        const half_edge *at = &edges[i];
+        for (next = i; next < count && edges[next].from == edges[i].from;)
+            next++;
+        do { /* to the face on the other side of the edge before */
+            const half_edge key = {at->from, at->before, 0};
+            at = bsearch(&key, edges, count, sizeof *edges, compare_half_edges);
+            ring++;
+        } while (at && at != &edges[i] && ring <= next - i);
+        CHECK_EQ_U64(ring, next - i);
+    }
+    free(edges);
+}
+
+/* Six times the volume that a label's faces enclose. */
+static double six_volumes(const mesh *m, const tml_surface_label_part *part)
+{
+    double sum = 0;
+    for (uint64_t f = part->face_first; f < part->face_first + part->face_count; f++)
+        for (uint64_t k = 1; k + 1 < m->corners; k++) {
+            const uint32_t *face = m->indices + f * m->corners;
+            const float *p = m->positions + 3 * (uint64_t)face[0],
+                        *q = m->positions + 3 * (uint64_t)face[k],
+                        *r = m->positions + 3 * (uint64_t)face[k + 1];
+            for (int a = 0; a < 3; a++)
+                sum += (double)p[a] * ((double)q[(a + 1) % 3] * (double)r[(a + 2) % 3] -
+                                       (double)q[(a + 2) % 3] * (double)r[(a + 1) % 3]);
+        }
+    return sum;
+}
+
+/* The parts have the shared faces that have their label, at the same places, turned outwards. */
+static void check_parts(const volume *v, const mesh *m, const mesh *shared, uint64_t background,
+                        bool is_signed)
+{
+    uint64_t vertices = 0, faces = 0;
+    bool *used = calloc(m->vertex_count + 1, 1);
+    for (uint64_t p = 0; p < m->part_count; p++) {
+        const tml_surface_label_part *part = &m->parts[p];
+        const bool ascends = p == 0 || (is_signed ? (int64_t)part[-1].label < (int64_t)part->label
+                                                  : part[-1].label < part->label);
+        uint64_t f = part->face_first;
+        CHECK(ascends && part->label != background);
+        CHECK_EQ_U64(part->vertex_first, vertices);
+        CHECK_EQ_U64(part->face_first, faces);
+        vertices += part->vertex_count;
+        faces += part->face_count;
+        for (uint64_t g = 0; g < shared->face_count; g++) {
+            const bool is_second = shared->labels[2 * g] != part->label;
+            if (is_second && shared->labels[2 * g + 1] != part->label)
+                continue;
+            if (!CHECK(f < faces))
+                break;
+            CHECK_EQ_U64(m->labels[2 * f], part->label);
+            CHECK_EQ_U64(m->labels[2 * f + 1], shared->labels[2 * g + !is_second]);
+            for (uint64_t k = 0; k < m->corners; k++) {
+                const uint64_t n = m->corners;
+                /* Of triangles the second half may begin elsewhere: any rotation. */
+                bool is_found = false;
+                const uint32_t vertex = m->indices[f * n + k];
+                for (uint64_t r = 0; r < n && !is_found; r++) {
+                    is_found = true;
+                    for (uint64_t c = 0; c < n; c++) {
+                        const uint32_t
+                            a = m->indices[f * n + c],
+                            b = shared->indices[g * n + (is_second ? r + n - c : r + c) % n];
+                        is_found = is_found && memcmp(m->positions + 3 * (uint64_t)a,
+                                                      shared->positions + 3 * (uint64_t)b, 12) == 0;
+                    }
+                }
+                CHECK(is_found || n == 3); /* halves may come in the other order */
+                if (CHECK(vertex >= part->vertex_first && vertex < vertices))
+                    used[vertex] = true;
+            }
+            f++;
+        }
+        CHECK_EQ_U64(f, faces);
+    }
+    CHECK_EQ_U64(vertices, m->vertex_count);
+    CHECK_EQ_U64(faces, m->face_count);
+    for (uint64_t i = 0; i < m->vertex_count; i++)
+        CHECK(used[i]);
+    /* Each label of the volume has one. */
+    for (uint64_t i = 0; i < volume_count(v); i++) {
+        bool is_there = v->labels[i] == background;
+        for (uint64_t p = 0; p < m->part_count; p++)
+            is_there = is_there || m->parts[p].label == v->labels[i];
+        CHECK(is_there);
+    }
+    free(used);
+}
+
+TEST(each_label_alone_is_closed_and_a_manifold_on_request)
+{
+    tml_context *tml = open_cpu(3);
+    uint64_t split = 0;
+    for (uint64_t i = 0; i < (TEST_IS_SANITIZED ? 100 : 600); i++) {
+        const bool is_signed = i % 2;
+        const uint64_t least = is_signed ? UINT64_C(0) - 2 : UINT64_C(1) << 63,
+                       background = least + random_below(4);
+        volume v = random_volume(1 + random_below(6), 1 + random_below(6), 1 + random_below(6),
+                                 is_signed ? TML_I32 : TML_U64, 1 + random_below(4), least);
+        tml_surface_labels_desc desc = {.background = background,
+                                        .caps = true,
+                                        .quads = i % 3 > 0,
+                                        .smooth = (uint32_t)(i % 5)};
+        mesh shared = mesh_of(tml, &v, desc);
+        desc.separate = true;
+        mesh alone = mesh_of(tml, &v, desc);
+        check_parts(&v, &alone, &shared, background, is_signed);
+        check_closed(&alone);
+        desc.manifold = true;
+        mesh manifold = mesh_of(tml, &v, desc);
+        check_parts(&v, &manifold, &shared, background, is_signed);
+        check_manifold(&manifold);
+        CHECK(manifold.vertex_count >= alone.vertex_count);
+        split += manifold.vertex_count - alone.vertex_count;
+        volume around = padded(&v, background);
+        desc.smooth = 0;
+        mesh whole = mesh_of(tml, &around, desc);
+        for (uint64_t p = 0; p < whole.part_count; p++) {
+            double samples = 0;
+            for (uint64_t k = 0; k < volume_count(&v); k++)
+                samples += v.labels[k] == whole.parts[p].label;
+            CHECK_NEAR(six_volumes(&whole, &whole.parts[p]), 6 * samples, 1e-6);
+        }
+        mesh_free(&shared);
+        mesh_free(&alone);
+        mesh_free(&manifold);
+        mesh_free(&whole);
+        free(around.labels);
+        free(v.labels);
+    }
+    CHECK(split > 1000);
+    tml_close(tml);
+}
+
 /* ---- the same bytes -------------------------------------------------------------------------- */
 
 TEST(threads_types_and_levels_give_the_same_bytes)
@@ -584,6 +763,8 @@ TEST(threads_types_and_levels_give_the_same_bytes)
     tml_context *tml = open_cpu(1);
     mesh expected = mesh_of(tml, &v, desc);
     CHECK(expected.face_count > 1000);
+    const tml_surface_labels_desc alone = {.smooth = 3, .separate = true, .manifold = true};
+    mesh expected_alone = mesh_of(tml, &v, alone);
     for (int level = 0; level < TML_SIMD_LEVELS; level++)
         for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
             tml_simd_force((tml_simd)level);
@@ -600,9 +781,13 @@ TEST(threads_types_and_levels_give_the_same_bytes)
         mesh other = mesh_of(tml, &v, desc);
         CHECK(meshes_are_same(&expected, &other));
         mesh_free(&other);
+        other = mesh_of(tml, &v, alone);
+        CHECK(meshes_are_same(&expected_alone, &other));
+        mesh_free(&other);
         tml_close(tml);
     }
     mesh_free(&expected);
+    mesh_free(&expected_alone);
     free(v.labels);
 }
 
@@ -729,6 +914,9 @@ TEST(what_is_wrong_is_refused)
         BAD(.labels = large),
         BAD(.label_count = 2),
         BAD(.between = same),
+        BAD(.manifold = true),
+        BAD(.separate = true, .no_background = true),
+        BAD(.separate = true, .between = large),
         BAD(.between = large),
         BAD(.region.first = {3, 0, 0}),
         BAD(.position_origin = {NAN, 0, 0}),
@@ -817,7 +1005,7 @@ static void limited_free(void *user, void *memory, size_t size)
     tml_platform_free(memory);
 }
 
-TEST(short_memory_is_an_error_and_none_is_lost)
+static void check_short_memory(tml_surface_labels_desc desc)
 {
     limited limit = {.left = UINT64_MAX};
     tml_context *tml = NULL;
@@ -827,13 +1015,13 @@ TEST(short_memory_is_an_error_and_none_is_lost)
     volume v = random_volume(20, 20, 20, TML_U8, 3, 0);
     void *samples = narrowed(&v);
     const uint64_t chosen[] = {1, 2};
-    const tml_surface_labels_desc desc = {.volume =
-                                              buffer_of(tml, TML_U8, volume_count(&v), samples),
-                                          .grid.dims = {20, 20, 20},
-                                          .smooth = 3,
-                                          .labels = chosen,
-                                          .label_count = 2,
-                                          .no_background = true};
+    desc.volume = buffer_of(tml, TML_U8, volume_count(&v), samples);
+    desc.grid.dims[0] = desc.grid.dims[1] = desc.grid.dims[2] = 20;
+    desc.smooth = 3;
+    if (!desc.separate) {
+        desc.labels = chosen;
+        desc.label_count = 2;
+    }
     tml_surface_labels_result result;
     CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
     tml_surface_labels_free(tml, &result);
@@ -853,6 +1041,44 @@ TEST(short_memory_is_an_error_and_none_is_lost)
     CHECK_EQ_I64(limit.in_use, 0);
     free(samples);
     free(v.labels);
+}
+
+TEST(short_memory_is_an_error_and_none_is_lost)
+{
+    check_short_memory((tml_surface_labels_desc){.no_background = true});
+    check_short_memory((tml_surface_labels_desc){.separate = true, .manifold = true});
+}
+
+/* An atlas of 22 labels, none of which reaches the border. */
+TEST(an_atlas_has_the_faces_that_others_count)
+{
+    const char *folder = getenv("TML_DATA");
+    char path[1024];
+    tml_volume atlas;
+    if (!folder)
+        SKIP("TML_DATA names no folder of data");
+    snprintf(path, sizeof path, "%s/volumes/bigbrain_labels22.nii.gz", folder);
+    tml_context *tml = open_cpu(2);
+    if (!CHECK_OK(tml, tml_volume_load(tml, path, NULL, &atlas)))
+        return;
+    volume v = {.dims = {atlas.grid.dims[0], atlas.grid.dims[1], atlas.grid.dims[2]},
+                .type = TML_U8};
+    v.labels = malloc(volume_count(&v) * sizeof *v.labels);
+    for (uint64_t i = 0; i < volume_count(&v); i++)
+        v.labels[i] = ((const uint8_t *)atlas.data)[i];
+    mesh shared = mesh_of(tml, &v, (tml_surface_labels_desc){.smooth = 16, .quads = true});
+    CHECK_EQ_U64(shared.vertex_count, 144699); /* as vtkSurfaceNets3D's of VTK 9.3 */
+    CHECK_EQ_U64(shared.face_count, 146777);
+    check_closed(&shared);
+    mesh alone = mesh_of(
+        tml, &v, (tml_surface_labels_desc){.smooth = 16, .separate = true, .manifold = true});
+    CHECK_EQ_U64(alone.part_count, 22);
+    check_manifold(&alone);
+    mesh_free(&shared);
+    mesh_free(&alone);
+    free(v.labels);
+    tml_volume_free(tml, &atlas);
+    tml_close(tml);
 }
 
 int main(int argc, char **argv)

@@ -181,7 +181,14 @@ TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
  *              background is never first; of other labels the smaller one is
  *   order      faces by their edges' first sample (z, then y, then x), then axis; vertices by cell
  *   triangles  each quad is cut along its shorter diagonal, the same way for both labels
- * A vertex where a label touches itself by an edge or a corner alone has several sheets of it. */
+ *   separate   a closed mesh for each label that occurs but the background, with faces and vertices of
+ *              its own at the places of the shared ones, and normals that point out of the label. A
+ *              face between two labels is then in both meshes, cut the same way. Caps are there
+ *              without asking. Vertices and faces come label by label
+ *   manifold   where a label touches itself at an edge or a corner alone, its sheets meet in a vertex
+ *              or an edge of four faces. Of separate meshes, these have a vertex for each sheet, at
+ *              one place, instead: each label's mesh is then a closed manifold. (Shared vertices
+ *              cannot be split so: one label's sheets may be joined by a neighbour's.) */
 typedef struct tml_surface_labels_desc {
     tml_buffer volume; /* dims product integers of any type; may stay on the host */
     tml_grid grid;     /* fewer than 2^30 samples in a slice */
@@ -196,6 +203,8 @@ typedef struct tml_surface_labels_desc {
     bool caps;
 
     /* How. */
+    bool separate;             /* without between and no_background */
+    bool manifold;             /* only with separate */
     uint32_t smooth;           /* iterations; some 16 suffice. At most 1000 */
     double relaxation;         /* above 0, at most 1; 0: 0.5 */
     double bound;              /* above 0, at most 1; 0: 1, anywhere in the cell */
@@ -209,11 +218,20 @@ typedef struct tml_surface_labels_desc {
     tml_buffer face_labels; /* two a triangle or quad, of the volume's type */
 } tml_surface_labels_desc;
 
+/* A label's share of separate meshes; indices are into the whole. */
+typedef struct tml_surface_label_part {
+    uint64_t label; /* widened */
+    uint64_t vertex_first, vertex_count;
+    uint64_t face_first, face_count;
+} tml_surface_label_part;
+
 typedef struct tml_surface_labels_result {
     tml_buffer vertices, indices, face_labels;
     uint32_t owned;
     uint64_t vertex_count;
-    uint64_t face_count; /* triangles, or quads */
+    uint64_t face_count;           /* triangles, or quads */
+    tml_surface_label_part *parts; /* of separate meshes: labels ascend. Freed by _free */
+    uint64_t part_count;
     size_t scratch_size; /* bytes of memory that the call used at its peak, besides outputs */
     tml_surface_stage stages[8];
     uint32_t stage_count;
@@ -223,7 +241,8 @@ typedef struct tml_surface_labels_result {
  * and back. Its time follows the boundaries but for one read of the volume. Memory, from the
  * allocator: 3 bits a sample, rows counted as whole 64, and 8 bytes a row; 1 bit more with labels,
  * and where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 18 bytes
- * for each vertex of 2 smooth + 1 layers of cells, those that have the most. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT,
+ * for each vertex of 2 smooth + 1 layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex,
+ * 16 a label and thread, and about 100 for each vertex of two layers and thread. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT,
  * INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. On
  * failure the outputs that the call created are destroyed again. After: Gibson: Constrained Elastic
  * Surface Nets. 1998; Schroeder, Tsalikis, Halle, Frisken: A High-Performance SurfaceNets Discrete
@@ -231,7 +250,7 @@ typedef struct tml_surface_labels_result {
 TML_API TML_MUST_CHECK tml_status tml_surface_labels(tml_context *tml,
                                                      const tml_surface_labels_desc *desc,
                                                      tml_surface_labels_result *out);
-/* Destroys the buffers that the call made. Zeroes the result. */
+/* Frees what the call made: parts, and the buffers that were not given to it. Zeroes the result. */
 TML_API void tml_surface_labels_free(tml_context *tml, tml_surface_labels_result *result);
 
 /* ---- volumes larger than memory -------------------------------------------------------------- */

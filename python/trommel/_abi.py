@@ -1074,6 +1074,8 @@ class tml_surface_labels_desc(Structure):
         ('between', POINTER(c_uint64)),
         ('no_background', c_bool),
         ('caps', c_bool),
+        ('separate', c_bool),
+        ('manifold', c_bool),
         ('smooth', c_uint32),
         ('relaxation', c_double),
         ('bound', c_double),
@@ -1086,6 +1088,16 @@ class tml_surface_labels_desc(Structure):
     ]
 
 
+class tml_surface_label_part(Structure):
+    _fields_ = [
+        ('label', c_uint64),
+        ('vertex_first', c_uint64),
+        ('vertex_count', c_uint64),
+        ('face_first', c_uint64),
+        ('face_count', c_uint64),
+    ]
+
+
 class tml_surface_labels_result(Structure):
     _fields_ = [
         ('vertices', tml_buffer),
@@ -1094,6 +1106,8 @@ class tml_surface_labels_result(Structure):
         ('owned', c_uint32),
         ('vertex_count', c_uint64),
         ('face_count', c_uint64),
+        ('parts', POINTER(tml_surface_label_part)),
+        ('part_count', c_uint64),
         ('scratch_size', c_size_t),
         ('stages', tml_surface_stage * 8),
         ('stage_count', c_uint32),

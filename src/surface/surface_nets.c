@@ -98,6 +98,11 @@ static tml_status resolve_labels(tml_context *tml, const tml_surface_labels_desc
         status = check_label(tml, plan->type, "desc.between", i, desc->between[i]);
     if (status == TML_OK && desc->between && desc->between[0] == desc->between[1])
         return invalid(tml, "desc.between has the same label twice, needs two");
+    if (status == TML_OK && desc->separate && (desc->between || desc->no_background))
+        return invalid(tml, "desc.separate goes with neither desc.between nor desc.no_background, "
+                            "which leave meshes open");
+    if (status == TML_OK && desc->manifold && !desc->separate)
+        return invalid(tml, "desc.manifold needs desc.separate: shared vertices are not split");
     plan->background = desc->background;
     plan->chosen = desc->labels;
     plan->chosen_count = desc->label_count;
@@ -154,7 +159,9 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
     memcpy(plan->origin, axes.origin, sizeof plan->origin);
     memcpy(plan->step, axes.step, sizeof plan->step);
     plan->flip_winding = axes.flip_winding;
-    plan->pad = desc->caps;
+    plan->pad = desc->caps || desc->separate;
+    plan->separate = desc->separate;
+    plan->manifold = desc->manifold;
     for (int a = 0; a < 3; a++)
         plan->size[a] = plan->box.count[a] + 2 * plan->pad;
     plan->words = TML_CEIL_DIV(plan->size[0], 64);
@@ -247,16 +254,22 @@ static tml_status run_step(nets_plan *plan, double from, double to, tml_status (
     return step(plan);
 }
 
-/* Smooths vertices of the net in the memory of their positions, where all of them are written. */
-static tml_status place(nets_plan *plan)
+/* Smooths the net and writes its places: in the memory of the vertices where those are the net's,
+ * else in its own. Faces are written from places. */
+static tml_status place_and_emit(nets_plan *plan)
 {
     const bool is_whole = plan->kept.edges == plan->net.edges;
-    const uint64_t count = is_whole || !plan->iterations ? 0 : nets_vertices(plan, &plan->net);
+    const bool has_own = plan->separate || (!is_whole && plan->iterations);
+    const uint64_t count = has_own ? nets_vertices(plan, &plan->net) : 0;
     unsigned char *own = count ? nets_alloc(plan, count, NETS_STATE) : NULL;
     if (count && !own)
         return TML_ERROR_OUT_OF_MEMORY;
     plan->state = own ? own : (unsigned char *)plan->positions;
+    plan->places = plan->separate ? (float *)(void *)own : plan->positions;
     tml_status status = run_step(plan, 0.25, 0.75, plan->steps->place);
+    if (status == TML_OK)
+        status =
+            run_step(plan, 0.75, 1, plan->separate ? plan->steps->emit_parts : plan->steps->emit);
     nets_free(plan, own, count, NETS_STATE);
     return status;
 }
@@ -271,11 +284,15 @@ static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc,
         if (plan->size[a] < 2)
             plan->words = 0; /* without cells */
     if (plan->words) {
-        status = run_step(plan, 0, 0.25, plan->steps->count);
+        status = run_step(plan, 0, 0.2, plan->steps->count);
         if (status != TML_OK)
             return status;
         out->vertex_count = nets_vertices(plan, &plan->kept);
         out->face_count = nets_faces(plan, &plan->kept) * (plan->quads ? 1 : 2);
+        if (plan->separate && out->face_count)
+            status = run_step(plan, 0.2, 0.25, plan->steps->count_parts);
+        if (status != TML_OK)
+            return status;
     }
     if (out->vertex_count > (uint64_t)UINT32_MAX + 1 && !plan->indices64)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -286,9 +303,7 @@ static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc,
     if (status == TML_OK && out->face_count) {
         status = map_outputs(tml, &outputs, plan);
         if (status == TML_OK)
-            status = place(plan);
-        if (status == TML_OK)
-            status = run_step(plan, 0.75, 1, plan->steps->emit);
+            status = place_and_emit(plan);
         unmap_outputs(tml, &outputs);
     }
     if (status == TML_OK)
@@ -319,6 +334,7 @@ static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_d
     if (samples)
         tml_buffer_unmap(tml, desc->volume);
     if (status != TML_OK) { /* CAPACITY: the caller gets the counts */
+        tml_free(tml, out->parts, out->part_count * sizeof *out->parts);
         const tml_surface_labels_result counts = {.vertex_count = out->vertex_count,
                                                   .face_count = out->face_count};
         *out = status == TML_ERROR_CAPACITY ? counts : (tml_surface_labels_result){.owned = 0};
@@ -343,6 +359,7 @@ void tml_surface_labels_free(tml_context *tml, tml_surface_labels_result *result
     for (int i = 0; i < OUTPUTS; i++)
         if (result->owned >> i & 1)
             tml_buffer_destroy(tml, buffers[i]);
+    tml_free(tml, result->parts, result->part_count * sizeof *result->parts);
     *result = (tml_surface_labels_result){.owned = 0};
     (void)tml_leave(tml, TML_OK);
 }

@@ -45,7 +45,7 @@ typedef struct nets_plan {
     uint32_t iterations;
     float relaxation;
     int16_t bound; /* in units of NETS_HALF */
-    bool quads, indices64;
+    bool quads, separate, manifold, indices64;
     bool flip_winding;
     double origin[3], step[3][3]; /* as in surface_plan */
 
@@ -53,10 +53,12 @@ typedef struct nets_plan {
     nets_word *members;   /* [z][y][word]: samples with a chosen label; NULL: all */
     nets_planes net,
         kept; /* kept: of the faces that are written; the same unless some are left out */
-    unsigned char *state; /* NETS_STATE bytes a vertex of the net: its offsets, then its position */
+    unsigned char *state;     /* NETS_STATE bytes a vertex of the net, for iterations */
+    float *places;            /* of kept vertices, in the state's memory where all are kept */
+    struct nets_parts *parts; /* of separate meshes, from their count on */
 
     /* Outputs, in host memory. */
-    float *positions;
+    float *positions; /* of shared vertices: their places */
     void *indices;
     unsigned char *face_labels;
 
@@ -180,11 +182,16 @@ TML_MUST_CHECK tml_status nets_run_layers(nets_plan *plan, const char *stage, ui
 void *nets_alloc(nets_plan *plan, uint64_t count, size_t size);
 void nets_free(nets_plan *plan, void *memory, uint64_t count, size_t size);
 
+typedef struct nets_parts nets_parts;
+
 /* The steps, in this order. Errors: OUT_OF_MEMORY, CANCELLED. */
 typedef struct nets_steps {
     tml_status (*count)(nets_plan *plan);
-    tml_status (*place)(nets_plan *plan); /* smooths, and writes positions */
+    tml_status (*place)(nets_plan *plan); /* smooths, and writes places */
     tml_status (*emit)(nets_plan *plan);  /* writes faces */
+    /* Of separate meshes: finds result.parts and counts, after count; and in place of emit. */
+    tml_status (*count_parts)(nets_plan *plan);
+    tml_status (*emit_parts)(nets_plan *plan);
     void (*release)(nets_plan *plan);
 } nets_steps;
 /* By part; NULL: as the CPU's. src/surface/surface_nets_parts.c */

@@ -53,25 +53,27 @@ COMPARE_WIDE(uint32_t, 16, _mm512_cmpneq_epi32_mask)
 COMPARE_WIDE(uint64_t, 8, _mm512_cmpneq_epi64_mask)
 #endif
 
-/* Of count pairs of samples, the first of which is bit lead. */
+/* Of count pairs of samples, the first of which is bit lead: 0 or 1. */
 #define DIFFER(T, name, target, compare)                                                           \
     target static void name(const void *a, const void *b, uint64_t count, uint64_t lead,           \
                             uint64_t words, nets_word *out)                                        \
     {                                                                                              \
         const T *left = a, *right = b;                                                             \
-        for (uint64_t w = 0; w < words; w++) {                                                     \
-            const uint64_t first = w ? 64 * w - lead : 0, skip = w ? 0 : lead;                     \
-            const uint64_t end = TML_MIN_OF(64 * (w + 1) - lead, count);                           \
-            if (skip == 0 && first + 64 == end) {                                                  \
-                out[w] = compare(left + first, right + first);                                     \
-                continue;                                                                          \
-            }                                                                                      \
-            T part[2][64] = {{0}};                                                                 \
-            for (uint64_t i = first; i < end; i++) {                                               \
-                part[0][i - first + skip] = left[i];                                               \
-                part[1][i - first + skip] = right[i];                                              \
-            }                                                                                      \
-            out[w] = compare(part[0], part[1]);                                                    \
+        T part[2][64] = {{0}};                                                                     \
+        if (count < 64) {                                                                          \
+            memcpy(part[0], left, count * sizeof(T));                                              \
+            memcpy(part[1], right, count * sizeof(T));                                             \
+            left = part[0];                                                                        \
+            right = part[1];                                                                       \
+            count = 64;                                                                            \
+        }                                                                                          \
+        for (uint64_t w = 0; w < words;                                                            \
+             w++) { /* the last 64 pairs are there for a part of them */                           \
+            const uint64_t first = w ? 64 * w - lead : 0, at = TML_MIN_OF(first, count - 64);      \
+            if (first >= count)                                                                    \
+                out[w] = 0;                                                                        \
+            else                                                                                   \
+                out[w] = compare(left + at, right + at) << (w ? 0 : lead) >> (first - at);         \
         }                                                                                          \
     }
 #if CPU_X86
@@ -375,6 +377,7 @@ static tml_status count(nets_plan *plan)
 
 static void release(nets_plan *plan)
 {
+    cpu_nets_parts_free(plan);
     nets_free(plan, plan->background_row, plan->box.count[0], plan->sample_size);
     nets_free(plan, plan->members, plane_words(plan), sizeof *plan->members);
     if (plan->kept.edges != plan->net.edges)
@@ -383,4 +386,9 @@ static void release(nets_plan *plan)
 }
 
 extern const nets_steps cpu_nets_steps;
-const nets_steps cpu_nets_steps = {count, cpu_nets_place, cpu_nets_emit, release};
+const nets_steps cpu_nets_steps = {.count = count,
+                                   .place = cpu_nets_place,
+                                   .emit = cpu_nets_emit,
+                                   .count_parts = cpu_nets_count_parts,
+                                   .emit_parts = cpu_nets_emit_parts,
+                                   .release = release};

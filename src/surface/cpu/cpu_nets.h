@@ -9,6 +9,9 @@
 
 tml_status cpu_nets_place(nets_plan *plan); /* nets_steps */
 tml_status cpu_nets_emit(nets_plan *plan);
+tml_status cpu_nets_count_parts(nets_plan *plan);
+tml_status cpu_nets_emit_parts(nets_plan *plan);
+void cpu_nets_parts_free(nets_plan *plan);
 
 /* Words of a group, and the one after it. Past the row's end they are anything. */
 typedef struct nets_group {
@@ -109,8 +112,11 @@ CPU_INLINE nets_word nets_below(int bit)
 /* ---- faces ----------------------------------------------------------------------------------- */
 
 /* Is the diagonal from corner 1 to 3 clearly shorter than that from 0 to 2? */
-CPU_INLINE bool nets_cuts_other_way(const float *positions, const uint64_t corner[4])
+CPU_INLINE bool nets_cuts_other_way(const nets_plan *plan, const uint64_t corner[4])
 {
+    const float *positions = plan->places;
+    if (plan->quads)
+        return false;
     float length[2];
     for (int d = 0; d < 2; d++) {
         const float *a = positions + 3 * corner[d], *b = positions + 3 * corner[d + 2];
@@ -122,14 +128,12 @@ CPU_INLINE bool nets_cuts_other_way(const float *positions, const uint64_t corne
 
 /* Writes face number n, counter-clockwise seen from the side of the label other. */
 CPU_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint64_t corner[4],
-                                uint64_t label, uint64_t other)
+                                bool cuts_other_way, uint64_t label, uint64_t other)
 {
     static const uint8_t orders[3][6] = {{0, 1, 2, 0, 2, 3}, {1, 2, 3, 1, 3, 0}, {0, 1, 2, 3}};
     const size_t size = plan->sample_size;
     const uint64_t rows = plan->quads ? 1 : 2, count = plan->quads ? 4 : 6;
-    const uint8_t *order = orders[plan->quads                                    ? 2
-                                  : nets_cuts_other_way(plan->positions, corner) ? 1
-                                                                                 : 0];
+    const uint8_t *order = orders[plan->quads ? 2 : cuts_other_way];
     for (uint64_t k = 0; k < count; k++)
         if (plan->indices64)
             ((uint64_t *)plan->indices)[n * count + k] = corner[order[k]];
@@ -146,5 +150,79 @@ CPU_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint64_
 static const uint8_t nets_back[3][4][3] = {{{0, 1, 1}, {0, 0, 1}, {0, 0, 0}, {0, 1, 0}},
                                            {{1, 0, 1}, {1, 0, 0}, {0, 0, 0}, {0, 0, 1}},
                                            {{1, 1, 0}, {0, 1, 0}, {0, 0, 0}, {1, 0, 0}}};
+
+/* A face of the net: an edge's axis, the labels of its first and second sample, and the vertices of
+ * nets_back's cells, which are counter-clockwise seen from its second sample. */
+typedef struct nets_face {
+    uint64_t number;
+    int axis;
+    uint64_t label[2];
+    uint64_t corner[4];
+} nets_face;
+
+/* Vertices of the cells around a group's samples: by steps back along y and z. */
+typedef struct nets_cells_around {
+    nets_word active[2][2][NETS_GROUP];
+    uint64_t at[2][2]; /* vertices before the word in progress */
+} nets_cells_around;
+
+/* Takes a face. Compiled into its caller. */
+typedef void (*nets_face_fn)(void *user, const nets_face *face);
+
+CPU_INLINE void nets_visit_row(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                               uint64_t z, nets_face_fn take, void *user)
+{
+    const nets_samples own = nets_samples_of(plan, y, z);
+    const nets_samples beyond[3] = {own, nets_samples_of(plan, y + 1, z),
+                                    nets_samples_of(plan, y, z + 1)};
+    const nets_word *edges[3];
+    nets_face face = {.number = planes->face_first[z] + planes->face_rows[nets_row(plan, y, z)]};
+    nets_cells_around cells;
+    for (int a = 0; a < 3; a++)
+        edges[a] = nets_edges(plan, planes, a, y, z);
+    for (uint64_t k = 0; k < 4; k++)
+        cells.at[k & 1][k >> 1] = nets_row_vertices(plan, planes, y - (k & 1), z - (k >> 1));
+    for (uint64_t first = 0; first < plan->words; first += NETS_GROUP) {
+        for (uint64_t k = 0; k < 4; k++)
+            nets_active_if_any(plan, planes, y - (k & 1), z - (k >> 1), first,
+                               cells.active[k & 1][k >> 1]);
+        for (int i = 0; i < NETS_GROUP && first + (uint64_t)i < plan->words; i++) {
+            const uint64_t w = first + (uint64_t)i;
+            for (nets_word rest = edges[0][w] | edges[1][w] | edges[2][w]; rest; rest &= rest - 1) {
+                const int bit = __builtin_ctzll(rest);
+                const uint64_t x = 64 * w + (uint64_t)bit;
+                uint64_t rank[2][2];
+                for (int k = 0; k < 4; k++)
+                    rank[k & 1][k >> 1] =
+                        cells.at[k & 1][k >> 1] +
+                        nets_ones(cells.active[k & 1][k >> 1][i] & nets_below(bit));
+                face.label[0] = nets_label(plan, &own, x);
+                for (int a = 0; a < 3; a++) {
+                    if (!(edges[a][w] >> bit & 1))
+                        continue;
+                    face.axis = a;
+                    face.label[1] = nets_label(plan, &beyond[a], x + (a == 0));
+                    for (int k = 0; k < 4; k++) {
+                        const uint8_t *back = nets_back[a][k];
+                        face.corner[k] = rank[back[1]][back[2]] - back[0];
+                    }
+                    take(user, &face);
+                    face.number++;
+                }
+            }
+            for (int k = 0; k < 4; k++)
+                cells.at[k & 1][k >> 1] += nets_ones(cells.active[k & 1][k >> 1][i]);
+        }
+    }
+}
+
+/* Faces of the edges that begin in a layer of samples: by sample, then axis. */
+CPU_INLINE void nets_visit_faces(const nets_plan *plan, const nets_planes *planes, uint64_t z,
+                                 nets_face_fn take, void *user)
+{
+    for (uint64_t y = 0; y < nets_cells(plan, 1); y++)
+        if (nets_has_faces(plan, planes, y, z))
+            nets_visit_row(plan, planes, y, z, take, user);
+}
 
 #endif

@@ -262,7 +262,6 @@ CPU_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint
                          at[2] * plan->step[2][c]);
 }
 
-/* positions has those of kept vertices; it may be the state's memory, where all are kept. */
 CPU_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row, uint64_t end_row)
 {
     for (uint64_t y = first_row; y < end_row; y++) {
@@ -279,7 +278,7 @@ CPU_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row
                     const int bit = __builtin_ctzll(rest);
                     const uint64_t cell[3] = {64 * (first + (uint64_t)i) + (uint64_t)bit, y, z};
                     place_vertex(plan, cell, v + nets_ones(all[i] & nets_below(bit)),
-                                 plan->positions + 3 * out++);
+                                 plan->places + 3 * out++);
                 }
                 v += nets_ones(all[i]);
             }
