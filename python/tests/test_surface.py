@@ -248,3 +248,56 @@ def test_other_libraries_meshes():
         except ImportError:
             continue
         assert len(convert().points if name != "trimesh" else convert().vertices) == len(mesh.vertices)
+
+
+def atlas(dtype=np.uint8):
+    rng = np.random.default_rng(5)
+    return rng.integers(0, 4, (7, 6, 5)).astype(dtype).repeat(2, 0).repeat(2, 1).repeat(2, 2)
+
+
+@pytest.mark.parametrize("dtype", "u1 i1 u2 i2 u4 i4 u8 i8 >u4".split())
+def test_labels_share_their_boundaries(dtype):
+    volume = atlas(dtype)
+    mesh = trommel.surface_labels(volume)
+    inside = [(volume[1:-1, 1:-1, :-1], volume[1:-1, 1:-1, 1:]), (volume[1:-1, :-1, 1:-1], volume[1:-1, 1:, 1:-1]),
+              (volume[:-1, 1:-1, 1:-1], volume[1:, 1:-1, 1:-1])]
+    assert mesh.face_count == 2 * sum(np.count_nonzero(a != b) for a, b in inside)
+    assert mesh.labels.dtype == volume.dtype.newbyteorder("=") and (mesh.labels[:, 0] != mesh.labels[:, 1]).all()
+    assert (mesh.labels[:, 0] != 0).all()
+    corners = mesh.vertices[mesh.faces]
+    middle = corners.mean((0, 1))
+    assert np.isfinite(middle).all() and len(np.unique(mesh.faces)) == len(mesh.vertices)
+
+
+def test_labels_alone_are_closed_and_enclose_their_samples():
+    volume = np.pad(atlas(), 1)
+    mesh = trommel.surface_labels(volume, separate=True, manifold=True)
+    assert [part["value"] for part in mesh.parts] == [1, 2, 3]
+    facts = mesh.examine()
+    assert facts["boundary_edges"] == facts["nonmanifold_edges"] == 0
+    assert facts["volume"] == pytest.approx(np.count_nonzero(volume))
+    for part in mesh.parts:
+        own = trommel.Mesh(mesh.vertices[part["vertices"]], mesh.faces[part["faces"]] - part["vertices"].start)
+        assert own.examine()["volume"] == pytest.approx(np.count_nonzero(volume == part["value"]))
+        assert (mesh.labels[part["faces"], 0] == part["value"]).all()
+
+
+def test_labels_are_chosen_smoothed_and_saved(tmp_path):
+    volume = atlas(np.int64) - 2
+    whole = trommel.surface_labels(volume, background=-2, smooth=5, caps=True)
+    wall = trommel.surface_labels(volume, background=-2, smooth=5, caps=True, between=(1, -1))
+    here = (np.sort(whole.labels, 1) == [-1, 1]).all(1)
+    assert np.array_equal(wall.vertices[wall.faces], whole.vertices[whole.faces[here]])
+    inner = trommel.surface_labels(volume, background=-2, smooth=5, caps=True, inner=True)
+    assert inner.face_count == np.count_nonzero((whole.labels != -2).all(1))
+    one = trommel.surface_labels(volume, labels=[-1], background=-2)
+    assert set(map(tuple, one.labels.tolist())) == {(-1, -2)}
+    for name in ("atlas.ply", "atlas.vtp"):
+        (whole.save if name.endswith("vtp") else trommel.surface_labels(volume.astype(np.int16)).save)(tmp_path / name)
+        assert trommel.load_mesh(tmp_path / name).face_count > 0
+    with pytest.raises(trommel.Unsupported, match="64 bits"):
+        whole.save(tmp_path / "wide.ply")
+    with pytest.raises(trommel.InvalidArgument, match="integers"):
+        trommel.surface_labels(volume.astype(float))
+    with pytest.raises(trommel.InvalidArgument, match="desc.bound"):
+        trommel.surface_labels(volume, bound=float("nan"))

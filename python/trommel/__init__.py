@@ -13,7 +13,7 @@ from .meshes import Contacts, Tree, collide, distance, load_tree, subdivide
 from .slabs import surface_to_file
 from .streams import bincount, compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, \
     sort, top_k, unique
-from .surface import Field, Mesh, field, otsu, surface
+from .surface import Field, Mesh, field, otsu, surface, surface_labels
 from . import _abi, mcubes, measure
 
 __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
@@ -22,4 +22,5 @@ __all__ = ["bincount", "Cancelled", "collide", "compact", "Contacts", "Context",
            "load_picture", "load_points", "load_tree", "load_volume", "map", "mcubes", "measure", "measure_picture",
            "Measurement", "Mesh", "mips", "otsu", "OutOfMemory", "partition", "Points", "reduce", "reduce_by_key",
            "reduce_segments", "save_picture", "save_points", "save_volume", "scan", "search", "sort", "subdivide",
-           "surface", "surface_to_file", "tonemap", "top_k", "Tree", "unique", "Unsupported", "Volume"]
+           "surface", "surface_labels", "surface_to_file", "tonemap", "top_k", "Tree", "unique",
+           "Unsupported", "Volume"]

@@ -37,6 +37,7 @@ class Mesh:
                each triangle's cell
     parts      of a surface with several isovalues or labels: dicts with value, vertices and faces (slices)
     origin     added to vertices in double precision
+    labels     integers, m x 2, or None: of surface_labels() what each triangle's normal points away from, and to
 
     >>> import trommel
     >>> two = trommel.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2], [3, 4, 1]])
@@ -53,12 +54,14 @@ class Mesh:
     cells: Array | None
     parts: list[dict[str, Any]]
     origin: tuple[float, float, float]
+    labels: Array | None
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike | None = None, normals: ArrayLike | None = None,
                  values: ArrayLike | None = None, parts: Sequence[dict[str, Any]] = (),
-                 origin: ArrayLike = (0.0, 0.0, 0.0), cells: ArrayLike | None = None) -> None:
+                 origin: ArrayLike = (0.0, 0.0, 0.0), cells: ArrayLike | None = None,
+                 labels: ArrayLike | None = None) -> None:
         self.vertices, self.faces, self.normals, self.values = vertices, faces, normals, values
-        self.parts, self.origin, self.cells = list(parts), origin, cells
+        self.parts, self.origin, self.cells, self.labels = list(parts), origin, cells, labels
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Whatever is assigned, the arrays are of the types above."""
@@ -66,6 +69,8 @@ class Mesh:
             value = numbers(value, 3, name)
         elif name == "faces" and value is not None:
             value = _indices(value)
+        elif name == "labels" and value is not None:
+            value = as_array(value, name, None, 2, 2)
         elif name == "vertices" or (name in ("normals", "values") and value is not None):
             value = as_array(value, name, np.float32, *((1,) if name == "values" else (2, 3)))
         object.__setattr__(self, name, value)
@@ -87,10 +92,13 @@ class Mesh:
                 setattr(struct, field, array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
         if self.faces is not None:
             struct.indices, struct.indices64 = self.faces.ctypes.data, self.faces.itemsize == 8
+        if self.labels is not None and len(self.labels) == self.face_count:
+            struct.face_labels = self.labels.ctypes.data
+            struct.face_label_type = scalar_type(self.labels.dtype)
         return struct
 
     def save(self, path: Path, up: str | None = None, context: Context | None = None) -> None:
-        """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending. up: "x", "y", "z", "-x" ...: which axis points
+        """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending; labels to PLY and VTP. up: "x", "y", "z", "-x" ...: which axis points
         up, for GLB."""
         struct = self._struct()
         struct.up = choose(UPS, "up", up)
@@ -299,6 +307,70 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
                                       f"{field} is {array.shape}, needs the volume's shape {volume.shape}")
             setattr(desc, field, buffers.input(array.reshape(-1), on_host=True))
         return _mesh_of(context, desc, result, np.uint64 if volume.size > 2**32 else np.uint32)
+
+
+def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: int = 0,
+                   between: ArrayLike | None = None, inner: bool = False, caps: bool = False, smooth: int = 0,
+                   relaxation: float = 0.5, bound: float = 1.0, separate: bool = False, manifold: bool = False,
+                   spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
+                   direction: ArrayLike | None = None, context: Context | None = None) -> Mesh:
+    """The boundaries between a volume's labels as one Mesh that the labels on both sides share, with Mesh.labels.
+
+    volume     volume[z, y, x] of integers; an image of nibabel's or SimpleITK's brings its geometry
+    labels     these alone: others count as background; None: all
+    background the label of what is outside
+    between    two labels: only the faces between them
+    inner      leave out faces that have the background on a side
+    caps       close at the volume's border, as though background lay around it
+    smooth     iterations; 16 suffice. relaxation: how far each goes, at most 1; bound: how far from the middle of
+               its cell a vertex may go, 1: anywhere in the cell
+    separate   a closed mesh for each label, with Mesh.parts; manifold: sheets of a label that touch at edges or
+               corners alone are kept apart
+    spacing, origin, direction    as of surface()
+
+    >>> import numpy as np, trommel
+    >>> two = np.zeros((8, 8, 8), np.uint16)
+    >>> two[2:6, 2:6, 2:4], two[2:6, 2:6, 4:6] = 7, 9
+    >>> mesh = trommel.surface_labels(two, smooth=4)
+    >>> sorted({tuple(pair) for pair in mesh.labels.tolist()})
+    [(7, 0), (7, 9), (9, 0)]
+    >>> [part["value"] for part in trommel.surface_labels(two, separate=True).parts]
+    [7, 9]
+    """
+    volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
+    volume = as_array(volume, "volume", None, 3)
+    if volume.dtype.kind not in "iu":
+        raise InvalidArgument("INVALID_ARGUMENT", f"volume is of {volume.dtype}, needs integers")
+    context, result = context_of(context), c.tml_surface_labels_result()
+    desc = c.tml_surface_labels_desc(grid=grid_of(volume.shape, spacing, origin, direction), no_background=inner,
+                                     background=_label(background), caps=caps, smooth=smooth, relaxation=relaxation,
+                                     bound=bound, separate=separate, manifold=manifold, indices64=volume.size > 2**31)
+    if labels is not None:
+        chosen = np.unique(np.asarray(labels, volume.dtype))
+        chosen = chosen.astype(np.int64 if volume.dtype.kind == "i" else np.uint64).view(np.uint64)
+        desc.labels, desc.label_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(chosen)
+    if between is not None:
+        pair = (ctypes.c_uint64 * 2)(*(_label(label) for label in between))
+        desc.between = pair
+    with Buffers(context) as buffers:
+        desc.volume = buffers.input(volume.reshape(-1), on_host=True)
+        try:
+            context.call("surface_labels", desc, result)
+            mesh = Mesh(take(context, result.vertices, np.float32, 3),
+                        take(context, result.indices, np.uint64 if desc.indices64 else np.uint32, 3),
+                        labels=take(context, result.face_labels, volume.dtype, 2))
+            for part in result.parts[:result.part_count]:
+                mesh.parts.append({"value": int(np.uint64(part.label).astype(volume.dtype)),
+                                   "vertices": slice(part.vertex_first, part.vertex_first + part.vertex_count),
+                                   "faces": slice(part.face_first, part.face_first + part.face_count)})
+            result.owned = 0  # the arrays own the buffers
+        finally:
+            lib.tml_surface_labels_free(context._handle.pointer, result)
+    return mesh
+
+
+def _label(label):
+    return int(label) & 2**64 - 1
 
 
 def _mesh_of(context, desc, result, cell_type):
