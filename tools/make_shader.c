@@ -5,7 +5,8 @@
  *   looked up beside the including file first, then in the folders. The include of NAME stays as it
  *   is. -version puts #version 460 on top. Lines in a compiler's messages are those of the files,
  *   except with -plain, which leaves out comments, indentation and empty lines. -pieces is -plain
- *   with a byte PIECE_END wherever the text of another file begins or continues. -depfile writes a
+ *   without blanks that GLSL does not need, and with a byte PIECE_END wherever the text of another file begins or
+ *   continues. -depfile writes a
  *   make rule by which T depends on the files.
  *   make_shader library OUTPUT NAME INPUT... Writes a C header that does what TML_LIBRARY(NAME,
  *   ...) of <trommel/kernel.h> does, with the joined text of the inputs. It defines no C functions:
@@ -17,6 +18,7 @@
  *   make_shader pieces OUTPUT INPUT... Writes C that defines gl_shader_NAME for each INPUT, a
  *   NAME.frag flattened with -pieces, as a list of pieces. Equal pieces, which are most of the
  *   text, are stored once for all shaders. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -78,6 +80,34 @@ static bool find_include(const flattening *f, const char *including, const char 
     return false;
 }
 
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Takes blanks out that separate no two words, nor two signs that would be one operator; returns what length is left. Of
+ * a directive the first two stay that follow a word: NAME (x) is no NAME(x). */
+static size_t squeeze(char *line, size_t length)
+{
+    size_t used = 0;
+    int blanks = line[0] == '#' ? 0 : 2;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] != ' ' && line[i] != '\t') {
+            line[used++] = line[i];
+            continue;
+        }
+        char last = line[used - 1], next = line[i + 1]; /* none ends a line */
+        if (next == ' ' || next == '\t')
+            continue;
+        bool are_signs = strchr("+-", last) && strchr("+-", next);
+        bool is_apart = is_word(last) || last == ')'; /* what a macro leaves may end in a word */
+        if (are_signs || (is_apart && is_word(next)) || (is_word(last) && blanks < 2))
+            line[used++] = ' ';
+        blanks++;
+    }
+    return used;
+}
+
 /* Writes a line without comments and without blanks at either end, unless nothing else was in
  * it. */
 static void put_plain(flattening *f, const char *line)
@@ -100,6 +130,8 @@ static void put_plain(flattening *f, const char *line)
     }
     while (used > 0 && kept[used - 1] == ' ')
         used--;
+    if (f->has_pieces)
+        used = squeeze(kept, used);
     if (has_text)
         fprintf(f->out, "%.*s\n", (int)used, kept);
 }
