@@ -8,7 +8,7 @@ let over = false;
 for (const [build, limit, files] of [
     ['one thread', 420, ['trommel.js', 'trommel.wasm']],
     ['with threads', 420, ['trommel-threads.js', 'trommel-threads.worker.js', 'trommel-threads.wasm']],
-    ...[['surface', 220], ['streams', 145], ['image', 110]].map(([part, limit]) =>
+    ...[['surface', 210], ['streams', 140], ['image', 108]].map(([part, limit]) =>
         [`${part} alone`, limit, [`trommel-${part}.js`, `trommel-${part}.wasm`]]),
 ]) {
     const sum = { plain: 0, gzip: 0, brotli: 0 };

@@ -4,7 +4,7 @@ const FS = LibraryManager.library.$FS;
 for (const name of ['createLazyFile', 'createPreloadedFile', 'forceLoadFile', 'indexedDB', 'DB_NAME', 'DB_VERSION',
     'DB_STORE_NAME', 'saveFilesToDB', 'loadFilesFromDB', 'findObject', 'analyzePath', 'createPath', 'createFile',
     'createDataFile', 'mkdirTree', 'quit', 'syncfs', 'unmount', 'absolutePath', 'standardizePath', 'destroyPolyfill',
-    'createLink', 'createFolder', 'joinPath', 'mmapAlloc'])
+    'createLink', 'createFolder', 'joinPath', 'mmapAlloc', 'allocate', 'chown', 'fchown', 'lchmod', 'lchown', 'utime'])
     delete FS[name];
 
 // Nobody types into a page's library, nor looks its files up by number.

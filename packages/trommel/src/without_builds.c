@@ -1,6 +1,6 @@
 /* What JavaScript does not offer and a page need not load: trees that are built on the device, and distances of meshes,
- * rays, nearest points and volumes there, in the place of src/collide/collide_build.c, collide_distance_device.c,
- * collide_rays_device.c, collide_nearest_device.c and collide_volume_device.c. */
+ * rays, points and volumes there, in the place of src/collide/collide_build.c, collide_distance_device.c,
+ * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and collide_volume_device.c. */
 #include "collide/collide_cast.h"
 #include "collide/collide_distance.h"
 #include "collide/collide_points_device.h"
@@ -44,6 +44,22 @@ void collide_rays_destroy(tml_context *tml, tml_tree *tree)
 {
     (void)tml;
     (void)tree;
+}
+
+bool points_run_on_device(const tml_context *tml, tml_tree *tree)
+{
+    (void)tml;
+    (void)tree;
+    return false;
+}
+
+tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
+                                  uint64_t count)
+{
+    (void)count;
+    (void)desc;
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     "tml_tree_nearest: on a device: not in this build");
 }
 
 tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
