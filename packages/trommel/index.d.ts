@@ -482,9 +482,40 @@ export interface LoadedPicture {
 
 /* ---- collide --------------------------------------------------------------------------------- */
 
-/** A mesh with a tree of boxes over its triangles: Trommel.tree(). Destroy it when done. */
 export type Luminance = 'rec709' | 'rec2020' | 'acescg' | 'max-rgb' | 'custom';
 
+/** What inside means: that a ray crosses the mesh an odd number of times; that the mesh winds about the point (so where
+ * two solids overlap, too); or, of a mesh that may be open, that it covers half of all directions or more. The first two
+ * want a closed mesh. */
+export type TreeRule = 'even-odd' | 'winding' | 'solid-angle';
+/** For each point its k nearest triangles, the nearest first. Where there is none: Infinity, NaN, 2^32 - 1. */
+export interface NearestTriangles {
+    distances: Float32Array;
+    /** Three a triangle: its point that is nearest. */
+    positions: Float32Array;
+    triangles: Uint32Array;
+    /** Where on the triangle that lies: 0 its face, 1 to 3 its edges, 4 to 6 its corners. */
+    features: Uint8Array;
+}
+/** The nearest hit of each ray, of several at one t that of the least triangle. Where there is none: Infinity, 2^32 - 1,
+ * NaN. */
+export interface NearestHits {
+    /** In lengths of the direction. */
+    t: Float32Array;
+    triangles: Uint32Array;
+    /** Two a ray: weights of the triangle's second and third corner. */
+    barycentrics: Float32Array;
+}
+/** Every hit, by ray, then t, then triangle. */
+export interface AllHits {
+    rays: Uint32Array;
+    triangles: Uint32Array;
+    t: Float32Array;
+}
+
+/** A mesh with a tree of boxes over its triangles: Trommel.tree(). Destroy it when done. Points, origins and directions
+ * are three numbers each. All calls wait, and compute on the processor, whatever the engine: a Trommel without a canvas is the one
+ * for trees alone. */
 export interface TrommelTree {
     readonly triangleCount: number;
     /** Triangles left out by skipBroken. */
@@ -492,6 +523,21 @@ export interface TrommelTree {
     readonly depth: number;
     readonly lower: [number, number, number];
     readonly upper: [number, number, number];
+    /** What of the mesh is nearest each point. k: how many triangles, 1 to 256; default: 1. */
+    nearest(points: Float32Array, options?: { k?: number }): NearestTriangles;
+    /** Distances of points to the mesh, negative inside by the rule (default: 'even-odd'). */
+    signedDistance(points: Float32Array, options?: { rule?: TreeRule }): Float32Array;
+    /** 1 for each point inside, else 0: exactly, for every finite point. border: points on a triangle count; default:
+     * true. rule as above. */
+    inside(points: Float32Array, options?: { rule?: TreeRule; border?: boolean }): Uint8Array;
+    /** What rays hit, exactly: of triangles that share an edge or a corner one is hit, and none is missed. Rays go from
+     * each origin along its direction, of any length but 0, up to t = tMax (1 makes segments of them; default: Infinity).
+     * want: the nearest hit (the default); 'any': 1 for each ray that hits something, else 0; 'count': how many each
+     * hits; 'all' of them. */
+    cast(origins: Float32Array, directions: Float32Array, options?: { want?: 'nearest'; tMax?: number }): NearestHits;
+    cast(origins: Float32Array, directions: Float32Array, options: { want: 'any'; tMax?: number }): Uint8Array;
+    cast(origins: Float32Array, directions: Float32Array, options: { want: 'count'; tMax?: number }): Uint32Array;
+    cast(origins: Float32Array, directions: Float32Array, options: { want: 'all'; tMax?: number }): AllHits;
     /** Gives the mesh new positions, as many as before: of a mesh that moves. In a fifth of a build's time. */
     refit(positions: Float32Array): void;
     /** The tree as bytes, for loadTree here or the C library's tml_tree_load. */
@@ -564,6 +610,40 @@ export interface AdaptiveMesh extends SubdividedMesh {
     /** False: some edges ask for more than maxDepth levels. */
     isWithinDepth: boolean;
 }
+/** The same, left on the device. Destroy it when done. */
+export interface DeviceSubdividedMesh {
+    /** f32x3, and of triangles u32x3. */
+    vertices: TrommelBuffer;
+    vertexNormals: TrommelBuffer | null;
+    indices: TrommelBuffer;
+    vertexCount: number;
+    triangleCount: number;
+    destroy(): void;
+}
+export interface DeviceAdaptiveMesh extends DeviceSubdividedMesh, Omit<AdaptiveMesh, keyof SubdividedMesh | 'origins'> {
+    /** u32x2. */
+    origins: TrommelBuffer | null;
+}
+export interface UniformOptions {
+    levels: number;
+    /** Move the vertices to where infinitely many levels would. */
+    limit?: boolean;
+    normals?: boolean;
+}
+export interface AdaptiveOptions {
+    criterion?: 'length' | 'pixels' | 'angle' | 'distance';
+    threshold: number;
+    maxDepth?: number;
+    /** Triangles at most. */
+    budget?: number;
+    /** Close T-junctions by thin triangles, which have an area: the vertex lies on the surface. Default: by green ones. */
+    slivers?: boolean;
+    normals?: boolean;
+    origins?: boolean;
+    /** Of 'pixels'. matrix: world to clip space, row by row (three.js and WebGL have columns). nearest: what is
+     * closer (smaller w) counts as so far away. everywhere: edges outside the picture count, too. */
+    camera?: { matrix: ArrayLike<number>; width: number; height: number; nearest?: number; everywhere?: boolean };
+}
 export interface AdaptiveEnqueueOptions {
     criterion?: 'length' | 'pixels' | 'angle' | 'distance';
     threshold: number;
@@ -594,21 +674,13 @@ export interface TrommelSubdivider {
     readonly boundaryEdgeCount: number;
     /** Creases without the boundary. */
     readonly sharpEdgeCount: number;
-    /** Each triangle in 4^levels. limit: move the vertices to where infinitely many levels would. */
-    uniform(options: { levels: number; limit?: boolean; normals?: boolean }): SubdividedMesh;
+    /** Each triangle in 4^levels. */
+    uniform(options: UniformOptions): SubdividedMesh;
+    uniformOnDevice(options: UniformOptions): DeviceSubdividedMesh;
     /** Splits edges that exceed the threshold: by length, by pixels on the camera's picture, by angle (radians) or
      * distance to the surface. Without cracks; on the limit surface. */
-    adaptive(options: {
-        criterion?: 'length' | 'pixels' | 'angle' | 'distance'; threshold: number; maxDepth?: number;
-        /** Triangles at most. */
-        budget?: number;
-        /** Close T-junctions by thin triangles, which have an area: the vertex lies on the surface. Default: by green ones. */
-        slivers?: boolean;
-        normals?: boolean; origins?: boolean;
-        /** Of 'pixels'. matrix: world to clip space, row by row (three.js and WebGL have columns). nearest: what is
-         * closer (smaller w) counts as so far away. everywhere: edges outside the picture count, too. */
-        camera?: { matrix: ArrayLike<number>; width: number; height: number; nearest?: number; everywhere?: boolean };
-    }): AdaptiveMesh;
+    adaptive(options: AdaptiveOptions): AdaptiveMesh;
+    adaptiveOnDevice(options: AdaptiveOptions): DeviceAdaptiveMesh;
     /** The same for a frame, into buffers of yours: waits for nothing, and nothing comes back. Of an edge that is too
      * long at maxDepth nothing is told. */
     adaptiveEnqueue(options: AdaptiveEnqueueOptions): void;

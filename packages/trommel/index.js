@@ -33,6 +33,9 @@ const HISTOGRAM_BINS = 256;
 const COLLIDE_CLASSES = ['none', 'crossing', 'touching', 'coplanar', 'degenerate'];
 const COLLIDE_WANTS = ['all', 'count', 'first'];
 const COLLIDE_METHODS = ['auto', 'depth-first', 'breadth-first'];
+const TREE_RULES = ['even-odd', 'winding', 'solid-angle'];
+const CASTS = ['nearest', 'any', 'count', 'all'];
+const NEAREST_MAX = 256;
 const BOUNDARIES = ['edge-only', 'edge-and-corner', 'pinned'];
 const SUBDIVIDE_WEIGHTS = ['loop', 'warren'];
 const SPLIT_CRITERIA = ['length', 'pixels', 'angle', 'distance'];
@@ -302,7 +305,7 @@ class TrommelBuffer {
     destroy() { this[INTERNAL].t[INTERNAL].destroy(this); }
 }
 
-/* A mesh with its tree of boxes, for collide(). */
+/* A mesh with its tree of boxes. */
 class TrommelTree {
     constructor(state) {
         this[INTERNAL] = state; /* t, at, and what the properties say */
@@ -312,6 +315,17 @@ class TrommelTree {
     get depth() { return this[INTERNAL].depth; }
     get lower() { return this[INTERNAL].lower; }
     get upper() { return this[INTERNAL].upper; }
+    nearest(points, options = {}) { return this[INTERNAL].t[INTERNAL].nearest(this, points, options); }
+    signedDistance(points, options = {}) {
+        return this[INTERNAL].t[INTERNAL].sides('signedDistance', this, points, options, { distances: 'f32' }).distances;
+    }
+    inside(points, { border = true, ...options } = {}) {
+        const { sides } = this[INTERNAL].t[INTERNAL].sides('inside', this, points, options, { sides: 'u8' });
+        return sides.map(side => (border ? side !== 0 : side === 1)); /* outside, inside, on */
+    }
+    cast(origins, directions, options = {}) {
+        return this[INTERNAL].t[INTERNAL].cast(this, origins, directions, options);
+    }
     refit(positions) { this[INTERNAL].t[INTERNAL].refitTree(this, positions); }
     save() { return this[INTERNAL].t[INTERNAL].saveTree(this); }
     destroy() { this[INTERNAL].t[INTERNAL].destroyTree(this); }
@@ -327,8 +341,10 @@ class TrommelSubdivider {
     get triangleCount() { return this[INTERNAL].triangleCount; }
     get boundaryEdgeCount() { return this[INTERNAL].boundaryEdgeCount; }
     get sharpEdgeCount() { return this[INTERNAL].sharpEdgeCount; }
-    uniform(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
-    adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
+    uniformOnDevice(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
+    uniform(options) { return this[INTERNAL].t[INTERNAL].subdivided(this.uniformOnDevice(options)); }
+    adaptiveOnDevice(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
+    adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivided(this.adaptiveOnDevice(options)); }
     adaptiveEnqueue(options) { this[INTERNAL].t[INTERNAL].subdivideEnqueue(this, options); }
     destroy() { this[INTERNAL].t[INTERNAL].destroySubdivider(this); }
 }
@@ -646,17 +662,41 @@ class Inside {
     }
 
     refitTree(tree, positions) {
-        this.check();
-        const at = this.treeAt('refit', 'the tree', tree);
-        const vertices = this.create({
-            type: 'f32x3', count: positions.length / 3, data: positions, place: 'host', label: 'positions',
-        });
-        try {
-            this.call('tree_refit', { tree: at, vertices: vertices[INTERNAL].handle });
-            Object.assign(tree[INTERNAL], this.treeState());
-        } finally {
-            this.destroy(vertices);
-        }
+        this.callWith('refit', 'tree_refit', { tree: this.treeAt('refit', 'the tree', tree) },
+            { vertices: [positions, 'f32x3', 'positions'] });
+        Object.assign(tree[INTERNAL], this.treeState());
+    }
+
+    nearest(tree, points, { k = 1, ...others }) {
+        refuseOthers('nearest', others, 'k');
+        if (!(Number.isInteger(k) && k >= 1 && k <= NEAREST_MAX))
+            throw invalid(`nearest: k is ${k}, needs 1 to ${NEAREST_MAX}`);
+        return this.callWith('nearest', 'tree_nearest', { tree: this.treeAt('nearest', 'the tree', tree), k },
+            { points: [points, 'f32x3'] }, { distances: 'f32', positions: 'f32x3', triangles: 'u32', features: 'u8' },
+            k * points?.length / 3);
+    }
+
+    sides(call, tree, points, { rule, ...others }, outputs) {
+        refuseOthers(call, others, outputs.sides ? 'rule border' : 'rule');
+        return this.callWith(call, 'tree_nearest', {
+            tree: this.treeAt(call, 'the tree', tree), rule: choice(call, 'rule', TREE_RULES, rule), is_signed: !outputs.sides,
+        }, { points: [points, 'f32x3'] }, outputs, points?.length / 3);
+    }
+
+    cast(tree, origins, directions, { want, tMax = Infinity, ...others }) {
+        refuseOthers('cast', others, 'want tMax');
+        if (!(tMax > 0))
+            throw invalid(`cast: tMax is ${tMax}, needs more than 0`);
+        const kind = choice('cast', 'want', CASTS, want), n = origins?.length / 3;
+        const ask = (what, outputs, count) => this.callWith('cast', 'tree_cast', {
+            tree: this.treeAt('cast', 'the tree', tree), what, t_max: tMax === Infinity ? 0 : tMax,
+        }, { origins: [origins, 'f32x3'], directions: [directions, 'f32x3'] }, outputs, count);
+        if (kind === 0)
+            return ask(0, { t: 'f32', triangles: 'u32', barycentrics: 'f32x2' }, n);
+        if (kind === 1)
+            return ask(1, { hits: 'u8' }, n).hits;
+        const { counts } = ask(2, { counts: 'u32' }, n);
+        return kind === 2 ? counts : ask(3, { rays: 'u32', triangles: 'u32', t: 'f32' }, counts.reduce((sum, one) => sum + one, 0));
     }
 
     saveTree(tree) {
@@ -669,6 +709,35 @@ class Inside {
             return this.copyOut(data, 'u8', size);
         } finally {
             this.m._free(data);
+        }
+    }
+
+    /* Calls name with buffers of arrays for as long, by the request's fields: inputs are [array, type, what the caller calls
+     * it] or nothing, outputs types of count elements; returns what these then hold. */
+    callWith(call, name, fields, inputs, outputs = {}, count = 0) {
+        const lent = {}, place = /tree_(create|refit)/.test(name) ? 'host' : undefined; /* others read none there */
+        const lend = (field, label, options) => {
+            lent[field] = this.create({ ...options, place, label });
+        };
+        try {
+            for (const field in inputs) {
+                if (!inputs[field])
+                    continue;
+                const [data, type, label = field] = inputs[field];
+                const Array = ARRAYS[scalarOf(type)], components = componentsOf(type);
+                if (!(data instanceof Array) || data.length % components)
+                    throw invalid(`${call}: ${label} is no ${Array.name} of ${components} numbers each`);
+                lend(field, label, { type, count: data.length / components, data });
+            }
+            for (const field in outputs)
+                lend(field, field, { type: outputs[field], count });
+            this.call(name, {
+                ...fields, ...Object.fromEntries(Object.entries(lent).map(([field, buffer]) => [field, buffer[INTERNAL].handle])),
+            });
+            return Object.fromEntries(Object.keys(outputs).map(field => [field, lent[field].read()]));
+        } finally {
+            for (const buffer of Object.values(lent))
+                this.destroy(buffer);
         }
     }
 
@@ -708,27 +777,49 @@ class Inside {
         this.subdividers.delete(subdivider);
     }
 
-    /* Calls name, and takes what it made to the host. */
+    /* Buffers of handles by name, null where that is 0, and destroy() for all. */
+    buffersOf(handles) {
+        const buffers = {};
+        for (const name in handles)
+            buffers[name] = handles[name] ? this.wrap(handles[name], { label: name }) : null;
+        return {
+            ...buffers,
+            destroy() {
+                for (const name in buffers)
+                    buffers[name]?.destroy();
+            },
+        };
+    }
+
+    /* Calls name; what it made stays on the device. */
     subdivide(name, subdivider, fields) {
         this.check();
         const { at } = subdivider[INTERNAL];
         if (at === 0)
             throw new TrommelError('INVALID_HANDLE', `${name}: the subdivider was destroyed`);
         this.call(name, { subdivider: at, ...fields });
-        const handles = ['vertices', 'vertex_normals', 'indices', 'origins'].map(part => this.reply(part));
         const told = {
             vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
             depth: this.reply('depth'), error: this.reply('error'), isWithinBudget: this.reply('is_within_budget') !== 0,
             isWithinDepth: this.reply('is_within_depth') !== 0,
         };
-        const buffers = handles.map(handle => handle && this.wrap(handle));
+        return {
+            ...this.buffersOf({
+                vertices: this.reply('vertices'), vertexNormals: this.reply('vertex_normals'),
+                indices: this.reply('indices'), origins: this.reply('origins'),
+            }), ...told,
+        };
+    }
+
+    /* The same on the host. */
+    subdivided({ vertices, vertexNormals, indices, origins, destroy, ...told }) {
         try {
-            const [positions, normals, indices, origins] = buffers.map(buffer => (buffer ? buffer.read() : null));
-            return { positions, normals, indices, origins, ...told };
+            return {
+                positions: vertices.read(), normals: vertexNormals?.read() ?? null, indices: indices.read(),
+                ...(origins !== undefined && { origins: origins?.read() ?? null }), ...told,
+            };
         } finally {
-            for (const buffer of buffers)
-                if (buffer)
-                    this.destroy(buffer);
+            destroy();
         }
     }
 
@@ -1201,16 +1292,7 @@ class Inside {
         const stageNumbers = this.copyOut(this.reply('stages'), 'f64', 2 * this.reply('stage_count'));
         const stages = Array.from({ length: stageNumbers.length / 2 }, (_, i) => (
             { name: this.m.UTF8ToString(stageNumbers[2 * i]), seconds: stageNumbers[2 * i + 1] }));
-        const buffers = {};
-        for (const name in handles)
-            buffers[name] = handles[name] ? this.wrap(handles[name], { label: name }) : null;
-        return {
-            ...buffers, ...counts, parts, stages,
-            destroy() {
-                for (const name in buffers)
-                    buffers[name]?.destroy();
-            },
-        };
+        return { ...this.buffersOf(handles), ...counts, parts, stages };
     }
 
     payloads(call, payloads) {
@@ -1788,23 +1870,10 @@ export class Trommel {
     /* ---- collide ---- */
 
     tree(mesh, { skipBroken } = {}) {
-        const i = this[INTERNAL], lent = [];
-        i.check();
-        const place = (field, array, type) => {
-            const buffer = i.create({ type, count: array.length / 3, data: array, place: 'host', label: field });
-            lent.push(buffer);
-            return buffer[INTERNAL].handle;
-        };
-        try {
-            i.call('tree_create', {
-                vertices: place('positions', mesh.positions, 'f32x3'),
-                indices: mesh.indices ? place('indices', mesh.indices, 'u32x3') : undefined, skip_broken: skipBroken,
-            });
-            return i.wrapTree();
-        } finally {
-            for (const buffer of lent)
-                i.destroy(buffer);
-        }
+        const i = this[INTERNAL];
+        i.callWith('tree', 'tree_create', { skip_broken: skipBroken },
+            { vertices: [mesh.positions, 'f32x3', 'positions'], indices: mesh.indices && [mesh.indices, 'u32x3'] });
+        return i.wrapTree();
     }
 
     loadTree(bytes) {
@@ -1864,36 +1933,22 @@ export class Trommel {
     /* ---- subdivide ---- */
 
     subdivider(mesh, o = {}) {
-        const i = this[INTERNAL], lent = [];
-        i.check();
-        const place = (field, array, type) => {
-            if (!array)
-                return undefined;
-            const buffer = i.create({ type, count: array.length / componentsOf(type), data: array, label: field });
-            lent.push(buffer);
-            return buffer[INTERNAL].handle;
-        };
-        try {
-            i.call('subdivider_create', {
-                vertices: place('positions', mesh.positions, 'f32x3'), indices: place('indices', mesh.indices, 'u32x3'),
-                creases: place('creases', o.creases, 'u32x2'),
-                crease_sharpness: place('creaseSharpness', o.creaseSharpness, 'f32'),
-                corners: place('corners', o.corners, 'u32'),
-                corner_sharpness: place('cornerSharpness', o.cornerSharpness, 'f32'),
-                boundary: choice('subdivider', 'boundary', BOUNDARIES, o.boundary),
-                weighting: choice('subdivider', 'weights', SUBDIVIDE_WEIGHTS, o.weights), fix: o.fix,
-            });
-            const subdivider = new TrommelSubdivider({
-                t: this, at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
-                triangleCount: i.reply('triangle_count'), boundaryEdgeCount: i.reply('boundary_edge_count'),
-                sharpEdgeCount: i.reply('sharp_edge_count'),
-            });
-            i.subdividers.add(subdivider);
-            return subdivider;
-        } finally {
-            for (const buffer of lent)
-                i.destroy(buffer);
-        }
+        const i = this[INTERNAL], given = (array, type, name) => array && [array, type, name];
+        i.callWith('subdivider', 'subdivider_create', {
+            boundary: choice('subdivider', 'boundary', BOUNDARIES, o.boundary),
+            weighting: choice('subdivider', 'weights', SUBDIVIDE_WEIGHTS, o.weights), fix: o.fix,
+        }, {
+            vertices: [mesh.positions, 'f32x3', 'positions'], indices: [mesh.indices, 'u32x3'], creases: given(o.creases, 'u32x2'),
+            crease_sharpness: given(o.creaseSharpness, 'f32', 'creaseSharpness'), corners: given(o.corners, 'u32'),
+            corner_sharpness: given(o.cornerSharpness, 'f32', 'cornerSharpness'),
+        });
+        const subdivider = new TrommelSubdivider({
+            t: this, at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
+            triangleCount: i.reply('triangle_count'), boundaryEdgeCount: i.reply('boundary_edge_count'),
+            sharpEdgeCount: i.reply('sharp_edge_count'),
+        });
+        i.subdividers.add(subdivider);
+        return subdivider;
     }
 
     /* ---- files ---- */

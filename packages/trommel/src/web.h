@@ -46,6 +46,8 @@
     X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
     X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
     X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
+    X(rule) X(is_signed) X(sides) X(distances) X(positions) X(triangles) X(features)               \
+    X(directions) X(t_max) X(hits) X(t) X(barycentrics) X(rays)                                    \
     X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)   \
     X(creases) X(crease_sharpness) X(corners) X(corner_sharpness) X(boundary) X(weighting)         \
     X(camera) X(nearest) X(everywhere) X(slivers) X(camera_buffer) X(level_triangles) X(origins_out) X(draw)

@@ -69,6 +69,40 @@ EMSCRIPTEN_KEEPALIVE int web_tree_load(tml_context *tml)
     return status;
 }
 
+EMSCRIPTEN_KEEPALIVE int web_tree_nearest(tml_context *tml)
+{
+    const web_request *r = &request;
+    return tml_tree_nearest(tml, &(tml_tree_nearest_desc){.tree = pointer(r->tree),
+                                                          .points = buffer_of(r->points),
+                                                          .length = length_of(r),
+                                                          .k = (uint32_t)r->k,
+                                                          .rule = (tml_tree_rule)r->rule,
+                                                          .is_signed = r->is_signed != 0.0,
+                                                          .sides = buffer_of(r->sides),
+                                                          .distances = buffer_of(r->distances),
+                                                          .positions = buffer_of(r->positions),
+                                                          .triangles = buffer_of(r->triangles),
+                                                          .features = buffer_of(r->features)});
+}
+
+EMSCRIPTEN_KEEPALIVE int web_tree_cast(tml_context *tml)
+{
+    const web_request *r = &request;
+    return tml_tree_cast(tml, &(tml_tree_cast_desc){.tree = pointer(r->tree),
+                                                    .origins = buffer_of(r->origins),
+                                                    .directions = buffer_of(r->directions),
+                                                    .length = length_of(r),
+                                                    .t_max = (float)r->t_max,
+                                                    .want = (tml_cast_want)r->what,
+                                                    .hits = buffer_of(r->hits),
+                                                    .counts = buffer_of(r->counts),
+                                                    .triangles = buffer_of(r->triangles),
+                                                    .t = buffer_of(r->t),
+                                                    .barycentrics = buffer_of(r->barycentrics),
+                                                    .rays = buffer_of(r->rays),
+                                                    .total = buffer_of(r->total)});
+}
+
 /* data: a double, six floats and two words a pose, as in tml_collide_distance_result. */
 _Static_assert(sizeof(tml_collide_distance_result) == 40, "read so by index.js");
 EMSCRIPTEN_KEEPALIVE int web_collide_distance(tml_context *tml)

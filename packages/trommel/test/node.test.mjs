@@ -45,13 +45,15 @@ export default async function (t) {
     const inNode = async (root, flags, program) => (await promisify(execFile)(process.execPath,
         [...flags, '--input-type=module', '-e', `import { Trommel } from '${index(root)}';\n${program}`])).stdout;
 
-    await t.test('the example of the README, as written', async ({ assert, root }) => {
+    await t.test('the examples of the README, as written', async ({ assert, root }) => {
         const text = readFileSync(join(root, 'packages/trommel/README.md'), 'utf8');
-        const program = /```js\n([\s\S]*?)```/.exec(text)[1];
-        const printed = /It prints `([^`]*)` and `([^`]*)`/.exec(text).slice(1);
-        const { stdout } = await promisify(execFile)(process.execPath,
-            ['--input-type=module', '-e', program.replace("from 'trommel'", `from '${index(root)}'`)]);
-        assert.deepEqual(stdout.trim().split('\n'), printed);
+        const examples = [...text.matchAll(/```js\n([\s\S]*?)```\n\nIt prints (.*)\./g)];
+        assert.equal(examples.length, text.split('```js').length - 1);
+        for (const [, program, printed] of examples) {
+            const { stdout } = await promisify(execFile)(process.execPath,
+                ['--input-type=module', '-e', program.replace("from 'trommel'", `from '${index(root)}'`)]);
+            assert.deepEqual(stdout.trim().split('\n'), [...printed.matchAll(/`([^`]*)`/g)].map(([, line]) => line));
+        }
     });
 
     await t.test('each part does what the whole does, and says what it lacks', async ({ assert, root }) => {
@@ -343,6 +345,47 @@ export default async function (t) {
         assert.throws(() => library.collide(a, b), { status: 'INVALID_HANDLE' });
         assert.throws(() => library.loadMesh(new TextEncoder().encode('v 1\nf 1 2 3\n'), 'bad.obj'),
             error => error.status === 'FILE_FORMAT' && /bad\.obj/.test(error.message));
+        library.close();
+    });
+
+    await t.test('rays and distances are the native library\'s, to the bit', async ({ assert, folder, trommel }) => {
+        const library = await Trommel.create(null, { threads: 2 });
+        const n = 24, data = Float32Array.from({ length: n ** 3 }, (_, i) =>
+            8 - Math.hypot(i % n - 11.5, Math.floor(i / n) % n - 11.5, 1.4 * (Math.floor(i / n / n) - 11.5)));
+        const mesh = library.surface({ data, dims: [n, n, n] }, { iso: 0 }), ply = join(folder, 'rays.ply');
+        writeFileSync(ply, library.saveMesh(mesh, 'ply'));
+        const tree = library.tree(mesh), count = 2000, at = new Float32Array(3 * count), way = new Float32Array(3 * count);
+        for (let i = 0; i < 3 * count; i++) {
+            at[i] = 12 + 12 * Math.sin(12.9898 * i * i);
+            way[i] = Math.sin(78.233 * i * i + 1);
+        }
+        const row = i => [...at.subarray(3 * i, 3 * i + 3), ...way.subarray(3 * i, 3 * i + 3)].join(',');
+        const rays = join(folder, 'rays.csv'), hits = join(folder, 'hits.csv');
+        writeFileSync(rays, `x,y,z,nx,ny,nz\n${Array.from({ length: count }, (_, i) => row(i)).join('\n')}\n`);
+        const told = async (find, ...more) => {
+            await trommel('rays', ply, '--rays', rays, '--find', find, '-o', hits, '--backend', 'cpu', ...more);
+            return readFileSync(hits, 'utf8').trim().split('\n').slice(1).map(line => line.split(',').map(x => Math.fround(Number(x))));
+        };
+        const nearest = tree.cast(at, way), found = [];
+        for (let i = 0; i < count; i++)
+            if (nearest.t[i] < Infinity)
+                found.push([i, nearest.triangles[i], nearest.t[i], ...nearest.barycentrics.subarray(2 * i, 2 * i + 2)]);
+        assert.ok(found.length > 200 && found.length < count);
+        assert.deepEqual(found, await told('nearest'));
+        const all = tree.cast(at, way, { want: 'all' });
+        assert.deepEqual(Array.from(all.t, (t, k) => [all.rays[k], all.triangles[k], t]), await told('all'));
+        assert.deepEqual(Array.from(tree.cast(at, way, { want: 'any', tMax: 3 }), (one, i) => [i, one]), await told('any', '--limit', '3'));
+        assert.deepEqual(Array.from(tree.cast(at, way, { want: 'count' }), (one, i) => [i, one]), await told('count'));
+        const samples = join(folder, 'distances.nrrd');
+        await trommel('distance', ply, '--resolution', '16', '-o', samples, '--backend', 'cpu');
+        const { dims, spacing, origin, data: distances } = library.loadVolume(readFileSync(samples), 'distances.nrrd');
+        const points = Float32Array.from({ length: 3 * distances.length }, (_, i) => {
+            const k = Math.floor(i / 3), index = [k % dims[0], Math.floor(k / dims[0]) % dims[1], Math.floor(k / dims[0] / dims[1])];
+            return origin[i % 3] + spacing[i % 3] * index[i % 3];
+        });
+        assert.deepEqual(tree.signedDistance(points), distances);
+        assert.deepEqual(tree.nearest(points).distances, distances.map(Math.abs));
+        assert.deepEqual(tree.inside(points), Uint8Array.from(distances, x => x <= 0));
         library.close();
     });
 

@@ -74,6 +74,15 @@ function surfaces(t) {
         subdivider.destroy();
         return { positions: Array.from(positions), sharp };
     };
+    const onDevice = () => {
+        const subdivider = t.subdivider(octahedron), made = subdivider.uniformOnDevice({ levels: 2, normals: true });
+        const whole = subdivider.uniform({ levels: 2, normals: true });
+        const pairs = [[made.vertices, whole.positions], [made.vertexNormals, whole.normals], [made.indices, whole.indices]];
+        const same = pairs.map(([buffer, array]) => String(buffer.read()) === String(array));
+        made.destroy();
+        subdivider.destroy();
+        return { same, keys: Object.keys(whole).sort(), isDestroyed: made.vertices.isDestroyed, count: made.triangleCount };
+    };
     // The equator is a crease: its vertices follow the curve of four points.
     const equator = new Uint32Array([0, 2, 2, 1, 1, 3, 3, 0]);
     const errors = [];
@@ -85,7 +94,7 @@ function surfaces(t) {
             errors.push(`${failure.status}: ${failure.message}`);
         }
     return {
-        smooth: after(octahedron), crease: after(octahedron, { creases: equator }),
+        onDevice: onDevice(), smooth: after(octahedron), crease: after(octahedron, { creases: equator }),
         semi: after(octahedron, { creases: equator, creaseSharpness: new Float32Array([0.5, 0.5, 0.5, 0.5]) }),
         corner: after(octahedron, { corners: new Uint32Array([4]) }), warren: after(octahedron, { weights: 'warren' }),
         edgeOnly: after(square, {}), cornered: after(square, { boundary: 'edge-and-corner' }), pinned: after(square, { boundary: 'pinned' }),
@@ -113,6 +122,14 @@ function cameras(t) {
         }
         return most;
     };
+    const kept = subdivider.adaptiveOnDevice({ criterion: 'length', threshold: 0.2, origins: true });
+    const brought = subdivider.adaptive({ criterion: 'length', threshold: 0.2, origins: true });
+    const onDevice = {
+        same: [[kept.vertices, brought.positions], [kept.indices, brought.indices], [kept.origins, brought.origins]]
+            .map(([buffer, array]) => String(buffer.read()) === String(array)),
+        normals: kept.vertexNormals, told: kept.triangleCount === brought.triangleCount && kept.error === brought.error,
+    };
+    kept.destroy();
     const sliver = subdivider.adaptive({ criterion: 'length', threshold: 0.2, slivers: true });
     // The same in a frame, by a camera in a buffer; once with too little room, once with levels that are too small.
     const view = t.buffer({ type: 'f32', count: 20, data: new Float32Array([1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 100, 100, 1, 0]) });
@@ -154,7 +171,7 @@ function cameras(t) {
     return {
         camera: { triangles: camera.triangleCount, error: camera.error, depth: camera.isWithinDepth },
         whole: { triangles: whole.triangleCount, longest: longest(whole), error: whole.error },
-        sliver: { ...t.examine(sliver), triangles: sliver.triangleCount }, error, frames, refused,
+        sliver: { ...t.examine(sliver), triangles: sliver.triangleCount }, error, frames, refused, onDevice,
     };
 }
 
@@ -173,6 +190,30 @@ function trees(t) {
     const bytes = b.save(), again = t.loadTree(bytes);
     const loaded = { triangles: again.triangleCount, pairs: Array.from(collide(a, again).pairs), lower: again.lower };
     const pairs = Array.from(collide(a, b).pairs);
+    const points = new Float32Array([0.1, 0.1, 0.1, 0.2, 0.2, -3, 2, 0, 0, 0.25, 0.25, 0, NaN, 0, 0]);
+    const origins = new Float32Array([0.1, 0.2, -1, 0.1, 0.2, -1, 5, 5, 5]), ways = new Float32Array([0, 0, 2, 0, 0, -1, 0, 0, 1]);
+    const plain = what => Object.fromEntries(Object.entries(what).map(([name, array]) => [name, Array.from(array, String)]));
+    const found = {
+        nearest: plain(a.nearest(points)), two: plain(a.nearest(points.subarray(3, 6), { k: 5 })),
+        signed: Array.from(a.signedDistance(points), String),
+        winding: Array.from(a.signedDistance(points.subarray(0, 3), { rule: 'winding' })),
+        inside: [a.inside(points), a.inside(points, { border: false }), a.inside(points, { rule: 'solid-angle' })].map(one => one.join('')),
+        cast: plain(a.cast(origins, ways)), short: Array.from(a.cast(origins, ways, { tMax: 0.25 }).t, String),
+        any: Array.from(a.cast(origins, ways, { want: 'any' })), count: Array.from(a.cast(origins, ways, { want: 'count' })),
+        all: plain(a.cast(origins, ways, { want: 'all' })),
+        none: [a.nearest(points.subarray(0, 0)).triangles.length, a.cast(origins.subarray(0, 0), ways.subarray(0, 0), { want: 'all' }).t.length],
+    };
+    const lone = t.tree({ positions: new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]) }); // open
+    const refused = [];
+    for (const wrong of [() => a.nearest(points, { k: 0 }), () => a.nearest([0, 0, 0]), () => a.nearest(points.subarray(0, 4)),
+        () => a.cast(origins, ways.subarray(0, 3)), () => a.cast(origins, ways, { want: 'first' }), () => a.cast(origins, ways, { tMax: 0 }),
+        () => a.inside(points, { rule: 'odd' }), () => a.cast(origins, ways, { t_max: 1 }), () => lone.inside(points)])
+        try {
+            wrong();
+            refused.push('none');
+        } catch (failure) {
+            refused.push(`${failure.status}: ${failure.message}`);
+        }
     const errors = [];
     for (const wrong of [() => t.loadTree(bytes.subarray(0, bytes.length - 1)), () => b.refit(new Float32Array(9)),
         () => t.distance(a), () => t.distance(a, b, { poses: new Float32Array(11) })])
@@ -182,7 +223,7 @@ function trees(t) {
         } catch (failure) {
             errors.push(failure.status);
         }
-    return { apart, posed, before, refitted, loaded, pairs, errors, size: bytes.length };
+    return { apart, posed, before, refitted, loaded, pairs, found, refused, errors, size: bytes.length };
 }
 
 const near = (assert, a, b, bound, what) => assert.ok(Math.abs(a - b) <= bound, `${what}: ${a} against ${b}`);
@@ -206,6 +247,8 @@ const CHECKS = {
         assert.match(told.error, /tml_image_mips: .*out/);
     },
     surfaces(assert, told) {
+        assert.deepEqual(told.onDevice, { same: [true, true, true], isDestroyed: true, count: 128,
+            keys: ['indices', 'normals', 'positions', 'triangleCount', 'vertexCount'] });
         const at = (mesh, v) => mesh.positions.slice(3 * v, 3 * v + 3);
         const close = (mesh, v, expected, what) => at(mesh, v).forEach((x, k) => near(assert, x, expected[k], 1e-6, what));
         const beta = (5 / 8 - (3 / 8) ** 2) / 4; // Loop's, of valence 4: cos(pi / 2) = 0
@@ -229,6 +272,7 @@ const CHECKS = {
         assert.ok(told.whole.longest <= 4 * 1.3 && told.whole.error <= 1, `edges of ${told.whole.longest} pixels`);
         assert.ok(told.camera.triangles < 0.8 * told.whole.triangles && told.camera.error <= 1 && told.camera.depth);
         assert.deepEqual([told.sliver.boundaryEdges, told.sliver.nonmanifoldEdges, told.sliver.euler], [0, 0, 2]);
+        assert.deepEqual(told.onDevice, { same: [true, true, true], normals: null, told: true });
         assert.match(told.error, /^INVALID_ARGUMENT: adaptive: camera\.matrix/);
         const { whole, room, short, coarse } = told.frames, [vertices, triangles] = whole;
         assert.deepEqual(room, { vertexCount: vertices, triangleCount: triangles, short: 0, drawn: [3 * triangles, 1, 0, 0, 0], same: true });
@@ -244,6 +288,26 @@ const CHECKS = {
         assert.ok(told.refitted.meets > 0 && told.refitted.distance === 0);
         assert.deepEqual(told.refitted.lower, [0.25, 0, 0]);
         assert.deepEqual(told.loaded, { triangles: 4, pairs: told.pairs, lower: [0.25, 0, 0] });
+        const { nearest, two, signed, winding, inside, cast, short, any, count, all, none } = told.found;
+        assert.deepEqual(nearest.distances, [String(Math.fround(0.1)), '3', '1', '0', 'Infinity']);
+        assert.deepEqual(nearest.positions.slice(6, 9), ['1', '0', '0']);
+        assert.deepEqual(nearest.triangles, ['0', '0', '0', '0', '4294967295']);
+        assert.deepEqual(nearest.features.slice(0, 3).map(Number).map((f, i) => (i < 2 ? f === 0 : f >= 4)), [true, true, true]);
+        assert.equal(two.triangles.length, 5);
+        assert.deepEqual([two.distances[0], two.triangles[0], two.distances[4], two.triangles[4]], ['3', '0', 'Infinity', '4294967295']);
+        assert.deepEqual(signed, [String(-Math.fround(0.1)), '3', '1', '0', 'Infinity']);
+        assert.deepEqual(winding, [-Math.fround(0.1)]);
+        assert.deepEqual(inside, ['10010', '10000', '10010']);
+        assert.deepEqual([cast.t, cast.triangles], [['0.5', 'Infinity', 'Infinity'], ['0', '4294967295', '4294967295']]);
+        assert.deepEqual(cast.barycentrics, [0.2, 0.1].map(x => String(Math.fround(x))).concat(Array(4).fill('NaN')));
+        assert.deepEqual(short, Array(3).fill('Infinity'));
+        assert.deepEqual([any, count], [[1, 0, 0], [2, 0, 0]]);
+        assert.deepEqual([all.rays, all.triangles, all.t[0]], [['0', '0'], ['0', '3'], '0.5']);
+        near(assert, Number(all.t[1]), 0.85, 1e-6, 'the second hit');
+        assert.deepEqual(none, [0, 0]);
+        [/k is 0, needs 1 to 256/, /nearest: points is no Float32Array of 3/, /nearest: points is no Float32Array of 3/, /^INVALID_ARGUMENT: tml_tree_cast: .*directions/,
+            /want is "first", needs one of nearest/, /tMax is 0/, /rule is "odd"/, /cast: there is no option t_max; there are want tMax/,
+            /^INVALID_ARGUMENT: tml_tree_nearest: .*closed/].forEach((words, i) => assert.match(told.refused[i], words));
         assert.deepEqual(told.errors, ['FILE_FORMAT', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']);
     },
 };
