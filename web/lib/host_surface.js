@@ -9,11 +9,15 @@ export class HostSurface {
         this.volume = null;
         this.isCurrent = true; // what is under way is still wanted
         this.seconds = null;   // that the latest took
-        this.waiting = [];     // for the flood's state
+        this.waiting = [];     // for answers
         this.worker = new Worker(new URL("mesh_worker.js", import.meta.url), { type: "module" });
         this.worker.onmessage = ({ data }) => {
-            if (data.state !== undefined) {
-                this.waiting.shift()(data.state);
+            if (data.answer !== undefined || data.isAnswer) {
+                const { resolve, reject } = this.waiting.shift();
+                if (data.isAnswer)
+                    reject(new Error(data.error));
+                else
+                    resolve(data.answer);
                 return;
             }
             this.isBusy = false;
@@ -40,12 +44,21 @@ export class HostSurface {
         this.worker.postMessage({ field, flood, surface, ...(isNew ? { volume } : {}) });
     }
 
+    #answer(ask, what) {
+        return new Promise((resolve, reject) => {
+            this.waiting.push({ resolve, reject });
+            this.worker.postMessage({ ask, ...what });
+        });
+    }
+
     // Where its flood has come to: Flood.state()'s, or null.
     floodState() {
-        return new Promise((resolve) => {
-            this.waiting.push(resolve);
-            this.worker.postMessage({ ask: "flood" });
-        });
+        return this.#answer("flood");
+    }
+
+    // What a ray meets first of a mesh, which goes to the worker unless it has it: as Picking.hit answers (tree_pick.js).
+    pick(mesh, ray) {
+        return this.#answer("pick", { mesh, ray });
     }
 
     // Another source: the mesh that there is, and that which is under way, are not of it.

@@ -129,6 +129,7 @@ export class LiveSurface {
         this.setForm(soup, cells);
         const { vertexNormals, ...outputs } = this.outputs;
         this.cellCounts = null;
+        this.made = {}; // stands for this surface
         if (this.wantsIndex)
             this.index ??= this.trommel.surfaceIndex({ ...this.grid, data: this.volume });
         this.hasNormals = normals !== "none";
@@ -194,10 +195,24 @@ export class LiveSurface {
         return true;
     }
 
+    // Triangles of the latest surface, at most.
+    get expectedTriangles() {
+        return Math.min(this.triangleRoom, this.triangleCount === null ? Infinity : rounded(this.triangleCount * HEADROOM));
+    }
+
+    // The latest surface, in arrays: {positions, indices (none of a soup)}.
+    async read() {
+        const { outputs, room, expectedTriangles, isSoup } = this, corners = 3 * expectedTriangles;
+        const [[vertexCount, triangleCount], positions, indices] = await Promise.all([
+            this.counts.readAsync(), outputs.vertices.readAsync(0, isSoup ? Math.min(room, corners) : room),
+            outputs.indices?.readAsync(0, expectedTriangles)]);
+        const triangles = Math.min(triangleCount, expectedTriangles);
+        return { positions: positions.subarray(0, isSoup ? 9 * triangles : 3 * vertexCount), indices: indices?.subarray(0, 3 * triangles) };
+    }
+
     // For MeshRenderer.drawMesh.
     mesh(model) {
         const { vertices, vertexNormals, indices, triangleCells } = this.outputs;
-        const known = this.triangleCount === null ? Infinity : rounded(this.triangleCount * HEADROOM);
         return {
             vertices: vertices.texture,
             normals: this.hasNormals ? vertexNormals.texture : null,
@@ -205,7 +220,7 @@ export class LiveSurface {
             cells: triangleCells?.texture ?? null,
             counts: this.counts.texture,
             room: this.room,
-            expected: Math.min(this.triangleRoom, known),
+            expected: this.expectedTriangles,
             model,
         };
     }

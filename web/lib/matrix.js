@@ -44,3 +44,15 @@ export function lookAt(eye, target, up) {
         -dot(x, eye), -dot(y, eye), -dot(z, eye), 1,
     ]);
 }
+
+// A matrix by four numbers.
+export const transform = (m, [x, y, z, w]) =>
+    [0, 1, 2, 3].map((row) => m[row] * x + m[4 + row] * y + m[8 + row] * z + m[12 + row] * w);
+
+// Of a matrix whose last row is 0 0 0 1.
+export function inverse(m) {
+    const column = (k) => [m[4 * k], m[4 * k + 1], m[4 * k + 2]];
+    const [a, b, c, to] = [0, 1, 2, 3].map(column);
+    const rows = [cross(b, c), cross(c, a), cross(a, b)].map((row) => row.map((x) => x / dot(a, cross(b, c))));
+    return new Float32Array([0, 1, 2].flatMap((k) => [...rows.map((row) => row[k]), 0]).concat(rows.map((row) => -dot(row, to)), 1));
+}

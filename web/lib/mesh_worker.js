@@ -1,8 +1,10 @@
 // Makes meshes beside the page by the library's CPU engine (host_surface.js): {volume, field or flood, surface}, of a
 // soup, whose corners go to the page as they are drawn. volume and field are as Trommel.surface takes them; a volume is
 // sent once, and stands for the later ones that have none. flood: {seconds, grid}, by which the flood goes on. Answers
-// {positions, normals, vertexCount, triangleCount, seconds}, or {error}; {ask: "flood"} is answered by the flood's {state}.
+// {positions, normals, vertexCount, triangleCount, seconds}, or {error}; {ask: name, ...} by {answer} or {error, isAnswer}:
+// "flood" by the flood's state, "pick" as Picking.hit (tree_pick.js) answers.
 import { Trommel } from "../trommel/index.js";
+import { Picking } from "./tree_pick.js";
 
 // One thread: its files are those that the page loads anyway, and the first mesh is what counts.
 const trommel = Trommel.create(null, { engine: "cpu", threads: 1 });
@@ -27,6 +29,12 @@ async function floodSurface({ seconds, grid }, surface) {
     return own.t.surface({ ...grid, data: own.samples }, surface);
 }
 
+const picking = new Picking(trommel);
+const answers = {
+    flood: async () => flood && (await flood).particles.state(),
+    pick: (what) => picking.hit(what),
+};
+
 async function meshOf(data) {
     const surface = { ...data.surface, soup: true };
     if (data.flood)
@@ -37,8 +45,8 @@ async function meshOf(data) {
 
 onmessage = async ({ data }) => {
     try {
-        if (data.ask === "flood") {
-            postMessage({ state: flood && await (await flood).particles.state() });
+        if (data.ask) {
+            postMessage({ answer: await answers[data.ask](data) });
             return;
         }
         const start = performance.now();
@@ -46,6 +54,6 @@ onmessage = async ({ data }) => {
         postMessage({ positions, normals, vertexCount, triangleCount, seconds: (performance.now() - start) / 1000 },
                     [positions.buffer, ...(normals ? [normals.buffer] : [])]);
     } catch (error) {
-        postMessage({ error: error.message });
+        postMessage({ error: error.message, isAnswer: Boolean(data.ask) });
     }
 };

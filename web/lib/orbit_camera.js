@@ -170,6 +170,10 @@ export class OrbitCamera {
         ];
         const look = lookAt(eye, at, [0, 1, 0]);
         const project = perspective(FOV, aspect, 0.05 * distance, 4 * distance + 4, this.shift);
-        return { eye, matrix: multiply(project, look), right: [look[0], look[4], look[8]], up: [look[1], look[5], look[9]] };
+        const [right, up, back] = [0, 1, 2].map((row) => [look[row], look[4 + row], look[8 + row]]);
+        // From the eye through a place of the picture, from -1 to 1.
+        const half = Math.tan(FOV / 2), towards = (x, y) =>
+            right.map((r, k) => r * (x - this.shift) * aspect * half + up[k] * y * half - back[k]);
+        return { eye, matrix: multiply(project, look), right, up, towards };
     }
 }

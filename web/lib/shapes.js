@@ -147,8 +147,8 @@ export function cage() {
     return outward({ positions: new Float32Array(positions), indices: new Uint32Array(indices) });
 }
 
-// Brought into the ball of radius 1: a copy.
-export function fitted({ positions, indices }) {
+// Brought into the ball of radius 1: a copy. place: says where a point of it was.
+export function fitted({ positions, indices, origin = [0, 0, 0] }) {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     for (const index of indices)
         for (let k = 0; k < 3; k++) {
@@ -157,5 +157,6 @@ export function fitted({ positions, indices }) {
         }
     const middle = low.map((x, k) => (x + high[k]) / 2);
     const scale = 2 / Math.max(Math.hypot(...low.map((x, k) => high[k] - x)), 1e-30);
-    return { positions: positions.map((x, i) => (x - middle[i % 3]) * scale), indices };
+    return { positions: positions.map((x, i) => (x - middle[i % 3]) * scale), indices,
+             place: (at) => at.map((x, k) => x / scale + middle[k] + origin[k]) };
 }

@@ -2,9 +2,11 @@
 import { cornersOf } from "./corners.js";
 import { Trommel } from "../trommel/index.js";
 import { answerCalls } from "./remote.js";
+import { Picking } from "./tree_pick.js";
 
 const trommel = Trommel.create(null, { engine: "cpu", threads: 1 });
 let subdivider = null;
+const picking = new Picking(trommel);
 
 // What the page draws, three corners a triangle; levels: of each triangle, or null where all have one.
 function drawn({ positions, normals, indices, origins, ...told }, seconds) {
@@ -23,6 +25,7 @@ answerCalls({
         subdivider = next;
         return { triangleCount: next.triangleCount };
     },
+    pick: (what) => picking.hit(what),
     async uniform({ levels, limit }) {
         await trommel;
         const start = performance.now();

@@ -4,6 +4,8 @@ import { ArrayRenderer } from "../lib/array_renderer.js";
 import { counted, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
 import { lightsOf } from "../lib/mesh_look.js";
+import { transform } from "../lib/matrix.js";
+import { placeText, rayInto } from "../lib/pick.js";
 import * as shapes from "../lib/shapes.js";
 import { MeshPanel } from "./mesh_panel.js";
 
@@ -62,8 +64,8 @@ class CollisionPanel extends MeshPanel {
         this.steps = make("ol", { className: "steps", ariaLabel: "Pairs of boxes at each step, from the roots to the leaves" });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" }, make("ol", { className: "figures" }, figure("pairs"), figure("crossing"), figure("touching"), figure("coplanar")), this.timing, this.steps),
-            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag the second mesh to push it, with Shift to turn it" })));
-        this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh.";
+            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag the second mesh to push it, with Shift to turn it, click to ask" })));
+        this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh, Enter tells what is in the middle.";
         this.choices = {};
         const choose = (side, name) => (this.choices[side] = segmented({
             name, link: side, choices: SHAPES, value: side === "a" ? "knot" : "torus", onInput: (value) => this.setMesh(side, value),
@@ -105,8 +107,8 @@ class CollisionPanel extends MeshPanel {
         this.putMesh(side, shapes[name]()).catch((error) => this.fail(error));
     }
 
-    async putMesh(side, { positions, indices }) {
-        const drawn = { positions: cornersOf(positions, indices), normals: null, marks: new Uint8Array(indices.length / 3) };
+    async putMesh(side, { positions, indices, place = (at) => at }) {
+        const drawn = { positions: cornersOf(positions, indices), normals: null, marks: new Uint8Array(indices.length / 3), place };
         const asked = (this.asked ??= {});
         asked[side] = drawn; // the latest that was wanted
         const { brokenCount } = await this.worker.ask("mesh", { side, positions, indices });
@@ -139,8 +141,7 @@ class CollisionPanel extends MeshPanel {
         if (event.button !== 0 || !this.view || event.target.closest("button, a, input"))
             return;
         const box = this.stage.getBoundingClientRect(), m = this.view.matrix, [x, y, z] = this.place;
-        const w = m[3] * x + m[7] * y + m[11] * z + m[15];
-        const at = [0, 1].map((k) => (m[k] * x + m[4 + k] * y + m[8 + k] * z + m[12 + k]) / w);
+        const [right, up, , w] = transform(m, [x, y, z, 1]), at = [right / w, up / w];
         // One unit of the scene, in pixels, at b's distance.
         this.unit = (Math.hypot(m[1], m[5], m[9]) * box.height) / 2 / w;
         const away = [(at[0] + 1) * box.width / 2 - (event.clientX - box.left), (1 - at[1]) * box.height / 2 - (event.clientY - box.top)];
@@ -196,20 +197,44 @@ class CollisionPanel extends MeshPanel {
     async ask() {
         this.isBusy = true;
         this.isStale = false;
-        const { a, b } = this.meshes, pose = poseOf(this.place, this.yaw, this.pitch);
+        const { a, b } = this.meshes, pose = poseOf(this.place, this.yaw, this.pitch), { shown } = this.picker;
         try {
-            const found = await this.worker.ask("collide", { pose });
+            const found = await this.worker.ask("collide", { pose, picked: shown?.picked });
             if (a === this.meshes.a && b === this.meshes.b) {
                 a.marks = found.marksA;
                 b.marks = found.marksB;
                 this.shownPose = pose;
                 this.tell(found);
+                if (shown && shown === this.picker.shown)
+                    this.picker.tell(this.linesOf(shown.picked, found.partners));
             }
         } catch (error) {
             this.fail(error);
         }
         this.isBusy = false;
         this.app.requestFrame();
+    }
+
+    // Where the meshes are drawn.
+    get models() {
+        return { a: IDENTITY, b: columnsOf(this.shownPose ?? poseOf(this.place, this.yaw, this.pitch)) };
+    }
+
+    async pick(ray) {
+        const { meshes, models } = this, { a, b } = meshes;
+        if (!a || !b)
+            return null;
+        const picked = await this.worker.ask("pick", { a: rayInto(models.a, ray), b: rayInto(models.b, ray) });
+        return picked && a === meshes.a && b === meshes.b
+            ? { at: picked.at, of: meshes[picked.side], model: this.models[picked.side], picked, lines: this.linesOf(picked, picked.partners) }
+            : null;
+    }
+
+    linesOf({ side, triangle, at }, { count, first }) {
+        const [own, other] = side === "a" ? ["first", "second"] : ["second", "first"];
+        const partners = `${first.map(numberText).join(", ")}${count > first.length ? " …" : ""}`;
+        return [`Triangle ${numberText(triangle)} of the ${own} mesh`, placeText(this.meshes[side].place(at)),
+                count ? `meets ${numberText(count)} of the ${other}: ${partners}` : `meets none of the ${other}`];
     }
 
     frame(seconds) {
@@ -231,8 +256,10 @@ class CollisionPanel extends MeshPanel {
         this.view = this.camera.view(width / height);
         renderer.clear(width, height);
         const wire = this.wire ? 0.7 : 0;
-        renderer.drawMesh("a", a, IDENTITY, this.view, { ...looks.a, wire });
-        renderer.drawMesh("b", b, columnsOf(this.shownPose ?? poseOf(this.place, this.yaw, this.pitch)), this.view, { ...looks.b, wire });
+        const { models } = this, side = this.picker.shown?.picked.side ?? "a";
+        renderer.drawMesh("a", a, models.a, this.view, { ...looks.a, wire });
+        renderer.drawMesh("b", b, models.b, this.view, { ...looks.b, wire });
+        this.picker.place(this.view, this.meshes[side], models[side]);
         if (this.spins || turns || this.isStale)
             this.app.requestFrame();
     }

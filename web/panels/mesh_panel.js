@@ -1,10 +1,11 @@
 // What panels of meshes share: a stage with a camera, a worker that has the library, and files of the
 // visitor's. A panel makes this.stage and this.controls before it calls begin(), and
-// adds open(files), readColors() and frame(seconds).
+// adds open(files), readColors(), frame(seconds) and pick(ray).
 import { fileChooser, make } from "../lib/controls.js";
 import { notOpened, only } from "../lib/files.js";
 import { Link } from "../lib/link.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
+import { Picker } from "../lib/pick.js";
 import { Remote } from "../lib/remote.js";
 
 const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
@@ -28,6 +29,7 @@ export class MeshPanel {
         });
         this.app.onFiles((files) => this.open(files));
         this.app.onTheme(() => this.readColors());
+        this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => this.fail(error), () => [this.camera.shift, 0]);
         this.camera.attach(this.stage, () => {
             this.app.requestFrame();
             this.link.keep();

@@ -5,6 +5,7 @@ import { counted, linearColor, make, numberText, segmented, slider, toggle } fro
 import { cornersOf } from "../lib/corners.js";
 import { notOpened } from "../lib/files.js";
 import { lightsOf } from "../lib/mesh_look.js";
+import { placeText } from "../lib/pick.js";
 import * as shapes from "../lib/shapes.js";
 import { MeshPanel } from "./mesh_panel.js";
 
@@ -40,8 +41,8 @@ class SubdivisionPanel extends MeshPanel {
         this.timing = make("p", { className: "timing", role: "status" });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" }, make("ol", {}, figure("triangles given"), figure("triangles made"), figure("levels")), this.timing),
-            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer" })));
-        this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back.";
+            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer, click to ask" })));
+        this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, Enter tells what is in the middle.";
         const changed = () => this.change();
         this.shape = segmented({ name: "Mesh", link: "mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
                                  onInput: (value) => this.setShape(value) });
@@ -95,9 +96,9 @@ class SubdivisionPanel extends MeshPanel {
         this.put(shapes.fitted(SHAPES[id][1]())).catch((error) => this.fail(error));
     }
 
-    async put({ positions, indices }) {
+    async put({ positions, indices, place }) {
         this.isReady = false;
-        const cage = { positions: cornersOf(positions, indices), normals: null };
+        const cage = { positions: cornersOf(positions, indices), normals: null, place };
         this.wanted = cage;
         const before = { cage: this.cage, mesh: this.mesh };
         // Nothing of another mesh is shown beside what is said of this one.
@@ -181,6 +182,20 @@ class SubdivisionPanel extends MeshPanel {
         return { criterion: "pixels", threshold: this.pixels.value, camera: { matrix: rows, width, height } };
     }
 
+    async pick(ray) {
+        const { mesh, cage } = this;
+        if (!mesh)
+            return null;
+        const given = this.picked === mesh ? {} : { mesh: { positions: mesh.positions } };
+        this.picked = null;
+        const hit = await this.worker.ask("pick", { ...given, ray });
+        this.picked = mesh;
+        return hit && {
+            at: hit.at, of: mesh, model: IDENTITY,
+            lines: [`Triangle ${numberText(hit.triangle)}${mesh.levels ? `, level ${mesh.levels[hit.triangle]}` : ""}`, placeText(cage.place(hit.at))],
+        };
+    }
+
     tell(made, levels) {
         this.figures["triangles made"].textContent = numberText(made.triangleCount);
         this.figures.levels.textContent = String(levels);
@@ -208,6 +223,7 @@ class SubdivisionPanel extends MeshPanel {
             renderer.drawMesh("surface", this.mesh, IDENTITY, view, { ...this.look, wire: this.wire ? 0.6 : 0 });
         if (this.cage && this.showsCage)
             renderer.drawMesh("cage", this.cage, IDENTITY, view, { ...this.cageLook, wire: 1 });
+        this.picker.place(view, this.mesh, IDENTITY);
         if (turns)
             this.app.requestFrame();
     }

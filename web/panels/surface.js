@@ -11,6 +11,7 @@ import { LiveSurface } from "../lib/live_surface.js";
 import { lightsOf } from "../lib/mesh_look.js";
 import { MeshRenderer } from "../lib/mesh_renderer.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
+import { Picker, placeText, rayInto } from "../lib/pick.js";
 import { isWebGL2 } from "../lib/programs.js";
 import { scenes } from "../lib/scenes.js";
 
@@ -61,6 +62,7 @@ class SurfacePanel {
         this.build();
         this.begins(settings);
 
+        this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => app.message(error.message, "error"), () => [this.camera.shift, 0]);
         app.onFiles((dropped) => this.open(dropped));
         app.onTheme(() => this.readColors());
         this.camera.attach(this.stage, () => {
@@ -148,8 +150,8 @@ class SurfacePanel {
                     make("li", {}, this.figures.triangles, make("small", { textContent: "triangles" }))),
                 this.timing, this.legend),
             make("div", { className: "play" }, this.playButton,
-                make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer" })));
-        this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses.";
+                make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer, click to ask" })));
+        this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses, Enter tells what is in the middle.";
 
         const changed = () => {
             this.isStale = true;
@@ -440,7 +442,7 @@ class SurfacePanel {
 
     // Has them compiled, one a frame, while the worker's surfaces are shown.
     async prepare() {
-        const { live } = this, needs = this.programNeeds();
+        const { live, source } = this, needs = this.programNeeds();
         if (this.isPreparing || this.prepared.has(needs))
             return;
         this.isPreparing = true;
@@ -449,7 +451,7 @@ class SurfacePanel {
                 this.flood ??= await Flood.create(this.trommel);
             this.setUpGrid();
             this.renderer.prepare(this.normals !== "none", this.mesh === "soup", COLORS.indexOf(this.colors));
-            const evaluate = this.source.kind === "volume" ? null : () => this.evaluate();
+            const evaluate = source.kind === "volume" ? null : () => source === this.source && this.evaluate();
             await live.prepare(evaluate, this.liveOptions(), () => this.drawMeanwhile());
             if (needs === this.programNeeds() && this.source.kind === "flood")
                 await this.settleFlood(needs);
@@ -499,6 +501,7 @@ class SurfacePanel {
         this.flood = null;
         this.arrays = null;
         this.renderer = null;
+        this.drawn = null;
         this.deviceAsked = false;
         this.hasPicture = false;
         this.fence = null;
@@ -816,6 +819,8 @@ class SurfacePanel {
         const style = { ...look, colors: COLORS.indexOf(this.colors), wire: this.wire ? 0.85 : 0 };
         // Other settings: the surface that there is stays until the worker has one with them.
         const hasOlder = this.live && this.computed === source && !this.needsGrid && !this.worker.mesh;
+        this.drawn = isOnDevice || hasOlder ? this.live.made : this.worker.mesh;
+        this.picker.place(view, this.drawn, source.model);
         if (isOnDevice || hasOlder)
             renderer.drawMesh(this.live.mesh(source.model), view, style);
         else if (this.worker.mesh)
@@ -829,6 +834,40 @@ class SurfacePanel {
             const high = origin.map((edge, axis) => edge + spacing[axis] * (dims[axis] - 1));
             renderer.drawBox(view, source.model, origin, high, [...this.ink, 0.35]);
         }
+    }
+
+    // ---- picking ---------------------------------------------------------------------------------
+
+    // What a ray meets: of the surface of this moment, so what moves halts, and goes on where nothing is met.
+    async pick(ray) {
+        const { source } = this, moves = this.isPlaying && this.canMove;
+        if (moves)
+            this.play(false);
+        let hit, drawn;
+        do {
+            // What is under way comes first.
+            do
+                await new Promise((resolve) => requestAnimationFrame(resolve));
+            while (this.isShown && (this.isStale || (!this.isOnDevice && this.worker.isBusy)));
+            ({ drawn } = this);
+            if (!drawn || !this.isShown || source !== this.source)
+                return null;
+            const mesh = this.picked === drawn ? undefined : drawn === this.live?.made ? await this.live.read() : { positions: drawn.positions };
+            this.picked = null;
+            hit = await this.worker.pick(mesh, rayInto(source.model, ray));
+            this.picked = drawn;
+        } while (drawn !== this.drawn);
+        if (!hit && moves)
+            this.play(true);
+        return hit && { at: hit.at, of: drawn, model: source.model, lines: this.linesOf(hit) };
+    }
+
+    linesOf({ triangle, at }) {
+        const { source } = this, isVolume = source.kind === "volume";
+        const { dims, origin, spacing } = isVolume ? { ...source, origin: [0, 0, 0] } : this.fieldGrid();
+        const cell = dims.map((count, k) => Math.min(count - 2, Math.max(0, Math.floor((at[k] - origin[k]) / spacing[k]))));
+        const value = isVolume ? `, value ${source.isoText(this.iso.value)}` : "";
+        return [`Triangle ${numberText(triangle)}`, placeText(source.place?.(at) ?? at), `cell ${cell.join(", ")}${value}`];
     }
 
     tell(seconds, isOnDevice) {
@@ -927,6 +966,7 @@ function volumeSource(volume) {
         isWhole,
         iso: isWhole ? Math.round(volume.suggested) : volume.suggested,
         range: isWhole ? [low + 1, Math.max(high, low + 1)] : [low, high],
+        place: (at) => volume.origin.map((edge, row) => edge + at.reduce((sum, x, k) => sum + direction[3 * row + k] * x, 0)),
         isoText: (value) => String(Number((slope * value + intercept).toPrecision(5))),
         model: fitted([0, 0, 0], dims.map((count, k) => (count - 1) * spacing[k]), [0, 1, 2].map((k) => upright(axis(k)))),
     };
@@ -948,6 +988,7 @@ function pointSource(points) {
         iso: 0.5,
         dot: 0.004,
         cloud: { count, positions, radii, radius },
+        place: (at) => at.map((x, k) => x + points.origin[k]),
         box,
         model: fitted(...box, /las|laz|vtk/i.test(points.format) ? Z_UP : Y_UP),
     };

@@ -76,6 +76,33 @@ export default async function (t) {
         assert.equal(await aside(), there);
     });
 
+    await t.test("a click tells the triangle and those that it meets, as long as they do", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        const told = page.locator(".panel-collision .pick p");
+        const { width, height, data } = await picture(page, ".panel-collision .stage-canvas"), marked = [];
+        const box = await page.locator(".panel-collision .stage-canvas").boundingBox();
+        for (let y = 0; y < height; y++)
+            for (let x = 0; x < 0.6 * width; x++)
+                if (isMark(...data.subarray(4 * (y * width + x), 4 * (y * width + x) + 3)))
+                    marked.push([box.x + x + 0.5, box.y + y + 0.5]);
+        assert.ok(marked.length > 40);
+        // The meshes stand still; of lit pixels one is not at a triangle's edge.
+        let text = "";
+        for (let i = 0; i < 10 && !/meets [1-9]/.test(text); i++) {
+            await page.mouse.click(...marked[Math.floor((i + 0.5) * marked.length / 10)]);
+            await told.waitFor({ timeout: 30 * SECONDS });
+            await page.waitForTimeout(150);
+            text = await told.innerText();
+        }
+        assert.match(text, /^Triangle [\d\u2009]+ of the (first|second) mesh\n\([-\u2212\d., e]+\)\nmeets [1-9]\d* of the (first|second): \d/);
+        await shot(page, "collision-pick");
+        await page.getByRole("slider", { name: "Push it aside" }).fill("1.6");
+        await page.getByText(/meets none of the/).waitFor({ timeout: 30 * SECONDS });
+        await page.focus(".panel-collision .stage");
+        await page.keyboard.press("Escape");
+        await told.waitFor({ state: "hidden" });
+    });
+
     await t.test("meshes dropped and chosen, damaged ones told", async ({ open, shot, assert }) => {
         const page = await openPanel(open);
         const box = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n" +

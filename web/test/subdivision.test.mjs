@@ -21,6 +21,27 @@ async function made(page, is) {
 const choose = (page, group, name) => page.getByRole("group", { name: group }).getByRole("radio", { name }).check({ force: true });
 
 export default async function (t) {
+    await t.test("a click tells the triangle and the point in the file's units", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        const box = "v 100 100 100\nv 102 100 100\nv 102 102 100\nv 100 102 100\nv 100 100 102\nv 102 100 102\nv 102 102 102\nv 100 102 102\n" +
+            "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+        await drop(page, ".panel-subdivision .stage", ["box.obj", box]);
+        await page.getByText("box.obj: 12 triangles").waitFor({ timeout: 30 * SECONDS });
+        await made(page, "n > 12");
+        await page.focus(".panel-subdivision .stage");
+        await page.keyboard.press("Enter");
+        const told = page.locator(".panel-subdivision .pick p");
+        await told.waitFor({ timeout: 30 * SECONDS });
+        const text = await told.innerText();
+        assert.match(text, /^Triangle [\d\u2009]+, level \d+\n\(1\d\d/);
+        const at = /\((.*)\)/.exec(text)[1].split(", ").map(Number);
+        assert.ok(at.every((x) => x > 99.9 && x < 102.1) && Math.hypot(...at.map((x) => x - 101)) > 0.4, text);
+        await shot(page, "subdivision-pick");
+        // Another surface has other triangles.
+        await page.getByRole("slider", { name: "Adaptivity" }).fill("9");
+        await told.waitFor({ state: "hidden", timeout: 30 * SECONDS });
+    });
+
     await t.test("where it bends, and everywhere", async ({ open, shot, assert }) => {
         const page = await openPanel(open);
         assert.equal(await figure(page, 1), 24);

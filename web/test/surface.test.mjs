@@ -87,6 +87,56 @@ const plyOf = (text) => {
 };
 
 export default async function (t) {
+    await t.test("a click tells triangle, place, cell and value", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        const side = 32, header = `NRRD0004\ntype: uint8\ndimension: 3\nsizes: ${side} ${side} ${side}\nspace dimension: 3\n` +
+            "space directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (100,200,300)\nencoding: raw\n\n";
+        await drop(page, ".stage", ["ball.nrrd", Buffer.concat([Buffer.from(header), ballVolume(side).subarray(-(side ** 3))])]);
+        await page.getByText("ball.nrrd: 32 × 32 × 32").waitFor({ timeout: 30 * SECONDS });
+        await surfaceIsThere(page);
+        await flip(page, "Turn");
+        await stillness(page);
+        const told = page.locator(".panel-surface .pick p");
+        await page.mouse.click(270, 300);
+        await told.waitFor({ timeout: 60 * SECONDS });
+        const text = await told.innerText();
+        const [, place, cell, value] = /^Triangle [\d\u2009]+\n\((.*)\)\ncell (.*), value (.*)$/.exec(text) ?? assert.fail(text);
+        const at = place.split(", ").map(Number), sample = at.map((x, k) => (x - [100, 200, 300][k]) / 2);
+        // As far from the middle as the samples fall to the isovalue, but for their rounding.
+        const radius = Math.hypot(...sample.map((x) => x - (side - 1) / 2)), wanted = (255 - Number(value)) * side / 400;
+        assert.ok(Math.abs(radius - wanted) < 0.2, `${radius} against ${wanted}`);
+        assert.equal(cell, sample.map((x) => Math.floor(x)).join(", "));
+        const ring = async () => {
+            const { x, y, width, height } = await page.locator(".panel-surface .pick i").boundingBox();
+            return [x + width / 2, y + height / 2];
+        };
+        const [x, y] = await ring();
+        assert.ok(Math.hypot(x - 270, y - 300) < 2.5, `the ring is at ${x}, ${y}`);
+        await shot(page, "surface-pick");
+        // It turns with the surface, and goes with it.
+        await page.focus(".panel-surface .stage");
+        await page.keyboard.press("ArrowLeft");
+        await stillness(page);
+        assert.ok(Math.hypot((await ring())[0] - x, (await ring())[1] - y) > 5);
+        await page.getByRole("slider", { name: "Isovalue" }).fill("100");
+        await told.waitFor({ state: "hidden", timeout: 30 * SECONDS });
+        assert.deepEqual(await page.locator("#alerts .message").allTextContents(), []);
+    });
+
+    await t.test("what moves halts for a click that meets it", async ({ open, shot, assert }) => {
+        const page = await openPanel(open), told = page.locator(".panel-surface .pick p");
+        // Beside the surface there is nothing; it goes on.
+        await page.mouse.click(40, 420);
+        await page.waitForTimeout(1500);
+        assert.ok(await told.isHidden());
+        await page.waitForFunction(() => document.querySelector(".play button").textContent === "Pause", null, { timeout: 30 * SECONDS });
+        await page.focus(".panel-surface .stage");
+        await page.keyboard.press("Enter");
+        await told.waitFor({ timeout: 60 * SECONDS });
+        assert.equal(await page.textContent(".play button"), "Play");
+        await shot(page, "surface-pick-dancer");
+    });
+
     await t.test("a surface is on the screen, and moves", async ({ open, shot, assert }) => {
         const page = await openPanel(open);
         if (await page.getByRole("switch", { name: "Turn" }).isChecked())
