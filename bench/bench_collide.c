@@ -18,6 +18,7 @@ typedef struct collide_case {
     tml_tree_distance_grid_desc volume;
     tml_collide_distance_desc apart; /* or none */
     tml_collide_distance_result *distances;
+    tml_collide_distance_enqueue_desc frame; /* the same in a frame, or none */
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -33,6 +34,9 @@ static bool run_case(void *user)
         return tml_tree_nearest(job->tml, &job->points) == TML_OK;
     if (job->volume.tree)
         return tml_tree_distance_grid(job->tml, &job->volume) == TML_OK;
+    if (job->frame.a)
+        return tml_collide_distance_enqueue(job->tml, &job->frame) == TML_OK &&
+               tml_sync(job->tml) == TML_OK;
     if (job->apart.a)
         return tml_collide_distance(job->tml, &job->apart, job->distances) == TML_OK;
     if (job->desc.a) {
@@ -425,6 +429,51 @@ static void time_distances(collide_case *job, tml_collide_method method, const c
     free(distances);
 }
 
+/* The same as the first of these distances, in a frame, with a wait at its end; not where a device has no doubles. */
+static void time_frame(const collide_case *host, const float *poses, uint32_t count,
+                       const char *name, tml_status *status)
+{
+    collide_case job = *host;
+    tml_device_info device;
+    double told = 0;
+    uint32_t needed = 0;
+    tml_context_describe(job.tml, &device);
+    if (*status != TML_OK || device.engine == TML_ENGINE_GL)
+        return;
+    job.frame = (tml_collide_distance_enqueue_desc){.a = job.apart.a, .b = job.apart.b};
+    *status = tml_buffer_create(
+        job.tml, &(tml_buffer_desc){.type = TML_F32, .count = (uint64_t)12 * count, .data = poses},
+        &job.frame.poses);
+    if (*status == TML_OK)
+        *status = tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_F64, .count = count},
+                                    &job.frame.distances);
+    if (*status == TML_OK)
+        *status = tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_U32, .count = 1},
+                                    &job.frame.needed);
+    tml_collide_distance_result nearest;
+    job.apart.poses = poses;
+    job.apart.pose_count = 1;
+    job.apart.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
+    if (*status == TML_OK)
+        *status = tml_collide_distance(job.tml, &job.apart, &nearest);
+    if (*status == TML_OK)
+        *status = tml_collide_distance_enqueue(job.tml, &job.frame);
+    if (*status == TML_OK)
+        *status = tml_buffer_read_range(job.tml, job.frame.distances, 0, 1, &told);
+    if (*status == TML_OK)
+        *status = tml_buffer_read(job.tml, job.frame.needed, &needed);
+    if (*status == TML_OK && needed > 65536 && needed > 1024 * count)
+        *status = tml_error(job.tml, TML_ERROR_CAPACITY, "%u pairs are more than usual", needed);
+    if (*status == TML_OK && told != nearest.distance)
+        *status = tml_error(job.tml, TML_ERROR_INTERNAL, "%.17g in a frame, %.17g on the host",
+                            told, nearest.distance);
+    job.apart.a = NULL;
+    time_case(&job, name, count, status);
+    tml_buffer_destroy(job.tml, job.frame.poses);
+    tml_buffer_destroy(job.tml, job.frame.distances);
+    tml_buffer_destroy(job.tml, job.frame.needed);
+}
+
 /* How far balls are apart: two large ones in one pose, and small ones in many, turned, at all distances. */
 static tml_status time_balls(const collide_case *host, const bench_collide_desc *what)
 {
@@ -454,10 +503,13 @@ static tml_status time_balls(const collide_case *host, const bench_collide_desc 
     job.apart = (tml_collide_distance_desc){.a = large[0], .b = large[1]};
     time_distances(&job, what->method, "distance of two balls", "the same on the host", one, 1,
                    &status);
+    time_frame(&job, one, 1, "distance in a frame", &status);
     job.apart = (tml_collide_distance_desc){.a = small[0], .b = small[1]};
     snprintf(name, sizeof name, "distances, %u poses", few);
     snprintf(host_name, sizeof host_name, "the same %u on the host", few);
     time_distances(&job, what->method, name, host_name, poses, few, &status);
+    snprintf(name, sizeof name, "distances, %u poses in a frame", few);
+    time_frame(&job, poses, few, name, &status);
     snprintf(name, sizeof name, "distances, %u poses in all", most);
     time_distances(&job, what->method, name, NULL, poses, most, &status);
     for (int i = 0; i < 2; i++) {

@@ -1,6 +1,7 @@
 /* Descs of trees and collisions. */
 #include "fuzz/desc.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { POSES = 8, ROOM = 64 };
@@ -84,6 +85,33 @@ static void check_distance(const tml_collide_desc *desc, const tml_collide_resul
     }
 }
 
+/* The same in a frame, where floats tell it. */
+static void check_distance_enqueue(const tml_collide_desc *desc)
+{
+    tml_collide_distance_result distances[POSES];
+    double found[POSES];
+    const uint32_t count = desc->poses ? desc->pose_count : 1;
+    const tml_collide_distance_desc asked = {
+        .a = desc->a, .b = desc->b, .poses = desc->poses, .pose_count = desc->pose_count};
+    tml_collide_distance_enqueue_desc frame = {.a = desc->a, .b = desc->b};
+    frame.capacity = take();
+    if (!CALL(tml_collide_distance, tml, &asked, distances))
+        return;
+    if (CALL(tml_buffer_create, tml, &(tml_buffer_desc){.type = TML_F64, .count = count},
+             &frame.distances) &&
+        (!desc->poses ||
+         CALL(tml_buffer_create, tml,
+              &(tml_buffer_desc){
+                  .type = TML_F32, .count = (uint64_t)12 * count, .data = desc->poses},
+              &frame.poses)) &&
+        CALL(tml_collide_distance_enqueue, tml, &frame) &&
+        CALL(tml_buffer_read, tml, frame.distances, found))
+        for (uint32_t p = 0; p < count; p++)
+            DEMAND(isnan(found[p]) || found[p] == distances[p].distance);
+    tml_buffer_destroy(tml, frame.distances);
+    tml_buffer_destroy(tml, frame.poses);
+}
+
 static void collide_once(tml_tree *a, tml_tree *b)
 {
     static tml_collide_pair pairs[ROOM];
@@ -113,7 +141,7 @@ static void collide_once(tml_tree *a, tml_tree *b)
         check_pairs(&desc, &result);
         check_other_method(desc, &result);
         if (b)
-            check_distance(&desc, &result);
+            check_distance(&desc, &result), check_distance_enqueue(&desc);
     } else {
         DEMAND(!result.pairs && !result.segments && !result.first);
     }

@@ -56,7 +56,7 @@ if "$folder/trommel" devices | grep -q ' vulkan '; then
 else
     echo "no Vulkan device: images of one are skipped"
 fi
-expect 0 27 collide --triangles 500 --rays 3000 --balls 500 --repeats 1 --backend cpu
+expect 0 29 collide --triangles 500 --rays 3000 --balls 500 --repeats 1 --backend cpu
 expect 0 6 subdivide --levels 1 --repeats 1 --backend cpu
 expect 0 12 files --side 24 --repeats 1 --backend cpu
 expect 2 0 paths --backend cpu

@@ -530,6 +530,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_collide_distance, (NULL, &apart, &nearest), "tml")                                       \
     X(tml_collide_distance, (tml, NULL, &nearest), "desc")                                         \
     X(tml_collide_distance, (tml, &apart, NULL), "out")                                            \
+    X(tml_collide_distance_enqueue, (NULL, &apart_enqueue), "tml")                                 \
+    X(tml_collide_distance_enqueue, (tml, NULL), "desc")                                           \
     X(tml_subdivider_create, (NULL, &subdivider_desc, &subdivider_out), "tml")                     \
     X(tml_subdivider_create, (tml, NULL, &subdivider_out), "desc")                                 \
     X(tml_subdivider_create, (tml, &subdivider_desc, NULL), "out")                                 \
@@ -691,6 +693,7 @@ TEST(null_is_refused_by_every_call)
     tml_collide_result pairs;
     const tml_collide_distance_desc apart = {.a = tree, .b = tree};
     tml_collide_distance_result nearest;
+    const tml_collide_distance_enqueue_desc apart_enqueue = {.a = tree, .b = tree};
     const tml_subdivider_desc subdivider_desc = {.positions = positions, .indices = triangle};
     tml_subdivider *subdivider = NULL, *subdivider_out;
     CHECK_OK(tml, tml_subdivider_create(tml, &subdivider_desc, &subdivider));

@@ -1128,6 +1128,18 @@ static void run_distance(fault_run *r)
                                             .method = TML_COLLIDE_METHOD_BREADTH_FIRST};
     FAULT_DO(r, tml_collide_distance(r->tml, &desc, &out));
     fault_hash(r, &out.distance, sizeof out.distance);
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    if (device.engine != TML_ENGINE_GL) {
+        const tml_collide_distance_enqueue_desc frame = {
+            .a = a,
+            .b = b,
+            .poses = fault_buffer(r, TML_F32, 12, apart),
+            .distances = fault_buffer(r, TML_F64, 1, NULL)};
+        FAULT_DO(r, tml_collide_distance_enqueue(r->tml, &frame));
+        FAULT_DO(r, tml_buffer_read(r->tml, frame.distances, &out.distance));
+        fault_hash(r, &out.distance, sizeof out.distance);
+    }
     tml_tree_destroy(r->tml, a);
     tml_tree_destroy(r->tml, b);
 }

@@ -7,6 +7,9 @@
 
 #include "contexts.h"
 #include "rotation.h"
+#ifdef TML_VULKAN
+#    include "vulkan_host.h"
+#endif
 
 /* ---- meshes and poses ------------------------------------------------------------------------ */
 
@@ -145,6 +148,7 @@ typedef struct setting {
     tml_context *tml;
     tml_engine_kind engine;
     uint64_t poses, met;
+    uint64_t enqueued, untold; /* poses in a frame, and those apart that floats did not tell */
 } setting;
 
 static bool is_equal(const tml_collide_distance_result *x, const tml_collide_distance_result *y)
@@ -152,6 +156,115 @@ static bool is_equal(const tml_collide_distance_result *x, const tml_collide_dis
     return x->distance == y->distance && x->a == y->a && x->b == y->b &&
            memcmp(x->point_a, y->point_a, sizeof x->point_a) == 0 &&
            memcmp(x->point_b, y->point_b, sizeof x->point_b) == 0;
+}
+
+/* What a call in a frame writes. */
+typedef struct outputs {
+    tml_buffer distances, points_a, points_b, triangles, needed;
+} outputs;
+
+static outputs outputs_of(tml_context *tml, uint32_t count)
+{
+    const tml_type vec3_type = TML_VEC(TML_F32, 3);
+    return (outputs){.distances = buffer_of(tml, TML_F64, count, NULL),
+                     .points_a = buffer_of(tml, vec3_type, count, NULL),
+                     .points_b = buffer_of(tml, vec3_type, count, NULL),
+                     .triangles = buffer_of(tml, TML_VEC(TML_U32, 2), count, NULL),
+                     .needed = buffer_of(tml, TML_U32, 1, NULL)};
+}
+
+static void outputs_free(tml_context *tml, outputs o)
+{
+    tml_buffer_destroy(tml, o.distances);
+    tml_buffer_destroy(tml, o.points_a);
+    tml_buffer_destroy(tml, o.points_b);
+    tml_buffer_destroy(tml, o.triangles);
+    tml_buffer_destroy(tml, o.needed);
+}
+
+static tml_collide_distance_enqueue_desc frame_of(tml_tree *a, tml_tree *b, tml_buffer poses,
+                                                  outputs o)
+{
+    return (tml_collide_distance_enqueue_desc){.a = a,
+                                               .b = b,
+                                               .poses = poses,
+                                               .distances = o.distances,
+                                               .points_a = o.points_a,
+                                               .points_b = o.points_b,
+                                               .triangles = o.triangles,
+                                               .needed = o.needed};
+}
+
+/* The outputs, beside what the waiting call has found. Counts what is not told though it is apart. */
+static uint64_t check_outputs(tml_context *tml, outputs o, const tml_collide_distance_result *found,
+                              uint32_t count)
+{
+    double *distances = malloc(count * sizeof *distances);
+    float *points[2] = {malloc((size_t)12 * count), malloc((size_t)12 * count)};
+    uint32_t *triangles = malloc((size_t)8 * count);
+    uint64_t untold = 0;
+    CHECK_OK(tml, tml_buffer_read(tml, o.distances, distances));
+    CHECK_OK(tml, tml_buffer_read(tml, o.points_a, points[0]));
+    CHECK_OK(tml, tml_buffer_read(tml, o.points_b, points[1]));
+    CHECK_OK(tml, tml_buffer_read(tml, o.triangles, triangles));
+    for (uint32_t p = 0; p < count; p++) {
+        const tml_collide_distance_result here = {
+            .distance = distances[p],
+            .point_a = {points[0][3 * p], points[0][3 * p + 1], points[0][3 * p + 2]},
+            .point_b = {points[1][3 * p], points[1][3 * p + 1], points[1][3 * p + 2]},
+            .a = triangles[2 * p],
+            .b = triangles[2 * p + 1]};
+        bool is_apart = here.distance > 0 && here.distance < INFINITY;
+        untold += isnan(here.distance) && found[p].distance > 0;
+        if (!isnan(here.distance) &&
+            (here.distance != found[p].distance || (is_apart && !is_equal(&here, &found[p])))) {
+            test_fail(__FILE__, __LINE__,
+                      "pose %u of %u: %.17g of %u, %u in a frame; %.17g of %u, %u", p, count,
+                      here.distance, here.a, here.b, found[p].distance, found[p].a, found[p].b);
+            break;
+        }
+        if (!is_apart)
+            CHECK(here.a == UINT32_MAX && here.b == UINT32_MAX && isnan(here.point_a[0]) &&
+                  isnan(here.point_b[2]));
+    }
+    free(distances);
+    free(points[0]);
+    free(points[1]);
+    free(triangles);
+    return untold;
+}
+
+/* The same in a frame: with room enough, of a capacity that is told. */
+static void check_frame(setting *s, tml_tree *a, tml_tree *b, const float *poses, uint32_t count,
+                        const tml_collide_distance_result *deep)
+{
+    tml_context *tml = s->tml;
+    outputs o = outputs_of(tml, count);
+    tml_buffer given = {0, 0};
+    uint32_t needed = 1;
+    if (poses)
+        given = buffer_of(tml, TML_F32, (uint64_t)12 * count, poses);
+    tml_collide_distance_enqueue_desc desc = frame_of(a, b, given, o);
+    tml_tree_info info[2];
+    tml_tree_describe(a, &info[0]);
+    tml_tree_describe(b, &info[1]);
+    if (s->engine == TML_ENGINE_GL) {
+        CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_UNSUPPORTED);
+    } else if (s->engine == TML_ENGINE_VULKAN && (info[0].depth == 0 || info[1].depth == 0)) {
+        CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    } else {
+        for (int turn = 0; turn < 3 && needed > desc.capacity; turn++) {
+            desc.capacity = turn ? needed : 0;
+            CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
+            CHECK_OK(tml, tml_buffer_read(tml, o.needed, &needed));
+            if (turn == 0 && needed <= 65536)
+                break;
+        }
+        s->enqueued += count;
+        s->untold += check_outputs(tml, o, deep, count);
+    }
+    tml_buffer_destroy(tml, given);
+    outputs_free(tml, o);
 }
 
 /* is_small: every pair is tried, too. */
@@ -190,6 +303,11 @@ static void check(setting *s, const mesh *a, const mesh *b, const float *poses, 
         }
         CHECK_NEAR(sqrt(gap), deep[p].distance, 0x1p-20 * size + 0x1p-149);
     }
+    bool is_tiny = false; /* devices may take coordinates for 0 */
+    for (uint32_t p = 0; p < count; p++)
+        is_tiny |= deep[p].distance > 0 && deep[p].distance < 0x1p-100;
+    if (count && !is_tiny)
+        check_frame(s, tree_a, tree_b, poses, count, deep);
     desc.method = TML_COLLIDE_METHOD_BREADTH_FIRST;
     static const size_t limits[] = {0, 1, 100000};
     for (int i = 0; i < 3 && count; i++) {
@@ -368,6 +486,84 @@ static void check_limits(setting *s)
     free(poses);
 }
 
+/* Lengths on the device, limits, poses that are no use, fields that are wrong. */
+static void check_frames(setting *s)
+{
+    enum { COUNT = 12 };
+    tml_context *tml = s->tml;
+    mesh a = ball(20, 1, 0), b = ball(16, 0.5f, 0);
+    float *poses = poses_of(COUNT, true, 4);
+    tml_tree *tree_a = tree_of(tml, &a), *tree_b = tree_of(tml, &b);
+    tml_collide_distance_result all[COUNT];
+    double found[COUNT], marks[COUNT];
+    const uint64_t lengths[2] = {7, 5};
+    outputs o = outputs_of(tml, COUNT);
+    tml_collide_distance_desc waiting = {
+        .a = tree_a, .b = tree_b, .poses = poses, .pose_count = COUNT};
+    CHECK_OK(tml, tml_collide_distance(tml, &waiting, all));
+    poses[12 * 3 + 5] = NAN;
+    poses[12 * 4 + 3] = INFINITY;
+    poses[12 * 5 + 3] = 0x1p101f;
+    tml_buffer given = buffer_of(tml, TML_F32, 12 * COUNT, poses);
+    tml_buffer length = buffer_of(tml, TML_U64, 2, lengths);
+    tml_collide_distance_enqueue_desc desc = frame_of(tree_a, tree_b, given, o);
+    for (int i = 0; i < COUNT; i++)
+        marks[i] = -7;
+    for (int i = 0; i < 4 && s->engine != TML_ENGINE_GL; i++) {
+        uint32_t end = i == 0 ? COUNT : i == 3 ? 4 : (uint32_t)lengths[i - 1];
+        desc.length = (tml_length){.device = length, .device_index = (uint64_t)(i == 2)};
+        if (i == 0)
+            desc.length = (tml_length){.count = 0};
+        if (i == 3)
+            desc.length.count = 4;
+        desc.limit = i == 1 ? all[1].distance : 0;
+        CHECK_OK(tml, tml_buffer_write(tml, o.distances, 0, COUNT, marks));
+        CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
+        CHECK_OK(tml, tml_buffer_read(tml, o.distances, found));
+        for (uint32_t p = 0; p < COUNT; p++) {
+            bool is_beyond = desc.limit > 0 && all[p].distance > desc.limit;
+            if (p >= end)
+                CHECK(found[p] == -7);
+            else if (p >= 3 && p <= 5)
+                CHECK(isnan(found[p]));
+            else
+                CHECK(found[p] == (is_beyond ? INFINITY : all[p].distance));
+        }
+    }
+    desc.length = (tml_length){.count = 0};
+    const tml_collide_distance_enqueue_desc good = desc;
+    for (int i = 0; i < 7; i++) {
+        static const char *const fields[] = {"desc.a",        "desc.b",      "desc.limit",
+                                             "desc.poses",    "desc.length", "desc.distances",
+                                             "desc.triangles"};
+        desc = good;
+        if (i == 0)
+            desc.a = NULL;
+        if (i == 1)
+            desc.b = NULL;
+        if (i == 2)
+            desc.limit = -1;
+        if (i == 3)
+            desc.poses = o.distances;
+        if (i == 4)
+            desc.poses = (tml_buffer){0, 0}, desc.length.count = 2;
+        if (i == 5)
+            desc.distances = o.needed;
+        if (i == 6)
+            desc.triangles = o.distances;
+        CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), fields[i]) != NULL);
+    }
+    tml_buffer_destroy(tml, given);
+    tml_buffer_destroy(tml, length);
+    outputs_free(tml, o);
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
+    free(a.at);
+    free(b.at);
+    free(poses);
+}
+
 /* Trees that the device built have to be brought here for what is settled. */
 static void check_built_there(setting *s)
 {
@@ -412,10 +608,86 @@ static void check_engine(tml_engine_kind engine, uint32_t threads)
     check_ranges(&s);
     check_poses(&s);
     check_limits(&s);
+    check_frames(&s);
     check_built_there(&s);
     CHECK(s.met > 20 && s.poses > 3 * s.met);
+    CHECK(engine == TML_ENGINE_GL || s.enqueued > 300);
+    CHECK(10 * s.untold <= s.enqueued);
     tml_close(s.tml);
 }
+
+#ifdef TML_VULKAN
+static uint64_t allocations;
+
+/* Recorded once, and submitted with other poses and with vertices that the device fits the tree to. */
+TEST(recorded)
+{
+    tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});
+    if (!tml)
+        SKIP("no Vulkan device");
+    for (uint32_t count = 1; count <= 9; count += 8) {
+        random_state = 5;
+        mesh a = ball(20, 1, 0), b = ball(16, 0.5f, 0);
+        float *poses = poses_of(count, true, 4);
+        tml_tree *tree_a = tree_of(tml, &a), *tree_b = tree_of(tml, &b);
+        tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), (uint64_t)3 * a.count, a.at);
+        tml_buffer given = buffer_of(tml, TML_F32, (uint64_t)12 * count, poses);
+        outputs o = outputs_of(tml, count);
+        tml_collide_distance_result *found = malloc(count * sizeof *found);
+        const tml_collide_distance_enqueue_desc desc = frame_of(tree_a, tree_b, given, o);
+        VkCommandBuffer commands = host_commands();
+        host_begin(commands);
+        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), "before tml_vulkan_record") != NULL);
+        CHECK_OK(tml, tml_vulkan_record_end(tml));
+        CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+        CHECK_OK(tml, tml_tree_build_enqueue(tml, tree_a, vertices));
+        CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
+        CHECK_OK(tml, tml_sync(tml));
+        uint64_t before = allocations;
+        CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
+        host_begin(commands);
+        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_tree_build_enqueue(tml, tree_a, vertices));
+        CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
+        CHECK_OK(tml, tml_vulkan_record_end(tml));
+        CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+        CHECK_EQ_U64(allocations, before);
+        for (int turn = 0; turn < 3; turn++) {
+            for (uint32_t p = 0; p < count; p++)
+                random_pose(true, 4, poses + 12 * (size_t)p);
+            for (uint32_t i = 0; i < 9 * a.count; i++)
+                a.at[i] *= random_in(0.9, 1.1);
+            CHECK_OK(tml, tml_buffer_write(tml, given, 0, (uint64_t)12 * count, poses));
+            CHECK_OK(tml, tml_buffer_write(tml, vertices, 0, (uint64_t)3 * a.count, a.at));
+            CHECK_OK(tml, tml_sync(tml));
+            host_submit(commands);
+            CHECK_OK(tml, tml_collide_distance(tml,
+                                               &(tml_collide_distance_desc){
+                                                   .a = tree_a,
+                                                   .b = tree_b,
+                                                   .poses = poses,
+                                                   .pose_count = count,
+                                                   .method = TML_COLLIDE_METHOD_DEPTH_FIRST},
+                                               found));
+            CHECK_EQ_U64(check_outputs(tml, o, found, count), 0);
+        }
+        VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);
+        CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
+        outputs_free(tml, o);
+        tml_buffer_destroy(tml, given);
+        tml_buffer_destroy(tml, vertices);
+        tml_tree_destroy(tml, tree_a);
+        tml_tree_destroy(tml, tree_b);
+        free(found);
+        free(poses);
+        free(a.at);
+        free(b.at);
+    }
+    host_take_back(tml);
+}
+#endif
 
 TEST(processor)
 {

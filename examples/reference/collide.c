@@ -95,6 +95,24 @@ static void distance(tml_context *tml)
     tml_tree_destroy(tml, b);
 }
 
+/* The same in a frame: from poses on the device, into buffers there, and with no wait. */
+static void distance_in_a_frame(tml_context *tml)
+{
+    const float poses[24] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 9,
+                             1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 5};
+    tml_tree *a = square_tree(tml), *b = blade_tree(tml);
+    tml_buffer distances;
+    double told[2];
+    MUST(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F64, .count = 2}, &distances));
+    tml_collide_distance_enqueue_desc desc = {
+        .a = a, .b = b, .poses = buffer_of(tml, TML_F32, 24, poses), .distances = distances};
+    MUST(tml_collide_distance_enqueue(tml, &desc)); /* or between tml_vulkan_record and its end */
+    MUST(tml_buffer_read(tml, distances, told));
+    CHECK(told[0] == 8 && told[1] == 4);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+}
+
 /* Which points lie inside a closed mesh: here a tetrahedron of four triangles. */
 static void inside(tml_context *tml)
 {
@@ -252,7 +270,7 @@ static void save_and_load(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){collide, poses, count_classes, distance, inside, nearest,
-                                           cast, distance_volume, refit, frames, save_and_load,
-                                           NULL});
+                        (example *const[]){collide, poses, count_classes, distance,
+                                           distance_in_a_frame, inside, nearest, cast,
+                                           distance_volume, refit, frames, save_and_load, NULL});
 }

@@ -296,6 +296,39 @@ TML_API TML_MUST_CHECK tml_status tml_collide_distance(tml_context *tml,
                                                        const tml_collide_distance_desc *desc,
                                                        tml_collide_distance_result *out);
 
+typedef struct tml_collide_distance_enqueue_desc {
+    tml_tree *a, *b;   /* may be one tree; on a GPU with a triangle each */
+    tml_buffer poses;  /* f32, 12 a pose: rows as in tml_collide_desc; none: the identity alone */
+    tml_length length; /* how many poses, at most 2^20; zeroed: all of them */
+    double limit;      /* as in tml_collide_distance_desc */
+    /* Pairs of nodes that a step has room for, of all poses; 0: 65,536, or 1,024 a pose where these are more. 72 bytes of the
+     * device's memory each. */
+    uint64_t capacity;
+    tml_buffer distances;          /* f64, one a pose */
+    tml_buffer points_a, points_b; /* optional: f32x3, one a pose */
+    tml_buffer triangles;          /* optional: u32x2, of a and of b, one a pose */
+    /* Optional: one u32, how many pairs the fullest step made. Above the capacity, that is what it should be, and the
+     * other outputs mean nothing. 0 on the CPU engine. */
+    tml_buffer needed;
+} tml_collide_distance_enqueue_desc;
+
+/* The smallest distance between two meshes, for each pose, in a frame: enqueued like a stream operation, with nothing read
+ * back, from trees as tml_tree_build_enqueue and tml_tree_refit_enqueue leave them. The first call makes buffers, which
+ * stay with a; later ones of no more poses and capacity allocate nothing, and may be recorded (tml_vulkan_record). A call
+ * for more, or for one pose after several, makes them anew, and so does a tml_tree_refit of a: then what was recorded
+ * before must not be submitted again. One run at a time uses them: those of one tree a are in one queue, in order.
+ * out       Where meshes are apart, bit for bit what tml_collide_distance gives, but that coordinates nearer to 0 than
+ *           2^-100 may count as 0. Beyond the limit: infinity. Where they certainly meet: 0. NaN where floats do not
+ *           tell whether they meet, as of meshes that touch in a point, and of a pose that is not finite or takes b beyond
+ *           2^100: tml_collide_distance tells more. In these cases points are NaN and triangles 2^32 - 1.
+ *           Outputs of poses past the length are left as they are.
+ * Engines: CPU (done on return), Vulkan devices with doubles and 64-bit integers. Errors: INVALID_ARGUMENT,
+ * INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED. After: as tml_collide_distance. */
+/* clang-format off */
+TML_API TML_MUST_CHECK tml_status tml_collide_distance_enqueue(tml_context *tml,
+    const tml_collide_distance_enqueue_desc *desc);
+/* clang-format on */
+
 /* ---- points --------------------------------------------------------------------------------- */
 
 /* Where a point lies. */

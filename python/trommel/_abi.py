@@ -669,6 +669,22 @@ class tml_collide_distance_desc(Structure):
     ]
 
 
+class tml_collide_distance_enqueue_desc(Structure):
+    _fields_ = [
+        ('a', c_void_p),
+        ('b', c_void_p),
+        ('poses', tml_buffer),
+        ('length', tml_length),
+        ('limit', c_double),
+        ('capacity', c_uint64),
+        ('distances', tml_buffer),
+        ('points_a', tml_buffer),
+        ('points_b', tml_buffer),
+        ('triangles', tml_buffer),
+        ('needed', tml_buffer),
+    ]
+
+
 class tml_tree_nearest_desc(Structure):
     _fields_ = [
         ('tree', c_void_p),
@@ -1430,6 +1446,7 @@ FUNCTIONS = {
     'tml_collide': (c_int, [c_void_p, POINTER(tml_collide_desc), POINTER(tml_collide_result)]),
     'tml_collide_class_name': (c_char_p, [c_int]),
     'tml_collide_distance': (c_int, [c_void_p, POINTER(tml_collide_distance_desc), POINTER(tml_collide_distance_result)]),
+    'tml_collide_distance_enqueue': (c_int, [c_void_p, POINTER(tml_collide_distance_enqueue_desc)]),
     'tml_collide_free': (None, [c_void_p, POINTER(tml_collide_result)]),
     'tml_compact': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_compact_scratch_size': (c_size_t, [c_void_p, POINTER(tml_compact_desc)]),

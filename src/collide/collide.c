@@ -160,6 +160,21 @@ static void pose_margin(const tml_tree *b, collide_pose *pose)
     }
 }
 
+bool collide_pose_is_usable(const tml_tree *b, const float *matrix)
+{
+    double reach[3];
+    reach_of(b, reach);
+    for (int r = 0; r < 3 && matrix; r++) {
+        const float *m = matrix + 4 * r;
+        double posed = fabs((double)m[3]);
+        for (int c = 0; c < 3; c++)
+            posed += fabs((double)m[c]) * reach[c];
+        if (!(posed <= (double)COLLIDE_COORDINATE_MAX))
+            return false;
+    }
+    return true;
+}
+
 tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree *a,
                              const tml_tree *b, const float *matrix, uint32_t number,
                              collide_pose *out)

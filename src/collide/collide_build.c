@@ -256,6 +256,19 @@ static tml_status build_begin(tml_context *tml, const char *call, tml_tree *tree
     return TML_OK;
 }
 
+tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *tree,
+                                  tml_buffer *out)
+{
+    tml_status status = build_begin(tml, call, tree);
+    if (status != TML_OK)
+        return status;
+    const buffer_want want = {&tree->build->ids, TML_U32, tree->level_count[0], tree->ids,
+                              "tree ids"};
+    status = buffers_make(tml, call, &want, 1);
+    *out = tree->build->ids;
+    return status;
+}
+
 /* The buffers of a fit. Slots come from the host, where the device has none. */
 static tml_status fit_buffers(tml_context *tml, const char *call, tml_tree *tree)
 {
@@ -476,6 +489,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     tree->stale |=
         COLLIDE_UNDEFINED | (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
     collide_rays_age(tree);
+    tree->has_plan = false;
     if (is_build)
         status = slots_enqueue(tml, tree, vertices);
     if (status == TML_OK)

@@ -58,8 +58,11 @@ struct tml_tree {
     bool has_dipoles; /* they are those of the triangles */
 
     tml_buffer device_boxes, device_triangles; /* as above, or none */
-    struct collide_stream *stream;             /* BREADTH_FIRST's buffers on the device, or NULL */
-    struct collide_near *near;                 /* tml_collide_distance's, likewise */
+    tml_buffer device_plan;        /* what nearest points need beside (points_plan_make), or none */
+    bool has_plan;                 /* it is the tree's */
+    struct collide_stream *stream; /* BREADTH_FIRST's buffers on the device, or NULL */
+    struct collide_near *near, *near_enqueued; /* of distances, likewise */
+    tml_buffer device_shape;                   /* what they have to know of the levels, or none */
     struct collide_build *build;               /* what builds and fits on the device, or NULL */
     struct collide_rays *rays;                 /* what casts rays there, or NULL */
     uint32_t stale;                            /* COLLIDE_STALE_... */
@@ -108,7 +111,10 @@ static inline tml_status collide_trees_fetch(tml_context *tml, const char *call,
 /* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
 void collide_build_destroy(tml_context *tml, tml_tree *tree);
-/* The tree's ids on the device, or none. */
+/* The tree's ids on the device, which are made from the host's unless they are there. */
+tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *tree,
+                                  tml_buffer *out);
+/* The same, or none. */
 tml_buffer collide_build_ids(const tml_tree *tree);
 /* What rays keep of the tree there; old: the tree has changed. */
 void collide_rays_destroy(tml_context *tml, tml_tree *tree);
@@ -143,6 +149,9 @@ _Static_assert(sizeof(collide_pose) == 4 * COLLIDE_POSE_WORDS, "as kernels read 
 tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree *a,
                              const tml_tree *b, const float *matrix, uint32_t number,
                              collide_pose *out);
+
+/* Is the matrix (NULL: the identity) one that collide_pose_make takes? */
+bool collide_pose_is_usable(const tml_tree *b, const float *matrix);
 
 /* The coordinates of b's triangle in a slot, moved by the pose. */
 void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_t slot,

@@ -4,15 +4,24 @@
  * A pair of the stream is (node of a, node of b, pose, bits of a distance): the meshes are no farther apart under that
  * pose. 0 there: they certainly meet, and the pair stands for its pose; the pose's other pairs are dropped.
  *
- * The words of the view: of tree a, then of b, what follows here; then the poses. */
+ * The words of the view: of tree a, then of b, what follows here; how many poses there are; then of each pose its matrix
+ * and what follows that. */
 #define COLLIDE_VIEW_LEVELS 0u
 #define COLLIDE_VIEW_LEAST  1u /* as collide_leaf_lanes has them */
 #define COLLIDE_VIEW_MORE   2u
 #define COLLIDE_VIEW_GROUPS                                                                        \
     8u /* and twice a level: its first group; and how many boxes it has, 8 at most */
 #define COLLIDE_VIEW_WORDS 34u
-#define COLLIDE_VIEW_POSES 68u
-#define COLLIDE_VIEW_POSE  12u
+#define COLLIDE_VIEW_COUNT 68u
+#define COLLIDE_VIEW_POSES 69u
+#define COLLIDE_VIEW_ERROR 12u /* what distances in doubles may be off by */
+#define COLLIDE_VIEW_LIMIT 13u /* distances above are of no interest */
+#define COLLIDE_VIEW_STATE 14u
+#define COLLIDE_VIEW_POSE  16u
+
+#define COLLIDE_POSE_ABSENT   0u
+#define COLLIDE_POSE_USABLE   1u
+#define COLLIDE_POSE_UNUSABLE 2u /* not finite, or it moves b beyond 2^100 */
 
 /* Bits of a step: the pairs' levels, and which sides it splits. */
 #define COLLIDE_NEAR_LEVEL_BITS 0xffu
@@ -34,6 +43,39 @@ FUNCTION(uint) collide_near_bound(float known, float error, uint bound, bool is_
 FUNCTION(collide_rows) collide_near_rows(tml_words view, uint pose)
 {
     return collide_rows_at(view, COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * pose);
+}
+
+FUNCTION(float) collide_near_of_pose(tml_words view, uint pose, uint word)
+{
+    return tml_word_float(view, COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * pose + word);
+}
+
+/* The largest difference of coordinates that a distance is of, along an axis: row of the pose, b's box, a's ends. */
+FUNCTION(float) collide_near_reach_along(vec4 row, collide_box b, float a_low, float a_high)
+{
+    return abs(row.w) + max(abs(a_low), abs(a_high)) +
+           abs(row.x) * max(abs(b.low.x), abs(b.high.x)) +
+           abs(row.y) * max(abs(b.low.y), abs(b.high.y)) +
+           abs(row.z) * max(abs(b.low.z), abs(b.high.z));
+}
+
+/* A word behind a pose's matrix. The boxes: of the roots. limit: of all poses. */
+FUNCTION(uint)
+collide_near_pose_word(collide_rows rows, collide_box a, collide_box b, float limit, uint word)
+{
+    float x = collide_near_reach_along(rows.x, b, a.low.x, a.high.x);
+    float y = collide_near_reach_along(rows.y, b, a.low.y, a.high.y);
+    float z = collide_near_reach_along(rows.z, b, a.low.z, a.high.z);
+    float most = 1.2676506e30f;                                  /* 2^100 */
+    float error = max(max(x, y), z) * 5.6843964e-14f + 7.9e-31f; /* 2^-44 and a little; 2^-100 */
+    bool is_usable = x <= most && y <= most && z <= most;
+    if (word == COLLIDE_VIEW_ERROR)
+        return floatBitsToUint(error);
+    if (word == COLLIDE_VIEW_LIMIT)
+        return floatBitsToUint((limit + error) * 1.0000009536743164f + 7.9e-31f);
+    if (word == COLLIDE_VIEW_STATE)
+        return is_usable ? COLLIDE_POSE_USABLE : COLLIDE_POSE_UNUSABLE;
+    return 0u;
 }
 
 /* tree: 0 or the words of one view, for b. */
@@ -77,51 +119,49 @@ FUNCTION(float) collide_near_order(collide_box p, collide_box q)
     return collide_near_squared(p, q) + dot3(between, between) * 0.0009765625f;
 }
 
-/* The children of pair x, y that are near enough: bit 8 j + i of 64 is for child i of a and j of b. A side that is not
- * split is its only child. */
-FUNCTION(uvec2)
-collide_near_children(uvec4 pair, tml_words a_boxes, tml_words b_boxes, tml_words view, uint levels)
+/* The last word of a pose's first pair. best: what each pose has seen. */
+FUNCTION(uint) collide_near_first_bound(tml_words best, tml_words view, uint pose)
 {
-    bool splits_a = (levels & COLLIDE_NEAR_SPLITS_A) != 0u;
-    bool splits_b = (levels & COLLIDE_NEAR_SPLITS_B) != 0u;
-    uint a_level = (levels & COLLIDE_NEAR_LEVEL_BITS) - (splits_a ? 1u : 0u);
-    uint b_level =
-        (levels >> COLLIDE_NEAR_B_SHIFT & COLLIDE_NEAR_LEVEL_BITS) - (splits_b ? 1u : 0u);
-    uint a_first = splits_a ? COLLIDE_WIDTH * pair.x : pair.x;
-    uint b_first = splits_b ? COLLIDE_WIDTH * pair.y : pair.y;
-    uint a_lanes = splits_a ? collide_near_lanes(view, 0u, a_level) : 1u;
-    uint b_lanes = splits_b ? collide_near_lanes(view, COLLIDE_VIEW_WORDS, b_level) : 1u;
-    collide_rows rows = collide_near_rows(view, pair.z);
-    float reach = collide_near_reach(uintBitsToFloat(pair.w));
-    uvec2 met = UVEC2(0u, 0u);
-    if (pair.w == COLLIDE_NEAR_MET || pair.w == COLLIDE_NEAR_DROPPED)
-        return UVEC2(pair.w == COLLIDE_NEAR_MET ? 1u : 0u, 0u);
-    for (uint j = 0u; j < b_lanes; j++) {
-        collide_box b_box = collide_move_box(
-            rows, collide_near_box(b_boxes, view, COLLIDE_VIEW_WORDS, b_level, b_first + j));
-        uint row = 0u;
-        for (uint i = 0u; i < a_lanes; i++) {
-            collide_box a_box = collide_near_box(a_boxes, view, 0u, a_level, a_first + i);
-            if (collide_near_squared(a_box, b_box) <= reach)
-                row |= 1u << i;
-        }
-        if (j < 4u)
-            met.x |= row << (8u * j);
-        else
-            met.y |= row << (8u * j - 32u);
-    }
-    return met;
+    uint at = COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * pose;
+    if (tml_word(view, at + COLLIDE_VIEW_STATE) != COLLIDE_POSE_USABLE)
+        return COLLIDE_NEAR_DROPPED;
+    return collide_near_bound(tml_word_float(best, pose),
+                              tml_word_float(view, at + COLLIDE_VIEW_ERROR),
+                              tml_word(view, at + COLLIDE_VIEW_LIMIT), true);
 }
 
-/* The k-th set bit of 64. */
-FUNCTION(uint) collide_near_bit(uvec2 met, uint k)
+FUNCTION(uvec4) collide_near_pair_at(tml_words pairs, uint i)
 {
-    uint before = popcount32(met.x);
-    uint left = k < before ? met.x : met.y;
-    uint count = k < before ? k : k - before;
-    for (uint i = 0u; i < count; i++)
-        left &= left - 1u;
-    return lowest_bit32(left) + (k < before ? 0u : 32u);
+    return UVEC4(tml_word(pairs, 4u * i), tml_word(pairs, 4u * i + 1u),
+                 tml_word(pairs, 4u * i + 2u), tml_word(pairs, 4u * i + 3u));
+}
+
+/* A pair's child, of 8 or, where both sides are split, of 64. */
+FUNCTION(uvec4) collide_near_child_of(uvec4 pair, uint child, uint splits)
+{
+    bool splits_a = (splits & COLLIDE_NEAR_SPLITS_A) != 0u;
+    if (splits_a)
+        pair.x = COLLIDE_WIDTH * pair.x + child % COLLIDE_WIDTH;
+    if ((splits & COLLIDE_NEAR_SPLITS_B) != 0u)
+        pair.y = COLLIDE_WIDTH * pair.y + (splits_a ? child / COLLIDE_WIDTH : child);
+    return pair;
+}
+
+/* Is a pair of nodes on these levels near enough? Only the first of those that a pair that stands for its pose has. */
+FUNCTION(bool)
+collide_near_is_in(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_boxes, tml_words view,
+                   uint levels)
+{
+    uint a_level = levels & COLLIDE_NEAR_LEVEL_BITS;
+    uint b_level = levels >> COLLIDE_NEAR_B_SHIFT & COLLIDE_NEAR_LEVEL_BITS;
+    if (pair.w == COLLIDE_NEAR_MET || pair.w == COLLIDE_NEAR_DROPPED)
+        return pair.w == COLLIDE_NEAR_MET && is_first;
+    collide_box a_box = collide_near_box(a_boxes, view, 0u, a_level, pair.x);
+    collide_box b_box = collide_near_box(b_boxes, view, COLLIDE_VIEW_WORDS, b_level, pair.y);
+    if (!(a_box.low.x <= a_box.high.x && b_box.low.x <= b_box.high.x))
+        return false;
+    b_box = collide_move_box(collide_near_rows(view, pair.z), b_box);
+    return collide_near_squared(a_box, b_box) <= collide_near_reach(uintBitsToFloat(pair.w));
 }
 
 /* A pair of leaves that is near, found by taking the nearest child of one side after the other. */
@@ -236,89 +276,40 @@ collide_near_above(uvec4 leaves, tml_words a_triangles, tml_words b_triangles, t
     return bounds.y;
 }
 
-/* Bounds of g . (p - origin), of rounded numbers. */
-FUNCTION(vec2) collide_near_along(vec3 g, vec3 origin, vec3 p)
+/* The same for a leaf of a and a triangle of b, in a slot. */
+FUNCTION(bool)
+collide_near_is_leaf(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_triangles,
+                     tml_words view)
 {
-    vec3 r = collide_difference(p, origin);
-    float along = dot3(g, r);
-    float error = (abs(r.x) + abs(r.y) + abs(r.z)) * 1.9073486328125e-6f + 1e-36f;
-    return VEC2(along - error, along + error);
-}
-
-FUNCTION(float) collide_near_low(vec3 g, vec3 origin, triangle_corners t)
-{
-    return min(min(collide_near_along(g, origin, t.a).x, collide_near_along(g, origin, t.b).x),
-               collide_near_along(g, origin, t.c).x);
-}
-
-FUNCTION(float) collide_near_high(vec3 g, vec3 origin, triangle_corners t)
-{
-    return max(max(collide_near_along(g, origin, t.a).y, collide_near_along(g, origin, t.b).y),
-               collide_near_along(g, origin, t.c).y);
-}
-
-/* The same as collide_near_children for the triangles of two leaves: near enough by their boxes, and along a line from
- * leaf to leaf. */
-FUNCTION(uvec2)
-collide_near_triangles(uvec4 pair, tml_words a_triangles, tml_words b_triangles, tml_words view)
-{
-    collide_rows rows = collide_near_rows(view, pair.z);
-    uint a_first = COLLIDE_WIDTH * pair.x;
-    uint b_first = COLLIDE_WIDTH * pair.y;
-    uint a_lanes = collide_leaf_lanes(tml_word(view, COLLIDE_VIEW_LEAST),
-                                      tml_word(view, COLLIDE_VIEW_MORE), pair.x);
-    uint b_lanes =
-        collide_leaf_lanes(tml_word(view, COLLIDE_VIEW_WORDS + COLLIDE_VIEW_LEAST),
-                           tml_word(view, COLLIDE_VIEW_WORDS + COLLIDE_VIEW_MORE), pair.y);
-    float above = uintBitsToFloat(pair.w);
-    float reach = collide_near_reach(above);
-    uvec2 met = UVEC2(0u, 0u);
+    uint lanes = collide_leaf_lanes(tml_word(view, COLLIDE_VIEW_WORDS + COLLIDE_VIEW_LEAST),
+                                    tml_word(view, COLLIDE_VIEW_WORDS + COLLIDE_VIEW_MORE),
+                                    pair.y / COLLIDE_WIDTH);
     if (pair.w == COLLIDE_NEAR_MET || pair.w == COLLIDE_NEAR_DROPPED)
-        return UVEC2(pair.w == COLLIDE_NEAR_MET ? 1u : 0u, 0u);
-    triangle_corners one = collide_near_triangle(a_triangles, a_first);
-    triangle_corners other = collide_near_triangle(a_triangles, a_first + a_lanes - 1u);
-    vec3 origin = scale3(add3(one.a, other.b), 0.5f);
-    one = collide_near_posed(rows, b_triangles, b_first);
-    other = collide_near_posed(rows, b_triangles, b_first + b_lanes - 1u);
-    vec3 g = sub3(origin, scale3(add3(one.a, other.b), 0.5f));
-    float size = max(max(abs(g.x), abs(g.y)), abs(g.z));
-    bool has_line = size > 1e-15f && size < 1e15f;
-    g = scale3(g, has_line ? 0.9999980926513672f / sqrt(dot3(g, g)) : 0.0f);
-    /* All of a, against which a triangle of b comes first. */
-    collide_box leaf = collide_near_box_of(other);
-    float leaf_low = 0.0f;
-    for (uint i = 0u; i < a_lanes; i++) {
-        triangle_corners s = collide_near_triangle(a_triangles, a_first + i);
-        collide_box box = collide_near_box_of(s);
-        float low = collide_near_low(g, origin, s);
-        if (i == 0u) {
-            leaf = box;
-            leaf_low = low;
-        }
-        leaf.low = VEC3(min(leaf.low.x, box.low.x), min(leaf.low.y, box.low.y),
-                        min(leaf.low.z, box.low.z));
-        leaf.high = VEC3(max(leaf.high.x, box.high.x), max(leaf.high.y, box.high.y),
-                         max(leaf.high.z, box.high.z));
-        leaf_low = min(leaf_low, low);
-    }
-    for (uint j = 0u; j < b_lanes; j++) {
-        triangle_corners t = collide_near_posed(rows, b_triangles, b_first + j);
-        collide_box b_box = collide_near_box_of(t);
-        float beyond = collide_near_high(g, origin, t) + above * 1.0000019073486328f;
-        uint row = 0u;
-        uint lanes = a_lanes;
-        if (collide_near_squared(leaf, b_box) > reach || leaf_low > beyond)
-            lanes = 0u;
-        for (uint i = 0u; i < lanes; i++) {
-            triangle_corners s = collide_near_triangle(a_triangles, a_first + i);
-            if (collide_near_squared(collide_near_box_of(s), b_box) <= reach &&
-                collide_near_low(g, origin, s) <= beyond)
-                row |= 1u << i;
-        }
-        if (j < 4u)
-            met.x |= row << (8u * j);
-        else
-            met.y |= row << (8u * j - 32u);
-    }
-    return met;
+        return pair.w == COLLIDE_NEAR_MET && is_first;
+    if (pair.y % COLLIDE_WIDTH >= lanes)
+        return false;
+    collide_box box = collide_near_box_of(
+        collide_near_posed(collide_near_rows(view, pair.z), b_triangles, pair.y));
+    return collide_near_squared(collide_near_box(a_boxes, view, 0u, 1u, pair.x), box) <=
+           collide_near_reach(uintBitsToFloat(pair.w));
+}
+
+/* The same for two triangles, in slots. */
+FUNCTION(bool)
+collide_near_is_triangle(uvec4 pair, bool is_first, tml_words a_triangles, tml_words b_triangles,
+                         tml_words view)
+{
+    uint lanes = collide_leaf_lanes(tml_word(view, COLLIDE_VIEW_LEAST),
+                                    tml_word(view, COLLIDE_VIEW_MORE), pair.x / COLLIDE_WIDTH);
+    float above = uintBitsToFloat(pair.w);
+    if (pair.w == COLLIDE_NEAR_MET || pair.w == COLLIDE_NEAR_DROPPED)
+        return pair.w == COLLIDE_NEAR_MET && is_first;
+    if (pair.x % COLLIDE_WIDTH >= lanes)
+        return false;
+    triangle_corners s = collide_near_triangle(a_triangles, pair.x);
+    triangle_corners t = collide_near_posed(collide_near_rows(view, pair.z), b_triangles, pair.y);
+    if (collide_near_squared(collide_near_box_of(s), collide_near_box_of(t)) >
+        collide_near_reach(above))
+        return false;
+    return collide_near_bounds(s, t).x <= above;
 }

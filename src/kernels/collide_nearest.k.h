@@ -20,14 +20,33 @@ double collide_rounding_of(double product, double a, double b)
     return error;
 }
 
-/* a / b, rounded: what remains, exact, says how far a device's quotient is off. */
+/* What a step to a positive number's neighbour is rounded from. */
+double collide_step_of(double x)
+{
+    precise double step = x * 1.1113193e-16; /* 2^-53 and a little */
+    return step;
+}
+
+/* a / b, rounded: what remains, exact, says how far a device's quotient is off, and then which neighbour is nearer. */
 double collide_quotient(double a, double b)
 {
-    precise double quotient = a / b;
-    precise double product = quotient * b;
-    precise double rest = (a - product) - collide_rounding_of(product, quotient, b);
-    precise double better = quotient + rest / b;
-    return rest == 0.0 ? quotient : better; /* a zero keeps its sign */
+    precise double first = a / b;
+    if (!(first != 0.0))
+        return first; /* a zero keeps its sign */
+    double over = abs(a);
+    double under = abs(b);
+    precise double quotient = abs(first);
+    precise double product = quotient * under;
+    precise double rest = (over - product) - collide_rounding_of(product, quotient, under);
+    precise double better = quotient + rest / under;
+    precise double up = better + collide_step_of(better);
+    precise double down = better - collide_step_of(better);
+    precise double again = better * under;
+    precise double left = (over - again) - collide_rounding_of(again, better, under);
+    precise double above = 0.5 * (up - better) * under;
+    precise double below = 0.5 * (better - down) * under;
+    double nearest = left > above ? up : left < -below ? down : better;
+    return first < 0.0 ? -nearest : nearest;
 }
 
 double collide_root(double x)
@@ -38,9 +57,26 @@ double collide_root(double x)
     precise double product = root * root;
     precise double rest = (x - product) - collide_rounding_of(product, root, root);
     precise double better = root + rest / (2.0 * root);
-    return better;
+    precise double up = better + collide_step_of(better);
+    precise double down = better - collide_step_of(better);
+    precise double again = better * better;
+    precise double left = (x - again) - collide_rounding_of(again, better, better);
+    precise double above = better * (up - better);
+    precise double below = better * (better - down);
+    return left > above ? up : left <= -below ? down : better;
 }
 #else
+/* By Veltkamp's halves where there is no fast fma. */
+static inline double collide_rounding_of(double product, double a, double b)
+{
+#    ifdef FP_FAST_FMA
+    return fma(a, b, -product);
+#    else
+    double c = 0x1.0000002p+27 * a, d = 0x1.0000002p+27 * b;
+    double a_high = c - (c - a), b_high = d - (d - b), a_low = a - a_high, b_low = b - b_high;
+    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#    endif
+}
 #    define COLLIDE_DOUBLE(x)      ((double)(x))
 #    define collide_quotient(a, b) ((a) / (b))
 #    define collide_root(x)        sqrt(x)

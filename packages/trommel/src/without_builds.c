@@ -1,5 +1,5 @@
 /* What JavaScript does not offer and a page need not load: trees that are built on the device, and distances of meshes,
- * rays, points and volumes there, in the place of src/collide/collide_build.c, collide_distance_device.c,
+ * rays, points and volumes there, in the place of src/collide/collide_build.c, collide_distance_*.c,
  * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and collide_volume_device.c. */
 #include "collide/collide_cast.h"
 #include "collide/collide_distance.h"

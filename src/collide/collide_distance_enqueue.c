@@ -1,0 +1,412 @@
+/* The distance of two meshes in a frame: the device tells the pairs that are left apart itself, in doubles, with the bits
+ * of the host's. Of each pose the least distance is found, then the pairs that are as near, then the one of them with
+ * the least triangles. Triangles that cross have distance -2, those that floats are unsure of -1. */
+#include <math.h>
+#include <string.h>
+
+#include "collide/collide_distance.h"
+#include "collide/collide_distance_stream.h"
+#include "core/call.h"
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_triangles.k.h"
+/* Uses the formulas above. */
+#include "kernels/collide_stream.k.h"
+#include "kernels/collide_triangle_distance.k.h"
+/* Uses both. */
+#include "kernels/collide_distance.k.h"
+/* Doubles. */
+#include "kernels/collide_nearest.k.h"
+/* Uses them. */
+#include "kernels/collide_apart.k.h"
+/* Uses all. */
+#include "kernels/collide_apart_stream.k.h"
+#include "stream/stream_internal.h"
+
+#include "collide_apart_library.h"
+
+TML_KERNEL_WITH(
+    collide_apart, double, collide_apart_pair,
+    (uvec4 pair, tml_words a_triangles, tml_words b_triangles, tml_words view), {
+        if (pair.w == COLLIDE_NEAR_MET)
+            return -2.0;
+        return collide_apart_posed(pair.x, pair.y, pair.z, a_triangles, b_triangles, view).squared;
+    })
+
+/* Is a pair as near as any of its pose? By the bits of distances. */
+TML_KERNEL_WITH(collide_apart, bool, collide_apart_is_nearest,
+                (tml_words distances, uvec4 pair, tml_words nearest, tml_index i), {
+                    return tml_word(distances, 2u * U(i)) == tml_word(nearest, 2u * pair.z) &&
+                           tml_word(distances, 2u * U(i) + 1u) ==
+                               tml_word(nearest, 2u * pair.z + 1u);
+                })
+
+/* What orders pairs that are as near. */
+TML_KERNEL_OUTS_WITH(collide_apart, (uint64 key, uint pose), collide_apart_key,
+                     (uvec4 pair, tml_words a_ids, tml_words b_ids), {
+                         collide_apart_key_out o;
+                         o.key = UINT64(tml_word(b_ids, pair.y), tml_word(a_ids, pair.x));
+                         o.pose = pair.z;
+                         return o;
+                     })
+
+/* A pose's pair: slots, then triangles; without one all are COLLIDE_APART_NONE. In a pair that stands for its pose the
+ * slots alone are. */
+TML_KERNEL_WITH(collide_apart, uvec4, collide_apart_won,
+                (uint which, tml_words pairs, tml_words a_ids, tml_words b_ids), {
+                    uint none = COLLIDE_APART_NONE;
+                    if (which == none)
+                        return UVEC4(none, none, none, none);
+                    uvec4 pair = collide_near_pair_at(pairs, which);
+                    if (pair.w == COLLIDE_NEAR_MET)
+                        return UVEC4(none, none, 0u, 0u);
+                    return UVEC4(pair.x, pair.y, tml_word(a_ids, pair.x), tml_word(b_ids, pair.y));
+                })
+
+/* u[0], u[1]: the two words of the limit. */
+TML_KERNEL_OUTS_WITH(collide_apart, (double distance, vec3 a, vec3 b, uvec2 triangles),
+                     collide_apart_tell,
+                     (uvec4 won, tml_words a_triangles, tml_words b_triangles, tml_words view,
+                      tml_index i, tml_params p),
+                     {
+                         collide_apart_tell_out o;
+                         float nan = uintBitsToFloat(0x7fc00000u);
+                         uint at = COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * U(i);
+                         o.distance = DOUBLE(0u, 0x7ff00000u);
+                         o.a = VEC3(nan, nan, nan);
+                         o.b = o.a;
+                         o.triangles = UVEC2(COLLIDE_APART_NONE, COLLIDE_APART_NONE);
+                         if (tml_word(view, at + COLLIDE_VIEW_STATE) != COLLIDE_POSE_USABLE)
+                             o.distance = DOUBLE(0u, 0x7ff80000u);
+                         else if (won.x == COLLIDE_APART_NONE && won.z != COLLIDE_APART_NONE)
+                             o.distance = 0.0;
+                         else if (won.z != COLLIDE_APART_NONE) {
+                             collide_apart best = collide_apart_posed(
+                                 won.x, won.y, U(i), a_triangles, b_triangles, view);
+                             if (best.squared == -2.0)
+                                 o.distance = 0.0;
+                             else if (best.squared < 0.0)
+                                 o.distance = DOUBLE(0u, 0x7ff80000u);
+                             else if (best.squared <= DOUBLE(p.u[0], p.u[1])) {
+                                 o.distance = best.squared;
+                                 o.a = VEC3(F(best.a.x), F(best.a.y), F(best.a.z));
+                                 o.b = VEC3(F(best.b.x), F(best.b.y), F(best.b.z));
+                                 o.triangles = UVEC2(won.z, won.w);
+                             }
+                         }
+                         return o;
+                     })
+
+TML_KERNEL(uint, collide_apart_needed, (tml_words largest), { return tml_word(largest, 0u); })
+
+static const char call[] = "tml_collide_distance_enqueue";
+
+/* A desc, checked. */
+typedef struct apart_call {
+    tml_context *tml;
+    const tml_collide_distance_enqueue_desc *desc;
+    tml_length length;
+    uint32_t count; /* poses, at most */
+    double limit;
+} apart_call;
+
+/* ---- on the device --------------------------------------------------------------------------- */
+
+/* Of what the call has for a field: the caller's, or a buffer that is kept. */
+static tml_buffer output(near_stream *run, tml_buffer given, tml_type type, const char *label,
+                         tml_buffer *kept)
+{
+    if (!tml_buffer_is_none(given))
+        return given;
+    near_make(run, type, run->kept->pose_room, NULL, label, kept);
+    return *kept;
+}
+
+static void buffers_make(near_stream *run, const apart_call *call_of, tml_buffer ids[2])
+{
+    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    tml_tree *const trees[2] = {desc->a, desc->b};
+    uint64_t room = desc->capacity ? desc->capacity : near_usual_room(run->tml, call_of->count);
+    room = TML_MIN_OF(TML_MAX_OF(room, (uint64_t)NEAR_ROOM_LEAST), (uint64_t)NEAR_ROOM_MOST);
+    near_trees_make(run, &desc->a->near_enqueued);
+    for (int i = 0; i < 2 && run->status == TML_OK; i++)
+        run->status = collide_build_ids_make(run->tml, call, trees[i], &ids[i]);
+    if (run->status != TML_OK)
+        return;
+    struct collide_near *kept = run->kept;
+    if (kept->room < TML_MAX_OF(room, (uint64_t)COLLIDE_WIDTH * call_of->count))
+        near_room_make(run, TML_MAX_OF(room, (uint64_t)COLLIDE_WIDTH * call_of->count));
+    if (kept->pose_room < call_of->count || (call_of->count == 1) != (kept->pose_room == 1))
+        near_poses_make(run, call_of->count);
+    near_make(run, TML_U32, 1, NULL, "pair count", &kept->told);
+    near_make(run, TML_F64, kept->room, NULL, "distances of pairs", &kept->distances);
+    near_make(run, TML_U64, kept->room, NULL, "triangles of pairs", &kept->keys);
+    near_make(run, TML_F64, kept->pose_room, NULL, "least distances", &kept->nearest);
+    near_make(run, TML_U32, kept->pose_room, NULL, "nearest pairs", &kept->which);
+    near_make(run, TML_VEC(TML_U32, 4), kept->pose_room, NULL, "nearest pairs", &kept->won);
+    if (tml_buffer_is_none(desc->poses))
+        near_make(run, TML_F32, 12, identity, "identity", &kept->poses);
+}
+
+/* The nearest pair of each pose, into kept->won. */
+static void won_enqueue(near_stream *run, const tml_buffer ids[2], tml_length length)
+{
+    struct collide_near *kept = run->kept;
+    const tml_buffer pairs = kept->pairs[run->from], nearest = kept->pairs[!run->from];
+    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_apart_pair),
+                                  .in = {pairs, run->triangles[0], run->triangles[1], kept->view},
+                                  .length = run->length,
+                                  .out = kept->distances});
+    near_best_enqueue(run, TML_FOLD_MIN, kept->distances, kept->nearest);
+    if (run->status == TML_OK)
+        run->status = tml_compact(
+            run->tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_apart_is_nearest),
+                                                   .in = {kept->distances, pairs, kept->nearest}},
+                                          .payloads = {{pairs, nearest}},
+                                          .length = run->length,
+                                          .count = kept->told});
+    run->length = (tml_length){.count = kept->room, .device = kept->told};
+    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_apart_key),
+                                  .in = {nearest, ids[0], ids[1]},
+                                  .length = run->length,
+                                  .out = kept->keys,
+                                  .also = {kept->pose}});
+    near_best_enqueue(run, TML_FOLD_ARGMIN, kept->keys, kept->which);
+    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_apart_won),
+                                  .in = {kept->which, nearest, ids[0], ids[1]},
+                                  .length = length,
+                                  .out = kept->won});
+}
+
+static tml_map_desc tell_of(const near_stream *run, const apart_call *call_of)
+{
+    uint64_t bits;
+    memcpy(&bits, &call_of->limit, sizeof bits);
+    return (tml_map_desc){.kernel = TML_USE(collide_apart_tell),
+                          .params = {.u = {(uint32_t)bits, (uint32_t)(bits >> 32)}},
+                          .in = {run->kept ? run->kept->won : (tml_buffer){0, 0}, run->triangles[0],
+                                 run->triangles[1],
+                                 run->kept ? run->kept->view : (tml_buffer){0, 0}},
+                          .length = call_of->length};
+}
+
+static tml_status distance_on_device_enqueue(const apart_call *call_of)
+{
+    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    near_stream run = {
+        .tml = call_of->tml, .call = call, .a = desc->a, .b = desc->b, .count = call_of->count};
+    tml_buffer ids[2] = {{0, 0}, {0, 0}};
+    run.step_count = collide_schedule(desc->a, desc->b, 0, run.steps);
+    buffers_make(&run, call_of, ids);
+    if (run.status != TML_OK)
+        return run.status;
+    struct collide_near *kept = run.kept;
+    near_enqueue(&run, tml_buffer_is_none(desc->poses) ? kept->poses : desc->poses, call_of->length,
+                 call_of->limit);
+    won_enqueue(&run, ids, call_of->length);
+    tml_map_desc tell = tell_of(&run, call_of);
+    tell.out = desc->distances;
+    tell.also[0] =
+        output(&run, desc->points_a, TML_VEC(TML_F32, 3), "points of a", &kept->points[0]);
+    tell.also[1] =
+        output(&run, desc->points_b, TML_VEC(TML_F32, 3), "points of b", &kept->points[1]);
+    tell.also[2] =
+        output(&run, desc->triangles, TML_VEC(TML_U32, 2), "nearest triangles", &kept->triangles);
+    near_map(&run, &tell);
+    if (!tml_buffer_is_none(desc->needed))
+        near_map(&run, &(tml_map_desc){.kernel = TML_USE(collide_apart_needed),
+                                       .in = {kept->largest[run.from]},
+                                       .length = tml_length_of(1),
+                                       .out = desc->needed});
+    return run.status;
+}
+
+/* ---- on the host ----------------------------------------------------------------------------- */
+
+static void pose_task(void *argument, uint32_t task)
+{
+    const distance_job *job = argument;
+    distance_of_pose(job, task);
+}
+
+/* What the device would tell. */
+static tml_status results_write(const apart_call *call_of, const distance_job *job,
+                                const bool *is_usable)
+{
+    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    const uint32_t none = 0;
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++) {
+        tml_collide_distance_result r = job->out[p];
+        bool is_apart = is_usable[p] && r.distance > 0 && r.distance < (double)INFINITY;
+        uint32_t triangles[2] = {is_apart ? r.a : UINT32_MAX, is_apart ? r.b : UINT32_MAX};
+        if (!is_usable[p])
+            r.distance = (double)NAN;
+        for (int k = 0; k < 3 && !is_apart; k++)
+            r.point_a[k] = r.point_b[k] = NAN;
+        status = tml_buffer_write(job->tml, desc->distances, p, 1, &r.distance);
+        if (status == TML_OK && !tml_buffer_is_none(desc->points_a))
+            status = tml_buffer_write(job->tml, desc->points_a, p, 1, r.point_a);
+        if (status == TML_OK && !tml_buffer_is_none(desc->points_b))
+            status = tml_buffer_write(job->tml, desc->points_b, p, 1, r.point_b);
+        if (status == TML_OK && !tml_buffer_is_none(desc->triangles))
+            status = tml_buffer_write(job->tml, desc->triangles, p, 1, triangles);
+    }
+    if (status == TML_OK && !tml_buffer_is_none(desc->needed))
+        status = tml_buffer_write(job->tml, desc->needed, 0, 1, &none);
+    return status;
+}
+
+static tml_status poses_make(const apart_call *call_of, distance_job *job, float *matrices,
+                             collide_pose *poses, bool *is_usable)
+{
+    const bool has_poses = !tml_buffer_is_none(call_of->desc->poses);
+    tml_status status = TML_OK;
+    if (has_poses && job->pose_count > 0)
+        status = tml_buffer_read_range(job->tml, call_of->desc->poses, 0,
+                                       (uint64_t)12 * job->pose_count, matrices);
+    for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++) {
+        is_usable[p] = collide_pose_is_usable(job->b, has_poses ? matrices + 12 * (size_t)p : NULL);
+        status = collide_pose_make(job->tml, call, job->a, job->b,
+                                   has_poses && is_usable[p] ? matrices + 12 * (size_t)p : NULL, p,
+                                   &poses[p]);
+    }
+    job->poses = poses;
+    return status;
+}
+
+static tml_status distance_on_host(const apart_call *call_of)
+{
+    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    tml_context *tml = call_of->tml;
+    distance_job job = {.tml = tml, .a = desc->a, .b = desc->b, .limit = call_of->limit};
+    uint64_t count = 0;
+    tml_status status = stream_read_length(tml, &call_of->length, &count);
+    if (status == TML_OK)
+        status = collide_trees_fetch(tml, call, desc->a, desc->b, COLLIDE_STALE_ALL);
+    if (status != TML_OK)
+        return status;
+    job.pose_count = (uint32_t)count;
+    const uint64_t room = count + 1;
+    float *matrices = tml_alloc_array(tml, room, 12 * sizeof *matrices);
+    collide_pose *poses = tml_alloc_array(tml, room, sizeof *poses);
+    bool *is_usable = tml_alloc_array(tml, room, sizeof *is_usable);
+    job.out = tml_alloc_array(tml, room, sizeof *job.out);
+    if (!matrices || !poses || !is_usable || !job.out)
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses", call,
+                           job.pose_count);
+    if (status == TML_OK)
+        status = poses_make(call_of, &job, matrices, poses, is_usable);
+    if (status == TML_OK && count > 0)
+        tml_parallel_for(tml, job.pose_count, pose_task, &job);
+    if (status == TML_OK)
+        status = results_write(call_of, &job, is_usable);
+    tml_free(tml, matrices, room * 12 * sizeof *matrices);
+    tml_free(tml, poses, room * sizeof *poses);
+    tml_free(tml, is_usable, room * sizeof *is_usable);
+    tml_free(tml, job.out, room * sizeof *job.out);
+    return status;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static tml_status check_outputs(apart_call *call_of)
+{
+    static const tml_type doubles[] = {TML_F64, TML_TYPE_NONE};
+    static const tml_type points[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+    static const tml_type pairs[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
+    static const tml_type words[] = {TML_U32, TML_TYPE_NONE};
+    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    tml_context *tml = call_of->tml;
+    const struct {
+        const char *field;
+        tml_buffer buffer;
+        const tml_type *types;
+        uint64_t count;
+    } outputs[] = {{"desc.points_a", desc->points_a, points, call_of->count},
+                   {"desc.points_b", desc->points_b, points, call_of->count},
+                   {"desc.triangles", desc->triangles, pairs, call_of->count},
+                   {"desc.needed", desc->needed, words, 1}};
+    tml_status status =
+        tml_check_buffer(tml, call, "desc.distances", desc->distances, doubles, call_of->count);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(outputs) && status == TML_OK; i++)
+        if (!tml_buffer_is_none(outputs[i].buffer))
+            status = tml_check_buffer(tml, call, outputs[i].field, outputs[i].buffer,
+                                      outputs[i].types, outputs[i].count);
+    return status;
+}
+
+static tml_status check_desc(apart_call *call_of)
+{
+    enum { POSES_MOST = 1 << 20 };
+    static const tml_type floats[] = {TML_F32, TML_TYPE_NONE};
+    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    tml_context *tml = call_of->tml;
+    const char *wrong = NULL;
+    if (!desc->a || !desc->b)
+        wrong = !desc->a ? "desc.a is NULL, needs a tree" : "desc.b is NULL, needs a tree";
+    else if (!(desc->limit >= 0))
+        wrong = "desc.limit is below 0 or NaN; 0 is none";
+    if (wrong)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s", call, wrong);
+    const bool has_poses = !tml_buffer_is_none(desc->poses);
+    call_of->limit = desc->limit > 0 ? desc->limit : (double)INFINITY;
+    call_of->length = desc->length;
+    tml_status status = TML_OK;
+    if (has_poses)
+        status = tml_check_buffer(tml, call, "desc.poses", desc->poses, floats, 0);
+    if (status == TML_OK)
+        status = stream_check_length(
+            tml, call, has_poses ? stream_count_of(tml, desc->poses) / 12 : 1, &call_of->length);
+    if (status != TML_OK)
+        return status;
+    if (call_of->length.count > POSES_MOST || (!has_poses && call_of->length.count > 1))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.length.count is %zu, needs at most %d poses, or 1 without "
+                         "desc.poses",
+                         call, (size_t)call_of->length.count, (int)POSES_MOST);
+    call_of->count = (uint32_t)call_of->length.count;
+    if (has_poses)
+        status = tml_check_buffer(tml, call, "desc.poses", desc->poses, floats,
+                                  (uint64_t)12 * call_of->count);
+    return status == TML_OK ? check_outputs(call_of) : status;
+}
+
+static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_enqueue_desc *desc)
+{
+    apart_call call_of = {.tml = tml, .desc = desc};
+    const near_stream none = {.tml = tml};
+    tml_status status = check_desc(&call_of);
+    if (status != TML_OK || call_of.count == 0)
+        return status;
+    /* A mesh without triangles is told on the host as ever. */
+    if (tml->engine->is_host)
+        return distance_on_host(&call_of);
+    collide_learn(tml);
+    const tml_map_desc tell = tell_of(&none, &call_of);
+    if (tml->engine->tier || !stream_supports_op(tml, stream_map.parts[tml->engine->part], &tell))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s has no kernels with doubles; use tml_collide_distance", call,
+                         tml->device.name);
+    if (desc->a->levels == 0 || desc->b->levels == 0)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.%s has no triangle; a mesh without one is infinitely far", call,
+                         desc->a->levels == 0 ? "a" : "b");
+    if ((desc->a->stale | desc->b->stale) & COLLIDE_UNDEFINED)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: a tree's last build or refit on the device failed; call "
+                         "tml_tree_build_enqueue again",
+                         call);
+    return distance_on_device_enqueue(&call_of);
+}
+
+tml_status tml_collide_distance_enqueue(tml_context *tml,
+                                        const tml_collide_distance_enqueue_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, distance_enqueue(tml, desc));
+}
+
+#include "kernels/kernel_end.h"
