@@ -1418,6 +1418,27 @@ static void check_engine(tml_engine_kind engine)
     answers a = ask(tml, tree, at, COUNT, true);
     check_answers(&m, points, COUNT, true, &a);
     answers_free(&a);
+    /* The device builds the tree anew, in another order. */
+    float *corners = floats_of(m.corners, 3 * m.count, 0);
+    for (uint32_t i = 0; i < 3 * m.count; i++) {
+        float x = corners[3 * i];
+        corners[3 * i] = corners[3 * i + 2];
+        corners[3 * i + 2] = -x;
+    }
+    tml_buffer moved = buffer(tml, vec3_type, 3 * m.count, corners);
+    tml_tree *fresh = NULL;
+    CHECK_OK(tml, tml_tree_build_enqueue(tml, tree, moved));
+    CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = moved}, &fresh));
+    for (int turn = 0; turn < 2; turn++) {
+        answers b = ask(tml, fresh, at, COUNT, true);
+        a = ask(tml, tree, at, COUNT, true);
+        CHECK(same_answers(&a, &b, COUNT));
+        answers_free(&a);
+        answers_free(&b);
+    }
+    tml_buffer_destroy(tml, moved);
+    tml_tree_destroy(tml, fresh);
+    free(corners);
     tml_tree_destroy(tml, tree);
     samples s = samples_about(&m, &(point){{-1, -1, -1}}, (const uint64_t[3]){17, 9, 16},
                               TML_TREE_RULE_EVEN_ODD);

@@ -198,7 +198,9 @@ void collide_stream_destroy(tml_context *tml, tml_tree *tree)
     collide_near_destroy(tml, tree);
     tml_buffer_destroy(tml, tree->device_boxes);
     tml_buffer_destroy(tml, tree->device_triangles);
-    tree->device_boxes = tree->device_triangles = (tml_buffer){0, 0};
+    tml_buffer_destroy(tml, tree->device_plan);
+    tree->device_boxes = tree->device_triangles = tree->device_plan = (tml_buffer){0, 0};
+    tree->has_plan = false;
     tree->stale = tree->stale_again = 0;
     collide_rays_destroy(tml, tree);
     if (!stream)

@@ -101,6 +101,21 @@ tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *
     return status;
 }
 
+/* The tree's plan, which stays on the device until the tree changes. */
+static tml_status plan_find(nearest_run *run)
+{
+    tml_tree *tree = run->desc->tree;
+    tml_status status = TML_OK;
+    if (!tree->has_plan || tree->stale_again) {
+        tml_buffer_destroy(run->tml, tree->device_plan);
+        tree->device_plan = (tml_buffer){0, 0};
+        status = points_plan_make(run->tml, "tml_tree_nearest", tree, NULL, 0, &tree->device_plan);
+        tree->has_plan = status == TML_OK;
+    }
+    run->plan = tree->device_plan;
+    return status;
+}
+
 static tml_status buffers_make(nearest_run *run)
 {
     struct {
@@ -116,8 +131,7 @@ static tml_status buffers_make(nearest_run *run)
                  {&run->unpacked, TML_U32, (run->count + 3) / 4 * 4, "features"},
                  {&run->packed, TML_U32, (run->count + 3) / 4, "features"},
                  {&run->sides, TML_U8, run->count, "sides"}};
-    tml_status status =
-        points_plan_make(run->tml, "tml_tree_nearest", run->desc->tree, NULL, 0, &run->plan);
+    tml_status status = plan_find(run);
     for (size_t i = 0; i < TML_ARRAY_SIZE(wants) && status == TML_OK; i++) {
         bool is_of_features = wants[i].buffer == &run->unpacked || wants[i].buffer == &run->packed;
         if ((is_of_features && tml_buffer_is_none(run->desc->features)) ||
@@ -235,9 +249,8 @@ tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_des
     if (!stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
         return TML_OK;
     tml_status status = run_all(&run, is_told);
-    const tml_buffer made[] = {run.plan,      run.total,     run.distances,
-                               run.positions, run.triangles, run.features,
-                               run.unpacked,  run.packed,    run.sides};
+    const tml_buffer made[] = {run.total,    run.distances, run.positions, run.triangles,
+                               run.features, run.unpacked,  run.packed,    run.sides};
     for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
         tml_buffer_destroy(tml, made[i]);
     points_order_destroy(tml, &run.order);
