@@ -137,7 +137,7 @@ const word words_table[] = {
 /* What the program always gives, and gives rightly; of these, their members, too. */
 const char words_never[] =
     "bricks.count desc.a desc.allocator desc.also desc.attribute_type desc.b desc.before desc.bit_count "
-    "desc.adaptive desc.bins desc.buffer desc.buffers desc.camera.nearest desc.capacity desc.count desc.count_kernel desc.counts desc.barycentrics desc.directions "
+    "desc.adaptive desc.bins desc.buffer desc.buffers desc.camera.nearest desc.capacity desc.cast desc.count desc.count_kernel desc.counts desc.barycentrics desc.directions "
     "desc.criterion desc.data desc.draw desc.edges desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit "
     "desc.between desc.manifold desc.separate desc.no_background desc.relaxation desc.bound desc.fold desc.gl "
     "desc.histogram_low desc.hits desc.limit desc.limits desc.host desc.iso_index desc.needed desc.points_a "
@@ -145,7 +145,7 @@ const char words_never[] =
     "desc.distances desc.features desc.is_signed desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths desc.level_triangles "
     "desc.offsets desc.origins desc.out_first desc.pairs desc.parts desc.payloads desc.pose_of desc.rank desc.rays desc.scale "
     "desc.scratch desc.segments_out desc.sides desc.slices desc.sorted desc.source desc.start desc.starts desc.state desc.stats desc.t desc.t_max "
-    "desc.surface desc.tolerance desc.total desc.triangle_count desc.triangles desc.upper desc.values desc.vertex_count "
+    "desc.surface desc.tolerance desc.total desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values desc.vertex_count "
     "desc.vertex_normals desc.vertex_values desc.vulkan desc.want desc.what";
 /* clang-format on */
 

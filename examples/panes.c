@@ -1,7 +1,7 @@
 /* How much light comes through a stack of half-silvered panes? Each ray that meets a pane goes on as two, one through it
  * and one mirrored, until it has left the stack.
- * Shows: a tree and tml_tree_cast, whose hits go into tml_expand; a stream of rays that grows and shrinks, with its length
- * in a buffer. */
+ * Shows: a tree and tml_tree_cast_enqueue, whose hits go into tml_expand; a stream of rays that grows and shrinks, with its
+ * length in a buffer, so that all bounces are enqueued before anything is read. */
 #include <math.h>
 #include <stdio.h>
 #include <trommel/trommel.h>
@@ -65,7 +65,9 @@ int main(void)
     tml_buffer t = make(tml, TML_F32, MOST, NULL, &status);
     tml_buffer counts = make(tml, TML_U32, MOST, NULL, &status);
     tml_buffer light = make(tml, TML_F32, MOST, NULL, &status);
-    tml_buffer sum = make(tml, TML_F64, 1, NULL, &status);
+    tml_buffer sums[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++)
+        sums[i] = make(tml, TML_F64, 1, NULL, &status);
     tml_buffer totals[2];
     for (int i = 0; i < 2; i++)
         totals[i] = make(tml, TML_U32, 1, &(uint32_t){RAYS}, &status);
@@ -74,18 +76,17 @@ int main(void)
     if (status == TML_OK)
         status = tml_buffer_write(tml, directions[0], 0, RAYS, way);
 
-    double through = 0;
     float each = 1.0f / RAYS; /* of the light; halved at each pane */
     for (int round = 0; round < ROUNDS && status == TML_OK; round++, each /= 2) {
         const int at = round % 2;
         const tml_length length = {.count = MOST, .device = totals[at]};
-        double here = 0;
-        status = tml_tree_cast(tml, &(tml_tree_cast_desc){.tree = tree,
-                                                          .origins = origins[at],
-                                                          .directions = directions[at],
-                                                          .length = length,
-                                                          .triangles = triangles,
-                                                          .t = t});
+        const tml_tree_cast_desc rays = {.tree = tree,
+                                         .origins = origins[at],
+                                         .directions = directions[at],
+                                         .length = length,
+                                         .triangles = triangles,
+                                         .t = t};
+        status = tml_tree_cast_enqueue(tml, &(tml_tree_cast_enqueue_desc){.cast = &rays});
         if (status == TML_OK)
             status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(light_of),
                                                   .params = {.f = {each}},
@@ -95,10 +96,7 @@ int main(void)
         if (status == TML_OK)
             status = tml_reduce(
                 tml, &(tml_reduce_desc){
-                         .fold = TML_FOLD_SUM, .in = light, .length = length, .out = sum});
-        if (status == TML_OK)
-            status = tml_buffer_read(tml, sum, &here);
-        through += here;
+                         .fold = TML_FOLD_SUM, .in = light, .length = length, .out = sums[round]});
         if (status == TML_OK)
             status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(rays_of),
                                                   .in = {triangles},
@@ -112,6 +110,12 @@ int main(void)
                                                         .out = origins[!at],
                                                         .also = {directions[!at]},
                                                         .total = totals[!at]});
+    }
+    double through = 0;
+    for (int round = 0; round < ROUNDS && status == TML_OK; round++) {
+        double here = 0;
+        status = tml_buffer_read(tml, sums[round], &here);
+        through += here;
     }
     uint32_t left = 0;
     if (status == TML_OK)

@@ -212,13 +212,22 @@ static void cast_once(tml_tree *tree)
         desc.triangles = as_out(make(TML_U32, is_all ? below(32) : mostly(count), CONTENTS_ANY, 0));
     if (is_nearest && take_bool())
         desc.barycentrics = as_out(make(TML_VEC(TML_F32, 2), mostly(count), CONTENTS_ANY, 0));
-    if (is_all && take_bool())
+    if (take_bool())
         desc.total = as_out(make(TML_U64, 1, CONTENTS_ANY, 0));
     if (desc.want == TML_CAST_ANY || seldom())
         desc.hits = as_out(make(TML_U8, mostly(count), CONTENTS_ANY, 0));
     desc.length.count = seldom() ? wild() : 0;
-    if (!CALL(tml_tree_cast, tml, &desc) || count == 0)
+    if (take_bool()) {
+        tml_tree_cast_enqueue_desc frame = {.cast = &desc};
+        if (take_bool())
+            frame.unsure = as_out(make(TML_U32, below(32), CONTENTS_ANY, 0));
+        if (take_bool())
+            frame.unsure_count = as_out(make(TML_U64, 1, CONTENTS_ANY, 0));
+        if (!CALL(tml_tree_cast_enqueue, tml, &frame) || count == 0)
+            return;
+    } else if (!CALL(tml_tree_cast, tml, &desc) || count == 0) {
         return;
+    }
     uint64_t length = desc.length.count ? desc.length.count : count_of(desc.origins);
     if (!tml_buffer_is_none(desc.counts) &&
         CALL(tml_buffer_read_range, tml, desc.counts, 0, length, counts))

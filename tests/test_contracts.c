@@ -522,6 +522,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_tree_nearest, (tml, NULL), "desc")                                                       \
     X(tml_tree_cast, (NULL, &tree_cast), "tml")                                                    \
     X(tml_tree_cast, (tml, NULL), "desc")                                                          \
+    X(tml_tree_cast_enqueue, (NULL, &cast_enqueued), "tml")                                        \
+    X(tml_tree_cast_enqueue, (tml, NULL), "desc")                                                  \
     X(tml_tree_distance_grid, (NULL, &tree_volume), "tml")                                         \
     X(tml_tree_distance_grid, (tml, NULL), "desc")                                                 \
     X(tml_collide, (NULL, &collide, &pairs), "tml")                                                \
@@ -621,6 +623,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_field_scratch_size, &points)                                                             \
     X(tml_field_mean_scratch_size, &field_mean)                                                    \
     X(tml_surface_enqueue_scratch_size, &enqueued)                                                 \
+    X(tml_tree_cast_enqueue_scratch_size, &cast_enqueued)                                          \
     X(tml_image_measure_scratch_size, &measure)                                                    \
     X(tml_image_mips_scratch_size, &mips)
 
@@ -689,6 +692,7 @@ TEST(null_is_refused_by_every_call)
     const tml_collide_desc collide = {.a = tree};
     const tml_tree_nearest_desc tree_nearest = {.tree = tree};
     const tml_tree_cast_desc tree_cast = {.tree = tree};
+    const tml_tree_cast_enqueue_desc cast_enqueued = {.cast = &tree_cast};
     const tml_tree_distance_grid_desc tree_volume = {.tree = tree};
     tml_collide_result pairs;
     const tml_collide_distance_desc apart = {.a = tree, .b = tree};

@@ -1058,6 +1058,20 @@ static void run_nearest(fault_run *r)
                                                             .counts = counted}));
     FAULT_DO(r, tml_buffer_read(r->tml, counted, counts));
     fault_hash(r, counts, sizeof counts);
+    tml_buffer all_rays = fault_buffer(r, TML_U32, SHEET_VERTICES, NULL);
+    tml_buffer unsure = fault_buffer(r, TML_U32, 1, NULL);
+    const tml_tree_cast_desc all = {.tree = tree,
+                                    .origins = desc.vertices,
+                                    .directions = desc.vertices,
+                                    .want = TML_CAST_ALL,
+                                    .counts = counted,
+                                    .rays = all_rays};
+    if (r->tml->device.engine != TML_ENGINE_GL) {
+        FAULT_DO(r, tml_tree_cast_enqueue(r->tml, &(tml_tree_cast_enqueue_desc){
+                                                      .cast = &all, .unsure_count = unsure}));
+        FAULT_DO(r, tml_buffer_read(r->tml, counted, counts));
+        fault_hash(r, counts, sizeof counts);
+    }
     float samples[60];
     tml_buffer volume = fault_buffer(r, TML_F32, 60, NULL);
     FAULT_DO(r, tml_tree_distance_grid(r->tml,

@@ -276,6 +276,14 @@ static bool has_doubles(const char *path)
     return is_found;
 }
 
+/* Numbers, which any family may use. */
+static bool is_arithmetic(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    return strcmp(name, "real64.k.h") == 0 || strcmp(name, "real64_lines.k.h") == 0 ||
+           strcmp(name, "exact_sum.k.h") == 0;
+}
+
 /* What a kernel file stands after: those of its family (collide.k.h, collide_stream.k.h) that stand before it. */
 static void append_bases(FILE *out, const char *path, shader_dialect dialect)
 {
@@ -283,8 +291,8 @@ static void append_bases(FILE *out, const char *path, shader_dialect dialect)
     const size_t length = (size_t)(name - path) + strcspn(name, "_.");
     for (size_t i = 0; strcmp(kernel_files[i].path, path) != 0; i++) {
         const char *other = kernel_files[i].path;
-        if (strncmp(other, path, length) == 0 && strchr("_.", other[length]) &&
-            !(dialect == ES300 && has_doubles(other)))
+        bool is_family = strncmp(other, path, length) == 0 && strchr("_.", other[length]);
+        if ((is_family || is_arithmetic(other)) && !(dialect == ES300 && has_doubles(other)))
             append_file(out, other);
     }
 }

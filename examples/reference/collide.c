@@ -196,6 +196,35 @@ static void cast(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
+/* Every hit, for what follows in a frame: nothing is read back before. */
+static void cast_in_a_frame(tml_context *tml)
+{
+    static const tml_vec3 origins[] = {{2, 2, 8}, {9, 9, 8}, {3, 1, 8}};
+    static const tml_vec3 directions[] = {{0, 0, -2}, {0, 0, -2}, {0, 0, -4}};
+    tml_tree *tree = square_tree(tml);
+    const tml_tree_cast_desc all = {.tree = tree,
+                                    .origins = buffer_of(tml, TML_VEC(TML_F32, 3), 3, origins),
+                                    .directions =
+                                        buffer_of(tml, TML_VEC(TML_F32, 3), 3, directions),
+                                    .want = TML_CAST_ALL,
+                                    .rays = buffer_of(tml, TML_U32, 8, NULL),
+                                    .t = buffer_of(tml, TML_F32, 8, NULL),
+                                    .total = buffer_of(tml, TML_U32, 1, NULL)};
+    const tml_tree_cast_enqueue_desc frame = {.cast = &all,
+                                              .unsure = buffer_of(tml, TML_U32, 3, NULL),
+                                              .unsure_count = buffer_of(tml, TML_U32, 1, NULL)};
+    uint32_t rays[8], total, unsure;
+    float t[8];
+    MUST(tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &frame)));
+    MUST(tml_tree_cast_enqueue(tml, &frame));
+    MUST(tml_buffer_read(tml, all.total, &total));
+    MUST(tml_buffer_read(tml, frame.unsure_count, &unsure));
+    MUST(tml_buffer_read(tml, all.rays, rays));
+    MUST(tml_buffer_read(tml, all.t, t));
+    CHECK(total == 2 && unsure == 0 && rays[0] == 0 && rays[1] == 2 && t[0] == 4 && t[1] == 2);
+    tml_tree_destroy(tml, tree);
+}
+
 /* A volume of the distances to a mesh, which goes into tml_surface: here along one line, cut off at 2. */
 static void distance_volume(tml_context *tml)
 {
@@ -272,5 +301,6 @@ int main(void)
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){collide, poses, count_classes, distance,
                                            distance_in_a_frame, inside, nearest, cast,
-                                           distance_volume, refit, frames, save_and_load, NULL});
+                                           cast_in_a_frame, distance_volume, refit, frames,
+                                           save_and_load, NULL});
 }

@@ -442,9 +442,9 @@ typedef struct tml_tree_cast_desc {
      * float; NaN where there is no hit. */
     tml_buffer barycentrics;
     tml_buffer rays; /* ALL: u32, each hit's ray */
-    /* ALL: one u32 or u64, hits in all (a u32 stays at its largest value when there are more). The capacity is the
-     * smallest count of rays, triangles and t: nothing is written past it, and a total above it is how an overflow
-     * shows. */
+    /* One u32 or u64: COUNT and ALL hits in all, else rays that have one (a u32 stays at its largest value when there are
+     * more). ALL: the capacity is the smallest count of rays, triangles and t: nothing is written past it, and a total
+     * above it is how an overflow shows. */
     tml_buffer total;
 } tml_tree_cast_desc;
 
@@ -457,17 +457,53 @@ typedef struct tml_tree_cast_desc {
  * exact one rounded to the nearest float.
  * A ray hits nothing that is not finite, has a direction of 0, a pose that is not there, or NaN in its limits; nothing is
  * hit at t below 0 or beyond 2^100, nor in a tree without triangles.
- * NEAREST without barycentrics, ANY and COUNT of 1024 rays or more are cast on the device by Vulkan, at meshes within 2^30:
- * a thread follows each ray, and the rays that floats and doubles are unsure of are cast on the host. The tree then keeps
- * room for them there, 70 bytes a ray, and itself once more, 70 bytes a triangle. All else is done on the host, by threads
+ * 1024 rays or more are cast on the device by Vulkan, at meshes within 2^30: a thread follows each ray, another one settles
+ * what floats are unsure of, in exact sums, and the rays beyond 2^30 or below 2^-100 are cast on the host; of ALL with one of
+ * these, or one that hits more than 4096 triangles, all are. The tree then keeps itself there once more, 70 bytes a
+ * triangle, and the arena grows by what tml_tree_cast_enqueue takes. All else is done on the host, by threads
  * and SIMD, whatever the engine. The call waits, and so does not stand between tml_vulkan_record and its end. On the host
- * rays are taken in an order of the call's own, near ones together: 16 MiB at most, for ALL 8 bytes a ray and a hit more.
+ * rays are taken in an order of the call's own, near ones together: 16 MiB at most, for ALL 8 bytes more a ray and a hit
+ * that has room.
  * Reports progress and can be cancelled; outputs are then undefined. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
  * OUT_OF_DEVICE_MEMORY,
  * OUT_OF_MEMORY, CANCELLED. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990; Woop, Benthin, Wald: Watertight
  * Ray/Triangle Intersection. 2013; Ylitie, Karras, Laine: Efficient Incoherent Ray Traversal on GPUs Through Compressed
  * Wide BVHs. 2017. */
 TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
+
+/* Rays for a frame: hits are written where the frame's next commands look for them, and nothing comes back to the host. */
+typedef struct tml_tree_cast_enqueue_desc {
+    const tml_tree_cast_desc *cast; /* as for tml_tree_cast; a length on the device is read there */
+    /* Optional: u32, the rays that the device cannot follow, in their order, as many as it has room for; and one u32 or
+     * u64, how many there are. */
+    tml_buffer unsure;
+    tml_buffer unsure_count;
+} tml_tree_cast_enqueue_desc;
+
+/* Makes what such calls need of the tree on the device, and returns the bytes of scratch that one takes from the arena; 0
+ * for a desc that tml_tree_cast_enqueue refuses, and where memory lacks. On Vulkan some 130 bytes a ray and 24 more with
+ * poses; for ALL 120 a ray, and 50 a hit that has room. */
+TML_API size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml,
+                                                  const tml_tree_cast_enqueue_desc *desc);
+/* Enqueues what tml_tree_cast does, with its bits, for any number of rays. Reads nothing back, waits for nothing, and, once
+ * tml_tree_cast_enqueue_scratch_size was asked and the arena reserved (tml_reserve), allocates nothing; so it may stand
+ * between tml_vulkan_record and tml_vulkan_record_end, several times: a bounce's rays made from hits by tml_expand,
+ * with their number on the device. The CPU engine has finished when the call returns, and follows all rays.
+ * unsure    Vulkan follows rays with an origin within 2^30 and a direction of 2^-40 to 2^41 in its largest component,
+ *           of whose numbers, limits included, none but 0 is below 2^-100; and for ALL those that hit up to 4096
+ *           triangles. It is certain of their hits, of which what floats are unsure of is settled in exact sums.
+ *           Others hit nothing, and are listed: for tml_tree_cast later; so are, but for ALL, those whose triangles
+ *           to settle are no more among the first, in blocks of four, for which there is room: as many as rays and
+ *           1024. So are all rays at a mesh that is not within 2^30, or whose last build or refit on the device met a
+ *           vertex that is not finite.
+ * ALL       total is 2^32 - 1 where it is not known: of more than twice the capacity.
+ * tree      may be built or refitted by an enqueued call before; a recording follows such a tree as it then is, packing it
+ *           anew for each call. Recordings are void once tml_tree_refit has been called, and not for its destruction.
+ * Engines: CPU, Vulkan. Errors: INVALID_ARGUMENT (while recording: a tree without arrays on the device), INVALID_HANDLE,
+ * OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED (OpenGL; more than 2^27 rays or hits). After: as
+ * tml_tree_cast; Kulisch, Miranker: The Arithmetic of the Digital Computer: A New Approach. 1986 (the sums). */
+TML_API TML_MUST_CHECK tml_status tml_tree_cast_enqueue(tml_context *tml,
+                                                        const tml_tree_cast_enqueue_desc *desc);
 
 /* Distances to a mesh on a grid. */
 typedef struct tml_tree_distance_grid_desc {

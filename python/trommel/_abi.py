@@ -722,6 +722,14 @@ class tml_tree_cast_desc(Structure):
     ]
 
 
+class tml_tree_cast_enqueue_desc(Structure):
+    _fields_ = [
+        ('cast', POINTER(tml_tree_cast_desc)),
+        ('unsure', tml_buffer),
+        ('unsure_count', tml_buffer),
+    ]
+
+
 class tml_tree_distance_grid_desc(Structure):
     _fields_ = [
         ('tree', c_void_p),
@@ -1556,6 +1564,8 @@ FUNCTIONS = {
     'tml_top_k_scratch_size': (c_size_t, [c_void_p, POINTER(tml_top_k_desc)]),
     'tml_tree_build_enqueue': (c_int, [c_void_p, c_void_p, tml_buffer]),
     'tml_tree_cast': (c_int, [c_void_p, POINTER(tml_tree_cast_desc)]),
+    'tml_tree_cast_enqueue': (c_int, [c_void_p, POINTER(tml_tree_cast_enqueue_desc)]),
+    'tml_tree_cast_enqueue_scratch_size': (c_size_t, [c_void_p, POINTER(tml_tree_cast_enqueue_desc)]),
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),

@@ -6,6 +6,7 @@
  * Simulation of Simplicity. 1990. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <trommel/kernel_math.h>
 
@@ -17,10 +18,6 @@
 #include "stream/stream_internal.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
-
-static const char call[] = "tml_tree_cast";
-
-/* Rays of a task, and tasks between two reports of progress. */
 
 static const cast_loops *loops_for_processor(void)
 {
@@ -103,13 +100,56 @@ static bool passes_through(exact_points *points)
     return sign != 0 && edge_sign(points, 1) == sign && edge_sign(points, 2) == sign;
 }
 
+/* Moves a hit from a place of a heap of count, whose largest is the first, down to where it belongs. */
+static void sift(uint64_t *hits, uint64_t count, uint64_t at, uint64_t moving)
+{
+    for (uint64_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        child += child + 1 < count && hits[child + 1] > hits[child];
+        if (hits[child] <= moving)
+            break;
+        hits[at] = hits[child];
+        at = child;
+    }
+    hits[at] = moving;
+}
+
+static void make_heap(uint64_t *hits, uint64_t count)
+{
+    for (uint64_t start = count / 2; start-- > 0;)
+        sift(hits, count, start, hits[start]);
+}
+
+/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232, Heapsort. 1964. */
+static void sort_hits(uint64_t *hits, uint64_t count)
+{
+    make_heap(hits, count);
+    for (uint64_t sorted = count; sorted > 1; sorted--) {
+        uint64_t moving = hits[sorted - 1];
+        hits[sorted - 1] = hits[0];
+        sift(hits, sorted - 1, 0, moving);
+    }
+}
+
+/* Keeps a hit if it is one of the first that there is room for. */
+static void keep_hit(cast_ray *ray, uint64_t hit)
+{
+    if (ray->count < ray->room) {
+        ray->hits[ray->count] = hit;
+        return;
+    }
+    if (ray->count == ray->room)
+        make_heap(ray->hits, ray->room);
+    if (hit < ray->hits[0])
+        sift(ray->hits, ray->room, 0, hit);
+}
+
 static void take(cast_ray *ray, uint32_t slot, float t)
 {
     uint32_t id = ray->tree->ids[slot];
     uint64_t hit = (uint64_t)tml_float_bits(t) << 32 | id;
     if (ray->want != TML_CAST_NEAREST) {
         if (ray->hits)
-            ray->hits[ray->count] = hit;
+            keep_hit(ray, hit);
         ray->count++;
         ray->is_over = ray->want == TML_CAST_ANY;
     } else if (hit < ray->best) {
@@ -192,15 +232,16 @@ void cast_take(cast_ray *ray, uint32_t slot, bool is_sure)
 /* ---- the call -------------------------------------------------------------------------------- */
 
 typedef struct cast_job {
+    const char *call;
     const tml_tree_cast_desc *desc;
+    void *scratch; /* or NULL */
     const cast_loops *loops;
     const float *origins, *directions, *limits, *poses; /* like what follows, NULL if not given */
     const uint32_t *pose_of;
     uint8_t *hits;
     uint32_t *counts, *rays, *triangles;
     float *t, *barycentrics;
-    uint32_t *total;
-    bool is_total_64;
+    _Atomic uint64_t total;
     uint64_t count, pose_count;
     collide_rounds rounds;
     uint64_t
@@ -248,8 +289,10 @@ static void put_barycentrics(const cast_ray *ray, float out[2])
         part[i] = dot(way, across[i]);
         sum += part[i];
     }
-    for (int i = 0; i < 2; i++)
-        out[i] = (float)fmin(fmax(sum != 0 ? part[i + 1] / sum : 0, 0), 1);
+    for (int i = 0; i < 2; i++) {
+        double weight = sum != 0 ? part[i + 1] / sum : 0;
+        out[i] = weight > 0 ? (float)fmin(weight, 1) : 0;
+    }
 }
 
 static void put_ray(const cast_job *job, uint64_t i, const cast_ray *ray)
@@ -272,35 +315,12 @@ static void put_ray(const cast_job *job, uint64_t i, const cast_ray *ray)
         job->barycentrics[2 * i] = job->barycentrics[2 * i + 1] = NAN;
 }
 
-/* Sorts by Heap's way: no memory, and no order of hits is slow. After: Williams: Algorithm 232, Heapsort. 1964. */
-static void sort_hits(uint64_t *hits, uint64_t count)
-{
-    for (uint64_t sorted = count, start = count / 2; sorted > 1;) {
-        uint64_t at, moving;
-        if (start > 0) {
-            at = --start;
-            moving = hits[at];
-        } else {
-            at = 0;
-            moving = hits[--sorted];
-            hits[sorted] = hits[0];
-        }
-        for (uint64_t child = 2 * at + 1; child < sorted; child = 2 * at + 1) {
-            child += child + 1 < sorted && hits[child + 1] > hits[child];
-            if (hits[child] <= moving)
-                break;
-            hits[at] = hits[child];
-            at = child;
-        }
-        hits[at] = moving;
-    }
-}
-
 static void put_hits(const cast_job *job, uint64_t i)
 {
-    uint64_t first = job->first[i], end = job->first[i + 1];
-    sort_hits(job->found + first, end - first);
-    for (uint64_t at = first; at < TML_MIN_OF(end, job->room); at++) {
+    uint64_t first = job->first[i], end = TML_MIN_OF(job->first[i + 1], job->room);
+    if (first < end)
+        sort_hits(job->found + first, end - first);
+    for (uint64_t at = first; at < end; at++) {
         uint32_t bits = (uint32_t)(job->found[at] >> 32);
         if (job->rays)
             job->rays[at] = (uint32_t)i;
@@ -327,8 +347,12 @@ static bool begin(const cast_job *job, uint64_t i, cast_ray *ray)
 {
     const float for_all[2] = {0, job->desc->t_max == 0.0f ? INFINITY : job->desc->t_max};
     *ray = (cast_ray){.tree = job->desc->tree, .want = job->desc->want, .best = UINT64_MAX};
-    if (job->found)
+    if (job->found && job->first[i] >= job->room)
+        return false;
+    if (job->found) {
         ray->hits = job->found + job->first[i];
+        ray->room = job->room - job->first[i];
+    }
     return load_ray(job, i, ray->origin, ray->direction) &&
            ray_begin(ray, job->limits ? job->limits + 2 * i : for_all);
 }
@@ -343,10 +367,11 @@ static void prefetch_ray(const cast_job *job, uint64_t i)
 
 static void rays_task(void *argument, uint32_t task)
 {
-    const cast_job *job = argument;
+    cast_job *job = argument;
     uint64_t round = job->rounds.first, at = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
     uint64_t end = TML_MIN_OF(at + COLLIDE_ITEMS_A_TASK, job->count - round), numbers[CAST_WALKS];
     cast_walk walks[CAST_WALKS];
+    uint64_t total = 0;
     while (at < end) {
         uint32_t going = 0;
         for (; going < CAST_WALKS && at < end; at++) {
@@ -359,9 +384,13 @@ static void rays_task(void *argument, uint32_t task)
                 put(job, i, &walks[going].ray);
         }
         job->loops->follow(walks, going);
-        for (uint32_t k = 0; k < going; k++)
+        for (uint32_t k = 0; k < going; k++) {
             put(job, numbers[k], &walks[k].ray);
+            total += walks[k].ray.count + (walks[k].ray.best != UINT64_MAX);
+        }
     }
+    if (!job->found)
+        atomic_fetch_add_explicit(&job->total, total, memory_order_relaxed);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -397,46 +426,57 @@ static void codes_task(void *argument, uint32_t task)
     }
 }
 
-static tml_status no_memory(tml_context *tml, size_t size)
-{
-    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call, size);
-}
-
 static tml_status run_in_order(tml_context *tml, cast_job *job)
 {
-    job->rounds = (collide_rounds){.call = call,
+    job->rounds = (collide_rounds){.call = job->call,
                                    .stage = "rays",
                                    .before = job->found ? 0.5 : 0.0,
                                    .share = job->first ? 0.5 : 1.0,
                                    .find_codes = codes_task,
                                    .work = rays_task,
                                    .job = job,
-                                   .count = job->count};
+                                   .count = job->count,
+                                   .scratch = job->scratch};
     return collide_rounds_run(tml, &job->rounds);
 }
 
-/* Counts every ray's hits; then finds them again, and puts them where they belong. */
+/* Memory of a call, from its scratch where it has some; the call frees it. */
+static uint64_t *take_memory(tml_context *tml, cast_job *job, uint64_t **scratch, uint64_t count)
+{
+    uint64_t *memory = *scratch;
+    if (memory) {
+        *scratch += count;
+        return memory;
+    }
+    memory = tml_alloc_array(tml, count, sizeof *memory);
+    if (!memory)
+        (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", job->call,
+                        (size_t)(count * sizeof *memory));
+    return memory;
+}
+
+/* Counts every ray's hits; then finds those again that there is room for, and puts them where they belong. */
 static tml_status run_all(tml_context *tml, cast_job *job)
 {
-    job->first = tml_alloc_array(tml, job->count + 1, sizeof *job->first);
+    uint64_t *scratch = job->scratch;
+    if (scratch)
+        scratch += collide_rounds_size(job->count) / sizeof *scratch;
+    job->first = take_memory(tml, job, &scratch, job->count + 1);
     if (!job->first)
-        return no_memory(tml, (size_t)(job->count + 1) * sizeof *job->first);
+        return TML_ERROR_OUT_OF_MEMORY;
     job->first[0] = 0;
     tml_status status = run_in_order(tml, job);
     for (uint64_t i = 0; i < job->count && status == TML_OK; i++)
         job->first[i + 1] += job->first[i];
-    uint64_t total = job->first[job->count];
-    if (status == TML_OK && total > 0 && job->room > 0) {
-        job->found = tml_alloc_array(tml, total, sizeof *job->found);
-        status = job->found ? run_in_order(tml, job)
-                            : no_memory(tml, (size_t)(total * sizeof *job->found));
-        tml_free(tml, job->found, (size_t)total * sizeof *job->found);
+    job->room = TML_MIN_OF(job->room, job->first[job->count]);
+    if (status == TML_OK && job->room > 0) {
+        job->found = take_memory(tml, job, &scratch, job->room);
+        status = job->found ? run_in_order(tml, job) : TML_ERROR_OUT_OF_MEMORY;
+        if (!job->scratch)
+            tml_free(tml, job->found, (size_t)job->room * sizeof *job->found);
     }
-    tml_free(tml, job->first, (size_t)(job->count + 1) * sizeof *job->first);
-    if (status == TML_OK && job->total && job->is_total_64)
-        memcpy(job->total, &total, sizeof total);
-    else if (status == TML_OK && job->total)
-        *job->total = (uint32_t)TML_MIN_OF(total, (uint64_t)UINT32_MAX);
+    if (!job->scratch)
+        tml_free(tml, job->first, (size_t)(job->count + 1) * sizeof *job->first);
     return status;
 }
 
@@ -449,7 +489,7 @@ typedef struct field {
     tml_type type;   /* NONE: u32 or u64 */
     uint32_t wants;  /* bits of what it is for; 0: an input */
     bool is_one_ray; /* one element a ray; else as many as there is room for */
-    void *to;        /* of a pointer */
+    void *to;        /* of a pointer; NULL: not mapped */
 } field;
 enum { FIELD_COUNT = 12, INPUT_COUNT = 5, OUTPUT_COUNT = FIELD_COUNT - INPUT_COUNT };
 
@@ -477,12 +517,13 @@ static void list_fields(const tml_tree_cast_desc *d, cast_job *job, field out[FI
         FIELD(triangles, TML_U32, all | nearest, one),
         FIELD(t, TML_F32, all | nearest, one),
         FIELD(barycentrics, vec2_type, nearest, true),
-        FIELD(total, TML_TYPE_NONE, all, false),
+        {"desc.total", d->total, TML_TYPE_NONE, any, false, NULL},
     };
     memcpy(out, fields, sizeof fields);
 }
 
-static tml_status check_field(tml_context *tml, const tml_tree_cast_desc *d, const field *f)
+static tml_status check_field(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
+                              const field *f)
 {
     static const char *const names[] = {"NEAREST", "ANY", "COUNT", "ALL"};
     const tml_type types[] = {f->type, TML_TYPE_NONE};
@@ -495,18 +536,20 @@ static tml_status check_field(tml_context *tml, const tml_tree_cast_desc *d, con
                                                        f->is_one_ray ? d->length.count : 0);
 }
 
-static tml_status check_fields(tml_context *tml, const tml_tree_cast_desc *d)
+/* more: two outputs that the desc lacks, or NULL. */
+static tml_status check_fields(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
+                               const stream_field *more)
 {
     cast_job unused;
     field fields[FIELD_COUNT];
-    stream_field outputs[OUTPUT_COUNT];
+    stream_field outputs[OUTPUT_COUNT + 2] = {{NULL, {0, 0}}};
     stream_input inputs[INPUT_COUNT + 1] = {{"desc.length.device", d->length.device, 0}};
     bool has_output = false;
     list_fields(d, &unused, fields);
     for (int i = 0; i < FIELD_COUNT; i++) {
         const field *f = &fields[i];
         bool is_output = i >= INPUT_COUNT, is_given = !tml_buffer_is_none(f->buffer);
-        tml_status status = is_given || i < 2 ? check_field(tml, d, f) : TML_OK;
+        tml_status status = is_given || i < 2 ? check_field(tml, call, d, f) : TML_OK;
         if (status != TML_OK)
             return status;
         has_output |= is_output && is_given;
@@ -518,10 +561,12 @@ static tml_status check_fields(tml_context *tml, const tml_tree_cast_desc *d)
     if (!has_output)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: no output is given; needs one of those that desc.want has", call);
-    return stream_check_memory(tml, call, outputs, OUTPUT_COUNT, inputs, INPUT_COUNT + 1);
+    if (more)
+        memcpy(outputs + OUTPUT_COUNT, more, 2 * sizeof *more);
+    return stream_check_memory(tml, call, outputs, OUTPUT_COUNT + 2, inputs, INPUT_COUNT + 1);
 }
 
-static tml_status check_poses(tml_context *tml, const tml_tree_cast_desc *d)
+static tml_status check_poses(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
 {
     uint64_t rows = stream_count_of(tml, d->poses);
     bool is_none = tml_buffer_is_none(d->poses);
@@ -534,7 +579,9 @@ static tml_status check_poses(tml_context *tml, const tml_tree_cast_desc *d)
     return TML_OK;
 }
 
-static tml_status check_desc(tml_context *tml, tml_tree_cast_desc *d)
+/* Sets the length's bound, and that it is exact. */
+static tml_status check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
+                             const stream_field *more)
 {
     static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     if (!d->tree)
@@ -551,8 +598,8 @@ static tml_status check_desc(tml_context *tml, tml_tree_cast_desc *d)
     if (status == TML_OK)
         status = stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length);
     if (status == TML_OK)
-        status = check_fields(tml, d);
-    return status == TML_OK ? check_poses(tml, d) : status;
+        status = check_fields(tml, call, d, more);
+    return status == TML_OK ? check_poses(tml, call, d) : status;
 }
 
 /* Runs the job over its buffers' memory. */
@@ -564,64 +611,173 @@ static tml_status run_mapped(tml_context *tml, cast_job *job)
     list_fields(job->desc, job, fields);
     for (; mapped < FIELD_COUNT; mapped++) {
         void *memory = NULL;
-        if (tml_buffer_is_none(fields[mapped].buffer))
+        if (tml_buffer_is_none(fields[mapped].buffer) || !fields[mapped].to)
             continue;
         status = tml_buffer_map(tml, fields[mapped].buffer, &memory);
         if (status != TML_OK)
             break;
         memcpy(fields[mapped].to, &memory, sizeof memory);
-        if (mapped >= INPUT_COUNT && !fields[mapped].is_one_ray &&
-            fields[mapped].type != TML_TYPE_NONE)
-            job->room = TML_MIN_OF(job->room, stream_count_of(tml, fields[mapped].buffer));
     }
-    if (job->room == UINT64_MAX)
-        job->room = 0;
     if (status == TML_OK && job->desc->want == TML_CAST_ALL)
         status = run_all(tml, job);
     else if (status == TML_OK)
         status = run_in_order(tml, job);
     while (mapped-- > 0)
-        if (!tml_buffer_is_none(fields[mapped].buffer))
+        if (!tml_buffer_is_none(fields[mapped].buffer) && fields[mapped].to)
             tml_buffer_unmap(tml, fields[mapped].buffer);
     return status;
 }
 
-tml_status cast_on_host(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
-    cast_job job = {.desc = desc,
+    const tml_buffer arrays[] = {desc->rays, desc->triangles, desc->t};
+    uint64_t room = UINT64_MAX;
+    for (int i = 0; i < 3 && desc->want == TML_CAST_ALL; i++)
+        if (!tml_buffer_is_none(arrays[i]))
+            room = TML_MIN_OF(room, stream_count_of(tml, arrays[i]));
+    return room == UINT64_MAX ? 0 : room;
+}
+
+/* Bytes that a call takes at most, besides its order. */
+static size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    uint64_t words =
+        desc->want == TML_CAST_ALL ? desc->length.count + 1 + cast_hit_room(tml, desc) : 0;
+    size_t order = collide_rounds_size(desc->length.count);
+    return words < SIZE_MAX / 16 ? order + (size_t)words * sizeof(uint64_t) : SIZE_MAX;
+}
+
+static tml_status put_total(tml_context *tml, tml_buffer to, uint64_t total)
+{
+    tml_type type = TML_TYPE_NONE;
+    const uint32_t narrow = (uint32_t)TML_MIN_OF(total, (uint64_t)UINT32_MAX);
+    if (!tml_buffer_describe(tml, to, &type, NULL))
+        return TML_OK;
+    return tml_buffer_write(tml, to, 0, 1, type == TML_U64 ? (const void *)&total : &narrow);
+}
+
+tml_status cast_add_total(tml_context *tml, tml_buffer to, uint64_t more)
+{
+    uint64_t total = 0; /* little-endian, so of either type */
+    tml_status status = tml_buffer_read(tml, to, &total);
+    return status == TML_OK ? put_total(tml, to, total + more) : status;
+}
+
+tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        uint64_t count, void *scratch, uint64_t *total)
+{
+    cast_job job = {.call = call,
+                    .desc = desc,
+                    .scratch = scratch,
                     .loops = loops_for_processor(),
                     .count = count,
                     .pose_count = stream_count_of(tml, desc->poses) / 3,
-                    .room = UINT64_MAX};
-    tml_type total_type = TML_TYPE_NONE;
-    if (tml_buffer_describe(tml, desc->total, &total_type, NULL))
-        job.is_total_64 = total_type == TML_U64;
+                    .room = cast_hit_room(tml, desc)};
     tml_status status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
-    return status == TML_OK ? run_mapped(tml, &job) : status;
+    if (status == TML_OK)
+        status = run_mapped(tml, &job);
+    if (total)
+        *total = job.total;
+    return status == TML_OK ? put_total(tml, desc->total, job.total) : status;
 }
 
 static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
 {
+    static const char call[] = "tml_tree_cast";
     tml_tree_cast_desc desc = *given;
     uint64_t count = 0;
-    tml_status status = check_desc(tml, &desc);
+    tml_status status = check_desc(tml, call, &desc, NULL);
     if (status == TML_OK)
-        status = tml_refuse_recording(tml, call, NULL);
+        status = tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue");
     if (status == TML_OK)
         status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES);
     if (status == TML_OK)
         status = stream_read_length(tml, &desc.length, &count);
-    if (status == TML_OK && rays_run_on_device(tml, &desc, count))
-        return rays_on_device(tml, &desc, count);
-    return status == TML_OK && (count > 0 || desc.want == TML_CAST_ALL)
-               ? cast_on_host(tml, &desc, count)
-               : status;
+    desc.length = tml_length_of(count);
+    if (status == TML_OK && rays_run_on_device(tml, &desc))
+        return rays_on_device(tml, call, &desc);
+    return status == TML_OK ? cast_on_host(tml, call, &desc, count, NULL, NULL) : status;
 }
 
 tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, cast(tml, desc));
+}
+
+/* ---- enqueued -------------------------------------------------------------------------------- */
+
+static const char enqueue_call[] = "tml_tree_cast_enqueue";
+
+static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
+                                  tml_tree_cast_desc *out)
+{
+    static const tml_type word_types[] = {TML_U32, TML_TYPE_NONE};
+    const stream_field more[] = {{"desc.unsure", desc->unsure},
+                                 {"desc.unsure_count", desc->unsure_count}};
+    if (!desc->cast)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.cast is NULL, needs what tml_tree_cast takes", enqueue_call);
+    *out = *desc->cast;
+    tml_status status = TML_OK;
+    if (!tml_buffer_is_none(desc->unsure))
+        status = tml_check_buffer(tml, enqueue_call, "desc.unsure", desc->unsure, word_types, 0);
+    if (status == TML_OK && !tml_buffer_is_none(desc->unsure_count))
+        status = stream_check_count(tml, enqueue_call, "desc.unsure_count", desc->unsure_count, 0);
+    if (status == TML_OK)
+        status = check_desc(tml, enqueue_call, out, more);
+    /* Without a wait: no part of the tree is brought up to date. */
+    return status == TML_OK ? collide_tree_fetch(tml, enqueue_call, out->tree, 0) : status;
+}
+
+static tml_status enqueue_here(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
+                               const tml_tree_cast_desc *cast)
+{
+    uint64_t count = 0;
+    void *scratch = NULL;
+    tml_status status = stream_read_length(tml, &cast->length, &count);
+    if (status == TML_OK)
+        status = tml_scratch(tml, enqueue_call, TML_MAX_OF(cast_scratch_size(tml, cast), (size_t)1),
+                             &scratch);
+    if (status == TML_OK)
+        status = cast_on_host(tml, enqueue_call, cast, count, scratch, NULL);
+    return status == TML_OK ? put_total(tml, desc->unsure_count, 0) : status;
+}
+
+static tml_status enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    tml_tree_cast_desc cast;
+    tml_status status = enqueue_resolve(tml, desc, &cast);
+    if (status != TML_OK)
+        return status;
+    return tml->engine->is_host
+               ? enqueue_here(tml, desc, &cast)
+               : rays_enqueue(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
+}
+
+tml_status tml_tree_cast_enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, enqueue(tml, desc));
+}
+
+static size_t enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    tml_tree_cast_desc cast;
+    if (enqueue_resolve(tml, desc, &cast) != TML_OK)
+        return 0;
+    return tml->engine->is_host
+               ? cast_scratch_size(tml, &cast)
+               : rays_scratch_size(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
+}
+
+size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = enqueue_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }
 
 #include "kernels/kernel_end.h"

@@ -25,7 +25,8 @@ typedef struct cast_ray {
     uint64_t best;  /* NEAREST: t's bits, above its triangle's number; UINT64_MAX: none */
     float t_far;    /* boxes beyond need not be looked into: t_max, or best's t */
     uint64_t count; /* hits so far, but for NEAREST */
-    uint64_t *hits; /* ALL: count of them, as best; NULL: they are only counted */
+    uint64_t *hits; /* ALL: the least of them, as best, room at most; NULL: they are only counted */
+    uint64_t room;
 } cast_ray;
 
 /* Takes a slot's triangle, through which the ray's line passes for certain, or perhaps. */
@@ -53,13 +54,25 @@ typedef struct cast_loops {
 } cast_loops;
 extern const cast_loops cast_loops_plain, cast_loops_avx2;
 
-/* Casts count rays of a call that was checked, here. */
-tml_status cast_on_host(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count);
-/* May the device cast so many rays? */
-bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count);
-/* Casts them there; what the device is unsure of is cast here. */
-tml_status rays_on_device(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count);
-/* Of the tree's last rays there, how many floats were unsure of, and doubles. */
-tml_status rays_unsure(tml_context *tml, const tml_tree *tree, uint32_t counts[2]);
+/* Casts count rays of a call that was checked, here. scratch: host memory for all that it takes, or NULL: allocated. total:
+ * as desc.total, or NULL. */
+tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        uint64_t count, void *scratch, uint64_t *total);
+/* ALL: hits that all given arrays of them have room for; 0 without one. */
+uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc);
+/* Adds to a u32 or u64. */
+tml_status cast_add_total(tml_context *tml, tml_buffer total, uint64_t more);
+
+/* May the device cast the rays of a call that waits? Of a checked desc, whose length is a count. */
+bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc);
+/* Casts them there; what the device cannot follow is cast here. */
+tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
+/* Of the tree's last rays so, how many those were. */
+tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count);
+/* Enqueues them there, and the list of what it cannot follow; and bytes of scratch for that. */
+tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        tml_buffer unsure, tml_buffer unsure_count);
+size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                         tml_buffer unsure, tml_buffer unsure_count);
 
 #endif

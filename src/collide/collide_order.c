@@ -68,18 +68,25 @@ static tml_status run_all(tml_context *tml, collide_rounds *r)
     return TML_OK;
 }
 
+size_t collide_rounds_size(uint64_t count)
+{
+    uint64_t room = TML_MIN_OF(count, (uint64_t)TASKS_A_ROUND * COLLIDE_ITEMS_A_TASK);
+    return room < LEAST_TO_SORT ? 0 : (size_t)room * 2 * sizeof(uint64_t);
+}
+
 tml_status collide_rounds_run(tml_context *tml, collide_rounds *r)
 {
-    uint64_t room = TML_MIN_OF(r->count, (uint64_t)TASKS_A_ROUND * COLLIDE_ITEMS_A_TASK);
-    if (room < LEAST_TO_SORT)
+    size_t size = collide_rounds_size(r->count);
+    if (size == 0)
         return run_all(tml, r);
-    uint64_t *memory = tml_alloc_array(tml, 2 * room, sizeof *memory);
+    uint64_t *memory = r->scratch ? r->scratch : tml_alloc(tml, size);
     if (!memory)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes to sort in",
-                         r->call, (size_t)room * 2 * sizeof *memory);
+                         r->call, size);
     r->order = memory;
-    r->other = memory + room;
+    r->other = memory + size / 2 / sizeof *memory;
     tml_status status = run_all(tml, r);
-    tml_free(tml, memory, (size_t)room * 2 * sizeof *memory);
+    if (!r->scratch)
+        tml_free(tml, memory, size);
     return status;
 }

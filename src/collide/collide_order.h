@@ -31,8 +31,11 @@ typedef struct collide_rounds {
     uint64_t count;
     uint64_t first; /* item of the round */
     uint64_t *order,
-        *other; /* a code, and below it an item, from first on; NULL: too few to sort */
+        *other;        /* a code, and below it an item, from first on; NULL: too few to sort */
+    uint64_t *scratch; /* room for those, or NULL: allocated */
 } collide_rounds;
+/* Bytes of scratch for count items. */
+size_t collide_rounds_size(uint64_t count);
 tml_status collide_rounds_run(tml_context *tml, collide_rounds *rounds);
 
 #endif

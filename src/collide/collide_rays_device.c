@@ -1,5 +1,6 @@
-/* Rays on the device: a kernel follows each down the packed tree, doubles settle what floats are unsure of, and what is
- * still unsure is listed and cast on the host. */
+/* Rays on the device: a kernel follows each down the packed tree. Of those that floats are unsure of others list the triangles
+ * that may be hit, and settle these. All steps are enqueued at once, with their arrays in scratch. Where every hit is wanted,
+ * so are all rays, and blocks of triangles expand into hits, which then find their places among the ray's. */
 #include <string.h>
 
 #include "collide/collide_cast.h"
@@ -8,23 +9,26 @@
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_cast.k.h"
+#include "kernels/exact_sum.k.h"
 #include "kernels/real64.k.h"
+#include "kernels/real64_lines.k.h"
 /* Uses the formulas above. */
 #include "kernels/collide_rays.k.h"
-#include "kernels/real64_lines.k.h"
 
 #include "collide_rays_library.h"
 
-_Static_assert(COLLIDE_RAYS_NEAREST == TML_CAST_NEAREST && COLLIDE_RAYS_ANY == TML_CAST_ANY,
+_Static_assert(COLLIDE_RAYS_NEAREST == TML_CAST_NEAREST && COLLIDE_RAYS_ANY == TML_CAST_ANY &&
+                   COLLIDE_RAYS_COUNT == TML_CAST_COUNT,
                "as kernels tell them");
 
 /* A vector of the packed tree. u[0]: levels; u[1]: leaves; u[2]: vectors of the nodes. */
 TML_KERNEL_WITH(collide_rays, uvec4, collide_pack_tree,
                 (tml_words boxes, tml_words triangles, tml_words ids, tml_index at, tml_params p), {
+                    uint group = collide_rays_group(U(at) / COLLIDE_RAYS_NODE, p.u[0], p.u[1]);
+                    if (at == 0u && !collide_rays_are_moderate(boxes, group))
+                        return UVEC4(COLLIDE_RAYS_IMMODERATE, 0u, 0u, 0u);
                     if (U(at) < p.u[2])
-                        return collide_rays_node(
-                            boxes, collide_rays_group(U(at) / COLLIDE_RAYS_NODE, p.u[0], p.u[1]),
-                            U(at) % COLLIDE_RAYS_NODE);
+                        return collide_rays_node(boxes, group, U(at) % COLLIDE_RAYS_NODE);
                     uint slot = (U(at) - p.u[2]) / COLLIDE_RAYS_SLOT;
                     uint corner = (U(at) - p.u[2]) % COLLIDE_RAYS_SLOT;
                     uint from = COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +
@@ -59,58 +63,48 @@ TML_KERNEL_OUTS_WITH(collide_rays, (vec3 from, vec3 way), collide_pose_ray,
  * 2. u[0]: not 0 if each ray has limits; f[0]: else where all end. */
 TML_KERNEL_OUTS_WITH(
     collide_rays, (vec4 from, vec4 way, vec2 slope), collide_begin_ray,
-    (vec3 origin, vec3 direction, tml_words limits, tml_index i, tml_params p), {
+    (vec3 origin, vec3 direction, tml_words limits, tml_words tree, tml_index i, tml_params p), {
         float t_min = p.u[0] != 0u ? tml_word_float(limits, 2u * U(i)) : 0.0f;
         float t_max = p.u[0] != 0u ? tml_word_float(limits, 2u * U(i) + 1u) : p.f[0];
         float size = collide_farthest(direction);
-        vec3 along = collide_rays_along(direction, collide_rays_largest(direction));
         bool is_none = is_nan(t_min) || is_nan(t_max) || t_min > t_max || t_max < 0.0f ||
                        is_nan(origin.x + origin.y + origin.z) || is_inf(origin.x) ||
                        is_inf(origin.y) || is_inf(origin.z) || is_nan(direction.x) ||
                        is_nan(direction.y) || is_nan(direction.z) || is_inf(size);
-        t_min = max(t_min, 0.0f);
-        t_max = min(t_max, 1.2676506002282294e30f); /* 2^100, as CAST_T_MAX */
-        /* within 2^30; 2^41 */
-        bool fits = collide_rays_is_moderate(origin.x, 0x4e800000u) &&
-                    collide_rays_is_moderate(origin.y, 0x4e800000u) &&
-                    collide_rays_is_moderate(origin.z, 0x4e800000u) &&
-                    collide_rays_is_moderate(direction.x, 0x54000000u) &&
-                    collide_rays_is_moderate(direction.y, 0x54000000u) &&
-                    collide_rays_is_moderate(direction.z, 0x54000000u) &&
-                    collide_rays_is_moderate(t_min, 0x7f000000u) &&
-                    collide_rays_is_moderate(t_max, 0x7f000000u) && size >= 9.094947017729282e-13f;
         collide_begin_ray_out o;
-        o.slope = VEC2(4.0f, 0.0f);
-        if (fits && !is_none)
-            o.slope = VEC2(real64_quotient(along.x, along.z), real64_quotient(along.y, along.z));
-        o.from = VEC4(origin.x, origin.y, origin.z, t_min);
-        o.way = VEC4(direction.x, direction.y, direction.z, t_max);
+        /* 2^100, as CAST_T_MAX; of -0 0, since bits are compared */
+        o.from = VEC4(origin.x, origin.y, origin.z, t_min > 0.0f ? t_min : 0.0f);
+        o.way = VEC4(direction.x, direction.y, direction.z,
+                     t_max > 0.0f ? min(t_max, 1.2676506002282294e30f) : 0.0f);
+        o.slope = VEC2(0.0f, 0.0f);
         if (is_none) {
             o.from.w = 1.0f;
             o.way.w = 0.0f;
-            o.slope.x = 0.0f;
+        } else {
+            o.slope = collide_rays_slope(o.from, o.way, tree);
         }
         return o;
     })
 
-TML_KERNEL_WITH(collide_rays, uvec4, collide_follow_ray,
+/* ---- the nearest, any, or how many ------------------------------------------------------------ */
+
+/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure. u[0]: what is wanted; u[1]: the first node
+ * that is a leaf; u[2]: a bit for each of the root's children; u[3]: the first slot's vector: so below. */
+TML_KERNEL_WITH(collide_rays, uint, collide_follow_ray,
                 (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
-                    return collide_rays_walk(from, way, slope, tree, p.u[0], p.u[1], p.u[2],
-                                             p.u[3]);
+                    collide_rays_found f = collide_rays_walk(from, way, slope, tree, p.u[0], p.u[1],
+                                                             p.u[2], p.u[3], 0u, false);
+                    return f.best;
                 })
 
-/* A ray's answer (NEAREST: the triangle; else how many are hit) and t, where no doubles are needed but for t; else UNSURE.
- * u as collide_rays_walk's. */
+/* NEAREST: t, rounded, where doubles are sure of it. */
 TML_KERNEL_OUTS_WITH(collide_rays, (uint answer, float t), collide_answer_ray,
-                     (uvec4 found, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                     (uint found, vec4 from, vec4 way, tml_words tree, tml_params p), {
                          collide_answer_ray_out o;
-                         o.answer = found.x;
+                         o.answer = found;
                          o.t = uintBitsToFloat(COLLIDE_RAYS_INFINITY);
-                         if ((found.y & found.z & found.w) != COLLIDE_RAYS_NONE) {
-                             o.answer = COLLIDE_RAYS_UNSURE;
-                         } else if (p.u[0] == COLLIDE_RAYS_NEAREST &&
-                                    found.x < COLLIDE_RAYS_UNSURE) {
-                             uint at = p.u[3] + COLLIDE_RAYS_SLOT * found.x;
+                         if (found < COLLIDE_RAYS_UNSURE) {
+                             uint at = p.u[3] + COLLIDE_RAYS_SLOT * found;
                              uvec4 a = tml_word_uvec4(tree, at);
                              uvec4 b = tml_word_uvec4(tree, at + 1u);
                              uvec4 c = tml_word_uvec4(tree, at + 2u);
@@ -118,98 +112,226 @@ TML_KERNEL_OUTS_WITH(collide_rays, (uint answer, float t), collide_answer_ray,
                                                     real64_vec3_of(UVEC3(b.x, b.y, b.z)),
                                                     real64_vec3_of(UVEC3(c.x, c.y, c.z)),
                                                     real64_vec3_at(from), real64_vec3_at(way));
-                             o.answer = t == REAL64_FLOAT_NAN ? COLLIDE_RAYS_UNSURE : a.w;
-                             o.t = uintBitsToFloat(t);
+                             if (t == REAL64_FLOAT_NAN)
+                                 o.answer = COLLIDE_RAYS_UNSURE;
+                             else
+                                 o.t = uintBitsToFloat(t);
                          }
                          return o;
                      })
 
-/* The same from doubles, where these are enough. */
-TML_KERNEL_OUTS_WITH(
-    collide_rays, (uint answer, float t), collide_settle_ray,
-    (uvec4 found, vec4 from, vec4 way, tml_words tree, tml_params p), {
-        bool is_nearest = p.u[0] == COLLIDE_RAYS_NEAREST;
-        bool is_unsure = found.x == COLLIDE_RAYS_UNSURE;
-        uint least = COLLIDE_RAYS_INFINITY;
-        uint t_min = floatBitsToUint(from.w);
-        uint t_max = floatBitsToUint(way.w);
-        real64_vec3 origin = real64_vec3_at(from);
-        real64_vec3 direction = real64_vec3_at(way);
-        collide_settle_ray_out o;
-        o.answer = is_nearest ? COLLIDE_RAYS_NONE : found.x;
-        for (uint i = is_nearest ? 0u : 1u; i < 4u && !is_unsure; i++) {
-            uint slot = i == 0u ? found.x : i == 1u ? found.y : i == 2u ? found.z : found.w;
-            if (slot != COLLIDE_RAYS_NONE) {
-                uint at = p.u[3] + COLLIDE_RAYS_SLOT * (slot & ~COLLIDE_RAYS_PERHAPS);
-                uvec4 corner = tml_word_uvec4(tree, at);
-                uint triangle = corner.w;
-                real64_vec3 a = real64_vec3_of(UVEC3(corner.x, corner.y, corner.z));
-                corner = tml_word_uvec4(tree, at + 1u);
-                real64_vec3 b = real64_vec3_of(UVEC3(corner.x, corner.y, corner.z));
-                corner = tml_word_uvec4(tree, at + 2u);
-                real64_vec3 c = real64_vec3_of(UVEC3(corner.x, corner.y, corner.z));
-                uint passes = 1u;
-                if ((slot & COLLIDE_RAYS_PERHAPS) != 0u)
-                    passes = real64_line_passes(a, b, c, origin, direction);
-                if (passes != 0u) {
-                    uint t = real64_line_t(a, b, c, origin, direction);
-                    /* What is rounded to another float than an end is on the same side of it. */
-                    bool is_below = t > 0x7fffffffu || t < t_min;
-                    is_unsure = passes == 2u || t == REAL64_FLOAT_NAN || t == t_min || t == t_max;
-                    if (is_below || t > t_max)
-                        t = COLLIDE_RAYS_INFINITY;
-                    else if (!is_nearest)
-                        o.answer += 1u;
-                    else if (t < least || (t == least && triangle < o.answer))
-                        o.answer = triangle;
-                    least = min(least, t);
-                }
-            }
-        }
-        if (is_unsure)
-            o.answer = COLLIDE_RAYS_UNSURE;
-        o.t = uintBitsToFloat(least);
-        return o;
-    })
+TML_KERNEL(bool, collide_is_ray_unsure, (uint answer), { return answer == 0xfffffffeu; })
+_Static_assert(COLLIDE_RAYS_UNSURE == 0xfffffffeu, "as the kernel has it");
 
-TML_KERNEL_WITH(collide_rays, bool, collide_is_ray_unsure, (uint answer),
-                { return answer == COLLIDE_RAYS_UNSURE; })
+/* ---- triangles that a ray may hit -------------------------------------------------------------- */
 
-/* u[0]: what an answer is that is no hit. */
-TML_KERNEL(bool, collide_is_ray_hit, (uint answer, tml_params p), { return answer != p.u[0]; })
+TML_KERNEL(uint, collide_number_ray, (tml_index i), { return U(i); })
 
-/* ---- buffers --------------------------------------------------------------------------------- */
+/* How many, and in how many blocks of four; UNSURE where they are too many, or floats cannot follow the ray. */
+TML_KERNEL_OUTS_WITH(collide_rays, (uint found, uint blocks), collide_count_slots,
+                     (uint ray, tml_words froms, tml_words ways, tml_words tree, tml_params p), {
+                         vec4 from = tml_word_vec4(froms, ray);
+                         vec4 way = tml_word_vec4(ways, ray);
+                         collide_rays_found f = collide_rays_walk(
+                             from, way, collide_rays_slope(from, way, tree), tree, p.u[0], p.u[1],
+                             p.u[2], p.u[3], COLLIDE_RAYS_LISTED_MOST - 3u, true);
+                         bool is_unsure = f.best > COLLIDE_RAYS_LISTED_MOST;
+                         collide_count_slots_out o;
+                         o.found = is_unsure ? COLLIDE_RAYS_UNSURE : f.best;
+                         o.blocks = is_unsure ? 0u : (f.best + 3u) / 4u;
+                         return o;
+                     })
+
+TML_KERNEL_OUTS_WITH(collide_rays, (uvec4 slots, vec4 from, vec4 way), collide_list_slots,
+                     (uint ray, tml_words froms, tml_words ways, tml_words tree, tml_rank k,
+                      tml_params p),
+                     {
+                         collide_list_slots_out o;
+                         o.from = tml_word_vec4(froms, ray);
+                         o.way = tml_word_vec4(ways, ray);
+                         collide_rays_found f = collide_rays_walk(
+                             o.from, o.way, collide_rays_slope(o.from, o.way, tree), tree, p.u[0],
+                             p.u[1], p.u[2], p.u[3], 4u * U(k), true);
+                         o.slots = f.slots;
+                         return o;
+                     })
+
+/* Of a block the nearest hit's t, slot and triangle, and how many are hit. */
+TML_KERNEL_WITH(collide_rays, uvec4, collide_settle_best,
+                (uvec4 slots, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                    uvec4 best = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, 0u);
+                    uvec4 left = slots;
+                    for (uint i = 0u; i < 4u && left.x != COLLIDE_RAYS_NONE; i++) {
+                        uint slot = left.x & ~COLLIDE_RAYS_PERHAPS;
+                        uint at = p.u[3] + COLLIDE_RAYS_SLOT * slot;
+                        uint t = collide_rays_settle(tree, at, from, way, slot == left.x);
+                        uint triangle = tml_word(tree, 4u * at + 3u);
+                        best.w += U(t != COLLIDE_RAYS_NONE);
+                        if (t < best.x ||
+                            (t == best.x && triangle < best.z && t != COLLIDE_RAYS_NONE))
+                            best = UVEC4(t, slot, triangle, best.w);
+                        left = UVEC4(left.y, left.z, left.w, COLLIDE_RAYS_NONE);
+                    }
+                    return best;
+                })
+
+/* A listed ray's answer, from its blocks; UNSURE still where these are not all there. u[0]: what is wanted; u[1]: blocks with
+ * room. */
+TML_KERNEL_OUTS_WITH(collide_rays, (uint answer, float t), collide_answer_listed,
+                     (uint found, tml_words rays, tml_words blocks, tml_words count, tml_index i,
+                      tml_params p),
+                     {
+                         uint end = min(tml_word(count, 0u), p.u[1]);
+                         uint first = collide_rays_first(rays, U(i), end);
+                         uint needs = found == COLLIDE_RAYS_UNSURE ? 0u : (found + 3u) / 4u;
+                         uvec4 best =
+                             UVEC4(COLLIDE_RAYS_INFINITY, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, 0u);
+                         collide_answer_listed_out o;
+                         for (uint k = first; k < first + needs && k < end; k++) {
+                             uvec4 block = tml_word_uvec4(blocks, k);
+                             best.w += block.w;
+                             if (block.x < best.x || (block.x == best.x && block.z < best.z))
+                                 best = UVEC4(block.x, block.y, block.z, best.w);
+                         }
+                         o.answer = p.u[0] == COLLIDE_RAYS_NEAREST ? best.y
+                                    : p.u[0] == COLLIDE_RAYS_ANY   ? min(best.w, 1u)
+                                                                   : best.w;
+                         o.t = uintBitsToFloat(best.x);
+                         if (found == COLLIDE_RAYS_UNSURE || first + needs > end) {
+                             o.answer = COLLIDE_RAYS_UNSURE;
+                             o.t = uintBitsToFloat(COLLIDE_RAYS_INFINITY);
+                         }
+                         return o;
+                     })
+
+/* ---- all hits --------------------------------------------------------------------------------- */
+
+/* The bits of t of a block's hits, and NONE. */
+TML_KERNEL_WITH(collide_rays, uvec4, collide_settle_block,
+                (uvec4 slots, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                    uvec4 t = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE,
+                                    COLLIDE_RAYS_NONE);
+                    uvec4 left = slots;
+                    for (uint i = 0u; i < 4u; i++) {
+                        uint of_slot = COLLIDE_RAYS_NONE;
+                        if (left.x != COLLIDE_RAYS_NONE) {
+                            uint slot = left.x & ~COLLIDE_RAYS_PERHAPS;
+                            of_slot = collide_rays_settle(tree, p.u[3] + COLLIDE_RAYS_SLOT * slot,
+                                                          from, way, slot == left.x);
+                        }
+                        t = UVEC4(t.y, t.z, t.w, of_slot);
+                        left = UVEC4(left.y, left.z, left.w, COLLIDE_RAYS_NONE);
+                    }
+                    return t;
+                })
+
+TML_KERNEL_WITH(collide_rays, uint, collide_block_hits, (uvec4 t), { return collide_rays_hits(t); })
+
+TML_KERNEL_OUTS_WITH(collide_rays, (uint hit_ray, uint triangle, float hit_t), collide_list_hit,
+                     (uvec4 t, uvec4 slots, uint ray, tml_words tree, tml_rank k, tml_params p), {
+                         uint left = U(k);
+                         uvec4 times = t;
+                         uvec4 rest = slots;
+                         for (uint i = 0u; i < 4u && (left > 0u || times.x == COLLIDE_RAYS_NONE);
+                              i++) {
+                             if (times.x != COLLIDE_RAYS_NONE)
+                                 left -= 1u;
+                             times = UVEC4(times.y, times.z, times.w, COLLIDE_RAYS_NONE);
+                             rest = UVEC4(rest.y, rest.z, rest.w, COLLIDE_RAYS_NONE);
+                         }
+                         uint slot = rest.x & ~COLLIDE_RAYS_PERHAPS;
+                         collide_list_hit_out o;
+                         o.hit_ray = ray;
+                         o.triangle = tml_word(tree, 4u * (p.u[3] + COLLIDE_RAYS_SLOT * slot) + 3u);
+                         o.hit_t = uintBitsToFloat(times.x);
+                         return o;
+                     })
+
+/* The place of a hit: after those of the rays before, and of the same ray's after those of less t, then triangle. NONE where
+ * there is no room. u[0]: hits with room here; u[1]: there. */
+TML_KERNEL_WITH(collide_rays, uint, collide_place_hit,
+                (tml_words rays, tml_words t, tml_words triangles, tml_words count, tml_index i,
+                 tml_params p),
+                {
+                    uint end = min(tml_word(count, 0u), p.u[0]);
+                    uint ray = tml_word(rays, U(i));
+                    uint own_t = tml_word(t, U(i));
+                    uint own = tml_word(triangles, U(i));
+                    uint place = U(i);
+                    for (uint at = U(i); at > 0u; at--) {
+                        if (tml_word(rays, at - 1u) != ray)
+                            break;
+                        uint other = tml_word(t, at - 1u);
+                        if (other > own_t || (other == own_t && tml_word(triangles, at - 1u) > own))
+                            place -= 1u;
+                    }
+                    for (uint at = U(i) + 1u; at < end; at++) {
+                        if (tml_word(rays, at) != ray)
+                            break;
+                        uint other = tml_word(t, at);
+                        if (other < own_t || (other == own_t && tml_word(triangles, at) < own))
+                            place += 1u;
+                    }
+                    return place < p.u[1] ? place : COLLIDE_RAYS_NONE;
+                })
+
+/* Hits in all; 2^32 - 1 where blocks had no room, u[0] of them. */
+TML_KERNEL(uint, collide_total_hits, (tml_words hits, tml_words blocks, tml_params p),
+           { return tml_word(blocks, 0u) > p.u[0] ? 0xffffffffu : tml_word(hits, 0u); })
+
+/* Hits of a ray, whose blocks stand among u[0] with room. */
+TML_KERNEL_WITH(collide_rays, uint, collide_ray_hits,
+                (uint found, tml_words rays, tml_words t, tml_words count, tml_index i,
+                 tml_params p),
+                {
+                    uint end = min(tml_word(count, 0u), p.u[0]);
+                    uint first = collide_rays_first(rays, U(i), end);
+                    uint needs = found == COLLIDE_RAYS_UNSURE ? 0u : (found + 3u) / 4u;
+                    uint hits = 0u;
+                    for (uint k = first; k < first + needs && k < end; k++)
+                        hits += collide_rays_hits(tml_word_uvec4(t, k));
+                    return hits;
+                })
+
+/* ---- outputs ---------------------------------------------------------------------------------- */
+
+/* u[0]: what is wanted: in all. */
+TML_KERNEL_WITH(collide_rays, bool, collide_is_ray_hit, (uint answer, tml_params p),
+                { return collide_rays_count_of(answer, p.u[0]) != 0u; })
+TML_KERNEL_WITH(collide_rays, uint, collide_ray_count, (uint answer, tml_params p),
+                { return collide_rays_count_of(answer, p.u[0]); })
+TML_KERNEL_WITH(collide_rays, uint, collide_ray_triangle,
+                (uint answer, tml_words tree, tml_params p), {
+                    return answer >= COLLIDE_RAYS_UNSURE
+                               ? COLLIDE_RAYS_NONE
+                               : tml_word(tree, 4u * (p.u[3] + COLLIDE_RAYS_SLOT * answer) + 3u);
+                })
+TML_KERNEL_WITH(collide_rays, vec2, collide_ray_weights,
+                (uint answer, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                    float none = uintBitsToFloat(REAL64_FLOAT_NAN);
+                    if (answer >= COLLIDE_RAYS_UNSURE)
+                        return VEC2(none, none);
+                    uint at = p.u[3] + COLLIDE_RAYS_SLOT * answer;
+                    uvec4 a = tml_word_uvec4(tree, at);
+                    uvec4 b = tml_word_uvec4(tree, at + 1u);
+                    uvec4 c = tml_word_uvec4(tree, at + 2u);
+                    return real64_line_weights(real64_vec3_of(UVEC3(a.x, a.y, a.z)),
+                                               real64_vec3_of(UVEC3(b.x, b.y, b.z)),
+                                               real64_vec3_of(UVEC3(c.x, c.y, c.z)),
+                                               real64_vec3_at(from), real64_vec3_at(way));
+                })
+
+/* ---- the packed tree ------------------------------------------------------------------------- */
 
 /* Below, the host is faster than a device answers; above, indices and lists do not fit. */
 enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << 27 };
 
-/* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and room for a call's rays, those that
- * floats are unsure of (LISTED) and those that doubles are unsure of (LEFT). */
-enum {
-    TREE,
-    IDS,
-    POSED_FROM,
-    POSED_WAY,
-    FROM,
-    WAY,
-    SLOPE,
-    FOUND,
-    ANSWERS,
-    T,
-    LISTED,
-    LISTED_FROM,
-    LISTED_WAY,
-    LISTED_FOUND,
-    LISTED_ANSWERS,
-    LISTED_T,
-    LISTED_COUNT,
-    LEFT,
-    LEFT_COUNT,
-    BUFFERS
-};
+/* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call that waits the rays that
+ * the host casts, and hits in all. */
+enum { TREE, IDS, LEFT, LEFT_COUNT, TOTAL, BUFFERS };
 struct collide_rays {
     tml_buffer buffers[BUFFERS];
-    uint64_t room; /* rays */
+    uint64_t left_room;
     bool is_packed;
 };
 
@@ -230,79 +352,18 @@ void collide_rays_age(tml_tree *tree)
         tree->rays->is_packed = false;
 }
 
-/* One call, resolved. */
-typedef struct rays_run {
-    tml_context *tml;
-    const tml_tree_cast_desc *desc;
-    tml_tree *tree;
-    struct collide_rays *rays;
-    tml_buffer *buffers; /* of rays */
-    uint64_t count;
-    uint64_t listed_room;
-    tml_buffer answers, t; /* the desc's, where it has them */
-    tml_status status;
-} rays_run;
-
 /* Makes a buffer unless it is there. */
-static void make(rays_run *run, int which, tml_type type, uint64_t count, const void *data)
+static tml_status make(tml_context *tml, tml_tree *tree, int which, tml_type type, uint64_t count,
+                       const void *data)
 {
-    tml_buffer *buffer = &run->buffers[which];
-    if (run->status == TML_OK && tml_buffer_is_none(*buffer))
-        run->status = tml_buffer_create(
-            run->tml,
-            &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = "rays"},
-            buffer);
+    tml_buffer *buffer = &tree->rays->buffers[which];
+    return tml_buffer_is_none(*buffer)
+               ? tml_buffer_create(tml,
+                                   &(tml_buffer_desc){
+                                       .type = type, .count = count, .data = data, .label = "rays"},
+                                   buffer)
+               : TML_OK;
 }
-
-/* Rays that floats are unsure of, at most. Where they are more, the host casts the rest. */
-static uint64_t listed_room(uint64_t count)
-{
-    return count / 8 + RAYS_LEAST;
-}
-
-static void make_rooms(rays_run *run)
-{
-    const tml_type vec3_type = TML_VEC(TML_F32, 3), vec4_type = TML_VEC(TML_F32, 4);
-    const tml_type uvec4_type = TML_VEC(TML_U32, 4);
-    uint64_t count = run->count, listed = listed_room(count);
-    if (run->rays->room < count)
-        for (int i = POSED_FROM; i < BUFFERS; i++) {
-            tml_buffer_destroy(run->tml, run->buffers[i]);
-            run->buffers[i] = (tml_buffer){0, 0};
-        }
-    else
-        count = run->rays->room, listed = listed_room(count);
-    run->listed_room = listed;
-    if (!tml_buffer_is_none(run->desc->poses)) {
-        make(run, POSED_FROM, vec3_type, count, NULL);
-        make(run, POSED_WAY, vec3_type, count, NULL);
-    }
-    make(run, FROM, vec4_type, count, NULL);
-    make(run, WAY, vec4_type, count, NULL);
-    make(run, SLOPE, TML_VEC(TML_F32, 2), count, NULL);
-    make(run, FOUND, uvec4_type, count, NULL);
-    if (tml_buffer_is_none(run->answers))
-        make(run, ANSWERS, TML_U32, count, NULL);
-    if (tml_buffer_is_none(run->t))
-        make(run, T, TML_F32, count, NULL);
-    make(run, LISTED, TML_U32, listed, NULL);
-    make(run, LISTED_FROM, vec4_type, listed, NULL);
-    make(run, LISTED_WAY, vec4_type, listed, NULL);
-    make(run, LISTED_FOUND, uvec4_type, listed, NULL);
-    make(run, LISTED_ANSWERS, TML_U32, listed, NULL);
-    make(run, LISTED_T, TML_F32, listed, NULL);
-    make(run, LISTED_COUNT, TML_U32, 1, NULL);
-    make(run, LEFT, TML_U32, listed, NULL);
-    make(run, LEFT_COUNT, TML_U32, 1, NULL);
-    if (run->status == TML_OK)
-        run->rays->room = count;
-    if (tml_buffer_is_none(run->answers))
-        run->answers = run->buffers[ANSWERS];
-    if (tml_buffer_is_none(run->t))
-        run->t = run->buffers[T];
-}
-
-/* ---- the packed tree ------------------------------------------------------------------------- */
 
 /* Nodes have levels of their own below one root: the first leaf is number (8^depth - 1) / 7. */
 static uint32_t first_leaf(const tml_tree *tree)
@@ -316,7 +377,7 @@ static uint32_t first_leaf(const tml_tree *tree)
 /* Vectors that nodes take: up to the last that has leaves. */
 static uint64_t node_vectors(const tml_tree *tree)
 {
-    uint32_t parents = TML_CEIL_DIV(tree->level_count[1], COLLIDE_WIDTH);
+    uint32_t parents = TML_CEIL_DIV(TML_MAX_OF(tree->level_count[1], 1u), COLLIDE_WIDTH);
     return (uint64_t)COLLIDE_RAYS_NODE * ((first_leaf(tree) - 1) / COLLIDE_WIDTH + parents);
 }
 
@@ -325,228 +386,538 @@ static uint64_t tree_vectors(const tml_tree *tree)
     return node_vectors(tree) + (uint64_t)COLLIDE_RAYS_SLOT * tree->level_count[0];
 }
 
-static void map(rays_run *run, tml_map_desc desc)
+static bool is_recording(const tml_context *tml)
 {
-    desc.length = desc.length.count ? desc.length : tml_length_of(run->count);
-    if (run->status == TML_OK)
-        run->status = tml_map(run->tml, &desc);
+    return tml->engine->is_recording && tml->engine->is_recording(tml);
 }
 
-static void pack(rays_run *run)
+/* Makes what all calls need of the tree on the device. */
+static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer in[3])
 {
-    tml_tree *tree = run->tree;
-    tml_buffer boxes = {0, 0}, triangles = {0, 0}, ids = collide_build_ids(tree);
-    if (run->status != TML_OK || (run->rays->is_packed && !tree->stale_again))
-        return;
-    run->status = collide_device_tree(run->tml, tree, &boxes, &triangles);
-    if (tml_buffer_is_none(ids)) {
-        make(run, IDS, TML_U32, tree->level_count[0], tree->ids);
-        ids = run->buffers[IDS];
+    if (!tree->rays) {
+        tree->rays = tml_alloc(tml, sizeof *tree->rays);
+        if (!tree->rays)
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a tree's handles",
+                             call);
+        memset(tree->rays, 0, sizeof *tree->rays);
     }
-    make(run, TREE, TML_VEC(TML_U32, 4), tree_vectors(tree), NULL);
-    map(run, (tml_map_desc){.kernel = TML_USE(collide_pack_tree),
-                            .params = {.u = {tree->levels, tree->level_count[1],
-                                             (uint32_t)node_vectors(tree)}},
-                            .in = {boxes, triangles, ids},
-                            .length = tml_length_of(tree_vectors(tree)),
-                            .out = run->buffers[TREE]});
-    run->rays->is_packed = run->status == TML_OK;
-}
-
-/* ---- streams --------------------------------------------------------------------------------- */
-
-static tml_params walk_params(const rays_run *run)
-{
-    const tml_tree *tree = run->tree;
-    uint32_t children = tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1];
-    return (tml_params){.u = {(uint32_t)run->desc->want, first_leaf(tree), (1u << children) - 1,
-                              (uint32_t)node_vectors(tree)}};
-}
-
-/* Enqueues what each ray finds. */
-static void follow(rays_run *run)
-{
-    const tml_tree_cast_desc *d = run->desc;
-    tml_buffer *buffers = run->buffers, origins = d->origins, directions = d->directions;
-    bool has_limits = !tml_buffer_is_none(d->limits);
-    bool has_pose_of = !tml_buffer_is_none(d->pose_of);
-    if (!tml_buffer_is_none(d->poses)) {
-        uint32_t poses = (uint32_t)(stream_count_of(run->tml, d->poses) / 3);
-        map(run, (tml_map_desc){
-                     .kernel = TML_USE(collide_pose_ray),
-                     .params = {.u = {poses, has_pose_of}},
-                     .in = {origins, directions, d->poses, has_pose_of ? d->pose_of : d->poses},
-                     .out = buffers[POSED_FROM],
-                     .also = {buffers[POSED_WAY]}});
-        origins = buffers[POSED_FROM];
-        directions = buffers[POSED_WAY];
+    if (is_recording(tml) && tml_buffer_is_none(tree->rays->buffers[TREE]))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: the tree has no arrays for rays yet, and none are made while "
+                         "recording; ask %s_scratch_size before",
+                         call, call);
+    if (tree->levels == 0) { /* a root without children */
+        static const uint32_t nothing[4 * COLLIDE_RAYS_NODE];
+        tree->rays->is_packed = true;
+        return make(tml, tree, TREE, TML_VEC(TML_U32, 4), COLLIDE_RAYS_NODE, nothing);
     }
-    map(run,
-        (tml_map_desc){.kernel = TML_USE(collide_begin_ray),
-                       .params = {.f = {d->t_max > 0 ? d->t_max : CAST_T_MAX}, .u = {has_limits}},
-                       .in = {origins, directions, has_limits ? d->limits : origins},
-                       .out = buffers[FROM],
-                       .also = {buffers[WAY], buffers[SLOPE]}});
-    map(run, (tml_map_desc){.kernel = TML_USE(collide_follow_ray),
-                            .params = walk_params(run),
-                            .in = {buffers[FROM], buffers[WAY], buffers[SLOPE], buffers[TREE]},
-                            .out = buffers[FOUND]});
-}
-
-/* Enqueues the list of rays without an answer. */
-static void list_unsure(rays_run *run, tml_compact_desc list)
-{
-    list.keep = (tml_keep){.kernel = TML_USE(collide_is_ray_unsure), .in = {run->answers}};
-    list.length = tml_length_of(run->count);
-    if (run->status == TML_OK)
-        run->status = tml_compact(run->tml, &list);
-}
-
-static void scatter(rays_run *run, tml_scatter_desc desc)
-{
-    if (run->status == TML_OK)
-        run->status = tml_scatter(run->tml, &desc);
-}
-
-/* Enqueues answers, and those of rays for which doubles are needed, as far as these are enough. */
-static void answer(rays_run *run)
-{
-    tml_buffer *b = run->buffers;
-    tml_length listed = {.count = run->listed_room, .device = b[LISTED_COUNT]};
-    map(run, (tml_map_desc){.kernel = TML_USE(collide_answer_ray),
-                            .params = walk_params(run),
-                            .in = {b[FOUND], b[FROM], b[WAY], b[TREE]},
-                            .out = run->answers,
-                            .also = {run->t}});
-    list_unsure(run, (tml_compact_desc){.payloads = {{b[FOUND], b[LISTED_FOUND]},
-                                                     {b[FROM], b[LISTED_FROM]},
-                                                     {b[WAY], b[LISTED_WAY]}},
-                                        .indices = b[LISTED],
-                                        .count = b[LISTED_COUNT]});
-    map(run, (tml_map_desc){.kernel = TML_USE(collide_settle_ray),
-                            .params = walk_params(run),
-                            .in = {b[LISTED_FOUND], b[LISTED_FROM], b[LISTED_WAY], b[TREE]},
-                            .length = listed,
-                            .out = b[LISTED_ANSWERS],
-                            .also = {b[LISTED_T]}});
-    scatter(run, (tml_scatter_desc){
-                     .indices = b[LISTED],
-                     .length = listed,
-                     .payloads = {{b[LISTED_ANSWERS], run->answers}, {b[LISTED_T], run->t}}});
-    list_unsure(run, (tml_compact_desc){.indices = b[LEFT], .count = b[LEFT_COUNT]});
-}
-
-/* ---- what is left ---------------------------------------------------------------------------- */
-
-/* Casts count rays that are left on the host, and puts their answers where they belong. */
-static void cast_left(rays_run *run, uint32_t count)
-{
-    enum { INPUTS = 4 };
-    const tml_tree_cast_desc *d = run->desc;
-    tml_context *tml = run->tml;
-    const tml_buffer all[INPUTS] = {d->origins, d->directions, d->limits, d->pose_of};
-    tml_buffer some[INPUTS + 2] = {{0, 0}};
-    tml_gather_desc gather = {.indices = run->buffers[LEFT], .length = tml_length_of(count)};
-    tml_tree_cast_desc left = *d;
-    uint32_t gathered = 0;
-    run->status = collide_tree_fetch(tml, "tml_tree_cast", run->tree, COLLIDE_STALE_ALL);
-    for (int i = 0; i < INPUTS + 2 && run->status == TML_OK; i++) {
-        tml_type type = i == INPUTS ? TML_U32 : TML_F32;
-        if (i < INPUTS && !tml_buffer_describe(tml, all[i], &type, NULL))
-            continue;
-        run->status =
-            tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count}, &some[i]);
-        if (i < INPUTS)
-            gather.payloads[gathered++] = (tml_payload){all[i], some[i]};
+    tml_status status = collide_device_tree(tml, tree, &in[0], &in[1]);
+    in[2] = collide_build_ids(tree);
+    if (status == TML_OK && tml_buffer_is_none(in[2])) {
+        status = make(tml, tree, IDS, TML_U32, tree->level_count[0], tree->ids);
+        in[2] = tree->rays->buffers[IDS];
     }
-    if (run->status == TML_OK)
-        run->status = tml_gather(tml, &gather);
-    left.origins = some[0];
-    left.directions = some[1];
-    left.limits = some[2];
-    left.pose_of = some[3];
-    left.hits = left.barycentrics = left.triangles = left.counts = left.t = (tml_buffer){0, 0};
-    if (d->want == TML_CAST_NEAREST)
-        left.triangles = some[INPUTS];
-    else
-        left.counts = some[INPUTS];
-    left.t = d->want == TML_CAST_NEAREST ? some[INPUTS + 1] : (tml_buffer){0, 0};
-    if (run->status == TML_OK)
-        run->status = cast_on_host(tml, &left, count);
-    scatter(run, (tml_scatter_desc){
-                     .indices = run->buffers[LEFT],
-                     .length = tml_length_of(count),
-                     .payloads = {{some[INPUTS], run->answers}, {some[INPUTS + 1], run->t}}});
-    for (int i = 0; i < INPUTS + 2; i++)
-        tml_buffer_destroy(tml, some[i]);
+    return status == TML_OK ? make(tml, tree, TREE, TML_VEC(TML_U32, 4), tree_vectors(tree), NULL)
+                            : status;
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
-
-tml_status rays_unsure(tml_context *tml, const tml_tree *tree, uint32_t counts[2])
+/* Packs the tree, unless it is as it was. A recording that may follow builds of other times packs it whenever it runs. */
+static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
 {
-    tml_status status = TML_OK;
-    counts[0] = counts[1] = 0;
-    if (tree->rays)
-        status = tml_buffer_read(tml, tree->rays->buffers[LISTED_COUNT], &counts[0]);
-    if (tree->rays && status == TML_OK)
-        status = tml_buffer_read(tml, tree->rays->buffers[LEFT_COUNT], &counts[1]);
+    tml_buffer in[3] = {{0, 0}};
+    tml_status status = tree_make(tml, call, tree, in);
+    bool is_again = tree->stale_again || (is_recording(tml) && tree->build);
+    if (status != TML_OK || (tree->rays->is_packed && !is_again))
+        return status;
+    status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_pack_tree),
+                                          .params = {.u = {tree->levels, tree->level_count[1],
+                                                           (uint32_t)node_vectors(tree)}},
+                                          .in = {in[0], in[1], in[2]},
+                                          .length = tml_length_of(tree_vectors(tree)),
+                                          .out = tree->rays->buffers[TREE]});
+    tree->rays->is_packed |= status == TML_OK && !is_recording(tml);
     return status;
 }
 
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Arrays of a call, in scratch: rays, what is found of each, and those that floats are unsure of, or all; blocks of triangles
+ * that these may hit; and where all hits are wanted, these. */
+enum {
+    POSED_FROM,
+    POSED_WAY,
+    FROM,
+    WAY,
+    SLOPE,
+    ANSWERS,
+    LISTED,
+    BLOCKS,
+    SLOTS,
+    SLOTS_FROM,
+    SLOTS_WAY,
+    SLOTS_RAY,
+    SLOTS_T,
+    SLOTS_COUNT,
+    T,
+    LISTED_ANSWERS,
+    LISTED_T,
+    LISTED_COUNT,
+    HIT_RAY = T,
+    HIT_TRIANGLE,
+    HIT_T,
+    HIT_PLACE,
+    HIT_COUNT,
+};
+_Static_assert((int)HIT_COUNT < (int)TML_TEMPORARIES, "arrays are temporaries");
+
+enum { STEPS_MOST = 16 };
+
+/* One call, resolved into steps. */
+typedef struct rays_run {
+    tml_context *tml;
+    const char *call;
+    const tml_tree_cast_desc *desc; /* its length resolved */
+    tml_buffer tree, unsure, unsure_count;
+    uint32_t want;
+    tml_params params; /* as kernels have them */
+    uint64_t count;    /* rays, at most */
+    uint64_t blocks;   /* with room */
+    tml_buffer from, way, slope, answers, slots, slots_ray, slots_t, slots_count;
+    stream_step steps[STEPS_MOST];
+    union {
+        tml_map_desc map;
+        tml_compact_desc compact;
+        tml_expand_desc expand;
+        tml_scatter_desc scatter;
+    } descs[STEPS_MOST];
+    uint32_t step_count;
+    tml_status status;
+} rays_run;
+
+static const tml_method methods[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                     TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
+
+static tml_buffer array(rays_run *run, int which, tml_type type, uint64_t count)
+{
+    return stream_temporary(run->tml, (uint32_t)which, type, TML_MAX_OF(count, (uint64_t)1));
+}
+
+static void *add(rays_run *run, const stream_op *op)
+{
+    void *desc = &run->descs[run->step_count];
+    run->steps[run->step_count++] = (stream_step){.op = op, .desc = desc};
+    return desc;
+}
+
+/* Steps over all rays, unless they have a length. Maps without parameters have the run's. */
+static void add_map(rays_run *run, tml_map_desc desc)
+{
+    tml_map_desc *map = add(run, &stream_map);
+    *map = desc;
+    if (!map->length.count)
+        map->length = run->desc->length;
+    if (!map->params.u[3])
+        map->params = run->params;
+}
+
+static void add_expand(rays_run *run, tml_expand_desc desc)
+{
+    tml_expand_desc *expand = add(run, &stream_expand);
+    *expand = desc;
+    if (!expand->length.count)
+        expand->length = run->desc->length;
+    if (!expand->params.u[3])
+        expand->params = run->params;
+    if (run->status == TML_OK)
+        run->status = stream_choose_method(run->tml, run->call, &stream_expand, expand,
+                                           &expand->method, methods);
+}
+
+/* The list of rays without an answer. */
+static void add_unsure(rays_run *run, tml_buffer answers, tml_buffer list, tml_buffer count)
+{
+    if (tml_buffer_is_none(list) && tml_buffer_is_none(count))
+        return;
+    tml_compact_desc *compact = add(run, &stream_compact);
+    *compact =
+        (tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_ray_unsure), .in = {answers}},
+                           .length = run->desc->length,
+                           .indices = list,
+                           .count = count};
+    if (run->status == TML_OK)
+        run->status = stream_choose_method(run->tml, run->call, &stream_compact, compact,
+                                           &compact->method, methods);
+}
+
+static void add_scatter(rays_run *run, tml_scatter_desc desc)
+{
+    *(tml_scatter_desc *)add(run, &stream_scatter) = desc;
+}
+
+/* The rays, in the tree's frame. */
+static void add_rays(rays_run *run)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    const tml_type vec3_type = TML_VEC(TML_F32, 3), vec4_type = TML_VEC(TML_F32, 4);
+    tml_buffer origins = d->origins, directions = d->directions;
+    bool has_limits = !tml_buffer_is_none(d->limits);
+    bool has_pose_of = !tml_buffer_is_none(d->pose_of);
+    run->from = array(run, FROM, vec4_type, run->count);
+    run->way = array(run, WAY, vec4_type, run->count);
+    run->slope = array(run, SLOPE, TML_VEC(TML_F32, 2), run->count);
+    run->answers = array(run, ANSWERS, TML_U32, run->count);
+    if (!tml_buffer_is_none(d->poses)) {
+        uint32_t poses = (uint32_t)(stream_count_of(run->tml, d->poses) / 3);
+        origins = array(run, POSED_FROM, vec3_type, run->count);
+        directions = array(run, POSED_WAY, vec3_type, run->count);
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_pose_ray),
+                                    .params = {.u = {poses, has_pose_of, 0, 1}},
+                                    .in = {d->origins, d->directions, d->poses,
+                                           has_pose_of ? d->pose_of : d->poses},
+                                    .out = origins,
+                                    .also = {directions}});
+    }
+    add_map(run,
+            (tml_map_desc){
+                .kernel = TML_USE(collide_begin_ray),
+                .params = {.f = {d->t_max > 0 ? d->t_max : CAST_T_MAX}, .u = {has_limits, 0, 0, 1}},
+                .in = {origins, directions, has_limits ? d->limits : origins, run->tree},
+                .out = run->from,
+                .also = {run->way, run->slope}});
+}
+
+/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. */
+static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_buffer found,
+                       uint64_t room, const tml_kernel *settle)
+{
+    const tml_type vec4_type = TML_VEC(TML_F32, 4), uvec4_type = TML_VEC(TML_U32, 4);
+    tml_buffer from = array(run, SLOTS_FROM, vec4_type, room);
+    tml_buffer way = array(run, SLOTS_WAY, vec4_type, room);
+    tml_buffer blocks = array(run, BLOCKS, TML_U32, run->count);
+    run->blocks = room;
+    run->slots = array(run, SLOTS, uvec4_type, room);
+    run->slots_ray = array(run, SLOTS_RAY, TML_U32, room);
+    run->slots_t = array(run, SLOTS_T, uvec4_type, room);
+    run->slots_count = array(run, SLOTS_COUNT, TML_U32, 1);
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_count_slots),
+                                .in = {list, run->from, run->way, run->tree},
+                                .length = listed,
+                                .out = found,
+                                .also = {blocks}});
+    add_expand(run, (tml_expand_desc){.counts = blocks,
+                                      .emit_kernel = TML_USE(collide_list_slots),
+                                      .in = {list, run->from, run->way, run->tree},
+                                      .length = listed,
+                                      .source = run->slots_ray,
+                                      .out = run->slots,
+                                      .also = {from, way},
+                                      .total = run->slots_count});
+    add_map(run,
+            (tml_map_desc){.kernel = settle,
+                           .in = {run->slots, from, way, run->tree},
+                           .length = {.count = room, .device = run->slots_count, .exact = true},
+                           .out = run->slots_t});
+}
+
+/* What is given of the outputs that an answer stands for. */
+static void add_counts(rays_run *run, tml_buffer total)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    tml_buffer answers = run->answers;
+    if (!tml_buffer_is_none(d->counts))
+        add_map(run, (tml_map_desc){
+                         .kernel = TML_USE(collide_ray_count), .in = {answers}, .out = d->counts});
+    if (!tml_buffer_is_none(d->hits))
+        add_map(run, (tml_map_desc){
+                         .kernel = TML_USE(collide_is_ray_hit), .in = {answers}, .out = d->hits});
+    if (!tml_buffer_is_none(total))
+        add_expand(run, (tml_expand_desc){.count_kernel = TML_USE(collide_ray_count),
+                                          .in = {answers},
+                                          .total = total});
+}
+
+/* As many blocks have room as there are rays, of which floats are unsure of a few. */
+static void add_one(rays_run *run)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    bool is_nearest = d->want == TML_CAST_NEAREST;
+    add_rays(run);
+    tml_buffer answers = run->answers, from = run->from, way = run->way;
+    tml_buffer t =
+        !is_nearest || !tml_buffer_is_none(d->t) ? d->t : array(run, T, TML_F32, run->count);
+    tml_buffer list = array(run, LISTED, TML_U32, run->count);
+    tml_buffer listed_answers = array(run, LISTED_ANSWERS, TML_U32, run->count);
+    tml_buffer listed_t = array(run, LISTED_T, TML_F32, run->count);
+    tml_buffer listed_count = array(run, LISTED_COUNT, TML_U32, 1);
+    const tml_length listed = {.count = run->count, .device = listed_count, .exact = true};
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_follow_ray),
+                                .in = {from, way, run->slope, run->tree},
+                                .out = answers});
+    if (is_nearest)
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_answer_ray),
+                                    .in = {answers, from, way, run->tree},
+                                    .out = answers,
+                                    .also = {t}});
+    add_unsure(run, answers, list, listed_count);
+    add_blocks(run, list, listed, listed_answers, run->count + RAYS_LEAST,
+               TML_USE(collide_settle_best));
+    add_map(run,
+            (tml_map_desc){.kernel = TML_USE(collide_answer_listed),
+                           .params = {.u = {run->want, (uint32_t)run->blocks, 0, 1}},
+                           .in = {listed_answers, run->slots_ray, run->slots_t, run->slots_count},
+                           .length = listed,
+                           .out = listed_answers,
+                           .also = {listed_t}});
+    add_scatter(
+        run, is_nearest ? (tml_scatter_desc){.indices = list,
+                                             .length = listed,
+                                             .payloads = {{listed_answers, answers}, {listed_t, t}}}
+                        : (tml_scatter_desc){.indices = list,
+                                             .length = listed,
+                                             .payloads = {{listed_answers, answers}}});
+    add_unsure(run, answers, run->unsure, run->unsure_count);
+    if (is_nearest && !tml_buffer_is_none(d->triangles))
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_triangle),
+                                    .in = {answers, run->tree},
+                                    .out = d->triangles});
+    if (is_nearest && !tml_buffer_is_none(d->barycentrics))
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_weights),
+                                    .in = {answers, from, way, run->tree},
+                                    .out = d->barycentrics});
+    add_counts(run, d->total);
+}
+
+/* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray passes close by are there,
+ * too. As many hits as there is room for, and all of the ray that has some of these. */
+static void add_all(rays_run *run)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    const uint64_t room = cast_hit_room(run->tml, d), hits = room + COLLIDE_RAYS_LISTED_MOST;
+    add_rays(run);
+    tml_buffer list = array(run, LISTED, TML_U32, run->count);
+    tml_buffer hit_ray = array(run, HIT_RAY, TML_U32, hits);
+    tml_buffer hit_triangle = array(run, HIT_TRIANGLE, TML_U32, hits);
+    tml_buffer hit_t = array(run, HIT_T, TML_F32, hits);
+    tml_buffer hit_place = array(run, HIT_PLACE, TML_U32, hits);
+    tml_buffer hit_count = array(run, HIT_COUNT, TML_U32, 1);
+    const tml_length found = {.count = hits, .device = hit_count, .exact = true};
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = list});
+    add_blocks(run, list, d->length, run->answers, run->count + hits / 2,
+               TML_USE(collide_settle_block));
+    add_unsure(run, run->answers, run->unsure, run->unsure_count);
+    add_expand(run, (tml_expand_desc){
+                        .count_kernel = TML_USE(collide_block_hits),
+                        .emit_kernel = TML_USE(collide_list_hit),
+                        .in = {run->slots_t, run->slots, run->slots_ray, run->tree},
+                        .length = {.count = run->blocks, .device = run->slots_count, .exact = true},
+                        .out = hit_ray,
+                        .also = {hit_triangle, hit_t},
+                        .total = hit_count});
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_place_hit),
+                                .params = {.u = {(uint32_t)hits, (uint32_t)room, 0, 1}},
+                                .in = {hit_ray, hit_t, hit_triangle, hit_count},
+                                .length = found,
+                                .out = hit_place});
+    tml_scatter_desc scatter = {.indices = hit_place, .length = found};
+    const tml_payload outputs[] = {{hit_ray, d->rays}, {hit_triangle, d->triangles}, {hit_t, d->t}};
+    for (int i = 0, given = 0; i < 3; i++)
+        if (!tml_buffer_is_none(outputs[i].out))
+            scatter.payloads[given++] = outputs[i];
+    add_scatter(run, scatter);
+    const tml_params counting = {.u = {(uint32_t)run->blocks, 0, 0, 1}};
+    if (!tml_buffer_is_none(d->total))
+        add_expand(run, (tml_expand_desc){.count_kernel = TML_USE(collide_total_hits),
+                                          .params = counting,
+                                          .in = {hit_count, run->slots_count},
+                                          .length = tml_length_of(1),
+                                          .total = d->total});
+    if (tml_buffer_is_none(d->hits) && tml_buffer_is_none(d->counts))
+        return;
+    add_map(run,
+            (tml_map_desc){.kernel = TML_USE(collide_ray_hits),
+                           .params = counting,
+                           .in = {run->answers, run->slots_ray, run->slots_t, run->slots_count},
+                           .out = run->answers});
+    add_counts(run, (tml_buffer){0, 0});
+}
+
+/* Fills run's steps. The tree has its arrays. */
+static void plan(rays_run *run)
+{
+    const tml_tree *tree = run->desc->tree;
+    uint32_t children = tree->levels ? tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1] : 0;
+    run->tree = tree->rays->buffers[TREE];
+    run->want = run->desc->want == TML_CAST_ALL ? TML_CAST_COUNT : run->desc->want;
+    run->params = (tml_params){
+        .u = {run->want, first_leaf(tree), (1u << children) - 1, (uint32_t)node_vectors(tree)}};
+    run->count = run->desc->length.count;
+    if (cast_hit_room(run->tml, run->desc) > 0)
+        add_all(run);
+    else
+        add_one(run);
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static bool fits(const tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    return desc->length.count <= RAYS_MOST && 4 * tree_vectors(desc->tree) <= UINT32_MAX &&
+           cast_hit_room(tml, desc) <= RAYS_MOST;
+}
+
+static tml_status prepare(rays_run *run)
+{
+    if (run->tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_refuse(run->tml, run->call, "no rays in a frame; use tml_tree_cast, or Vulkan");
+    if (!fits(run->tml, run->desc))
+        return tml_error(run->tml, TML_ERROR_UNSUPPORTED,
+                         "%s: more than 2^27 rays or hits, or than 2^32 words of a tree, are more "
+                         "than a device counts; use tml_tree_cast",
+                         run->call);
+    collide_learn(run->tml);
+    tml_status status = pack(run->tml, run->call, run->desc->tree);
+    if (status == TML_OK)
+        plan(run);
+    if (status == TML_OK && run->status != TML_OK)
+        stream_temporaries_end(run->tml);
+    return status == TML_OK ? run->status : status;
+}
+
+tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        tml_buffer unsure, tml_buffer unsure_count)
+{
+    rays_run run = {
+        .tml = tml, .call = call, .desc = desc, .unsure = unsure, .unsure_count = unsure_count};
+    tml_status status = prepare(&run);
+    return status == TML_OK
+               ? stream_run_steps(tml, call, run.steps, run.step_count, (tml_buffer){0, 0})
+               : status;
+}
+
+size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                         tml_buffer unsure, tml_buffer unsure_count)
+{
+    rays_run run = {
+        .tml = tml, .call = call, .desc = desc, .unsure = unsure, .unsure_count = unsure_count};
+    return prepare(&run) == TML_OK ? stream_steps_scratch_size(tml, run.steps, run.step_count) : 0;
+}
+
+tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count)
+{
+    return tml_buffer_read(tml, tree->rays->buffers[LEFT_COUNT], count);
+}
+
 /* OpenGL's compilers take minutes for doubles by integers. */
-bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     const tml_tree *tree = desc->tree;
     bool is_moderate = true;
     for (int k = 0; k < 3; k++)
         is_moderate = is_moderate && tree->lower[k] >= -0x1p30f && tree->upper[k] <= 0x1p30f;
     return tml->device.engine == TML_ENGINE_VULKAN && tree->levels > 0 && is_moderate &&
-           desc->want != TML_CAST_ALL && tml_buffer_is_none(desc->barycentrics) &&
-           count >= RAYS_LEAST && count <= RAYS_MOST && 4 * tree_vectors(tree) <= UINT32_MAX;
+           desc->length.count >= RAYS_LEAST && fits(tml, desc);
 }
 
-tml_status rays_on_device(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+/* Rays that the host casts where others are cast on the device, at most; where they are more, it casts all. */
+static uint64_t left_room(uint64_t count)
 {
-    tml_tree *tree = desc->tree;
+    return count / 8 + RAYS_LEAST;
+}
+
+static tml_status left_make(tml_context *tml, tml_tree *tree, uint64_t count)
+{
+    struct collide_rays *rays = tree->rays;
+    if (rays->left_room < left_room(count)) {
+        tml_buffer_destroy(tml, rays->buffers[LEFT]);
+        rays->buffers[LEFT] = (tml_buffer){0, 0};
+    }
+    tml_status status = make(tml, tree, LEFT, TML_U32, left_room(count), NULL);
+    rays->left_room = status == TML_OK ? TML_MAX_OF(rays->left_room, left_room(count)) : 0;
+    if (status == TML_OK)
+        status = make(tml, tree, LEFT_COUNT, TML_U32, 1, NULL);
+    return status == TML_OK ? make(tml, tree, TOTAL, TML_U32, 1, NULL) : status;
+}
+
+/* Casts count rays that are left on the host, and puts their answers where they belong. */
+static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
+                            uint32_t count)
+{
+    tml_tree_cast_desc left = *d;
+    const struct {
+        tml_buffer all, *some;
+        bool is_input;
+    } arrays[] = {{d->origins, &left.origins, true},
+                  {d->directions, &left.directions, true},
+                  {d->limits, &left.limits, true},
+                  {d->pose_of, &left.pose_of, true},
+                  {d->hits, &left.hits, false},
+                  {d->counts, &left.counts, false},
+                  {d->triangles, &left.triangles, false},
+                  {d->t, &left.t, false},
+                  {d->barycentrics, &left.barycentrics, false}};
+    enum { ARRAYS = TML_ARRAY_SIZE(arrays) };
+    const tml_buffer list = d->tree->rays->buffers[LEFT];
+    tml_gather_desc gather = {.indices = list, .length = tml_length_of(count)}, scatter = gather;
+    uint32_t gathered = 0, scattered = 0;
+    tml_buffer made[ARRAYS] = {{0, 0}};
+    tml_status status = TML_OK;
+    for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
+        tml_type type;
+        if (!tml_buffer_describe(tml, arrays[i].all, &type, NULL))
+            continue;
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count}, &made[i]);
+        *arrays[i].some = made[i];
+        if (arrays[i].is_input)
+            gather.payloads[gathered++] = (tml_payload){arrays[i].all, made[i]};
+        else
+            scatter.payloads[scattered++] = (tml_payload){made[i], arrays[i].all};
+    }
+    if (status == TML_OK)
+        status = tml_gather(tml, &gather);
+    left.length = tml_length_of(count);
+    left.total = (tml_buffer){0, 0};
+    uint64_t total = 0;
+    if (status == TML_OK)
+        status = cast_on_host(tml, call, &left, count, NULL, &total);
+    if (status == TML_OK && scattered > 0)
+        status = tml_scatter(tml, &scatter);
+    if (status == TML_OK && !tml_buffer_is_none(d->total))
+        status = cast_add_total(tml, d->total, total);
+    for (int i = 0; i < ARRAYS; i++)
+        tml_buffer_destroy(tml, made[i]);
+    return status;
+}
+
+tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
+{
+    tml_tree_cast_desc here = *desc;
+    const uint64_t count = desc->length.count;
     uint32_t left = 0;
-    if (!tree->rays) {
-        tree->rays = tml_alloc(tml, sizeof *tree->rays);
-        if (!tree->rays)
-            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                             "tml_tree_cast: no memory for a tree's handles");
-        memset(tree->rays, 0, sizeof *tree->rays);
-    }
-    rays_run run = {.tml = tml,
-                    .desc = desc,
-                    .tree = tree,
-                    .rays = tree->rays,
-                    .buffers = tree->rays->buffers,
-                    .count = count,
-                    .answers = desc->want == TML_CAST_NEAREST ? desc->triangles : desc->counts,
-                    .t = desc->t};
+    uint64_t total = 0; /* little-endian, so of either type */
     collide_learn(tml);
-    make_rooms(&run);
-    pack(&run);
-    if (run.status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
-        collide_rays_destroy(tml, tree);
-        return cast_on_host(tml, desc, count);
+    tml_status status = pack(tml, call, desc->tree);
+    if (status == TML_OK)
+        status = left_make(tml, desc->tree, count);
+    if (status == TML_OK) {
+        const tml_buffer *buffers = desc->tree->rays->buffers;
+        if (tml_buffer_is_none(here.total))
+            here.total = buffers[TOTAL];
+        status = rays_enqueue(tml, call, &here, buffers[LEFT], buffers[LEFT_COUNT]);
     }
-    follow(&run);
-    answer(&run);
-    if (run.status == TML_OK)
-        run.status = tml_buffer_read(tml, run.buffers[LEFT_COUNT], &left);
-    if (run.status == TML_OK && left > run.listed_room)
-        return cast_on_host(tml, desc, count);
-    if (left > 0)
-        cast_left(&run, left);
-    if (!tml_buffer_is_none(desc->hits))
-        map(&run, (tml_map_desc){
-                      .kernel = TML_USE(collide_is_ray_hit),
-                      .params = {.u = {desc->want == TML_CAST_NEAREST ? COLLIDE_RAYS_NONE : 0}},
-                      .in = {run.answers},
-                      .out = desc->hits});
-    return run.status;
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_OUT_OF_MEMORY) {
+        collide_rays_destroy(tml, desc->tree);
+        return cast_on_host(tml, call, desc, count, NULL, NULL);
+    }
+    if (status == TML_OK)
+        status = rays_left(tml, desc->tree, &left);
+    if (status == TML_OK && desc->want == TML_CAST_ALL)
+        status = tml_buffer_read_range(tml, here.total, 0, 1, &total);
+    if (status != TML_OK)
+        return status;
+    bool is_short = desc->want == TML_CAST_ALL && (left > 0 || total == UINT32_MAX);
+    if (is_short || left > left_room(count))
+        return cast_on_host(tml, call, desc, count, NULL, NULL);
+    return left > 0 ? cast_left(tml, call, desc, left) : TML_OK;
 }
 
 #include "kernels/kernel_end.h"

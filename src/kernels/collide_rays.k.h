@@ -1,7 +1,6 @@
 /* Rays against a tree on the device. One thread follows a ray down the boxes, the nearest children first, and keeps those
- * that are left in four words: it needs no other stack. What it finds are slots: the nearest certain hit, and others
- * that may be nearer, or no hits. Doubles decide between these (collide_rays_settle) and round t; what they are unsure of,
- * exact arithmetic on the host tells.
+ * that are left in four words: it needs no other stack. Of what floats are unsure of, other walks list the triangles, in blocks
+ * of four, and a thread a block settles these, in doubles and where these are unsure in exact sums.
  *
  * The tree is packed into vectors of four words. Nodes come first, of eight boxes each, in the order of a heap: node n has
  * the children 8 n + 1 to 8 n + 8, and from number u[1] on these are leaves. Then come the slots. */
@@ -12,12 +11,19 @@
 /* What rays want: as tml_cast_want has them. */
 #define COLLIDE_RAYS_NEAREST 0u
 #define COLLIDE_RAYS_ANY     1u
+#define COLLIDE_RAYS_COUNT   2u
 
 #define COLLIDE_RAYS_NONE    0xffffffffu
 #define COLLIDE_RAYS_UNSURE  0xfffffffeu /* in the place of an answer */
 #define COLLIDE_RAYS_PERHAPS 0x80000000u /* of a slot that the ray may miss */
 
 #define COLLIDE_RAYS_INFINITY 0x7f800000u
+
+#define COLLIDE_RAYS_LISTED_MOST                                                                   \
+    4096u /* triangles of a ray: each of its threads goes through all before its own */
+
+#define COLLIDE_RAYS_IMMODERATE                                                                    \
+    0x7fc00000u /* the packed tree's first word, if it is beyond what rays may have */
 
 /* ---- the packed tree --------------------------------------------------------------------------- */
 
@@ -120,6 +126,20 @@ FUNCTION(uint) collide_rays_group(uint node, uint levels, uint leaves)
     return group + min(node - first, count - 1u);
 }
 
+/* Whether a group's boxes, those that are not empty, are finite and within 2^30. */
+FUNCTION(bool) collide_rays_are_moderate(tml_words boxes, uint group)
+{
+    bool are = true;
+    for (uint i = 0u; i < 3u * COLLIDE_WIDTH; i++) {
+        uint low = tml_word(boxes, COLLIDE_BOX_WORDS * group + i);
+        uint high = tml_word(boxes, COLLIDE_BOX_WORDS * group + COLLIDE_HIGH_WORDS + i);
+        bool is_empty = low >= 0x7f000000u && low < 0x80000000u && high == (low | 0x80000000u);
+        if (!is_empty)
+            are = are && (low & 0x7fffffffu) <= 0x4e800000u && (high & 0x7fffffffu) <= 0x4e800000u;
+    }
+    return are;
+}
+
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
 /* Whether a number is 0, or from 2^-100 to that with the bits most. */
@@ -142,6 +162,27 @@ FUNCTION(uint) collide_rays_largest(vec3 way)
     vec3 size = VEC3(abs(way.x), abs(way.y), abs(way.z));
     uint axis = size.y > size.x ? 1u : 0u;
     return size.z > max(size.x, size.y) ? 2u : axis;
+}
+
+/* The direction's x and y by z, of collide_cast.k.h; 4 where floats cannot follow the ray, with an origin within 2^30, and a
+ * largest component from 2^-40 to 2^41. */
+FUNCTION(vec2) collide_rays_slope(vec4 from, vec4 way, tml_words tree)
+{
+    vec3 direction = VEC3(way.x, way.y, way.z);
+    vec3 along = collide_rays_along(direction, collide_rays_largest(direction));
+    bool fits = tml_word(tree, 0u) != COLLIDE_RAYS_IMMODERATE &&
+                collide_rays_is_moderate(from.x, 0x4e800000u) &&
+                collide_rays_is_moderate(from.y, 0x4e800000u) &&
+                collide_rays_is_moderate(from.z, 0x4e800000u) &&
+                collide_rays_is_moderate(way.x, 0x54000000u) &&
+                collide_rays_is_moderate(way.y, 0x54000000u) &&
+                collide_rays_is_moderate(way.z, 0x54000000u) &&
+                collide_rays_is_moderate(from.w, 0x7f000000u) &&
+                collide_rays_is_moderate(way.w, 0x7f000000u) &&
+                abs(along.z) >= 9.094947017729282e-13f;
+    if (!fits)
+        return VEC2(4.0f, 0.0f);
+    return VEC2(real64_quotient(along.x, along.z), real64_quotient(along.y, along.z));
 }
 
 /* What of a ray meets boxes. With a node's box from 1 to 2, a child's end v is passed at t = v a + b, where a is the box's
@@ -255,58 +296,51 @@ collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line lin
     return UVEC2(met, flip);
 }
 
-/* What is known of a ray's hits: slots, and between which t they lie. Of others only from which on, and only of those
- * that are not beyond high. NEAREST: best is the one that ends first, of those that are certain; else how many are
- * certain. */
+/* What is known of a ray's hits. NEAREST: best is the slot of the certain one that ends first, between low and high; else
+ * how many are certain. other: from which t on others may lie. A walk that lists counts all that may be needed in best;
+ * slots are those from number skip on. */
 STRUCT_BEGIN(collide_rays_found)
 uint best;
 float low;
 float high;
-uvec3 others;
-vec3 lows;
-bool is_full; /* others were too many */
+float other;
+uvec4 slots;
 STRUCT_END(collide_rays_found)
 
 #define COLLIDE_RAYS_BEYOND  2.535301200456459e30f /* 2^101: no hit's t */
 #define COLLIDE_RAYS_NOWHERE 5.070602400912918e30f /* 2^102 */
 
-FUNCTION(collide_rays_found) collide_rays_add(collide_rays_found f, uint slot, float low)
+FUNCTION(collide_rays_found)
+collide_rays_take(collide_rays_found f, uint want, uint slot, bool is_sure, vec2 range)
 {
-    if (low <= f.high) {
-        if (f.lows.x > f.high) {
-            f.others.x = slot;
-            f.lows.x = low;
-        } else if (f.lows.y > f.high) {
-            f.others.y = slot;
-            f.lows.y = low;
-        } else if (f.lows.z > f.high) {
-            f.others.z = slot;
-            f.lows.z = low;
-        } else {
-            f.is_full = true;
-        }
+    if (want != COLLIDE_RAYS_NEAREST) {
+        if (is_sure)
+            f.best += 1u;
+        else
+            f.other = range.x;
+    } else if (is_sure && range.y < f.high) {
+        f.other = min(f.other, f.best == COLLIDE_RAYS_NONE ? COLLIDE_RAYS_NOWHERE : f.low);
+        f.best = slot;
+        f.low = range.x;
+        f.high = range.y;
+    } else {
+        f.other = min(f.other, range.x);
     }
     return f;
 }
 
-FUNCTION(collide_rays_found)
-collide_rays_take(collide_rays_found f, uint want, uint slot, bool is_sure, vec2 range)
+FUNCTION(collide_rays_found) collide_rays_list(collide_rays_found f, uint slot, uint skip)
 {
-    uint other = is_sure ? slot : slot | COLLIDE_RAYS_PERHAPS;
-    float low = range.x;
-    if (want != COLLIDE_RAYS_NEAREST) {
-        if (is_sure) {
-            f.best += 1u;
-            low = COLLIDE_RAYS_NOWHERE;
-        }
-    } else if (is_sure && range.y < f.high) {
-        other = f.best;
-        low = other == COLLIDE_RAYS_NONE ? COLLIDE_RAYS_NOWHERE : f.low;
-        f.best = slot;
-        f.low = range.x;
-        f.high = range.y;
-    }
-    return collide_rays_add(f, other, low);
+    if (f.best == skip)
+        f.slots.x = slot;
+    if (f.best == skip + 1u)
+        f.slots.y = slot;
+    if (f.best == skip + 2u)
+        f.slots.z = slot;
+    if (f.best == skip + 3u)
+        f.slots.w = slot;
+    f.best += 1u;
+    return f;
 }
 
 /* Between which t the ray meets the triangle, if it does. Corners sheared as for collide_cast_code, by which the triangle
@@ -348,11 +382,53 @@ FUNCTION(vec3) collide_rays_corner(uvec4 corner, vec3 origin, uint axis)
     return collide_rays_along(collide_difference(at, origin), axis);
 }
 
-/* A leaf's triangles, whose first vector is at. t: from which to which t hits count. */
-FUNCTION(collide_rays_found)
-collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec3 origin, vec2 slope,
-                  float way, uint axis, vec2 t, uint want)
+FUNCTION(uvec3) collide_rays_bits(vec4 v)
 {
+    return UVEC3(floatBitsToUint(v.x), floatBitsToUint(v.y), floatBitsToUint(v.z));
+}
+
+/* The bits of the t, rounded, at which the ray hits a slot's triangle, whose first vector is at; NONE if it does not. */
+FUNCTION(uint) collide_rays_settle(tml_words tree, uint at, vec4 from, vec4 way, bool is_met)
+{
+    uvec4 p = tml_word_uvec4(tree, at);
+    uvec4 q = tml_word_uvec4(tree, at + 1u);
+    uvec4 r = tml_word_uvec4(tree, at + 2u);
+    uvec3 a = UVEC3(p.x, p.y, p.z);
+    uvec3 b = UVEC3(q.x, q.y, q.z);
+    uvec3 c = UVEC3(r.x, r.y, r.z);
+    uvec3 origin = collide_rays_bits(from);
+    uvec3 direction = collide_rays_bits(way);
+    uint t_min = floatBitsToUint(from.w);
+    uint t_max = floatBitsToUint(way.w);
+    real64_vec3 u = real64_vec3_of(a);
+    real64_vec3 v = real64_vec3_of(b);
+    real64_vec3 w = real64_vec3_of(c);
+    real64_vec3 o = real64_vec3_of(origin);
+    real64_vec3 d = real64_vec3_of(direction);
+    uint passes = is_met ? 1u : real64_line_passes(u, v, w, o, d);
+    if (passes == 2u)
+        passes = exact_line_passes(a, b, c, origin, direction);
+    if (passes == 0u)
+        return COLLIDE_RAYS_NONE;
+    /* What is rounded to another float than an end is on the same side of it. */
+    uint t = real64_line_t(u, v, w, o, d);
+    bool is_beyond = t > 0x7fffffffu || t < t_min || t > t_max;
+    if (t == REAL64_FLOAT_NAN || t == t_min || t == t_max) {
+        uvec3 exact = exact_line_t(a, b, c, origin, direction);
+        is_beyond = exact.x > 0x7fffffffu || exact.x < t_min || exact.x > t_max ||
+                    (exact.x == t_max && exact.y != 0u);
+        t = exact.z;
+    }
+    return is_beyond ? COLLIDE_RAYS_NONE : t;
+}
+
+/* A leaf's triangles, whose first vector is at. from, way: as collide_rays_walk has them; the latter's largest component
+ * is along. */
+FUNCTION(collide_rays_found)
+collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4 from, vec4 way,
+                  vec2 slope, float along, uint axis, uint want, uint skip, bool lists)
+{
+    vec3 origin = VEC3(from.x, from.y, from.z);
     for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
         uvec4 p = tml_word_uvec4(tree, at + COLLIDE_RAYS_SLOT * i);
         uvec4 q = tml_word_uvec4(tree, at + COLLIDE_RAYS_SLOT * i + 1u);
@@ -365,36 +441,42 @@ collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec3
         uint code = collide_cast_code(slope, a, b, c);
         if (code != 0u) {
             bool is_met = (code & COLLIDE_CAST_MET) != 0u;
-            vec2 range = collide_rays_range(slope, a, b, c, way, is_met);
-            bool is_sure = is_met && range.x >= t.x && range.y <= t.y;
-            if (range.y >= t.x && range.x <= t.y)
-                f = collide_rays_take(f, want, slot + i, is_sure, range);
+            vec2 range = collide_rays_range(slope, a, b, c, along, is_met);
+            bool is_sure = is_met && range.x >= from.w && range.y <= way.w;
+            if (range.y >= from.w && range.x <= min(way.w, f.high)) {
+                if (!lists) {
+                    f = collide_rays_take(f, want, slot + i, is_sure, range);
+                } else {
+                    f = collide_rays_list(f, is_met ? slot + i : (slot + i) | COLLIDE_RAYS_PERHAPS,
+                                          skip);
+                    if (want == COLLIDE_RAYS_NEAREST && is_sure)
+                        f.high = min(f.high, range.y);
+                }
+            }
         }
     }
     return f;
 }
 
-/* What a ray finds: x, the nearest certain hit's slot (NEAREST), or how many are certain, or UNSURE; then slots that exact
- * arithmetic has to look at, too. from: the origin, and from which t on hits count; way: the direction, and to which t.
- * slope: its x and y by z (collide_cast.k.h). u[0]: what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for
- * each of the root's children; u[3]: the first slot's vector. */
-FUNCTION(uvec4)
+/* What a ray finds; best is UNSURE where floats are, unless it lists, and where they cannot follow it. from: the origin,
+ * and from which t on hits count; way: the direction, and to which t. slope: its x and y by z (collide_cast.k.h). first_leaf:
+ * the first node that is a leaf; root: a bit for each of the root's children; slots: the first slot's vector. */
+FUNCTION(collide_rays_found)
 collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, uint first_leaf,
-                  uint root, uint slots)
+                  uint root, uint slots, uint skip, bool lists)
 {
-    vec3 origin = VEC3(from.x, from.y, from.z);
     vec3 direction = VEC3(way.x, way.y, way.z);
     uint axis = collide_rays_largest(direction);
     float along = collide_rays_along(direction, axis).z;
-    collide_rays_line line = collide_rays_line_of(origin, direction, tree);
+    collide_rays_line line = collide_rays_line_of(VEC3(from.x, from.y, from.z), direction, tree);
     collide_rays_found f;
-    f.best = want == COLLIDE_RAYS_NEAREST ? COLLIDE_RAYS_NONE : 0u;
+    f.best = want == COLLIDE_RAYS_NEAREST && !lists ? COLLIDE_RAYS_NONE : 0u;
     f.low = COLLIDE_RAYS_BEYOND;
     f.high = COLLIDE_RAYS_BEYOND;
-    f.others = UVEC3(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
-    f.lows = VEC3(COLLIDE_RAYS_NOWHERE, COLLIDE_RAYS_NOWHERE, COLLIDE_RAYS_NOWHERE);
-    f.is_full = slope.x > 2.0f; /* not for floats */
-    bool goes = from.w <= way.w && !f.is_full;
+    f.other = COLLIDE_RAYS_NOWHERE;
+    f.slots = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
+    bool is_beyond = slope.x > 2.0f; /* not for floats */
+    bool goes = from.w <= way.w && !is_beyond;
     uvec2 met = UVEC2(0u, 0u);
     /* Nodes above, the nearest one in the lowest 11 of 128 bits: what is left of met. */
     uvec4 above = UVEC4(0u, 0u, 0u, 0u);
@@ -427,16 +509,52 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
         }
         if (goes) {
             uint slot = COLLIDE_WIDTH * leaf;
-            f = collide_rays_leaf(f, tree, slots + COLLIDE_RAYS_SLOT * slot, slot, origin, slope,
-                                  along, axis, VEC2(from.w, way.w), want);
-            goes = !f.is_full && (want != COLLIDE_RAYS_ANY || f.best == 0u);
+            f = collide_rays_leaf(f, tree, slots + COLLIDE_RAYS_SLOT * slot, slot, from, way, slope,
+                                  along, axis, want, skip, lists);
+            if (lists)
+                goes = f.best < skip + 4u;
+            else if (want == COLLIDE_RAYS_ANY)
+                goes = f.best == 0u;
+            else if (want == COLLIDE_RAYS_COUNT)
+                goes = f.other > f.high;
         }
     }
-    if (f.is_full)
+    bool is_found = want == COLLIDE_RAYS_ANY && f.best != 0u && !lists;
+    if (is_beyond || (f.other <= f.high && !is_found))
         f.best = COLLIDE_RAYS_UNSURE;
-    if (want == COLLIDE_RAYS_ANY && f.best != 0u)
-        f.high = -COLLIDE_RAYS_NOWHERE;
-    return UVEC4(f.best, f.lows.x <= f.high ? f.others.x : COLLIDE_RAYS_NONE,
-                 f.lows.y <= f.high ? f.others.y : COLLIDE_RAYS_NONE,
-                 f.lows.z <= f.high ? f.others.z : COLLIDE_RAYS_NONE);
+    if (is_found)
+        f.best = 1u;
+    return f;
+}
+
+/* ---- what was found ------------------------------------------------------------------------------ */
+
+/* Hits of a block. */
+FUNCTION(uint) collide_rays_hits(uvec4 t)
+{
+    return U(t.x != COLLIDE_RAYS_NONE) + U(t.y != COLLIDE_RAYS_NONE) + U(t.z != COLLIDE_RAYS_NONE) +
+           U(t.w != COLLIDE_RAYS_NONE);
+}
+
+/* The place of the first block of a ray, or one after it, among end blocks in the order of their rays. */
+FUNCTION(uint) collide_rays_first(tml_words rays, uint ray, uint end)
+{
+    uint below = 0u;
+    uint above = end;
+    while (below < above) {
+        uint middle = (below + above) / 2u;
+        if (tml_word(rays, middle) < ray)
+            below = middle + 1u;
+        else
+            above = middle;
+    }
+    return below;
+}
+
+/* Hits that an answer stands for: NEAREST a slot's one, else as many as it says. */
+FUNCTION(uint) collide_rays_count_of(uint answer, uint want)
+{
+    if (answer >= COLLIDE_RAYS_UNSURE)
+        return 0u;
+    return want == COLLIDE_RAYS_NEAREST ? 1u : answer;
 }

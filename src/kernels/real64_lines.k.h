@@ -139,3 +139,56 @@ real64_line_t(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, r
     bool fits = down < 700 && exponent >= 27u && exponent < 228u;
     return is_sure != 0u && fits ? bits : REAL64_FLOAT_NAN;
 }
+
+/* Of b that is not 0. */
+FUNCTION(uvec2) real64_divide(uvec2 a, uvec2 b)
+{
+    uvec2 m = real64_significand(a);
+    uvec2 n = real64_significand(b);
+    int exponent = I(real64_exponent(a)) - I(real64_exponent(b)) + 1023;
+    if (m.y < n.y || (m.y == n.y && m.x < n.x)) {
+        m = real64_shift_left(m, 1u);
+        exponent -= 1;
+    }
+    uvec2 quotient = UVEC2(0u, 0u);
+    for (uint i = 0u; i < 57u; i++) {
+        quotient = real64_shift_left(quotient, 1u);
+        if (m.y > n.y || (m.y == n.y && m.x >= n.x)) {
+            m = UVEC2(m.x - n.x, m.y - n.y - U(m.x < n.x));
+            quotient.x |= 1u;
+        }
+        m = real64_shift_left(m, 1u);
+    }
+    quotient.x |= min(m.x | m.y, 1u);
+    return real64_round((a.y ^ b.y) & 0x80000000u, exponent * I(real64_is_other_than_zero(a)),
+                        quotient);
+}
+
+/* Weights of the second and third corner where the ray meets the triangle's plane: of the determinants' sum, that of the
+ * edge across, as collide_cast.c has them. */
+FUNCTION(vec2)
+real64_line_weights(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin,
+                    real64_vec3 way)
+{
+    real64_vec3 p = real64_subtract3(a, origin);
+    real64_vec3 q = real64_subtract3(b, origin);
+    real64_vec3 r = real64_subtract3(c, origin);
+    uvec2 parts[3];
+    uvec2 sum = UVEC2(0u, 0u);
+    for (uint i = 0u; i < 3u; i++) {
+        parts[i] = real64_dot3(way, real64_cross3(q, r));
+        sum = real64_add(sum, parts[i]);
+        real64_vec3 first = p;
+        p = q;
+        q = r;
+        r = first;
+    }
+    uint weights[2];
+    for (uint k = 0u; k < 2u; k++) {
+        uint bits = real64_is_other_than_zero(sum) == 0u
+                        ? 0u
+                        : real64_to_float(real64_divide(parts[k + 1u], sum));
+        weights[k] = bits > 0x7fffffffu ? 0u : min(bits, 0x3f800000u);
+    }
+    return VEC2(uintBitsToFloat(weights[0]), uintBitsToFloat(weights[1]));
+}

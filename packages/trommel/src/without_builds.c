@@ -27,17 +27,36 @@ tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree
     return TML_OK;
 }
 
-bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     (void)tml;
     (void)desc;
-    (void)count;
     return false;
 }
 
-tml_status rays_on_device(tml_context *tml, const tml_tree_cast_desc *desc, uint64_t count)
+tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
-    return cast_on_host(tml, desc, count);
+    return cast_on_host(tml, call, desc, desc->length.count, NULL, NULL);
+}
+
+tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        tml_buffer unsure, tml_buffer unsure_count)
+{
+    (void)desc;
+    (void)unsure;
+    (void)unsure_count;
+    return tml_refuse(tml, call, "no rays in a frame");
+}
+
+size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                         tml_buffer unsure, tml_buffer unsure_count)
+{
+    (void)tml;
+    (void)call;
+    (void)desc;
+    (void)unsure;
+    (void)unsure_count;
+    return 0;
 }
 
 void collide_rays_destroy(tml_context *tml, tml_tree *tree)
