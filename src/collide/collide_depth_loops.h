@@ -32,6 +32,8 @@ INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 #ifdef __AVX2__
     return (uint32_t)_mm256_movemask_ps(
         _mm256_cmp_ps(_mm256_loadu_ps(gap), _mm256_setzero_ps(), _CMP_LE_OQ));
+#elif TML_NEON
+    return neon_bits_8(vclezq_f32(vld1q_f32(gap)), vclezq_f32(vld1q_f32(gap + 4)));
 #else
     uint32_t met = 0;
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)

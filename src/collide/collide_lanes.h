@@ -7,6 +7,7 @@
 #endif
 
 #include "collide/collide_internal.h"
+#include "core/neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define LANES  _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
@@ -17,6 +18,9 @@ INLINE uint32_t lanes_bit(const uint32_t code[COLLIDE_WIDTH], int number)
 #ifdef __AVX2__
     __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(bits));
+#elif TML_NEON
+    const uint32x4_t bit = vdupq_n_u32(1u << number);
+    return neon_bits_8(vtstq_u32(vld1q_u32(code), bit), vtstq_u32(vld1q_u32(code + 4), bit));
 #else
     uint32_t set = 0;
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)

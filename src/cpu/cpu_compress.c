@@ -3,7 +3,7 @@
  *
  * Packing by AVX-512: compress instructions into a register, which is stored whole, since their
  * form with a memory operand is many times slower on some processors. AVX2: a permutation from a
- * table indexed by 8 mask bits. Both store whole vectors, and the next store overwrites the surplus:
+ * table indexed by 8 mask bits. NEON: likewise, or by 4. All store whole vectors, and the next store overwrites the surplus:
  * hence CPU_SLACK. Plain C: branchless if many bits are set, a loop over set bits if few are.
  *
  * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for
@@ -25,43 +25,71 @@ static void bits_base(const uint8_t *bytes, size_t count, uint64_t *words)
     }
 }
 
+/* A level's loop over whole words; WORD gives the one of 64 bytes. */
+#define BITS_VECTOR(name, target, WORD)                                                            \
+    target static void name(const uint8_t *bytes, size_t count, uint64_t *words)                   \
+    {                                                                                              \
+        size_t whole = count / 64;                                                                 \
+        for (size_t w = 0; w < whole; w++)                                                         \
+            words[w] = WORD(bytes + 64 * w);                                                       \
+        bits_base(bytes + 64 * whole, count % 64, words + whole);                                  \
+    }
+
 #if CPU_X86
-CPU_TARGET_AVX2 static void bits_avx2(const uint8_t *bytes, size_t count, uint64_t *words)
+CPU_TARGET_AVX2 CPU_INLINE uint64_t word_avx2(const uint8_t *bytes)
 {
     const __m256i zero = _mm256_setzero_si256();
-    size_t whole = count / 64;
-    for (size_t w = 0; w < whole; w++) {
-        const __m256i *in = (const __m256i *)(const void *)(bytes + 64 * w);
-        __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(in), zero);
-        __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(in + 1), zero);
-        words[w] = ~((uint32_t)_mm256_movemask_epi8(low) |
-                     (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32);
-    }
-    bits_base(bytes + 64 * whole, count % 64, words + whole);
+    const __m256i *in = (const __m256i *)(const void *)bytes;
+    __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(in), zero);
+    __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(in + 1), zero);
+    return ~((uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+                                                       << 32);
 }
 
-CPU_TARGET_AVX512 static void bits_avx512(const uint8_t *bytes, size_t count, uint64_t *words)
+CPU_TARGET_AVX512 CPU_INLINE uint64_t word_avx512(const uint8_t *bytes)
 {
-    size_t whole = count / 64;
-    for (size_t w = 0; w < whole; w++) {
-        __m512i in = _mm512_loadu_si512(bytes + 64 * w);
-        words[w] = _mm512_test_epi8_mask(in, in);
-    }
-    bits_base(bytes + 64 * whole, count % 64, words + whole);
+    __m512i in = _mm512_loadu_si512(bytes);
+    return _mm512_test_epi8_mask(in, in);
 }
+
+BITS_VECTOR(bits_avx2, CPU_TARGET_AVX2, word_avx2)
+BITS_VECTOR(bits_avx512, CPU_TARGET_AVX512, word_avx512)
+#elif TML_NEON
+CPU_INLINE uint64_t word_neon(const uint8_t *bytes)
+{
+    uint8x16_t v[4];
+    for (int i = 0; i < 4; i++) {
+        v[i] = vld1q_u8(bytes + 16 * i);
+        v[i] = vtstq_u8(v[i], v[i]);
+    }
+    return neon_bits_64(v[0], v[1], v[2], v[3]);
+}
+
+BITS_VECTOR(bits_neon, , word_neon)
 #endif
 
 void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words)
 {
     static void (*const table[TML_SIMD_LEVELS])(const uint8_t *, size_t, uint64_t *) =
-        CPU_OWN_LEVEL(bits_base, bits_avx2, bits_avx512);
+        CPU_OWN_LEVEL(CPU_NEON_OR(bits_neon, bits_base), bits_avx2, bits_avx512);
     table[tml_simd_level()](bytes, count, words);
 }
 
 CPU_INLINE uint64_t count_bits(const uint64_t *words, size_t count)
 {
     uint64_t bits = 0;
-    for (size_t w = 0; w < count; w++)
+    size_t w = 0;
+#if TML_NEON
+    uint64x2_t sums = vdupq_n_u64(0);
+    for (; w + 8 <= count; w += 8) {
+        uint8x16_t eights = vdupq_n_u8(0); /* at most 32 */
+        for (size_t k = 0; k < 8; k += 2)
+            eights = vaddq_u8(eights, vcntq_u8(vreinterpretq_u8_u64(vld1q_u64(words + w + k))));
+        sums = vpadalq_u32(sums, vpaddlq_u16(vpaddlq_u8(eights)));
+    }
+    bits = vaddvq_u64(sums);
+#endif
+    for (; w < count; w++)
         bits += (uint64_t)__builtin_popcountll(words[w]);
     return bits;
 }
@@ -114,10 +142,12 @@ enum { FEW = 16 };
         (void)size;                                                                                \
         return pack(in, words, count, bytes, FEW, out);                                            \
     }
+#if !TML_NEON
 PACK_OF(1)
 PACK_OF(2)
 PACK_OF(4)
 PACK_OF(8)
+#endif
 PACK_OF(12)
 PACK_OF(16)
 
@@ -128,7 +158,7 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 
 /* ---- packing, vectors ----------------------------------------------------------------------- */
 
-#if CPU_X86
+#if CPU_X86 || TML_NEON
 
 /* Ends a vector loop over whole words: packs the last, partial word, whose elements end before 64. */
 #    define PACK_TAIL(bytes)                                                                       \
@@ -139,6 +169,38 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 /* Bytes that packing prefetches ahead. The computation of keep bits reads elements first, and so finds
  * later blocks in the second-level cache (the first-level cache is too small). */
 enum { PREFETCH = 8 << 10 };
+
+/* The bytes that the set bits from bit i of a word on take, of a group: bits. */
+#    if CPU_X86
+#        define BEGIN_WORD(lanes, bytes)
+#        define THIS_WORD               words[w]
+#        define SIZE_AT(i, bits, bytes) (size_t) __builtin_popcountll(bits) * (bytes)
+#        define UNROLLED
+#    else
+/* NEON counts the bits of bytes: the whole word's at once, which are fast to choose from. Of the groups at even places, and
+ * at odd ones. */
+typedef struct pack_sizes {
+    uint64_t even, odd;
+} pack_sizes;
+
+CPU_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
+{
+    const uint64_t low = 0x0f0f0f0f0f0f0f0fu;
+    if (lanes == 8)
+        return (pack_sizes){
+            vget_lane_u64(vreinterpret_u64_u8(vcnt_u8(vcreate_u8(word))), 0) * bytes, 0};
+    uint64_t pairs = word - (word >> 1 & 0x5555555555555555u);
+    uint64_t fours = (pairs & 0x3333333333333333u) + (pairs >> 2 & 0x3333333333333333u);
+    return (pack_sizes){(fours & low) * bytes, (fours >> 4 & low) * bytes};
+}
+#        define BEGIN_WORD(lanes, bytes)                                                           \
+            const uint64_t word = words[w];                                                        \
+            const pack_sizes sizes = sizes_of(word, lanes, bytes)
+#        define THIS_WORD word
+#        define SIZE_AT(i, bits, bytes)                                                            \
+            (size_t)(((i)&4 ? sizes.odd : sizes.even) >> ((i) & ~7u) & 0xff)
+#        define UNROLLED _Pragma("GCC unroll 16")
+#    endif
 
 /* A packing function for one level and element size; STEP packs by `lanes` mask bits. */
 #    define PACK_VECTOR(name, target, bytes, lanes, STEP)                                          \
@@ -151,15 +213,22 @@ enum { PREFETCH = 8 << 10 };
             (void)size;                                                                            \
             for (size_t w = 0; w < whole; w++) {                                                   \
                 const unsigned char *group = from + 64 * w * (bytes);                              \
-                for (uint32_t i = 0; i < 64; i += (lanes), group += (lanes) * (bytes)) {           \
-                    uint64_t bits = words[w] >> i & (UINT64_MAX >> (64 - (lanes)));                \
-                    __builtin_prefetch(group + PREFETCH, 0, 2);                                    \
+                BEGIN_WORD(lanes, bytes);                                                          \
+                UNROLLED for (uint32_t i = 0; i < 64; i += (lanes), group += (lanes) * (bytes))    \
+                {                                                                                  \
+                    uint64_t bits = THIS_WORD >> i & (UINT64_MAX >> (64 - (lanes)));               \
+                    if (CPU_X86 || i * (bytes) % 64 == 0)                                          \
+                        __builtin_prefetch(group + PREFETCH, 0, 2);                                \
                     STEP(to, group, bits);                                                         \
-                    to += (size_t)__builtin_popcountll(bits) * (bytes);                            \
+                    to += SIZE_AT(i, bits, bytes);                                                 \
                 }                                                                                  \
             }                                                                                      \
             PACK_TAIL(bytes);                                                                      \
         }
+
+#endif
+
+#if CPU_X86
 
 /* The merging form, into the source: its packed bytes are those of the zeroing form, which has a false
  * dependency on some processors. */
@@ -181,6 +250,10 @@ PACK_VECTOR(pack_2_avx512, CPU_TARGET_AVX512, 2, 32, COMPRESS_EPI16)
 PACK_VECTOR(pack_4_avx512, CPU_TARGET_AVX512, 4, 16, COMPRESS_EPI32)
 PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
 
+#endif
+
+#if CPU_X86 || TML_NEON
+
 /* set_bits[m]: positions of m's set bits, lowest first, one byte each from the lowest byte on. */
 #    define BIT(m, b) ((uint64_t)((m) >> (b)&1))
 #    define BELOW(m, b)                                                                            \
@@ -189,8 +262,8 @@ PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
          ((b) > 6 ? BIT(m, 6) : 0))
 #    define PLACED(m, b) (BIT(m, b) * (b) << 8 * BELOW(m, b))
 #    define POSITIONS(m)                                                                           \
-        PLACED(m, 0) | PLACED(m, 1) | PLACED(m, 2) | PLACED(m, 3) | PLACED(m, 4) | PLACED(m, 5) |  \
-            PLACED(m, 6) | PLACED(m, 7)
+        (PLACED(m, 0) | PLACED(m, 1) | PLACED(m, 2) | PLACED(m, 3) | PLACED(m, 4) | PLACED(m, 5) | \
+         PLACED(m, 6) | PLACED(m, 7))
 #    define TIMES_4(X, m)  X(m), X((m) + 1), X((m) + 2), X((m) + 3)
 #    define POSITIONS_4(m) TIMES_4(POSITIONS, m)
 #    define POSITIONS_16(m)                                                                        \
@@ -199,6 +272,10 @@ PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
         POSITIONS_16(m), POSITIONS_16((m) + 16), POSITIONS_16((m) + 32), POSITIONS_16((m) + 48)
 static const uint64_t set_bits[256] = {POSITIONS_64(0), POSITIONS_64(64), POSITIONS_64(128),
                                        POSITIONS_64(192)};
+
+#endif
+
+#if CPU_X86
 
 #    define POSITIONS_OF(bits) _mm_loadl_epi64((const __m128i *)(const void *)&set_bits[bits])
 
@@ -227,15 +304,55 @@ PACK_VECTOR(pack_2_avx2, CPU_TARGET_AVX2, 2, 8, PERMUTE_EPI16)
 PACK_VECTOR(pack_4_avx2, CPU_TARGET_AVX2, 4, 8, PERMUTE_EPI32)
 PACK_VECTOR(pack_8_avx2, CPU_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
 
+#elif TML_NEON
+
+/* What a permutation of bytes needs to bring the set bits' elements of 4 or 8 bytes to the front, for 4 mask bits. */
+#    define PLACE(m, k)      (POSITIONS(m) >> 8 * (k)&0xff)
+#    define BYTES_OF_4(m, k) (0x03020100u + 0x04040404u * (uint32_t)PLACE(m, k))
+#    define BYTES_OF_8(m, k) (0x0706050403020100u + 0x0808080808080808u * PLACE(m, k))
+#    define ROW_OF_4(m)                                                                            \
+        {                                                                                          \
+            BYTES_OF_4(m, 0), BYTES_OF_4(m, 1), BYTES_OF_4(m, 2), BYTES_OF_4(m, 3)                 \
+        }
+#    define ROW_OF_8(m)                                                                            \
+        {                                                                                          \
+            BYTES_OF_8(m, 0), BYTES_OF_8(m, 1), BYTES_OF_8(m, 2), BYTES_OF_8(m, 3)                 \
+        }
+#    define ROWS_16(ROW) TIMES_4(ROW, 0), TIMES_4(ROW, 4), TIMES_4(ROW, 8), TIMES_4(ROW, 12)
+static const uint32_t bytes_of_4[16][4] = {ROWS_16(ROW_OF_4)};
+static const uint64_t bytes_of_8[16][4] = {ROWS_16(ROW_OF_8)};
+
+#    define PERMUTE_1(to, from, bits)                                                              \
+        vst1_u8(to, vtbl1_u8(vld1_u8(from), vcreate_u8(set_bits[bits])))
+#    define PERMUTE_2(to, from, bits)                                                              \
+        uint16x8_t p = vmovl_u8(vcreate_u8(set_bits[bits]));                                       \
+        p = vmlaq_n_u16(vdupq_n_u16(0x0100), p, 0x0202);                                           \
+        vst1q_u8(to, vqtbl1q_u8(vld1q_u8(from), vreinterpretq_u8_u16(p)))
+#    define PERMUTE_4(to, from, bits)                                                              \
+        uint8x16_t p = vreinterpretq_u8_u32(vld1q_u32(bytes_of_4[bits]));                          \
+        vst1q_u8(to, vqtbl1q_u8(vld1q_u8(from), p))
+#    define PERMUTE_8(to, from, bits)                                                              \
+        const uint64_t *row = bytes_of_8[bits];                                                    \
+        uint8x16x2_t v = vld1q_u8_x2(from);                                                        \
+        uint8x16_t low = vqtbl2q_u8(v, vreinterpretq_u8_u64(vld1q_u64(row)));                      \
+        uint8x16_t high = vqtbl2q_u8(v, vreinterpretq_u8_u64(vld1q_u64(row + 2)));                 \
+        vst1q_u8(to, low);                                                                         \
+        vst1q_u8((to) + 16, high)
+
+PACK_VECTOR(pack_1_neon, , 1, 8, PERMUTE_1)
+PACK_VECTOR(pack_2_neon, , 2, 8, PERMUTE_2)
+PACK_VECTOR(pack_4_neon, , 4, 4, PERMUTE_4)
+PACK_VECTOR(pack_8_neon, , 8, 4, PERMUTE_8)
+
 #endif
 
 cpu_compress_fn cpu_compress_for(size_t element_size)
 {
     static const cpu_compress_fn table[][TML_SIMD_LEVELS] = {
-        [1] = CPU_OWN_LEVEL(pack_1, pack_1_avx2, pack_1_avx512),
-        [2] = CPU_OWN_LEVEL(pack_2, pack_2_avx2, pack_2_avx512),
-        [4] = CPU_OWN_LEVEL(pack_4, pack_4_avx2, pack_4_avx512),
-        [8] = CPU_OWN_LEVEL(pack_8, pack_8_avx2, pack_8_avx512),
+        [1] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_1_neon, pack_1), pack_1_avx2, pack_1_avx512),
+        [2] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_2_neon, pack_2), pack_2_avx2, pack_2_avx512),
+        [4] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_4_neon, pack_4), pack_4_avx2, pack_4_avx512),
+        [8] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_8_neon, pack_8), pack_8_avx2, pack_8_avx512),
         [12] = CPU_OWN_LEVEL(pack_12, pack_12, pack_12),
         [16] = CPU_OWN_LEVEL(pack_16, pack_16, pack_16),
     };

@@ -39,8 +39,8 @@ enum {
 #define LARGER(a, b)   ((b) > (a) ? (b) : (a))
 #define AS_IS(x)       (x)
 #define TO_DOUBLE(x)   ((double)(x))
-#define HALF(x)        tml_half_to_float(x)
-#define HALF_DOUBLE(x) ((double)tml_half_to_float(x))
+#define HALF(x)        half_to_float(x)
+#define HALF_DOUBLE(x) ((double)half_to_float(x))
 
 typedef cpu_number (*fold_fn)(const void *in, size_t count);
 typedef struct fold_row {

@@ -29,6 +29,59 @@ enum {
 
 /* ---- a tile from zero ----------------------------------------------------------------------- */
 
+#if TML_NEON
+/* Groups in vectors of 16 bytes: wider ones gcc takes apart, lane by lane. Its loops convert to twice the size, but not
+ * from bytes. */
+CPU_INLINE void widen_bytes(const void *in, bool is_signed, int16_t out[GROUP])
+{
+    vst1q_s16(out,
+              is_signed ? vmovl_s8(vld1_s8(in)) : vreinterpretq_s16_u16(vmovl_u8(vld1_u8(in))));
+}
+
+typedef CPU_VECTOR(uint32_t, 4) u32_sums;
+typedef CPU_VECTOR(uint64_t, 2) u64_sums;
+typedef CPU_VECTOR(double, 2) f64_sums;
+
+#    define LAST_OF_4(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
+#    define LAST_OF_2(v) __builtin_shufflevector(v, v, 1, 1)
+#    define WIDEN(T, A, Sum, lanes)                                                                \
+        const Sum zero = {0};                                                                      \
+        int16_t of_8[GROUP];                                                                       \
+        int32_t of_16[GROUP];                                                                      \
+        A wide[GROUP];                                                                             \
+        Sum v[GROUP / (lanes)];                                                                    \
+        if (sizeof(T) == 1)                                                                        \
+            widen_bytes(x, (T)-1 < (T)1, of_8);                                                    \
+        for (int k = 0; k < GROUP && sizeof(T) <= 2; k++)                                          \
+            of_16[k] = sizeof(T) == 1 ? of_8[k] : (int32_t)x[k];                                   \
+        for (int k = 0; k < GROUP; k++)                                                            \
+            wide[k] = sizeof(T) <= 2 ? (A)of_16[k] : (A)x[k];                                      \
+        for (int k = 0; k < GROUP / (lanes); k++)                                                  \
+        v[k] = *(const Sum *)(const void *)(wide + (lanes)*k)
+#    define WRITE(Sum, count, LAST)                                                                \
+        for (int k = 0; k < (count); k++)                                                          \
+            ((Sum *)(void *)out)[k] = running + v[k];                                              \
+        running += LAST(v[(count)-1])
+
+#    define GROUP_OF_32(T, A, LOAD, Load, Sum)                                                     \
+        WIDEN(T, A, Sum, 4);                                                                       \
+        for (int k = 0; k < 2; k++) {                                                              \
+            v[k] += __builtin_shufflevector(zero, v[k], 3, 4, 5, 6);                               \
+            v[k] += __builtin_shufflevector(zero, v[k], 2, 3, 4, 5);                               \
+        }                                                                                          \
+        v[1] += LAST_OF_4(v[0]);                                                                   \
+        WRITE(Sum, 2, LAST_OF_4)
+
+#    define GROUP_OF_64(T, A, LOAD, Load, Sum)                                                     \
+        WIDEN(T, A, Sum, 2);                                                                       \
+        for (int k = 0; k < 4; k++)                                                                \
+            v[k] += __builtin_shufflevector(zero, v[k], 1, 2);                                     \
+        v[1] += LAST_OF_2(v[0]);                                                                   \
+        v[3] += LAST_OF_2(v[2]);                                                                   \
+        v[2] += LAST_OF_2(v[1]);                                                                   \
+        v[3] += LAST_OF_2(v[1]);                                                                   \
+        WRITE(Sum, 4, LAST_OF_2)
+#else
 typedef CPU_VECTOR(uint8_t, 4) u8x4;
 typedef CPU_VECTOR(int8_t, 4) i8x4;
 typedef CPU_VECTOR(uint16_t, 4) u16x4;
@@ -43,34 +96,39 @@ typedef CPU_VECTOR(uint16_t, 8) u16x8;
 typedef CPU_VECTOR(uint32_t, 8) u32x8;
 typedef CPU_VECTOR(uint64_t, 8) u64x8;
 
+typedef u32x8 u32_sums;
+typedef u64x4 u64_sums;
+typedef f64x4 f64_sums;
+
 /* The k-th vector at x, converted. */
-#define LOAD(Load, Sum, x, k) __builtin_convertvector(((const Load *)(const void *)(x))[k], Sum)
+#    define LOAD(Load, Sum, x, k) __builtin_convertvector(((const Load *)(const void *)(x))[k], Sum)
 
 /* Scans one group of x, in vectors Load, into out, in vectors Sum. 32-bit sums: one vector of eight
  * lanes. The first two steps are shifts, which are cheaper and reorder integer additions alone. */
-#define GROUP_OF_32(LOAD, Load, Sum)                                                               \
-    const Sum zero = {0}, upper = {0, 0, 0, 0, ~0u, ~0u, ~0u, ~0u};                                \
-    Sum v = LOAD(Load, Sum, x, 0);                                                                 \
-    v += __builtin_shufflevector(zero, v, 0, 8, 9, 10, 4, 12, 13, 14);                             \
-    v += __builtin_shufflevector(zero, v, 0, 1, 8, 9, 4, 5, 12, 13);                               \
-    v += upper & __builtin_shufflevector(v, v, 3, 3, 3, 3, 3, 3, 3, 3);                            \
-    *(Sum *)(void *)out = running + v;                                                             \
-    running += __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
+#    define GROUP_OF_32(T, A, LOAD, Load, Sum)                                                     \
+        const Sum zero = {0}, upper = {0, 0, 0, 0, ~0u, ~0u, ~0u, ~0u};                            \
+        Sum v = LOAD(Load, Sum, x, 0);                                                             \
+        v += __builtin_shufflevector(zero, v, 0, 8, 9, 10, 4, 12, 13, 14);                         \
+        v += __builtin_shufflevector(zero, v, 0, 1, 8, 9, 4, 5, 12, 13);                           \
+        v += upper & __builtin_shufflevector(v, v, 3, 3, 3, 3, 3, 3, 3, 3);                        \
+        *(Sum *)(void *)out = running + v;                                                         \
+        running += __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
 
 /* 64-bit sums: two vectors of four. (Masks take fewer instructions than zeros in the shuffles.) */
-#define SPREAD(v, i) __builtin_shufflevector(v, v, i, i, i, i)
-#define GROUP_OF_64(LOAD, Load, Sum)                                                               \
-    const Sum zero = {0};                                                                          \
-    const u64x4 upper = {0, 0, UINT64_MAX, UINT64_MAX};                                            \
-    Sum low = LOAD(Load, Sum, x, 0), high = LOAD(Load, Sum, x, 1);                                 \
-    low += __builtin_shufflevector(zero, low, 0, 4, 2, 6);                                         \
-    high += __builtin_shufflevector(zero, high, 0, 4, 2, 6);                                       \
-    low += (Sum)(upper & (u64x4)SPREAD(low, 1));                                                   \
-    high += (Sum)(upper & (u64x4)SPREAD(high, 1));                                                 \
-    high += SPREAD(low, 3);                                                                        \
-    ((Sum *)(void *)out)[0] = running + low;                                                       \
-    ((Sum *)(void *)out)[1] = running + high;                                                      \
-    running += SPREAD(high, 3)
+#    define SPREAD(v, i) __builtin_shufflevector(v, v, i, i, i, i)
+#    define GROUP_OF_64(T, A, LOAD, Load, Sum)                                                     \
+        const Sum zero = {0};                                                                      \
+        const u64x4 upper = {0, 0, UINT64_MAX, UINT64_MAX};                                        \
+        Sum low = LOAD(Load, Sum, x, 0), high = LOAD(Load, Sum, x, 1);                             \
+        low += __builtin_shufflevector(zero, low, 0, 4, 2, 6);                                     \
+        high += __builtin_shufflevector(zero, high, 0, 4, 2, 6);                                   \
+        low += (Sum)(upper & (u64x4)SPREAD(low, 1));                                               \
+        high += (Sum)(upper & (u64x4)SPREAD(high, 1));                                             \
+        high += SPREAD(low, 3);                                                                    \
+        ((Sum *)(void *)out)[0] = running + low;                                                   \
+        ((Sum *)(void *)out)[1] = running + high;                                                  \
+        running += SPREAD(high, 3)
+#endif
 
 /* Scans count elements into sums[1 ... count]; sums[0] is 0. Writes up to GROUP - 1 sums more. */
 #define SCAN_BODY(T, Load, A, Sum, GROUP_SCAN, LOAD)                                               \
@@ -80,13 +138,13 @@ typedef CPU_VECTOR(uint64_t, 8) u64x8;
     *out++ = 0;                                                                                    \
     for (const T *end = x + count / GROUP * GROUP; x < end; x += GROUP, out += GROUP) {            \
         __builtin_prefetch((const char *)x + PREFETCH);                                            \
-        GROUP_SCAN(LOAD, Load, Sum);                                                               \
+        GROUP_SCAN(T, A, LOAD, Load, Sum);                                                         \
     }                                                                                              \
     if (count % GROUP) {                                                                           \
         T rest[GROUP] = {0};                                                                       \
         memcpy(rest, x, count % GROUP * sizeof(T));                                                \
         x = rest;                                                                                  \
-        GROUP_SCAN(LOAD, Load, Sum);                                                               \
+        GROUP_SCAN(T, A, LOAD, Load, Sum);                                                         \
     }
 
 #define SCAN_TILE(name, T, Load, A, Sum, GROUP_SCAN)                                               \
@@ -97,25 +155,25 @@ typedef CPU_VECTOR(uint64_t, 8) u64x8;
     CPU_INSTANTIATE(void, tile_##name, (const void *in, size_t count, void *sums),                 \
                     tile_##name(in, count, sums))
 
-#define SCAN_TILE_32(name, T, Load)         SCAN_TILE(name, T, Load, uint32_t, u32x8, GROUP_OF_32)
+#define SCAN_TILE_32(name, T, Load)         SCAN_TILE(name, T, Load, uint32_t, u32_sums, GROUP_OF_32)
 #define SCAN_TILE_64(name, T, Load, A, Sum) SCAN_TILE(name, T, Load, A, Sum, GROUP_OF_64)
 
 SCAN_TILE_32(u8_to_32, uint8_t, u8x8)
 SCAN_TILE_32(u16_to_32, uint16_t, u16x8)
 SCAN_TILE_32(u32_to_32, uint32_t, u32x8)
 SCAN_TILE_32(u64_to_32, uint64_t, u64x8)
-SCAN_TILE_64(u8_to_64, uint8_t, u8x4, uint64_t, u64x4)
-SCAN_TILE_64(i8_to_64, int8_t, i8x4, uint64_t, u64x4) /* sign-extends, as i16 and i32 do */
-SCAN_TILE_64(u16_to_64, uint16_t, u16x4, uint64_t, u64x4)
-SCAN_TILE_64(i16_to_64, int16_t, i16x4, uint64_t, u64x4)
-SCAN_TILE_64(u32_to_64, uint32_t, u32x4, uint64_t, u64x4)
-SCAN_TILE_64(i32_to_64, int32_t, i32x4, uint64_t, u64x4)
-SCAN_TILE_64(u64_to_64, uint64_t, u64x4, uint64_t, u64x4)
-SCAN_TILE_64(f64_to_real, double, f64x4, double, f64x4)
+SCAN_TILE_64(u8_to_64, uint8_t, u8x4, uint64_t, u64_sums)
+SCAN_TILE_64(i8_to_64, int8_t, i8x4, uint64_t, u64_sums) /* sign-extends, as i16 and i32 do */
+SCAN_TILE_64(u16_to_64, uint16_t, u16x4, uint64_t, u64_sums)
+SCAN_TILE_64(i16_to_64, int16_t, i16x4, uint64_t, u64_sums)
+SCAN_TILE_64(u32_to_64, uint32_t, u32x4, uint64_t, u64_sums)
+SCAN_TILE_64(i32_to_64, int32_t, i32x4, uint64_t, u64_sums)
+SCAN_TILE_64(u64_to_64, uint64_t, u64x4, uint64_t, u64_sums)
+SCAN_TILE_64(f64_to_real, double, f64x4, double, f64_sums)
 
 static void tile_f32_to_real_base(const void *in, size_t count, void *sums)
 {
-    SCAN_BODY(float, f32x4, double, f64x4, GROUP_OF_64, LOAD);
+    SCAN_BODY(float, f32x4, double, f64_sums, GROUP_OF_64, LOAD);
 }
 
 #if CPU_X86
@@ -124,7 +182,7 @@ static void tile_f32_to_real_base(const void *in, size_t count, void *sums)
 
 CPU_TARGET_AVX2 static void tile_f32_to_real_avx2(const void *in, size_t count, void *sums)
 {
-    SCAN_BODY(float, f32x4, double, f64x4, GROUP_OF_64, LOAD_F32);
+    SCAN_BODY(float, f32x4, double, f64_sums, GROUP_OF_64, LOAD_F32);
 }
 #endif
 

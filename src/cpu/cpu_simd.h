@@ -8,6 +8,7 @@
 #ifndef TML_CPU_SIMD_H
 #define TML_CPU_SIMD_H
 
+#include "core/neon.h"
 #include "core/simd.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -17,11 +18,19 @@
 #    define CPU_X86 0
 #endif
 
+#define CPU_INLINE static inline __attribute__((always_inline))
+
+/* What a loop is at the base level: with NEON, or in plain C. */
+#if TML_NEON
+#    define CPU_NEON_OR(neon, plain) neon
+#else
+#    define CPU_NEON_OR(neon, plain) plain
+#endif
+
 /* A vector type of n values of type T, with T's alignment. */
 #define CPU_VECTOR(T, n)                                                                           \
     T __attribute__((vector_size(sizeof(T) * (n)), aligned(sizeof(T)), may_alias))
 
-#define CPU_INLINE static inline __attribute__((always_inline))
 /* Before an instantiated function's type: inlines all calls in its body. */
 #define CPU_FLAT __attribute__((flatten))
 

@@ -10,13 +10,16 @@
 /* ---- words (not in GLSL ES 1.00, which has no bit operators) --------------------------------- */
 #ifndef TML_ES100
 
-/* The widest integer that every device has. */
+/* The widest integer that every device has; or several, and the numbers of set bits of each, where the including file
+ * says so. */
 #    ifdef TML_GLSL
 #        define WORD          uint
+#        define WORD_SUM      uint
 #        define WORD_BITS     32u
 #        define WORD_COUNT(w) popcount32(w)
-#    else
+#    elif !defined(WORD)
 #        define WORD          uint64_t
+#        define WORD_SUM      uint
 #        define WORD_BITS     64u
 #        define WORD_COUNT(w) ((uint)__builtin_popcountll(w))
 #    endif
@@ -38,18 +41,18 @@ surface_active(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WO
  * corners and F fully inside faces; plus 4 if all corners are inside (8 - 12 + 4 = 0); minus 4 if only
  * two opposite corners are outside (two caps of one triangle each, while V - 2F is 6). This holds for
  * the table that separates inside corners on ambiguous faces; the table's generator asserts it. */
-FUNCTION(uint)
+FUNCTION(WORD_SUM)
 surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7,
                   WORD cells)
 {
     WORD low = c0 & c1 & c2 & c3 & cells;
     WORD high = c4 & c5 & c6 & c7 & cells;
-    uint corners = WORD_COUNT(c0 & cells) + WORD_COUNT(c1 & cells) + WORD_COUNT(c2 & cells) +
-                   WORD_COUNT(c3 & cells) + WORD_COUNT(c4 & cells) + WORD_COUNT(c5 & cells) +
-                   WORD_COUNT(c6 & cells) + WORD_COUNT(c7 & cells);
-    uint faces = WORD_COUNT(low) + WORD_COUNT(high) + WORD_COUNT(c0 & c2 & c4 & c6 & cells) +
-                 WORD_COUNT(c1 & c3 & c5 & c7 & cells) + WORD_COUNT(c0 & c1 & c4 & c5 & cells) +
-                 WORD_COUNT(c2 & c3 & c6 & c7 & cells);
+    WORD_SUM corners = WORD_COUNT(c0 & cells) + WORD_COUNT(c1 & cells) + WORD_COUNT(c2 & cells) +
+                       WORD_COUNT(c3 & cells) + WORD_COUNT(c4 & cells) + WORD_COUNT(c5 & cells) +
+                       WORD_COUNT(c6 & cells) + WORD_COUNT(c7 & cells);
+    WORD_SUM faces = WORD_COUNT(low) + WORD_COUNT(high) + WORD_COUNT(c0 & c2 & c4 & c6 & cells) +
+                     WORD_COUNT(c1 & c3 & c5 & c7 & cells) + WORD_COUNT(c0 & c1 & c4 & c5 & cells) +
+                     WORD_COUNT(c2 & c3 & c6 & c7 & cells);
     /* Opposite corners are 0-7, 1-6, 2-5, 3-4; a cell is counted by at most one of the four. */
     WORD opposite =
         (c1 & c2 & c3 & c4 & c5 & c6 & ~c0 & ~c7) | (c0 & c2 & c3 & c4 & c5 & c7 & ~c1 & ~c6) |

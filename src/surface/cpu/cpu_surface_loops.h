@@ -6,13 +6,71 @@
 #    include <immintrin.h>
 #endif
 
+#include "core/neon.h"
 #include "surface/cpu/cpu_surface_simd.h"
+
+/* The formulas take two words at a time, and count the bits of their bytes: the sums of eight cells wrap, but end between
+ * 0 and 40. */
+#if TML_NEON
+enum { WORDS = 2 };
+#    define WORD            uint64x2_t
+#    define WORD_SUM        uint8x16_t
+#    define WORD_BITS       64u
+#    define WORD_COUNT(w)   vcntq_u8(vreinterpretq_u8_u64(w))
+#    define WORD_LANE(w, i) ((w)[i])
+#else
+enum { WORDS = 1 };
+#    define WORD_LANE(w, i) (w)
+#endif
 
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 
+/* The words from at on, of which left, at least one, are the row's: the others are 0, or no one uses them. */
+static inline WORD words_load(const surface_word *at, uint64_t left)
+{
+#if TML_NEON
+    return left > 1 ? vld1q_u64(at) : vcombine_u64(vld1_u64(at), vcreate_u64(0));
+#else
+    (void)left;
+    return *at;
+#endif
+}
+
+/* The words w of a row; plain ones where compilers vectorise the loop by themselves: by functions they do worse. */
+#if TML_NEON
+#    define AT(row)         words_load((row) + w, words - w)
+#    define PUT(row, value) vst1q_u64((row) + w, value)
+#else
+#    define AT(row)         (row)[w]
+#    define PUT(row, value) (row)[w] = (value)
+#endif
+
+/* Sums of counts. */
+#if TML_NEON
+typedef uint32x4_t word_total;
+#else
+typedef uint64_t word_total;
+#endif
+static inline word_total total_add(word_total total, WORD_SUM sum)
+{
+#if TML_NEON
+    return vpadalq_u16(total, vpaddlq_u8(sum));
+#else
+    return total + sum;
+#endif
+}
+static inline uint64_t total_of(word_total total)
+{
+#if TML_NEON
+    return vaddlvq_u32(total);
+#else
+    return total;
+#endif
+}
+
 /* Are the usual cases of a loop compiled for themselves, too? Not where that costs a page's visitor more. */
-#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
+#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512) || TML_NEON
 enum { HAS_USUAL = 1 };
 #else
 enum { HAS_USUAL = 0 };
@@ -40,6 +98,9 @@ static inline uint64_t pack_bytes(const uint8_t bytes[64])
     uint32_t high =
         (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256((const __m256i *)(bytes + 32)));
     return (uint64_t)high << 32 | low;
+#elif TML_NEON
+    return neon_bits_64(vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32),
+                        vld1q_u8(bytes + 48));
 #else
     uint64_t word = 0;
     for (int i = 0; i < 8; i++) {
@@ -150,7 +211,7 @@ static const uint8_t gather_near[3][12][2] = {
 #define CMP   float
 #define REAL  float
 #define FLOAT 1
-#define VALUE tml_half_to_float
+#define VALUE half_to_float
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F32
@@ -223,13 +284,22 @@ static void edges_of_row(const surface_rows *rows, uint64_t words, const surface
                          const surface_word *x_mask, surface_edges *out)
 {
     const surface_word *r0 = rows->row[0], *r1 = rows->row[1], *r2 = rows->row[2];
-    for (uint64_t w = 0; w < words; w++) {
-        out->words[0][w] = (r0[w] ^ surface_step_x(r0[w], r0[w + 1])) & x_mask[w];
-        out->words[1][w] = (r0[w] ^ r1[w]) & sample_mask[w];
-        out->words[2][w] = (r0[w] ^ r2[w]) & sample_mask[w];
+    for (uint64_t w = 0; w < words; w += WORDS) {
+        PUT(out->words[0], (AT(r0) ^ surface_step_x(AT(r0), AT(r0 + 1))) & AT(x_mask));
+        PUT(out->words[1], (AT(r0) ^ AT(r1)) & AT(sample_mask));
+        PUT(out->words[2], (AT(r0) ^ AT(r2)) & AT(sample_mask));
     }
     for (int axis = 0; axis < 3; axis++)
         out->runs[axis] = group_runs(out->words[axis], words);
+}
+
+/* The corner words of cells. After the last word, the next one is the next row's first word: masks clear its bit. */
+static inline void corners_load(const surface_rows *rows, uint64_t w, uint64_t left, WORD c[8])
+{
+    for (int i = 0; i < 4; i++) {
+        c[2 * i] = words_load(rows->row[i] + w, left);
+        c[2 * i + 1] = surface_step_x(c[2 * i], words_load(rows->row[i] + w + 1, left));
+    }
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -238,34 +308,50 @@ static void count_row(const surface_rows *rows, uint64_t words, const surface_wo
                       const surface_word *x_mask, const surface_word *cell_mask,
                       surface_row_counts *out)
 {
-    const surface_word *r0 = rows->row[0], *r1 = rows->row[1];
-    const surface_word *r2 = rows->row[2], *r3 = rows->row[3];
-    uint64_t x_edges = 0, y_edges = 0, z_edges = 0, triangles = 0, cells = 0;
-    for (uint64_t w = 0; w < words; w++) {
-        /* After the last word, r[w + 1] is the next row's first word. The masks clear its bit. */
-        WORD c0 = r0[w], c1 = surface_step_x(c0, r0[w + 1]);
-        WORD c2 = r1[w], c3 = surface_step_x(c2, r1[w + 1]);
-        WORD c4 = r2[w], c5 = surface_step_x(c4, r2[w + 1]);
-        WORD c6 = r3[w], c7 = surface_step_x(c6, r3[w + 1]);
-        x_edges += WORD_COUNT((c0 ^ c1) & x_mask[w]);
-        y_edges += WORD_COUNT((c0 ^ c2) & sample_mask[w]);
-        z_edges += WORD_COUNT((c0 ^ c4) & sample_mask[w]);
-        cells += WORD_COUNT(surface_active(c0, c1, c2, c3, c4, c5, c6, c7) & cell_mask[w]);
-        triangles += surface_triangles(c0, c1, c2, c3, c4, c5, c6, c7, cell_mask[w]);
+    word_total x_edges = {0}, y_edges = {0}, z_edges = {0}, triangles = {0}, cells = {0};
+    for (uint64_t w = 0; w < words; w += WORDS) {
+        WORD c[8], sample = words_load(sample_mask + w, words - w);
+        WORD x = words_load(x_mask + w, words - w), cell = words_load(cell_mask + w, words - w);
+        corners_load(rows, w, words - w, c);
+        x_edges = total_add(x_edges, WORD_COUNT((c[0] ^ c[1]) & x));
+        y_edges = total_add(y_edges, WORD_COUNT((c[0] ^ c[2]) & sample));
+        z_edges = total_add(z_edges, WORD_COUNT((c[0] ^ c[4]) & sample));
+        WORD active = surface_active(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
+        cells = total_add(cells, WORD_COUNT(active & cell));
+        triangles = total_add(
+            triangles, surface_triangles(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], cell));
     }
-    *out = (surface_row_counts){{x_edges, y_edges, z_edges}, triangles, cells};
+    *out = (surface_row_counts){{total_of(x_edges), total_of(y_edges), total_of(z_edges)},
+                                total_of(triangles),
+                                total_of(cells)};
 }
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* Case indices of the 64 cells of a word. */
-static inline void word_cases(const WORD c[8], uint8_t cases[64])
+/* Case indices of the 64 cells of a word, which is the lane's. */
+static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 {
+    (void)lane;
 #if defined(SURFACE_AVX512)
     __m512i v = _mm512_setzero_si512();
     for (int k = 0; k < 8; k++)
         v = _mm512_or_si512(v, _mm512_maskz_set1_epi8(c[k], (char)(1 << k)));
     _mm512_storeu_si512(cases, v);
+#elif TML_NEON
+    /* Each byte tests its own bit of its eight; a shift to the right inserts what was found above the corners before. */
+    const uint8x16_t own = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t v[4] = {0};
+    for (int k = 0; k < 8; k++) {
+        uint8x16_t words = vreinterpretq_u8_u64(c[k]);
+        for (int i = 0; i < 4; i++) {
+            const uint8_t low = (uint8_t)(8 * lane + 2 * i), high = (uint8_t)(low + 1);
+            const uint8x16_t from = {low,  low,  low,  low,  low,  low,  low,  low,
+                                     high, high, high, high, high, high, high, high};
+            v[i] = vsriq_n_u8(vtstq_u8(vqtbl1q_u8(words, from), own), v[i], 1);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        vst1q_u8(cases + 16 * i, v[i]);
 #else
     for (int group = 0; group < 8; group++) {
         uint64_t eight = 0;
@@ -330,6 +416,36 @@ static inline void counters_store(uint32_t counters[8], counters8 value)
 {
     _mm256_storeu_si256((__m256i *)counters, value);
 }
+#elif TML_NEON
+typedef uint32x4x2_t counters8;
+static inline counters8 counters_load(const uint32_t counters[8])
+{
+    return (counters8){{vld1q_u32(counters), vld1q_u32(counters + 4)}};
+}
+static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
+{
+    /* The bytes of lane l are 4 l and the next three of the sixteen counters. */
+    const uint8x16_t places = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
+    uint16x8_t advance = vmovl_u8(vld1_u8(entry->advance));
+    counters8 after = {
+        {vaddw_u16(before.val[0], vget_low_u16(advance)), vaddw_high_u16(before.val[1], advance)}};
+    uint8x16x4_t both = {{vreinterpretq_u8_u32(before.val[0]), vreinterpretq_u8_u32(before.val[1]),
+                          vreinterpretq_u8_u32(after.val[0]), vreinterpretq_u8_u32(after.val[1])}};
+    uint8x16_t first = vshlq_n_u8(vld1q_u8(entry->lanes), 2);
+    for (int i = 0; i < 4; i++) {
+        const uint8_t a = (uint8_t)(4 * i), b = (uint8_t)(a + 1), c = (uint8_t)(a + 2),
+                      d = (uint8_t)(a + 3);
+        const uint8x16_t from = {a, a, a, a, b, b, b, b, c, c, c, c, d, d, d, d};
+        uint8x16_t bytes = vorrq_u8(vqtbl1q_u8(first, from), places);
+        vst1q_u32(out + 4 * i, vreinterpretq_u32_u8(vqtbl4q_u8(both, bytes)));
+    }
+    return after;
+}
+static inline void counters_store(uint32_t counters[8], counters8 value)
+{
+    vst1q_u32(counters, value.val[0]);
+    vst1q_u32(counters + 4, value.val[1]);
+}
 #else
 typedef struct counters8 {
     uint32_t lane[8];
@@ -364,28 +480,29 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
                                uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end)
 {
     counters8 running = counters_load(counters);
-    for (uint64_t w = 0; w < words; w++) {
-        WORD c[8];
-        for (int i = 0; i < 4; i++) {
-            c[2 * i] = rows->row[i][w];
-            c[2 * i + 1] = surface_step_x(c[2 * i], rows->row[i][w + 1]);
-        }
-        WORD active = surface_active(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]) & cell_mask[w];
-        if (!active)
-            continue;
-        uint8_t word_case[64];
-        word_cases(c, word_case);
-        for (; active; active &= active - 1) {
-            const surface_case *entry = &cases[word_case[__builtin_ctzll(active)]];
-            if (end - out >= 16) {
-                running = cell_write(entry, running, out);
-            } else {
-                /* A store of 16 indices would overwrite another task's triangles. */
-                uint32_t last[16];
-                running = cell_write(entry, running, last);
-                memcpy(out, last, entry->index_count * sizeof *out);
+    for (uint64_t w = 0; w < words; w += WORDS) {
+        WORD c[8], mask = words_load(cell_mask + w, words - w);
+        corners_load(rows, w, words - w, c);
+        WORD active = surface_active(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]) & mask;
+        _Pragma("GCC unroll 2") for (int lane = 0; lane < WORDS; lane++)
+        {
+            uint64_t left = WORD_LANE(active, lane);
+            if (!left)
+                continue;
+            uint8_t word_case[64];
+            word_cases(c, lane, word_case);
+            for (; left; left &= left - 1) {
+                const surface_case *entry = &cases[word_case[__builtin_ctzll(left)]];
+                if (end - out >= 16) {
+                    running = cell_write(entry, running, out);
+                } else {
+                    /* A store of 16 indices would overwrite another task's triangles. */
+                    uint32_t last[16];
+                    running = cell_write(entry, running, last);
+                    memcpy(out, last, entry->index_count * sizeof *out);
+                }
+                out += entry->index_count;
             }
-            out += entry->index_count;
         }
     }
     counters_store(counters, running);

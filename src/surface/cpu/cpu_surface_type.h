@@ -44,8 +44,9 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
     memcpy(&limit, threshold, sizeof limit);
     uint32_t flags = 0;
     uint64_t i = 0;
-#if defined(SURFACE_AVX512) || defined(SURFACE_AVX2)
-    if (TYPE == TML_F32) { /* COMPARE_FUNCTION would be slower than memory */
+#if defined(SURFACE_AVX512) || defined(SURFACE_AVX2) || TML_NEON
+    if (TYPE == TML_F32 ||
+        (TML_NEON && TYPE == TML_F16)) { /* COMPARE_FUNCTION would be slower than memory */
         for (; i + 64 <= n; i += 64) {
             uint64_t word = 0, nan = 0;
             prefetch_ahead(v + i, 64 * sizeof(T));
@@ -56,6 +57,21 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
                 word |= (uint64_t)_mm512_cmp_ps_mask(a, wide, _CMP_GE_OQ) << (16 * k);
                 nan |= _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
             }
+#    elif TML_NEON
+            const bool is_half = sizeof(T) == 2;
+            float32x4_t wide = vdupq_n_f32((float)limit), largest = wide; /* or NaN */
+            uint8x16_t inside[4];
+            for (int k = 0; k < 4; k++) {
+                const T *at = v + i + 16 * k;
+                float32x4_t a = neon_floats(at, is_half), b = neon_floats(at + 4, is_half);
+                float32x4_t c = neon_floats(at + 8, is_half), d = neon_floats(at + 12, is_half);
+                inside[k] = neon_narrow(vcgeq_f32(a, wide), vcgeq_f32(b, wide), vcgeq_f32(c, wide),
+                                        vcgeq_f32(d, wide));
+                a = vmaxq_f32(vmaxq_f32(a, b), vmaxq_f32(c, d));
+                largest = k ? vmaxq_f32(largest, a) : a;
+            }
+            word = neon_bits_64(inside[0], inside[1], inside[2], inside[3]);
+            nan = vmaxvq_u32(vmvnq_u32(vceqq_f32(largest, largest)));
 #    else
             __m256 wide = _mm256_set1_ps((float)limit), unordered = _mm256_setzero_ps();
             for (int k = 0; k < 8; k++) {
