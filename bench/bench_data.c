@@ -271,6 +271,124 @@ static void fill_block(void *argument, uint32_t block)
         work->out[i] = hash64(i);
 }
 
+/* ---- labels ----------------------------------------------------------------------------------- */
+
+/* A block of samples looks at the points of bins around it, ring by ring, for the distance of the
+ * nearest to its middle, and then at those that may be nearest to some sample of it. */
+enum { LABEL_BLOCK = 8, NO_POINT = -1 };
+
+typedef struct labels_work {
+    uint32_t *out;
+    const float *points;
+    const int32_t *first, *next; /* of each bin; after each point */
+    int64_t size, bins;          /* samples and bins along each side */
+    float bin;                   /* of which a side has so many samples */
+} labels_work;
+
+static float distance2(const float *a, float x, float y, float z)
+{
+    return (a[0] - x) * (a[0] - x) + (a[1] - y) * (a[1] - y) + (a[2] - z) * (a[2] - z);
+}
+
+/* Calls for each point in the bins of a ring around the block's: the nearest and the labels of the block so far. */
+static void look_at_ring(const labels_work *w, const int64_t low[3], const int64_t at[3],
+                         int64_t ring, float *nearest, float *best)
+{
+    const float half = 0.5f * (LABEL_BLOCK - 1);
+    const float middle[3] = {(float)low[0] + half, (float)low[1] + half, (float)low[2] + half};
+    for (int64_t b = 0; b < (2 * ring + 1) * (2 * ring + 1) * (2 * ring + 1); b++) {
+        const int64_t side = 2 * ring + 1;
+        const int64_t d[3] = {b % side - ring, b / side % side - ring, b / side / side - ring};
+        const int64_t bin[3] = {at[0] + d[0], at[1] + d[1], at[2] + d[2]};
+        bool is_in_ring = false, is_there = true;
+        for (int a = 0; a < 3; a++) {
+            is_in_ring = is_in_ring || d[a] == ring || d[a] == -ring;
+            is_there = is_there && bin[a] >= 0 && bin[a] < w->bins;
+        }
+        if (!is_in_ring || !is_there)
+            continue;
+        for (int32_t p = w->first[bin[0] + w->bins * (bin[1] + w->bins * bin[2])]; p != NO_POINT;
+             p = w->next[p]) {
+            const float *point = w->points + 3 * (size_t)p;
+            const float distance = sqrtf(distance2(point, middle[0], middle[1], middle[2]));
+            *nearest = fminf(*nearest, distance);
+            if (distance > *nearest + 2 * half * 1.7320509f) /* than the nearest is to any sample */
+                continue;
+            for (int64_t i = 0; i < LABEL_BLOCK * LABEL_BLOCK * LABEL_BLOCK; i++) {
+                const int64_t s[3] = {low[0] + i % LABEL_BLOCK,
+                                      low[1] + i / LABEL_BLOCK % LABEL_BLOCK,
+                                      low[2] + i / LABEL_BLOCK / LABEL_BLOCK};
+                const float d2 = distance2(point, (float)s[0], (float)s[1], (float)s[2]);
+                if (s[0] >= w->size || s[1] >= w->size || s[2] >= w->size)
+                    continue;
+                uint32_t *label = &w->out[s[0] + w->size * (s[1] + w->size * s[2])];
+                if (d2 < best[i] || (d2 == best[i] && (uint32_t)p + 1 < *label)) {
+                    best[i] = d2;
+                    *label = (uint32_t)p + 1;
+                }
+            }
+        }
+    }
+}
+
+static void labels_task(void *argument, uint32_t task)
+{
+    const labels_work *w = argument;
+    const float reach = 0.5f * (LABEL_BLOCK - 1) * 1.7320509f; /* from the middle to a corner */
+    const int64_t z = (int64_t)task * LABEL_BLOCK;
+    for (int64_t y = 0; y < w->size; y += LABEL_BLOCK)
+        for (int64_t x = 0; x < w->size; x += LABEL_BLOCK) {
+            const int64_t low[3] = {x, y, z};
+            int64_t at[3];
+            float nearest = INFINITY, best[LABEL_BLOCK * LABEL_BLOCK * LABEL_BLOCK];
+            for (int a = 0; a < 3; a++) {
+                at[a] = (int64_t)(((float)low[a] + reach / 1.7320509f) / w->bin);
+                at[a] = at[a] < w->bins ? at[a] : w->bins - 1;
+            }
+            for (size_t i = 0; i < sizeof best / sizeof best[0]; i++)
+                best[i] = INFINITY;
+            for (int64_t ring = 0; ring <= w->bins; ring++) {
+                if ((float)(ring - 1) * w->bin > nearest + 2 * reach)
+                    break;
+                look_at_ring(w, low, at, ring, &nearest, best);
+            }
+        }
+}
+
+bool bench_labels_fill(tml_context *tml, uint32_t count, uint64_t size, uint32_t *out)
+{
+    labels_work w = {.out = out, .size = (int64_t)size};
+    w.bins = (int64_t)cbrt(count / 2.0) + 1;
+    w.bin = (float)size / (float)w.bins;
+    const uint64_t bins = (uint64_t)(w.bins * w.bins * w.bins);
+    float *points = tml_alloc_array(tml, count, 3 * sizeof *points);
+    int32_t *first = tml_alloc_array(tml, bins, sizeof *first);
+    int32_t *next = tml_alloc_array(tml, count, sizeof *next);
+    if (points && first && next) {
+        for (uint64_t b = 0; b < bins; b++)
+            first[b] = NO_POINT;
+        for (uint32_t p = 0; p < count; p++) {
+            uint64_t bin = 0;
+            for (uint32_t a = 3; a-- > 0;) {
+                points[3 * (size_t)p + a] = hash_unit(3 * (uint64_t)p + a) * (float)size;
+                int64_t at = (int64_t)(points[3 * (size_t)p + a] / w.bin);
+                bin = bin * (uint64_t)w.bins + (uint64_t)(at < w.bins ? at : w.bins - 1);
+            }
+            next[p] = first[bin];
+            first[bin] = (int32_t)p;
+        }
+        w.points = points;
+        w.first = first;
+        w.next = next;
+        tml_parallel_for(tml, (uint32_t)((size + LABEL_BLOCK - 1) / LABEL_BLOCK), labels_task, &w);
+    }
+    const bool is_done = points && first && next;
+    tml_free(tml, points, count * 3 * sizeof *points);
+    tml_free(tml, first, bins * sizeof *first);
+    tml_free(tml, next, count * sizeof *next);
+    return is_done;
+}
+
 void bench_stream_fill(tml_context *tml, uint64_t count, uint32_t *out)
 {
     stream_work work = {count, out};

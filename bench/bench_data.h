@@ -33,6 +33,10 @@ void bench_field_range(bench_field field, tml_type type, double *low, double *hi
  * none of these. */
 bool bench_field_fill(tml_context *tml, bench_field field, tml_type type, uint64_t size, void *out);
 
+/* Fills size^3 u32, x fastest, with the number, from 1 on, of the nearest of count hashed points: the
+ * labels of a segmentation (Voronoi 1908). Returns false when memory is short. */
+bool bench_labels_fill(tml_context *tml, uint32_t count, uint64_t size, uint32_t *out);
+
 /* Fills count hashed values, uniform over all of u32. */
 void bench_stream_fill(tml_context *tml, uint64_t count, uint32_t *out);
 /* Values below this are percent of such a stream, to a part in a million. */

@@ -508,6 +508,7 @@ static const kind_entry kinds[BENCH_KIND_COUNT] = {
     [BENCH_TOP_K] = {"top_k", false, false, false, NULL, enqueue_top_k, top_k_is_right},
     [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
     [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
+    [BENCH_LABELS] = {"labels", false, false, false, NULL, NULL, NULL},
 };
 
 const char *bench_kind_name(bench_kind kind)
@@ -799,12 +800,69 @@ static tml_status check_surface(bench_op *op)
     return status;
 }
 
+/* ---- labels ----------------------------------------------------------------------------------- */
+
+static tml_surface_labels_desc labels_of(const bench_op *op)
+{
+    return (tml_surface_labels_desc){
+        .volume = op->sets[0].in, .grid = op->desc.grid, .smooth = op->desc.smooth};
+}
+
+/* The mesh is made anew in each run, as it is by peers. */
+static bool run_labels(bench_op *op)
+{
+    const tml_surface_labels_desc desc = labels_of(op);
+    tml_surface_labels_result result;
+    if (tml_surface_labels(op->tml, &desc, &result))
+        return false;
+    tml_surface_labels_free(op->tml, &result);
+    return true;
+}
+
+/* Two triangles for each edge between unlike samples that four cells surround. */
+static uint64_t count_unlike(const bench_op *op)
+{
+    const uint32_t *v = op->desc.data;
+    const uint64_t *n = op->desc.grid.dims, steps[3] = {1, n[0], n[0] * n[1]};
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        const uint64_t at[3] = {i % n[0], i / n[0] % n[1], i / steps[2]};
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            if (at[a] + 1 < n[a] && at[b] > 0 && at[b] + 1 < n[b] && at[c] > 0 && at[c] + 1 < n[c])
+                count += v[i] != v[i + steps[a]];
+        }
+    }
+    return 2 * count;
+}
+
+static tml_status check_labels(bench_op *op)
+{
+    const tml_surface_labels_desc desc = labels_of(op);
+    tml_surface_labels_result result;
+    tml_status status = tml_surface_labels(op->tml, &desc, &result);
+    if (status)
+        return status;
+    if (result.face_count != count_unlike(op))
+        status = wrong(op, "the number of triangles");
+    op->vertex_count = result.vertex_count;
+    op->result_count = result.face_count;
+    op->bytes =
+        op->desc.count * sizeof(uint32_t) + 12 * result.vertex_count + 20 * result.face_count;
+    tml_surface_labels_free(op->tml, &result);
+    return status;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *out)
 {
     *out = (bench_op){.tml = tml, .desc = *desc};
-    tml_status status = desc->kind == BENCH_SURFACE ? create_surface(out) : create_stream(out);
+    tml_status status =
+        desc->kind == BENCH_SURFACE ? create_surface(out)
+        : desc->kind == BENCH_LABELS
+            ? wrap(out, desc->type, desc->count, desc->data, &out->sets[out->set_count++].in)
+            : create_stream(out);
     if (status)
         bench_op_destroy(out);
     return status;
@@ -815,12 +873,16 @@ bool bench_op_run(void *user)
     bench_op *op = user;
     if (op->desc.kind == BENCH_SURFACE)
         return run_surface(op);
+    if (op->desc.kind == BENCH_LABELS)
+        return run_labels(op);
     return kinds[op->desc.kind].enqueue(op, &op->sets[op->runs++ % op->set_count]) == TML_OK;
 }
 
 tml_status bench_op_check(bench_op *op)
 {
-    return op->desc.kind == BENCH_SURFACE ? check_surface(op) : check_stream(op);
+    return op->desc.kind == BENCH_SURFACE  ? check_surface(op)
+           : op->desc.kind == BENCH_LABELS ? check_labels(op)
+                                           : check_stream(op);
 }
 
 void bench_op_destroy(bench_op *op)

@@ -29,6 +29,7 @@ typedef enum bench_kind {
     BENCH_TOP_K,        /* the largest keys, sorted, and their indices; types as sort */
     BENCH_EXPAND,       /* counts from 0 to 7, 2 in the middle, to source and rank */
     BENCH_SURFACE,      /* welded, one isovalue */
+    BENCH_LABELS,       /* boundaries of all labels, shared; on the host */
     BENCH_KIND_COUNT
 } bench_kind;
 
@@ -59,6 +60,7 @@ typedef struct bench_desc {
      * no index. */
     const double *sweep;
     uint32_t sweep_count;
+    uint32_t smooth; /* labels: iterations */
 } bench_desc;
 
 /* Inputs and outputs of one run. On devices whose caches would hold them there are several sets,

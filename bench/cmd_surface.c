@@ -16,6 +16,7 @@ typedef struct surface_args {
     opt_numbers iso;
     bool sweep;
     uint64_t points;  /* 0: a volume */
+    uint64_t labels;  /* 0: a surface */
     uint32_t normals; /* tml_normals */
 } surface_args;
 
@@ -32,7 +33,13 @@ static const opt surface_options[] = {
      .help = "samples along each side of a generated volume"},
     {OPT_COUNT, "points", .argument = "N", .least = 1, .most = 1 << 30, .excludes = "input",
      .offset = offsetof(surface_args, points),
-     .help = "instead of a volume, the field of N points at random in its box, each of a radius of 2.5 samples"},
+     .help = "instead of a volume, the field of N points at random in its box, each of a radius of "
+             "2.5 samples"},
+    {OPT_COUNT, "labels", .argument = "N", .least = 1, .most = 1 << 24,
+     .excludes = "input|points|sweep|type|iso|normals", .offset = offsetof(surface_args, labels),
+     .help = "instead of a surface, the boundaries of N labels, as they are and smoothed 16 times: "
+             "of the samples "
+             "nearest to each of N points at random"},
     {OPT_NUMBERS, "iso", .argument = "V", .count_least = 1, .count_most = 1,
      .offset = offsetof(surface_args, iso), .help = "isovalue (default: the field's)"},
     {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
@@ -151,6 +158,27 @@ static tml_status measure_points(bench_session *session, const surface_args *arg
     return TML_OK;
 }
 
+static tml_status measure_labels(bench_session *session, const surface_args *args)
+{
+    const uint64_t side = args->side, count = side * side * side;
+    uint32_t *labels = tml_alloc_array(session->tml, count, sizeof *labels);
+    if (!labels || !bench_labels_fill(session->tml, (uint32_t)args->labels, side, labels)) {
+        tml_free(session->tml, labels, count * sizeof *labels);
+        return tml_error(session->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu samples",
+                         (unsigned long long)count);
+    }
+    bench_desc desc = {.kind = BENCH_LABELS,
+                       .type = TML_U32,
+                       .data = labels,
+                       .count = count,
+                       .grid.dims = {side, side, side}};
+    measure(session, &desc, "labels", "as they are");
+    desc.smooth = 16;
+    measure(session, &desc, "labels", "smoothed");
+    tml_free(session->tml, labels, count * sizeof *labels);
+    return TML_OK;
+}
+
 /* A sweep of a file, whose range is not known, has one isovalue. */
 static tml_status measure_file(bench_session *session, const surface_args *args)
 {
@@ -195,12 +223,17 @@ static int run_surface(void *user, char **operands, uint32_t operand_count)
         return code;
     if (!bench_open(&session, &args->bench, "surface", columns))
         return session.code;
-    const bool is_generated = !args->input && !args->points;
+    const bool is_generated = !args->input && !args->points && !args->labels;
     tml_status status = args->input ? measure_file(&session, args) : TML_OK;
     if (args->points) {
         bench_title(&session, "%llu points in %llu^3", (unsigned long long)args->points,
                     (unsigned long long)args->side);
         status = measure_points(&session, args);
+    }
+    if (args->labels) {
+        bench_title(&session, "%llu labels in %llu^3 u32", (unsigned long long)args->labels,
+                    (unsigned long long)args->side);
+        status = measure_labels(&session, args);
     }
     if (is_generated)
         bench_title(&session, "%llu^3 %s", (unsigned long long)args->side,
