@@ -748,7 +748,7 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
         free(around.labels);
         free(v.labels);
     }
-    CHECK(split > 1000);
+    CHECK(split > 100);
     tml_close(tml);
 }
 

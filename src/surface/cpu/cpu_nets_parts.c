@@ -210,11 +210,12 @@ static tml_status find_labels(nets_plan *plan, label_index *all)
                 }
         }
     }
+    if (status != TML_OK)
+        return status;
     qsort(all->labels, all->count, sizeof *all->labels,
           plan->is_signed ? compare_signed : compare_unsigned);
-    if (status == TML_OK)
-        fill_slots(all);
-    return status;
+    fill_slots(all);
+    return TML_OK;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------ */
