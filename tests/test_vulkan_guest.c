@@ -581,6 +581,7 @@ TEST(work_begins_after_a_semaphore_and_sets_another)
     CHECK_OK(tml, tml_vulkan_signal(tml, done, 10));
     CHECK(reaches(done, 10));
     tml_close(tml);
+    CHECK(VK(QueueWaitIdle)(host.queue) == VK_SUCCESS);
     VK(DestroySemaphore)(host.device, go, NULL);
     VK(DestroySemaphore)(host.device, done, NULL);
     host_take_back(NULL);
@@ -618,6 +619,7 @@ TEST(two_contexts_take_turns)
     CHECK_EQ_U64(sum, 3 * ((uint64_t)(COUNT / 3) * (COUNT / 3 - 1) / 2));
     tml_close(keeper);
     tml_close(maker);
+    CHECK(VK(QueueWaitIdle)(host.queue) == VK_SUCCESS);
     VK(DestroySemaphore)(host.device, made, NULL);
     host_take_back(NULL);
 }
@@ -647,6 +649,7 @@ TEST(semaphores_that_cannot_be)
     CHECK(tml_vulkan_signal(tml, some, 2) == TML_ERROR_INVALID_ARGUMENT);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     tml_close(tml);
+    CHECK(VK(QueueWaitIdle)(host.queue) == VK_SUCCESS);
     for (int i = 0; i < 8; i++)
         VK(DestroySemaphore)(host.device, all[i], NULL);
     VK(DestroySemaphore)(host.device, some, NULL);
