@@ -42,9 +42,6 @@ function(compile_vulkan_shaders sources outputs)
                     -depfile ${output}.d -target ${output} ${shader_includes} -I ${room}/..
             COMMAND ${TML_GLSLC} -fshader-stage=compute --target-env=vulkan1.2 -O -Werror -mfmt=num
                     -o ${output} ${flat}
-            COMMAND ${TML_GLSLC} -fshader-stage=compute --target-env=vulkan1.2 -O0 -Werror -mfmt=num
-                    -o ${output}.plain ${flat}
-            COMMAND trommel-make-shader denser ${output} ${output}.plain
             DEPFILE ${output}.d
             DEPENDS trommel-make-shader ${path} ${TML_GENERATED}/surface_tables.k.h)
         file(CONFIGURE OUTPUT ${shader_folder}/vk_shader_${name}.c @ONLY CONTENT

@@ -308,18 +308,12 @@ static char *join(const char *folder, const char *symbol, size_t number, const c
     return path;
 }
 
-static void run_compiler(const char *glslc, const char *level, const char *in, const char *out)
+static void run_compiler(const char *glslc, const char *in, const char *out)
 {
     extern char **environ;
-    const char *arguments[] = {glslc,
-                               "-fshader-stage=compute",
-                               "--target-env=vulkan1.2",
-                               level,
-                               "-mfmt=num",
-                               "-o",
-                               out,
-                               in,
-                               NULL};
+    const char *arguments[] = {
+        glslc, "-fshader-stage=compute", "--target-env=vulkan1.2", "-O", "-mfmt=num", "-o", out, in,
+        NULL};
     pid_t child;
     int status = 0;
     int error = posix_spawnp(&child, glslc, NULL, NULL, (char *const *)arguments, environ);
@@ -344,12 +338,8 @@ static void write_form(FILE *out, const parsed_kernel *parsed, size_t number, in
     FILE *file = fopen(source, "w");
     if (!file || fputs(shader, file) < 0 || fclose(file) != 0)
         fail(source, "cannot be written");
-    run_compiler(glslc, "-O0", source, binary);
-    char *plain = read_file(binary, &size);
-    run_compiler(glslc, "-O", source, binary);
+    run_compiler(glslc, source, binary);
     char *words = read_file(binary, &size);
-    if (size > 2 * strlen(plain)) /* by copies of functions, of which drivers make their own */
-        words = plain;
     fprintf(out, "static const uint32_t code_%zu_%s[] = {%s};\n", number, form_names[form], words);
 }
 

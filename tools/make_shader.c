@@ -13,8 +13,6 @@
  *   those come from the files themselves.
  *   make_shader bytes OUTPUT INPUT Writes INPUT as numbers separated by commas, and a 0 at the end:
  *   the initialiser of a char array, since C compilers need not accept long strings.
- *   make_shader denser OUTPUT INPUT Copies INPUT to OUTPUT where that is more than twice as long: modules of which
- *   the compiler has made the greater part by copies of functions, as drivers do by themselves.
  *   make_shader pieces OUTPUT INPUT... Writes C that defines gl_shader_NAME for each INPUT, a
  *   NAME.frag flattened with -pieces, as a list of pieces. Equal pieces, which are most of the
  *   text, are stored once for all shaders. */
@@ -326,22 +324,6 @@ static char *read_text(const char *path)
     return text;
 }
 
-static bool run_denser(const char *output, const char *input)
-{
-    char *old = read_text(output), *new = read_text(input);
-    bool ok = old && new;
-    if (!ok)
-        fail(old ? input : output, "cannot be read");
-    if (ok && strlen(old) > 2 * strlen(new)) {
-        FILE *out = fopen(output, "w");
-        ok = out ? fputs(new, out) >= 0 : fail(output, strerror(errno));
-        ok = out && close_output(out, output) && ok;
-    }
-    free(old);
-    free(new);
-    return ok;
-}
-
 /* Returns the number of a piece, or -1 if there are too many; writes the piece if it is new. */
 static int number_of(FILE *out, char **pieces, int *count, char *piece)
 {
@@ -400,14 +382,11 @@ int main(int argc, char **argv)
         ok = run_flatten(argc, argv);
     else if (argc == 4 && !strcmp(argv[1], "bytes"))
         ok = run_bytes(argv[2], argv[3]);
-    else if (argc == 4 && !strcmp(argv[1], "denser"))
-        ok = run_denser(argv[2], argv[3]);
     else if (argc >= 5 && !strcmp(argv[1], "library"))
         ok = run_library(argv[2], argv[3], argv + 4, argc - 4);
     else if (argc >= 4 && !strcmp(argv[1], "pieces"))
         ok = run_pieces(argv[2], argv + 3, argc - 3);
     else
-        fprintf(stderr, "usage: %s flatten|bytes|denser|library|pieces OUTPUT INPUT [options]\n",
-                argv[0]);
+        fprintf(stderr, "usage: %s flatten|bytes|library|pieces OUTPUT INPUT [options]\n", argv[0]);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
