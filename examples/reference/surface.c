@@ -72,6 +72,14 @@ static void shared_boundaries(tml_context *tml)
     MUST(tml_buffer_read(tml, result.face_labels, labels));
     CHECK(result.vertex_count == 4 && result.face_count == 1 && labels[0] == 1 && labels[1] == 2);
     tml_surface_labels_free(tml, &result);
+
+    tml_surface_labels_desc apart = desc; /* each of them as a closed mesh of its own */
+    apart.separate = true;
+    MUST(tml_surface_labels(tml, &apart, &result));
+    const tml_surface_label_part *second = &result.parts[1];
+    CHECK(result.part_count == 2 && second->label == 2 && second->vertex_count == 16);
+    CHECK(second->face_first == result.parts[0].face_count && second->face_count == 28);
+    tml_surface_labels_free(tml, &result);
 }
 
 /* Half of the volume, closed by a wall where it ends, with normals, in millimetres. */

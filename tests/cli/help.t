@@ -124,18 +124,28 @@ Which surface:
                             surfaces of these stored values of an integer volume
                             instead, a part each (for volumes; not with --iso,
                             --debug-cells)
+      --smooth N            one mesh of all labels' boundaries, shared by the labels
+                            on both sides and smoothed N times within its cells (16,
+                            say; 0: as they are); .ply and .vtp have both labels of
+                            each triangle. Other labels than the named ones are
+                            background, and so is 0 (for volumes; needs --labels;
+                            not with --mask, --flip, --largest, --drop-degenerate,
+                            --cells, --normals, --attribute, --soup, --slabs,
+                            --index, --simplify)
       --region X0:X1,Y0:Y1,Z0:Z1
                             only samples X0 up to, not including, X1 and so on; an
                             empty end is the volume's
       --mask FILE           a volume of the same size; where it is 0, samples count
-                            as missing (for volumes)
+                            as missing (for volumes; not with --smooth)
       --caps                close the surface where it leaves the volume
       --flip                inside is below the isovalue: reverse the orientation of
-                            triangles and normals
-      --largest             keep each part's component with the most triangles
+                            triangles and normals (not with --smooth)
+      --largest             keep each part's component with the most triangles (not
+                            with --smooth)
       --drop-degenerate     leave out triangles with two equal corners; what is
                             closed stays closed, but edges of four triangles may
-                            arise where samples equal the isovalue
+                            arise where samples equal the isovalue (not with
+                            --smooth)
 
 Output:
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
@@ -151,25 +161,28 @@ Output:
                             volumes; needs --debug-cells; default: triangles)
       --cells FILE.npy      the number of each triangle's cell: that of its lowest
                             sample, x + nx (y + ny z) (for volumes; needs --output
-                            or --png; not with --simplify)
+                            or --png; not with --smooth, --simplify)
       --normals none|forward|central|sobel
-                            how normals follow from the samples (default: central)
+                            how normals follow from the samples (not with --smooth;
+                            default: central)
       --attribute FILE|NAME[,NAME...]
                             a volume of the same size whose values are put on the
                             vertices; of points the names of what they carry, as
                             info lists them, such as velocity,color: its mean by the
                             kernel (for volumes or points; needs --output or --png;
-                            not with --color)
+                            not with --smooth, --color)
       --soup                three vertices for each triangle, no indices (needs
-                            --output or --png; not with --indices64, --simplify)
+                            --output or --png; not with --smooth, --indices64,
+                            --simplify)
       --indices64           64-bit indices, for more than 2^32 vertices (needs
                             --output; not with --soup, --simplify)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
                             number; vertices that stay keep their place, normal and
                             value; what is closed stays closed, but edges of more
                             than two triangles may arise (needs --output or --png;
-                            not with --soup, --cells, --indices64, --slabs, --index,
-                            --iso V,V..., --labels all, --labels N,N...)
+                            not with --smooth, --soup, --cells, --indices64,
+                            --slabs, --index, --iso V,V..., --labels all, --labels
+                            N,N...)
 
 Input (for volumes):
       --dims X,Y,Z          samples along x (fastest), y and z; also read from a
@@ -192,11 +205,12 @@ Volumes larger than memory:
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
-                            or a compressed one (not with --simplify; 0 to
+                            or a compressed one (not with --smooth, --simplify; 0 to
                             1000000000; default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
-                            raw and in one file (for volumes; not with --simplify)
+                            raw and in one file (for volumes; not with --smooth,
+                            --simplify)
 
 Sequences:
       --frames FIRST-LAST   of an input named with %04d: these numbers, each of
@@ -271,6 +285,7 @@ Examples:
   trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb
   trommel surface particles.vtk --attribute velocity -o water.vtp
   trommel surface atlas.nrrd --labels all -o organs.vtp
+  trommel surface atlas.nrrd --labels all --smooth 16 -o organs.ply
   trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply --resume
 $ trommel index -h
 Usage: trommel index [OPTION...] IN
@@ -1455,8 +1470,8 @@ _trommel() {
     case $command:$before in
         surface:--iso) return ;;
         surface:--labels) return ;;
+        surface:--smooth) return ;;
         surface:--region) return ;;
-        surface:--mask) _trommel_files .nrrd .nhdr .nii .hdr .img .mha .mhd .mrc .map .rec .ccp4 .npy .vtk .vti .tif .tiff .dcm .raw .gz; return ;;
 $ trommel --completion zsh | head -8
 #compdef trommel
 # made by: trommel --completion zsh
