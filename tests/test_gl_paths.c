@@ -753,7 +753,7 @@ static void GL_APIENTRY shader_source(GLuint shader, GLsizei count, const GLchar
     if (worse.no_highp && strncmp(whole, "#version 100", 12) == 0)
         replace(whole, "highp", "h");
     if (worse.no_rounding)
-        replace(whole, "+ 0.25) / 255.0", "- 0.60) / 255.0");
+        replace(whole, "+0.25)/255.0", "-0.60)/255.0");
     const GLchar *text = whole;
     real_source(shader, 1, &text, NULL);
     free(whole);

@@ -1050,6 +1050,7 @@ TEST(short_memory_is_an_error_and_none_is_lost)
 }
 
 /* An atlas of 22 labels, none of which reaches the border. */
+#ifdef TML_IO
 TEST(an_atlas_has_the_faces_that_others_count)
 {
     const char *folder = getenv("TML_DATA");
@@ -1080,6 +1081,7 @@ TEST(an_atlas_has_the_faces_that_others_count)
     tml_volume_free(tml, &atlas);
     tml_close(tml);
 }
+#endif
 
 int main(int argc, char **argv)
 {

@@ -308,12 +308,18 @@ static char *join(const char *folder, const char *symbol, size_t number, const c
     return path;
 }
 
-static void run_compiler(const char *glslc, const char *in, const char *out)
+static void run_compiler(const char *glslc, const char *level, const char *in, const char *out)
 {
     extern char **environ;
-    const char *arguments[] = {
-        glslc, "-fshader-stage=compute", "--target-env=vulkan1.2", "-O", "-mfmt=num", "-o", out, in,
-        NULL};
+    const char *arguments[] = {glslc,
+                               "-fshader-stage=compute",
+                               "--target-env=vulkan1.2",
+                               level,
+                               "-mfmt=num",
+                               "-o",
+                               out,
+                               in,
+                               NULL};
     pid_t child;
     int status = 0;
     int error = posix_spawnp(&child, glslc, NULL, NULL, (char *const *)arguments, environ);
@@ -338,8 +344,14 @@ static void write_form(FILE *out, const parsed_kernel *parsed, size_t number, in
     FILE *file = fopen(source, "w");
     if (!file || fputs(shader, file) < 0 || fclose(file) != 0)
         fail(source, "cannot be written");
-    run_compiler(glslc, source, binary);
+    run_compiler(glslc, "-O", source, binary);
     char *words = read_file(binary, &size);
+    if (form == 0) { /* a map: copies of large functions, of which drivers make their own */
+        run_compiler(glslc, "-O0", source, binary);
+        char *plain = read_file(binary, &size);
+        if (strlen(words) > 2 * strlen(plain))
+            words = plain;
+    }
     fprintf(out, "static const uint32_t code_%zu_%s[] = {%s};\n", number, form_names[form], words);
 }
 
