@@ -16,12 +16,6 @@
 TML_KERNEL(bool, is_odd, (uint x), { return (x & 1u) != 0u; })
 TML_KERNEL(uint, plus_one, (uint x), { return x + 1u; })
 TML_KERNEL(uint, two_bits, (uint x), { return x & 3u; })
-TML_KERNEL_OUTS((uint next, uvec2 both), next_and_both, (uint x), {
-    next_and_both_out o;
-    o.next = x + 1u;
-    o.both = UVEC2(x, 3u * x);
-    return o;
-})
 TML_KERNEL(float, no_glsl, (float x), { return __builtin_fabsf(x); })
 
 #include <trommel/kernel_end.h>
@@ -315,55 +309,6 @@ TEST(a_buffers_texture_stays_through_growth)
     own_close(&own);
 }
 
-/* Both outputs of a kernel on count elements. */
-static void check_outs(tml_context *tml, tml_buffer in, tml_buffer next, uint64_t count)
-{
-    tml_buffer both = {0, 0};
-    CHECK_OK(tml, tml_buffer_create(
-                      tml, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 2), .count = count}, &both));
-    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(next_and_both),
-                                               .in = {in},
-                                               .out = next,
-                                               .also = {both}}));
-    uint32_t *x = malloc(4 * count), *nexts = malloc(4 * count), *pairs = malloc(8 * count);
-    CHECK_OK(tml, tml_buffer_read(tml, in, x));
-    CHECK_OK(tml, tml_buffer_read(tml, next, nexts));
-    CHECK_OK(tml, tml_buffer_read(tml, both, pairs));
-    uint64_t wrong = 0;
-    for (uint64_t i = 0; i < count; i++)
-        wrong += nexts[i] != x[i] + 1 || pairs[2 * i] != x[i] || pairs[2 * i + 1] != 3 * x[i];
-    CHECK_EQ_U64(wrong, 0);
-    free(x);
-    free(nexts);
-    free(pairs);
-    tml_buffer_destroy(tml, both);
-}
-
-/* More elements than a draw has where an output goes through a temporary texture. */
-TEST(long_maps_go_in_several_draws)
-{
-    own_context own;
-    if (!own_open(&own))
-        SKIP("no OpenGL ES 3 through EGL");
-    enum { MANY = (1 << 22) + 77 };
-    uint32_t *numbers = malloc(4 * MANY);
-    for (uint32_t i = 0; i < MANY; i++)
-        numbers[i] = i * 2654435761u;
-    tml_context *tml;
-    tml_buffer in, next;
-    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
-                                                 .gl = &(tml_gl_desc){.lend_current = true}},
-                                &tml))) {
-        const tml_buffer_desc desc = {.type = TML_U32, .count = MANY, .data = numbers};
-        CHECK_OK(tml, tml_buffer_create(tml, &desc, &in));
-        CHECK_OK(tml, tml_buffer_create(tml, &desc, &next));
-        check_outs(tml, in, next, MANY);
-        tml_close(tml);
-    }
-    free(numbers);
-    own_close(&own);
-}
-
 TEST(lent_textures_have_rows_of_any_width)
 {
     own_context own;
@@ -405,7 +350,6 @@ TEST(lent_textures_have_rows_of_any_width)
     for (uint32_t i = 0; i < N; i++)
         if (!CHECK_EQ_U64(results[i], i * i + 1))
             break;
-    check_outs(tml, in, out, N);
     CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_odd)},
                                                        .payloads = {{in, out}},
                                                        .count = count}));
@@ -612,33 +556,6 @@ static tml_buffer points_of_ball(tml_context *tml, int side)
     return out;
 }
 
-/* Most are small; the largest is that of all before. */
-static tml_buffer radii_of_ball(tml_context *tml)
-{
-    static float radii[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        radii[i] = i % 50 == 0 ? 2.0f : 0.5f + 0.001f * (float)(i % 1000);
-    tml_buffer out = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(
-                 tml, &(tml_buffer_desc){.type = TML_F32, .count = COUNT, .data = radii}, &out));
-    return out;
-}
-
-/* Points become a surface, and the vertices get what they carry: their places. */
-static tml_status frame_of_points(tml_context *tml, const tml_surface_enqueue_desc *surface,
-                                  tml_buffer carried)
-{
-    tml_status status = tml_surface_enqueue(tml, surface);
-    return status
-               ? status
-               : tml_field_mean(tml, &(tml_field_mean_desc){
-                                         .field = surface->surface->field,
-                                         .positions = surface->surface->vertices,
-                                         .attributes = {{surface->surface->field->points, carried}},
-                                         .length.device = surface->counts});
-}
-
 /* A frame's adaptive subdivision, by a camera that moves. */
 static void subdivide_without_a_wait(tml_context *tml)
 {
@@ -705,7 +622,7 @@ TEST(no_count_is_waited_for)
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
     memset(&driver, 0, sizeof driver);
     work w;
-    tml_buffer rank, counts, carried;
+    tml_buffer rank, counts;
     tml_surface_desc extract = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL};
     tml_surface_enqueue_desc surface = {.surface = &extract};
     tml_field_desc field = {.radius = 2, .grid.dims = {SIDE, SIDE, SIDE}};
@@ -718,7 +635,6 @@ TEST(no_count_is_waited_for)
         } all[] = {
             {&rank, {.type = TML_U32, .count = COUNT}},
             {&counts, {.type = TML_U32, .count = 2}},
-            {&carried, {.type = vec3_type, .count = ROOM}},
             {&extract.volume, {.type = TML_F32, .count = SIDE * SIDE * SIDE, .data = samples}},
             {&extract.vertices, {.type = vec3_type, .count = ROOM}},
             {&extract.vertex_normals, {.type = vec3_type, .count = ROOM}},
@@ -753,17 +669,13 @@ TEST(no_count_is_waited_for)
         field.points = points_of_ball(tml, SIDE);
         field.length.device = w.count; /* as many as a compaction left */
         CHECK_OK(tml, work_run(tml, &w));
-        for (int has_radii = 0; has_radii < 2; has_radii++) {
-            if (has_radii)
-                field.radii = radii_of_ball(tml);
-            CHECK_OK(tml, frame_of_points(tml, &surface, carried));
-            driver.waits = driver.allocations = 0;
-            CHECK_OK(tml, frame_of_points(tml, &surface, carried));
-            CHECK_EQ_U64(driver.waits, 0);
-            CHECK_EQ_U64(driver.allocations, 0);
-            CHECK_OK(tml, tml_buffer_read(tml, counts, made));
-            CHECK(made[0] > 500 && made[0] < ROOM && made[1] > made[0]);
-        }
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        driver.waits = driver.allocations = 0;
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        CHECK_EQ_U64(driver.waits, 0);
+        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_OK(tml, tml_buffer_read(tml, counts, made));
+        CHECK(made[0] > 500 && made[0] < ROOM && made[1] > made[0]);
         subdivide_without_a_wait(tml);
         tml_close(tml);
     }

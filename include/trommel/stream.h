@@ -80,9 +80,9 @@ static inline tml_length tml_length_of(uint64_t count)
  * order. out: length elements of the kernel's result type (bool gives u8 0 or 1); in place allowed
  * where the element sizes are equal. Parameters see f16, u8 ... widened (kernel.h).
  * also  of a kernel with several outputs (TML_KERNEL_OUTS) those after out, in its order, likewise:
- *       any of them may be any of the inputs, whose elements are all read first. The kernel runs
- *       once an element; on OpenGL ES one without several outputs and without arrays of words
- *       (tml_words) once for each word of its result. The float tier has no such kernels. */
+ *       any of them may be any of the inputs, whose elements are all read first. The CPU and Vulkan
+ *       run the kernel once an element, OpenGL ES once for each word of an output; its float tier
+ *       has no such kernels. */
 typedef struct tml_map_desc {
     const tml_kernel *kernel;
     tml_params params;

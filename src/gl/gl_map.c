@@ -1,26 +1,16 @@
-/* tml_map on OpenGL ES: a fragment a word; of kernels with several outputs, or with results of several words that
- * read arrays where they like and so may take long, a fragment an element. */
+/* tml_map on OpenGL ES: one draw an output, a fragment per word. */
 #include <stdio.h>
 
 #include "gl/device/gl_internal.h"
-#include "gpu/kernel_glue.h"
 
 #include "gl_shaders.h"
-
-/* Most elements of a draw whose outputs are not its inputs: bounds the temporary textures. */
-static const uint64_t most_elements = (uint64_t)1 << 22;
 
 static bool map_supports(tml_context *tml, const tml_map_desc *desc)
 {
     return gl_kernel_supported(tml, desc->kernel);
 }
 
-static uint32_t words_of(const tml_map_desc *desc, uint32_t k)
-{
-    return (uint32_t)(tml_type_size(tml_kernel_out_type(desc->kernel, k)) / 4);
-}
-
-/* Is one of the outputs an input? Then no draw may write it before all have read. */
+/* Is one of several outputs an input? Then no draw may write it before the last one has read. */
 static bool is_in_place(const tml_context *tml, const tml_map_desc *desc)
 {
     for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel); k++)
@@ -30,60 +20,52 @@ static bool is_in_place(const tml_context *tml, const tml_map_desc *desc)
     return false;
 }
 
-/* Elements [first, first + count) of all outputs. Outputs of one word are targets, unless is_aside. */
-static tml_status draw_once(tml_context *tml, const tml_map_desc *desc, uint64_t first,
-                            uint64_t count, bool is_aside)
+static uint64_t words_of(const tml_map_desc *desc, uint32_t k)
 {
-    const uint32_t outs = tml_kernel_outs(desc->kernel), row = 1u << gl_row_log2(tml);
-    gl_draw_info info = {.shader = &gl_shader_kernel_map_once,
-                         .kernel = {desc->kernel, &desc->params, desc->in},
-                         .length = &desc->length,
-                         .uniforms = {GL_UINT("first", (uint32_t)first)},
-                         .count = count};
+    return gl_words(desc->length.count, tml_type_size(tml_kernel_out_type(desc->kernel, k)));
+}
+
+static tml_status draw_output(tml_context *tml, const tml_map_desc *desc, uint32_t k,
+                              const gl_texture *to)
+{
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define OUT %u\n#define OUT_SIZE %zu\n", (unsigned)k,
+             tml_type_size(tml_kernel_out_type(desc->kernel, k)));
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_kernel_map,
+                            .defines = defines,
+                            .kernel = {desc->kernel, &desc->params, desc->in},
+                            .length = &desc->length,
+                            .targets = {to},
+                            .count = words_of(desc, k),
+                        });
+}
+
+/* In place the draws go to temporaries, which begin as copies, since a shorter length leaves elements. */
+static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
+{
+    bool in_place = is_in_place(tml, desc);
+    const gl_texture *asides[TML_MAX_OUTS] = {NULL};
     tml_status status = TML_OK;
-    for (uint32_t k = 0; k < outs && status == TML_OK; k++) {
+    for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && status == TML_OK; k++) {
         const gl_texture *out = gl_texture_of(tml, tml_map_out(desc, k));
-        const bool has_own_rows = out->width == row || (out->height == 1 && out->width < row);
-        info.targets[k] = out;
-        if (is_aside || words_of(desc, k) > 1 || !has_own_rows)
-            status = gl_temporary(tml, GL_FORMAT_QUADS, count, &info.targets[k]);
+        if (in_place)
+            status = gl_temporary(tml, GL_FORMAT_WORDS, words_of(desc, k), &asides[k]);
+        if (in_place && status == TML_OK)
+            status = gl_copy(tml, asides[k], 0, out, 0, words_of(desc, k));
+        if (status == TML_OK)
+            status = draw_output(tml, desc, k, in_place ? asides[k] : out);
     }
-    if (status == TML_OK)
-        status = gl_draw(tml, &info);
-    for (uint32_t k = 0; k < outs && status == TML_OK; k++) {
-        const gl_texture *out = gl_texture_of(tml, tml_map_out(desc, k));
-        const uint32_t words = words_of(desc, k);
-        char defines[32];
-        snprintf(defines, sizeof defines, "#define WORDS %u\n", (unsigned)words);
-        if (info.targets[k] == out)
-            continue;
-        status = gl_draw(tml, &(gl_draw_info){
-                                  .shader = &gl_shader_kernel_map_words,
-                                  .defines = defines,
-                                  .length = &desc->length,
-                                  .inputs = {{"quads", info.targets[k]}},
-                                  .uniforms = {GL_UINT("first", (uint32_t)first)},
-                                  .targets = {out},
-                                  .first = first * words,
-                                  .count = count * words,
-                              });
-        gl_release(tml, info.targets[k]);
-    }
+    for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && in_place && status == TML_OK; k++)
+        status = gl_copy(tml, gl_texture_of(tml, tml_map_out(desc, k)), 0, asides[k], 0,
+                         words_of(desc, k));
     return status;
 }
 
 static tml_status map_run(tml_context *tml, const tml_map_desc *desc)
 {
-    const uint64_t count = desc->length.count;
-    const bool is_long = kernel_uses_words(desc->kernel) && words_of(desc, 0) > 1;
-    if (desc->kernel->out_count == 0 && !is_long)
-        return gl_map_draw(tml, desc, &gl_shader_kernel_map);
-    if (count <= most_elements || is_in_place(tml, desc))
-        return draw_once(tml, desc, 0, count, is_in_place(tml, desc));
-    tml_status status = TML_OK;
-    for (uint64_t first = 0; first < count && status == TML_OK; first += most_elements)
-        status = draw_once(tml, desc, first, TML_MIN_OF(count - first, most_elements), true);
-    return status;
+    return desc->kernel->out_count > 0 ? draw_outputs(tml, desc)
+                                       : gl_map_draw(tml, desc, &gl_shader_kernel_map);
 }
 
 GL_OP(map, tml_map_desc)
