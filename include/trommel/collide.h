@@ -323,7 +323,7 @@ typedef struct tml_collide_distance_enqueue_desc {
  *           2^100: tml_collide_distance tells more. In these cases points are NaN and triangles 2^32 - 1.
  *           Outputs of poses past the length are left as they are.
  * Engines: CPU (done on return), Vulkan devices with doubles and 64-bit integers. Errors: INVALID_ARGUMENT,
- * INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED. After: as tml_collide_distance. */
+ * CANCELLED, INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED. After: as tml_collide_distance. */
 /* clang-format off */
 TML_API TML_MUST_CHECK tml_status tml_collide_distance_enqueue(tml_context *tml,
     const tml_collide_distance_enqueue_desc *desc);

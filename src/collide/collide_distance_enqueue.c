@@ -301,6 +301,8 @@ static tml_status distance_on_host(const apart_call *call_of)
         status = poses_make(call_of, &job, matrices, poses, is_usable);
     if (status == TML_OK && count > 0)
         tml_parallel_for(tml, job.pose_count, pose_task, &job);
+    if (status == TML_OK && tml_is_cancelled(tml)) /* poses are left out then */
+        status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
     if (status == TML_OK)
         status = results_write(call_of, &job, is_usable);
     tml_free(tml, matrices, room * 12 * sizeof *matrices);

@@ -50,7 +50,8 @@ bool nets_report(const nets_plan *plan, const char *stage, double fraction)
     return false;
 }
 
-tml_status nets_run_layers(nets_plan *plan, const char *stage, uint64_t count, tml_task_fn task)
+tml_status nets_run_layers(nets_plan *plan, const char *stage, uint32_t part, uint32_t parts,
+                           uint64_t count, tml_task_fn task)
 {
     const uint64_t batch = 8 * (uint64_t)tml_concurrency(plan->tml);
     const double start = tml_seconds();
@@ -58,7 +59,8 @@ tml_status nets_run_layers(nets_plan *plan, const char *stage, uint64_t count, t
         const uint64_t some = TML_MIN_OF(batch, count - plan->first_layer);
         tml_parallel_for(plan->tml, (uint32_t)some, task, plan);
         /* Tasks that see the call cancelled leave their layers undefined. */
-        if (!nets_report(plan, stage, (double)(plan->first_layer + some) / (double)count))
+        const double done = (double)(plan->first_layer + some) / (double)count;
+        if (!nets_report(plan, stage, (part + done) / parts))
             return TML_ERROR_CANCELLED;
     }
     nets_time(plan, stage, tml_seconds() - start);

@@ -175,9 +175,10 @@ static inline bool nets_keeps(const nets_plan *plan, uint64_t a, uint64_t b)
 /* Adds seconds to a stage; reports the progress of one, false: cancelled, with a message. */
 void nets_time(const nets_plan *plan, const char *stage, double seconds);
 TML_MUST_CHECK bool nets_report(const nets_plan *plan, const char *stage, double fraction);
-/* Runs task(plan, i), which does layer plan->first_layer + i, for count layers. Errors: CANCELLED. */
-TML_MUST_CHECK tml_status nets_run_layers(nets_plan *plan, const char *stage, uint64_t count,
-                                          tml_task_fn task);
+/* Runs task(plan, i), which does layer plan->first_layer + i, for count layers: of a step's parts the one of this
+ * number. Errors: CANCELLED. */
+TML_MUST_CHECK tml_status nets_run_layers(nets_plan *plan, const char *stage, uint32_t part,
+                                          uint32_t parts, uint64_t count, tml_task_fn task);
 /* Memory of the call, counted in result.scratch_size. NULL, with a message, when it is short. */
 void *nets_alloc(nets_plan *plan, uint64_t count, size_t size);
 void nets_free(nets_plan *plan, void *memory, uint64_t count, size_t size);

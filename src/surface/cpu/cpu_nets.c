@@ -358,15 +358,18 @@ static tml_status count(nets_plan *plan)
     if (!selects)
         plan->kept = plan->net;
     fill_background(plan);
+    const uint64_t layers = plan->size[2];
+    const uint32_t parts = 2 + (plan->chosen != NULL) + selects;
+    uint32_t part = 0;
     tml_status status = TML_OK;
     if (plan->chosen)
-        status = nets_run_layers(plan, "labels", plan->size[2], members_task);
+        status = nets_run_layers(plan, "labels", part++, parts, layers, members_task);
     if (status == TML_OK)
-        status = nets_run_layers(plan, "edges", plan->size[2], edges_task);
+        status = nets_run_layers(plan, "edges", part++, parts, layers, edges_task);
     if (status == TML_OK && selects)
-        status = nets_run_layers(plan, "edges", plan->size[2], keep_task);
+        status = nets_run_layers(plan, "edges", part++, parts, layers, keep_task);
     if (status == TML_OK)
-        status = nets_run_layers(plan, "counts", plan->size[2], count_task);
+        status = nets_run_layers(plan, "counts", part++, parts, layers, count_task);
     if (status != TML_OK)
         return status;
     sum_layers(plan, &plan->net);

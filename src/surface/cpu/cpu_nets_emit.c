@@ -28,5 +28,5 @@ static void emit_task(void *argument, uint32_t index)
 
 tml_status cpu_nets_emit(nets_plan *plan)
 {
-    return nets_run_layers(plan, "faces", nets_cells(plan, 2), emit_task);
+    return nets_run_layers(plan, "faces", 0, 1, nets_cells(plan, 2), emit_task);
 }
