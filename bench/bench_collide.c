@@ -456,14 +456,17 @@ static void time_frame(const collide_case *host, const float *poses, uint32_t co
     job.apart.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
     if (*status == TML_OK)
         *status = tml_collide_distance(job.tml, &job.apart, &nearest);
-    if (*status == TML_OK)
+    for (bool is_known = false; *status == TML_OK && !is_known;) { /* what room it needs */
         *status = tml_collide_distance_enqueue(job.tml, &job.frame);
+        if (*status == TML_OK)
+            *status = tml_buffer_read(job.tml, job.frame.needed, &needed);
+        const uint64_t usual = count > 64 ? (uint64_t)1024 * count : 65536;
+        is_known = needed <= (job.frame.capacity ? job.frame.capacity : usual);
+        if (!is_known)
+            job.frame.capacity = needed;
+    }
     if (*status == TML_OK)
         *status = tml_buffer_read_range(job.tml, job.frame.distances, 0, 1, &told);
-    if (*status == TML_OK)
-        *status = tml_buffer_read(job.tml, job.frame.needed, &needed);
-    if (*status == TML_OK && needed > 65536 && needed > 1024 * count)
-        *status = tml_error(job.tml, TML_ERROR_CAPACITY, "%u pairs are more than usual", needed);
     if (*status == TML_OK && told != nearest.distance)
         *status = tml_error(job.tml, TML_ERROR_INTERNAL, "%.17g in a frame, %.17g on the host",
                             told, nearest.distance);
