@@ -299,9 +299,7 @@ static tml_status distance_on_host(const apart_call *call_of)
                            job.pose_count);
     if (status == TML_OK)
         status = poses_make(call_of, &job, matrices, poses, is_usable);
-    if (status == TML_OK && count > 0)
-        tml_parallel_for(tml, job.pose_count, pose_task, &job);
-    if (status == TML_OK && tml_is_cancelled(tml)) /* poses are left out then */
+    if (status == TML_OK && !tml_parallel_until(tml, job.pose_count, pose_task, &job))
         status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
     if (status == TML_OK)
         status = results_write(call_of, &job, is_usable);

@@ -1,7 +1,5 @@
 #include "collide/collide_order.h"
 
-#include <stdatomic.h>
-
 #include "core/call.h"
 
 enum { TASKS_A_ROUND = 1024, LEAST_TO_SORT = 4096, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS };
@@ -26,31 +24,6 @@ static void sort_codes(uint64_t **order, uint64_t **other, uint64_t count)
     }
 }
 
-typedef struct poll {
-    tml_context *tml;
-    void (*task)(void *job, uint32_t task);
-    void *job;
-    atomic_bool is_stopped;
-} poll;
-
-static void poll_task(void *argument, uint32_t task)
-{
-    poll *p = argument;
-    if (tml_is_cancelled(p->tml))
-        atomic_store_explicit(&p->is_stopped, true, memory_order_relaxed);
-    else
-        p->task(p->job, task);
-}
-
-/* false if cancelled: some tasks were not run. */
-static bool run_tasks(tml_context *tml, uint32_t count, void (*task)(void *job, uint32_t task),
-                      void *job)
-{
-    poll p = {tml, task, job, false};
-    tml_parallel_for(tml, count, poll_task, &p);
-    return !atomic_load_explicit(&p.is_stopped, memory_order_relaxed);
-}
-
 static tml_status run_all(tml_context *tml, collide_rounds *r)
 {
     uint64_t tasks = TML_CEIL_DIV(r->count, COLLIDE_ITEMS_A_TASK);
@@ -59,10 +32,10 @@ static tml_status run_all(tml_context *tml, collide_rounds *r)
         bool goes_on =
             tml_progress(tml, r->stage, r->before + r->share * (double)task / (double)tasks);
         r->first = task * COLLIDE_ITEMS_A_TASK;
-        if (goes_on && r->order && (goes_on = run_tasks(tml, now, r->find_codes, r->job)))
+        if (goes_on && r->order && (goes_on = tml_parallel_until(tml, now, r->find_codes, r->job)))
             sort_codes(&r->order, &r->other,
                        TML_MIN_OF(r->count - r->first, (uint64_t)now * COLLIDE_ITEMS_A_TASK));
-        if (!goes_on || !run_tasks(tml, now, r->work, r->job))
+        if (!goes_on || !tml_parallel_until(tml, now, r->work, r->job))
             return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", r->call);
     }
     return TML_OK;

@@ -156,6 +156,10 @@ tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **o
 /* Frees the arena, so that other allocations can have its memory. */
 void tml_scratch_release(tml_context *tml);
 
+/* tml_parallel_for, but no task begins once the call is cancelled. false: some did not, whatever tml_cancel_clear
+ * has said since. */
+bool tml_parallel_until(tml_context *tml, uint32_t count, tml_task_fn task, void *argument);
+
 /* Is a caller's command buffer being recorded? */
 bool tml_is_recording(const tml_context *tml);
 /* Refuses with INVALID_ARGUMENT a call that cannot be recorded into a caller's command buffer, while one is

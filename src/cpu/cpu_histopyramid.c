@@ -42,19 +42,13 @@ typedef struct level_job {
     const uint64_t *children;
     uint64_t *parents;
     uint64_t parent_count;
-    tml_context *tml;
-    atomic_bool is_stopped;
 } level_job;
 
 static void sum_families(void *argument, uint32_t index)
 {
-    level_job *job = argument;
-    if (tml_is_cancelled(job->tml))
-        atomic_store_explicit(&job->is_stopped, true, memory_order_relaxed);
+    const level_job *job = argument;
     uint64_t first = (uint64_t)index * TASK_CELLS;
     uint64_t end = TML_MIN_OF(first + TASK_CELLS, job->parent_count);
-    if (atomic_load_explicit(&job->is_stopped, memory_order_relaxed))
-        return;
     for (uint64_t cell = first; cell < end; cell++) {
         const uint64_t *child = job->children + FAN * cell;
         job->parents[cell] = child[0] + child[1] + child[2] + child[3];
@@ -69,10 +63,9 @@ uint64_t cpu_pyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_c
     p->levels[0] = counts;
     p->apex = 0;
     for (uint64_t count = source_count; count > 1;) {
-        level_job job = {p->levels[p->apex], room, parents_of(count), tml, false};
+        level_job job = {p->levels[p->apex], room, parents_of(count)};
         uint32_t tasks = (uint32_t)TML_CEIL_DIV(job.parent_count, TASK_CELLS);
-        tml_parallel_for(tml, tasks, sum_families, &job);
-        if (atomic_load_explicit(&job.is_stopped, memory_order_relaxed))
+        if (!tml_parallel_until(tml, tasks, sum_families, &job))
             return 0;
         count = job.parent_count;
         for (uint64_t cell = count; cell < padded(count); cell++)
