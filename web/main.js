@@ -83,6 +83,10 @@ function storedTheme() {
     }
 }
 
+element("code").onclick = () => {
+    import("./lib/code_dialog.js").then(({ showCode }) => showCode(shown, app)).catch(tellFailure);
+};
+
 element("theme").onclick = () => applyTheme(themes[(themes.indexOf(theme) + 1) % themes.length]);
 systemIsDark.addEventListener("change", () => applyTheme(theme));
 

@@ -14,6 +14,7 @@ import { OrbitCamera } from "../lib/orbit_camera.js";
 import { Picker, placeText, rayInto } from "../lib/pick.js";
 import { isWebGL2 } from "../lib/programs.js";
 import { scenes } from "../lib/scenes.js";
+import { copyText } from "../lib/share.js";
 
 const SEED = 7;
 const ENGINE = {
@@ -276,12 +277,8 @@ class SurfacePanel {
     async copyLink() {
         this.keep();
         await new Promise((resolve) => setTimeout(resolve, 320));
-        try {
-            await navigator.clipboard.writeText(location.href);
-            this.app.message(this.source?.isShipped || this.source?.url ? "The link is in the clipboard." : "The link is in the clipboard. Your file stays here: the link shows a scene of the page's.", "good");
-        } catch {
-            this.app.message(`The browser gives no access to the clipboard. The link is ${location.href}`);
-        }
+        const stays = this.source?.isShipped || this.source?.url ? "" : " Your file stays here: the link shows a scene of the page's.";
+        copyText(location.href, this.app, `The link is in the clipboard.${stays}`);
     }
 
     // ---- sources ---------------------------------------------------------------------------------
