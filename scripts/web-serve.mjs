@@ -14,6 +14,7 @@ const places = [
     ['/examples/', join(root, 'packages/trommel/examples')],
     ['/node_modules/', join(root, 'build/web/test/node_modules')],
     ['/trommel/', join(root, 'build/web/package')],
+    ['/race/', join(root, 'build/web/race')],
     ['/bench/peers/', join(root, 'build/web/peers')],
 ].reverse();
 const types = {

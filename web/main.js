@@ -16,6 +16,7 @@ const panels = [
     { id: "exposure", title: "Exposure" },
     { id: "collision", title: "Collision" },
     { id: "subdivision", title: "Subdivision" },
+    { id: "race", title: "Race" },
     { id: "device", title: "Device" },
 ];
 

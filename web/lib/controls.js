@@ -16,6 +16,14 @@ export function make(tag, properties = {}, ...children) {
 export const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
 export const counted = (count, noun) => `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+export function timeText(seconds) {
+    if (!(seconds > 0))
+        return "below the clock's step";
+    const [scale, unit] =
+        seconds < 1e-6 ? [1e9, "ns"] : seconds < 1e-3 ? [1e6, "µs"] : seconds < 1 ? [1e3, "ms"] : [1, "s"];
+    return `${Number((seconds * scale).toPrecision(3))} ${unit}`;
+}
+
 // A button that opens files of the visitor's. Returns {input, button}, both to be put into the page.
 export function fileChooser({ onFiles, ...properties }) {
     const input = make("input", { type: "file", hidden: true });

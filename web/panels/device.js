@@ -1,8 +1,8 @@
 // The Device panel: what the browser and the library say of this device, the tests that decided how
 // values travel, every fallback path to be tried, and what happens when the context is lost.
 
+import { timeText } from "../lib/controls.js";
 import { stageNames, timeStages } from "./device_stages.js";
-import { timeText } from "./method_times.js";
 
 const RESTORE_AFTER = 1200; // milliseconds that a lost context stays away
 

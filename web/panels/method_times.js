@@ -1,14 +1,9 @@
-// How long each method of compaction takes on this machine, as a plot and a table. Every result is
-// compared with a plain loop before it is timed. Measuring goes on between frames and can be stopped.
+// How long each method of compaction takes on this machine, as a plot and a table. A worker measures (lib/method_worker.js),
+// so that the page stays free, and can be stopped.
+import { timeText } from "../lib/controls.js";
+import { METHODS, SAMPLES, SIZES } from "../lib/methods.js";
+import { copyText, machineText, raceText, saveRacePicture } from "../lib/share.js";
 import { decadeTicks, drawPlot, fillTable } from "./plot.js";
-
-const SIZES = Array.from({ length: 9 }, (_, i) => 2 ** (12 + i));
-const SAMPLES = 5;
-const SAMPLE_SECONDS = 0.012; // of repetitions in a sample, where one call is shorter
-const REPEATS_MAX = { gl: 64, cpu: 2000, js: 2000 };
-const CALL_SECONDS_MAX = 0.4; // larger sizes of a method that would take longer are left out
-
-const KERNEL = "bool is_light(uint weight, tml_params p) { return weight < p.u[0]; }";
 
 const MARKUP = `
 <h3 id="method-times-title">The methods on this machine</h3>
@@ -27,225 +22,11 @@ offers a timer, otherwise that between two fences.</p>
   <svg class="plot"></svg>
   <div class="table-place" tabindex="0" role="region" aria-label="Table of times"><table></table></div>
   <p class="notes muted"></p>
+  <div class="buttons share-results" hidden><button type="button" class="button text">Copy the result</button>
+    <button type="button" class="button picture">Save as a picture</button></div>
 </div>`;
 
-// ---- methods ------------------------------------------------------------------------------------
-
-// run(data) enqueues or does one compaction of data (dataOn below); order: whether its outputs come in the
-// order of their sources.
-const METHODS = [
-    {
-        name: "HistoPyramid",
-        className: "series-1",
-        engine: "gl",
-        order: true,
-        run: (d) => d.trommel.compact({ ...d.keep, method: "histopyramid" }),
-    },
-    {
-        name: "HistoPyramid of 2006",
-        className: "series-2",
-        engine: "gl",
-        order: false,
-        run: (d) => d.filter(d.trommel, "three-fetches", d),
-    },
-    {
-        name: "... one fetch a level",
-        className: "series-7",
-        engine: "gl",
-        order: false,
-        run: (d) => d.filter(d.trommel, "one-fetch", d),
-    },
-    {
-        name: "Scan and search",
-        className: "series-3",
-        engine: "gl",
-        order: true,
-        run: (d) => d.filter(d.trommel, "scan-search", d),
-    },
-    {
-        name: "Bitonic sort",
-        className: "series-4",
-        engine: "gl",
-        order: true,
-        run: (d) => d.filter(d.trommel, "bitonic", d),
-    },
-    {
-        name: "WebAssembly, 1 core",
-        className: "series-5",
-        engine: "cpu",
-        order: true,
-        run: (d) =>
-            d.trommel.compact({ flags: d.flags, payloads: [{ in: d.in, out: d.out }], count: d.count }),
-    },
-    { name: "JavaScript loop", className: "series-6", engine: "js", order: true, run: (d) => loop(d) },
-];
-
-function loop(data) {
-    const { values, kept, limit } = data;
-    let count = 0;
-    for (let i = 0; i < values.length; i++) if (values[i] < limit) kept[count++] = values[i];
-    return count;
-}
-
-// ---- data ---------------------------------------------------------------------------------------
-
-function randomWords(count) {
-    const words = new Uint32Array(count);
-    let x = 0x2545f491;
-    for (let i = 0; i < count; i++) {
-        x ^= x << 13;
-        x ^= x >>> 17;
-        x ^= x << 5;
-        words[i] = x;
-    }
-    return words;
-}
-
-// What the loop keeps: the truth for all.
-function hostData(count, share) {
-    const values = randomWords(count),
-        limit = Math.floor(share * 4294967295);
-    const data = { values, limit, kept: new Uint32Array(count) };
-    data.total = loop(data);
-    return data;
-}
-
-function flagsOf({ values, limit }) {
-    const flags = new Uint8Array(values.length);
-    for (let i = 0; i < values.length; i++) flags[i] = values[i] < limit ? 1 : 0;
-    return flags;
-}
-
-// Buffers with the data on one instance of the library; undone by destroy().
-// filter: of lib/papers.js, for the methods that the library has not.
-function dataOn(trommel, host, filter) {
-    const made = [];
-    const make = (options) => {
-        const buffer = trommel.buffer(options);
-        made.push(buffer);
-        return buffer;
-    };
-    const data = {
-        trommel,
-        filter,
-        in: make(host.values),
-        out: make({ type: "u32", count: Math.max(host.total, 1) }),
-        count: make({ type: "u32", count: 1 }),
-        params: { u: [host.limit, 0, 0, 0] },
-        destroy: () => made.forEach((buffer) => buffer.destroy()),
-    };
-    if (trommel.engine === "gl") {
-        data.kernel = trommel.kernel(KERNEL);
-        data.keep = {
-            kernel: data.kernel,
-            params: data.params,
-            payloads: [{ in: data.in, out: data.out }],
-            count: data.count,
-        };
-    } else data.flags = make(flagsOf(host));
-    return data;
-}
-
-// Throws where the outputs are not those of the loop. Without order, sums stand for sets.
-async function verify(method, data, host) {
-    const [count] = await data.count.readAsync();
-    if (count !== host.total)
-        throw new Error(`${method.name} keeps ${count} of ${host.values.length}, the loop ${host.total}`);
-    const out = await data.out.readAsync();
-    let sum = 0,
-        wanted = 0,
-        differs = false;
-    for (let i = 0; i < host.total; i++) {
-        sum = (sum + out[i]) % 4294967296;
-        wanted = (wanted + host.kept[i]) % 4294967296;
-        differs ||= out[i] !== host.kept[i];
-    }
-    if (method.order ? differs : sum !== wanted)
-        throw new Error(`${method.name}: the outputs of ${host.values.length} differ from the loop's`);
-}
-
-// ---- measuring ----------------------------------------------------------------------------------
-
-const nextTask = () => new Promise((done) => setTimeout(done, 0));
-
-async function timeOnce(method, data, repeats) {
-    if (method.engine === "gl") {
-        const { seconds, by } = await data.trommel.time(() => {
-            for (let i = 0; i < repeats; i++) method.run(data);
-        });
-        return { seconds: seconds / repeats, by };
-    }
-    const begin = performance.now();
-    for (let i = 0; i < repeats; i++) method.run(data);
-    return { seconds: (performance.now() - begin) / 1000 / repeats, by: "clock" };
-}
-
-// The median of a few samples, each of as many calls as make it long enough for the clock.
-async function timeMethod(method, data, signal) {
-    let { seconds } = await timeOnce(method, data, 1);
-    const wanted = Math.ceil(SAMPLE_SECONDS / Math.max(seconds, 1e-6));
-    const repeats = Math.max(1, Math.min(REPEATS_MAX[method.engine], wanted));
-    const samples = [];
-    let by = "clock";
-    for (let i = 0; i < SAMPLES; i++) {
-        await nextTask();
-        signal.throwIfAborted();
-        const sample = await timeOnce(method, data, repeats);
-        samples.push(sample.seconds);
-        by = sample.by;
-    }
-    samples.sort((a, b) => a - b);
-    return { seconds: samples[SAMPLES >> 1], least: samples[0], by };
-}
-
-// Calls report({method, count, seconds, by} or {method, count, leftOut or failed: text}) for each.
-async function measureAll(trommels, filter, share, signal, report) {
-    const last = new Map(); // seconds of a method at the size before
-    for (const count of SIZES) {
-        const host = hostData(count, share);
-        for (const [engine, trommel] of Object.entries(trommels)) {
-            const data = trommel ? dataOn(trommel, host, filter) : host;
-            try {
-                for (const method of METHODS.filter((one) => one.engine === engine)) {
-                    await nextTask();
-                    signal.throwIfAborted();
-                    const expected = 2 * (last.get(method) ?? 0);
-                    if (expected > CALL_SECONDS_MAX) {
-                        last.set(method, expected);
-                        report({ method, count, leftOut: `about ${timeText(expected)}` });
-                        continue;
-                    }
-                    report(await measureOne(method, data, host, signal, last));
-                }
-            } finally {
-                if (trommel && !trommel.isLost && !trommel.isClosed) data.destroy();
-            }
-        }
-    }
-}
-
-async function measureOne(method, data, host, signal, last) {
-    const count = host.values.length;
-    try {
-        method.run(data);
-        if (method.engine !== "js") await verify(method, data, host);
-        const { seconds, least, by } = await timeMethod(method, data, signal);
-        last.set(method, least); // the median may be one of a busy moment
-        return { method, count, seconds, by };
-    } catch (error) {
-        if (signal.aborted || error.status === "DEVICE_LOST") throw error;
-        return { method, count, failed: error.message };
-    }
-}
-
 // ---- showing ------------------------------------------------------------------------------------
-
-export function timeText(seconds) {
-    if (!(seconds > 0)) return "below the clock's step";
-    const [scale, unit] =
-        seconds < 1e-6 ? [1e9, "ns"] : seconds < 1e-3 ? [1e6, "µs"] : seconds < 1 ? [1e3, "ms"] : [1, "s"];
-    return `${Number((seconds * scale).toPrecision(3))} ${unit}`;
-}
 
 function sizeText(count) {
     return count >= 2 ** 20 ? `${count / 2 ** 20} Mi` : `${count / 1024} Ki`;
@@ -322,8 +103,11 @@ export function createMethodTimes(app, host) {
         button = find(".measure");
     const progress = find(".progress"),
         part = find(".method-plot");
-    let stop = null,
+    const give = find(".share-results");
+    let worker = null,
         results = [],
+        steps = 1,
+        device = null,
         measuredShare = 30;
 
     const show = () => showResults(part, results, measuredShare, quantity.value);
@@ -334,44 +118,57 @@ export function createMethodTimes(app, host) {
     quantity.addEventListener("change", show);
     new ResizeObserver(show).observe(host);
 
-    async function measure(signal) {
-        results = [];
-        measuredShare = Number(share.value);
-        const { createPapers, filter } = await import("../lib/papers.js");
-        const isOnDevice = (await app.trommel).engine === "gl";
-        const gl = isOnDevice ? await createPapers(document.createElement("canvas"), { engine: "gl" }) : null;
-        const cpu = await createPapers(null, { engine: "cpu" });
-        try {
-            const trommels = gl ? { gl, cpu, js: null } : { cpu, js: null };
-            const steps = SIZES.length * METHODS.filter((method) => method.engine in trommels).length;
-            await measureAll(trommels, filter, measuredShare / 100, signal, (result) => {
-                results.push(result);
-                progress.textContent = `${Math.round((100 * results.length) / steps)} %`;
-                show();
-            });
-        } finally {
-            cpu.close();
-            gl?.close();
+    function end(text, error) {
+        worker?.terminate();
+        worker = null;
+        progress.textContent = text;
+        button.textContent = "Measure";
+        give.hidden = results.every((r) => !r.seconds);
+        if (error) app.message(error, "error");
+    }
+
+    function take({ steps: all, finished, device: name, error, ...result }) {
+        if (error) end("", error);
+        else if (all) steps = all;
+        else if (finished) {
+            device = name;
+            end("Done.");
+        } else {
+            results.push({ ...result, method: METHODS.find((method) => method.name === result.method) });
+            progress.textContent = `${Math.round((100 * results.length) / steps)} %`;
+            show();
         }
     }
 
     button.addEventListener("click", async () => {
-        if (stop) {
-            stop.abort();
+        if (worker) {
+            end("Stopped.");
             return;
         }
-        stop = new AbortController();
+        results = [];
+        measuredShare = Number(share.value);
         button.textContent = "Stop";
-        try {
-            await measure(stop.signal);
-            progress.textContent = "Done.";
-        } catch (error) {
-            progress.textContent = stop.signal.aborted ? "Stopped." : "";
-            if (!stop.signal.aborted) app.message(error.message, "error");
-        } finally {
-            stop = null;
-            button.textContent = "Measure";
-        }
+        worker = new Worker(new URL("../lib/method_worker.js", import.meta.url), { type: "module" });
+        const started = worker;
+        worker.onmessage = ({ data }) => take(data);
+        worker.onerror = (event) => {
+            event.preventDefault();
+            end("", event.message || "the worker that measures did not start");
+        };
+        const isOnDevice = (await app.trommel).engine === "gl" && typeof OffscreenCanvas !== "undefined";
+        started.postMessage({ share: measuredShare / 100, isOnDevice });
     });
-    return { cancel: () => stop?.abort() };
+
+    // The largest size that all came to, as rows of a race.
+    const raced = () => {
+        const counts = SIZES.filter((count) => results.some((r) => r.count === count && r.seconds > 0));
+        const of = (count) => results.filter((r) => r.count === count && r.seconds > 0);
+        const most = Math.max(...counts.map((count) => of(count).length)), count = counts.findLast((one) => of(one).length === most);
+        const rows = of(count).map(({ method, seconds }) => ({ name: method.name, ours: method.isOurs, seconds }));
+        return [{ title: `${count.toLocaleString("en")} numbers, ${measuredShare} % kept`, rows }];
+    };
+    const told = () => ({ title: "Stream compaction", machine: machineText(device), parts: raced(), link: new URL("#compaction", location.href).href });
+    find(".text").addEventListener("click", () => copyText(raceText(told()), app, "The result is in the clipboard."));
+    find(".picture").addEventListener("click", () => saveRacePicture(told(), "trommel-compaction-race"));
+    return { cancel: () => worker && end("Stopped.") };
 }

@@ -250,7 +250,7 @@ export default async function (t) {
     });
 
     await t.test("methods are measured, and measuring can be stopped", async ({ open, shot, assert }) => {
-        const page = await openPanel(open);
+        const page = await openPanel(open, { permissions: ["clipboard-read", "clipboard-write"] });
         const row = (n) => page.$$eval(`.method-times tbody tr:nth-child(${n}) td`, (cells) =>
             cells.map((cell) => cell.textContent));
         await page.fill("#method-share", "10");
@@ -269,5 +269,9 @@ export default async function (t) {
         await page.locator(".plot").scrollIntoViewIfNeeded();
         await shot(page, "compaction-methods");
         assert.equal(await page.textContent(".measure"), "Measure");
+        await page.click(".method-times .text");
+        await page.waitForFunction(async () => /^Stream compaction, raced in my browser .*\n8,192 numbers, 10 % kept: HistoPyramid [\d.]+ .*#compaction$/s.test(await navigator.clipboard.readText()));
+        const [file] = await Promise.all([page.waitForEvent("download"), page.click(".method-times .picture")]);
+        assert.equal(file.suggestedFilename(), "trommel-compaction-race.png");
     });
 }

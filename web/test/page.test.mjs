@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { serve } from "../../scripts/web-serve.mjs";
 import { picture } from "./pixels.mjs";
 
-const PANELS = ["Surface", "Compaction", "Exposure", "Collision", "Subdivision", "Device"];
+const PANELS = ["Surface", "Compaction", "Exposure", "Collision", "Subdivision", "Race", "Device"];
 
 export default async function (t) {
     await t.test("tabs by mouse, by keys and by link", async ({ open, assert }) => {
@@ -27,12 +27,12 @@ export default async function (t) {
         await page.keyboard.press("End");
         assert.equal(await shown(), "Device");
         await page.keyboard.press("ArrowLeft");
-        assert.equal(await shown(), "Subdivision");
+        assert.equal(await shown(), "Race");
         assert.equal(await page.locator('[role=tab][tabindex="0"]').count(), 1);
         await page.locator(".skip").focus();
         await page.keyboard.press("Enter");
         assert.equal(await page.evaluate(() => document.activeElement.id), "panels");
-        assert.equal(await page.evaluate(() => location.hash), "#subdivision");
+        assert.equal(await page.evaluate(() => location.hash), "#race");
         await page.evaluate(() => (location.hash = "#collision"));
         await page.locator("#panel-collision").waitFor();
         assert.equal(await shown(), "Collision");
