@@ -1,7 +1,7 @@
 # trommel_add_kernels(TARGET [NAME symbol] [source ...])
 #
 # Compiles the kernels (TML_KERNEL) in a target's C and C++ sources, all of them or those named, to
-# SPIR-V and adds to the target a C file that defines
+# SPIR-V, packs it and adds to the target a C file that defines
 #     const tml_vulkan_kernel symbol[];          (without NAME: TARGET_kernels)
 # to be declared extern by the program and given to tml_open in tml_vulkan_desc.kernels. Kernels that
 # are in no such list are compiled at run time, where libshaderc is found. Call it after the target's

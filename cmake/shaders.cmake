@@ -1,4 +1,4 @@
-# Shaders for Vulkan: GLSL in src/vulkan/shaders and in programs' rooms, SPIR-V in the library.
+# Shaders for Vulkan: GLSL in src/vulkan/shaders and in programs' rooms, packed SPIR-V in the library.
 #
 # Every NAME.comp becomes a vk_module vk_shader_NAME, an object of its own, declared in a generated header
 # for its folder.
@@ -40,8 +40,9 @@ function(compile_vulkan_shaders sources outputs)
         tml_generate(${output}
             COMMAND trommel-make-shader flatten ${flat} ${path} -version
                     -depfile ${output}.d -target ${output} ${shader_includes} -I ${room}/..
-            COMMAND ${TML_GLSLC} -fshader-stage=compute --target-env=vulkan1.2 -O -Werror -mfmt=num
-                    -o ${output} ${flat}
+            COMMAND ${TML_GLSLC} -fshader-stage=compute --target-env=vulkan1.2 -O -Werror
+                    -o ${shader_folder}/${name}.spv ${flat}
+            COMMAND trommel-make-shader spirv ${output} ${shader_folder}/${name}.spv
             DEPFILE ${output}.d
             DEPENDS trommel-make-shader ${path} ${TML_GENERATED}/surface_tables.k.h)
         file(CONFIGURE OUTPUT ${shader_folder}/vk_shader_${name}.c @ONLY CONTENT
@@ -92,7 +93,7 @@ file(GLOB TML_VULKAN_SOURCES CONFIGURE_DEPENDS src/vulkan/*.c src/*/vulkan/*.c)
 list(APPEND TML_VULKAN_SOURCES ${shader_sources} ${TML_GENERATED}/vulkan_kernel_templates.c)
 
 # The tool behind trommel_add_kernels().
-tml_add_tool(trommel-kernels tools/make_kernels.c src/vulkan/vulkan_kernel_glue.c
+tml_add_tool(trommel-kernels tools/make_kernels.c tools/pack_spirv.c src/vulkan/vulkan_kernel_glue.c
     src/gpu/kernel_glue.c
     ${TML_GENERATED}/vulkan_kernel_templates.c)
 if(NOT TML_GENERATED_BY)

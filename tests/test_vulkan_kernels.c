@@ -356,6 +356,21 @@ TEST(built_kernels_are_used)
     tml_close(tml);
 }
 
+TEST(damaged_code_is_said)
+{
+    tml_vulkan_kernel list[2] = {*test_vulkan_kernels_kernels};
+    list[0].glsl = TML_USE(filter)->glsl;
+    list[0].size[0] -= 4;
+    tml_context *tml = open_vulkan(0, list);
+    if (!tml)
+        SKIP("no Vulkan device");
+    static unsigned char out[MOST + GUARD];
+    CHECK_STATUS(run_map(tml, &(map_case){TML_USE(filter), {TML_U32}, false}, MOST, false, out),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "filter: its SPIR-V is damaged"));
+    tml_close(tml);
+}
+
 /* A text that was built with one library is not taken for the same text with another. */
 TEST(libraries_tell_kernels_apart)
 {

@@ -12,8 +12,8 @@
  *
  *     tml_library_extract(name, text, file, line)
  *
- * Every kernel is put into the templates, compiled in FOLDER and written to the C file OUTPUT,
- * which defines const tml_vulkan_kernel SYMBOL[]. */
+ * Every kernel is put into the templates, compiled in FOLDER, packed (pack_spirv.h) and written to the C file
+ * OUTPUT, which defines const tml_vulkan_kernel SYMBOL[]. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "pack_spirv.h"
 #include "vulkan/vulkan_kernel_glue.h"
 
 #define MARK         "tml_kernel_extract("
@@ -31,9 +32,16 @@
 
 static const char *const form_names[VK_KERNEL_FORMS] = {"map", "keep", "compact"};
 
+/* A form's module, packed. number: the kernel's whose form of this kind was the first to have these words. */
+typedef struct packed_form {
+    uint32_t *words;
+    size_t count, number;
+} packed_form;
+
 typedef struct parsed_kernel {
     tml_kernel kernel;
     kernel_place place;
+    packed_form forms[VK_KERNEL_FORMS];
 } parsed_kernel;
 
 /* The text of a library. Two source files may give different libraries one name. */
@@ -311,15 +319,8 @@ static char *join(const char *folder, const char *symbol, size_t number, const c
 static void run_compiler(const char *glslc, const char *level, const char *in, const char *out)
 {
     extern char **environ;
-    const char *arguments[] = {glslc,
-                               "-fshader-stage=compute",
-                               "--target-env=vulkan1.2",
-                               level,
-                               "-mfmt=num",
-                               "-o",
-                               out,
-                               in,
-                               NULL};
+    const char *arguments[] = {
+        glslc, "-fshader-stage=compute", "--target-env=vulkan1.2", level, "-o", out, in, NULL};
     pid_t child;
     int status = 0;
     int error = posix_spawnp(&child, glslc, NULL, NULL, (char *const *)arguments, environ);
@@ -331,28 +332,50 @@ static void run_compiler(const char *glslc, const char *level, const char *in, c
         exit(EXIT_FAILURE); /* the compiler has printed why */
 }
 
-/* Compiles one form and writes its words as an array. */
-static void write_form(FILE *out, const parsed_kernel *parsed, size_t number, int form,
-                       const char *symbol, const char *folder, const char *glslc)
+/* Compiles and packs one form. */
+static packed_form make_form(const parsed_kernel *parsed, size_t number, int form,
+                             const char *symbol, const char *folder, const char *glslc)
 {
     const char *text = vk_kernel_templates[form];
-    size_t size = vk_kernel_shader(&parsed->kernel, parsed->place, text, NULL, 0) + 1;
+    size_t size = vk_kernel_shader(&parsed->kernel, parsed->place, text, NULL, 0) + 1, plain_size;
     char *shader = allocate(size);
     vk_kernel_shader(&parsed->kernel, parsed->place, text, shader, size);
     char *source = join(folder, symbol, number, form_names[form], ".comp");
-    char *binary = join(folder, symbol, number, form_names[form], ".inc");
+    char *binary = join(folder, symbol, number, form_names[form], ".spv");
     FILE *file = fopen(source, "w");
     if (!file || fputs(shader, file) < 0 || fclose(file) != 0)
         fail(source, "cannot be written");
     run_compiler(glslc, "-O", source, binary);
-    char *words = read_file(binary, &size);
+    void *code = read_file(binary, &size);
     if (form == 0) { /* a map: copies of large functions, of which drivers make their own */
         run_compiler(glslc, "-O0", source, binary);
-        char *plain = read_file(binary, &size);
-        if (strlen(words) > 2 * strlen(plain))
-            words = plain;
+        void *plain = read_file(binary, &plain_size);
+        if (size > 2 * plain_size) {
+            code = plain;
+            size = plain_size;
+        }
     }
-    fprintf(out, "static const uint32_t code_%zu_%s[] = {%s};\n", number, form_names[form], words);
+    size_t count = size / sizeof(uint32_t);
+    packed_form packed = {allocate(PACK_SPIRV_MOST(count) * sizeof(uint32_t)), 0, number};
+    packed.count = pack_spirv(code, count, packed.words);
+    return packed;
+}
+
+/* Writes one form's words as an array, unless an earlier kernel has the same. */
+static void write_form(FILE *out, const kernel_list *list, size_t number, int form)
+{
+    packed_form *own = &list->items[number].forms[form];
+    for (size_t i = 0; i < number; i++) {
+        const packed_form *other = &list->items[i].forms[form];
+        if (other->count == own->count &&
+            !memcmp(other->words, own->words, own->count * sizeof *own->words)) {
+            own->number = other->number;
+            return;
+        }
+    }
+    fprintf(out, "static const uint32_t code_%zu_%s[] = {", number, form_names[form]);
+    write_words(out, own->words, own->count);
+    fputs("};\n", out);
 }
 
 static void write_string(FILE *out, const char *text)
@@ -376,18 +399,19 @@ static bool has_form(const tml_kernel *kernel, int form)
     return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));
 }
 
-static void write_entry(FILE *out, const tml_kernel *kernel, size_t number)
+static void write_entry(FILE *out, const parsed_kernel *parsed)
 {
+    const tml_kernel *kernel = &parsed->kernel;
     fputs("    {", out);
     write_string(out, kernel->glsl);
     fputs(",\n     {", out);
     for (int form = 0; form < VK_KERNEL_FORMS; form++)
         if (has_form(kernel, form))
-            fprintf(out, "code_%zu_%s, ", number, form_names[form]);
+            fprintf(out, "code_%zu_%s, ", parsed->forms[form].number, form_names[form]);
     fputs("},\n     {", out);
     for (int form = 0; form < VK_KERNEL_FORMS; form++)
         if (has_form(kernel, form))
-            fprintf(out, "sizeof code_%zu_%s, ", number, form_names[form]);
+            fprintf(out, "sizeof code_%zu_%s, ", parsed->forms[form].number, form_names[form]);
     if (kernel->library)
         fprintf(out, "},\n     library_%zu},\n", library_number(out, kernel->library));
     else
@@ -412,15 +436,18 @@ int main(int argc, char **argv)
           out);
     for (size_t i = 0; i < list.count; i++)
         for (int form = 0; form < VK_KERNEL_FORMS; form++)
-            if (has_form(&list.items[i].kernel, form))
-                write_form(out, &list.items[i], i, form, symbol, folder, glslc);
+            if (has_form(&list.items[i].kernel, form)) {
+                list.items[i].forms[form] =
+                    make_form(&list.items[i], i, form, symbol, folder, glslc);
+                write_form(out, &list, i, form);
+            }
     for (size_t i = 0; i < list.count; i++)
         if (list.items[i].kernel.library)
             library_number(out, list.items[i].kernel.library);
     fprintf(out, "\nextern const tml_vulkan_kernel %s[];\nconst tml_vulkan_kernel %s[] = {\n",
             symbol, symbol);
     for (size_t i = 0; i < list.count; i++)
-        write_entry(out, &list.items[i].kernel, i);
+        write_entry(out, &list.items[i]);
     fputs("    {0, {0}, {0}, 0},\n};\n", out);
     bool is_written = !ferror(out);
     if (fclose(out) != 0 || !is_written)

@@ -40,7 +40,7 @@ extern "C" {
 
 /* ---- kernels built with the program ---------------------------------------------------------- */
 
-/* The forms of one TML_KERNEL in SPIR-V, as the CMake function trommel_add_kernels() makes them.
+/* The forms of one TML_KERNEL in SPIR-V, as it is or packed as the CMake function trommel_add_kernels() does.
  * The library finds a kernel by the text of its GLSL and of its function library. */
 enum { TML_VULKAN_KERNEL_FORMS = 3 };
 typedef struct tml_vulkan_kernel {

@@ -20,7 +20,7 @@ enum {
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* SPIR-V with the entry point main. The modules of a shaders folder are declared as vk_shader_NAME
+/* SPIR-V, as it is or packed (vulkan_spirv.h), with the entry point main. The modules of a shaders folder are declared as vk_shader_NAME
  * in a generated header (src/vulkan/shaders: vulkan_shaders.h). Pipelines are cached by module
  * address and constants. */
 typedef struct vk_module {

@@ -2,6 +2,7 @@
  * module and specialization constants. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
+#include "vulkan/vulkan_spirv.h"
 
 #include <string.h>
 
@@ -171,16 +172,45 @@ static bool table_grow(tml_context *tml)
     return true;
 }
 
+/* Makes a shader module, of packed SPIR-V or SPIR-V. */
+static tml_status module_create(tml_context *tml, const vk_module *from, VkShaderModule *out)
+{
+    vk_device *device = vk_device_of(tml);
+    VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                     .codeSize = from->size,
+                                     .pCode = from->code};
+    struct {
+        spirv_model model;
+        uint32_t words[];
+    } *unpacked = NULL;
+    size_t size = 0;
+    if (from->size >= sizeof *from->code && from->code[0] == PACKED_SPIRV) {
+        code.codeSize = vk_spirv_words(from->code, from->size) * sizeof *from->code;
+        size = sizeof *unpacked + code.codeSize;
+        unpacked = tml_alloc(tml, size);
+        if (!unpacked)
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of SPIR-V",
+                             from->name, code.codeSize);
+        code.pCode = unpacked->words;
+        if (!code.codeSize || !vk_spirv_unpack(from->code, &unpacked->model, unpacked->words)) {
+            tml_free(tml, unpacked, size);
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: its SPIR-V is damaged; build it again (trommel_add_kernels)",
+                             from->name);
+        }
+    }
+    VkResult result = device->fn.CreateShaderModule(device->device, &code, NULL, out);
+    tml_free(tml, unpacked, size);
+    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, from->name);
+}
+
 static tml_status create(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out)
 {
     vk_device *device = vk_device_of(tml);
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = info->module->size,
-                                           .pCode = info->module->code};
     VkShaderModule module;
-    VkResult result = device->fn.CreateShaderModule(device->device, &code, NULL, &module);
-    if (result != VK_SUCCESS)
-        return vk_failed(tml, result, info->module->name);
+    tml_status status = module_create(tml, info->module, &module);
+    if (status)
+        return status;
 
     uint32_t values[VK_SPECS_MAX + 1];
     VkSpecializationMapEntry entries[VK_SPECS_MAX + 1];
@@ -209,7 +239,7 @@ static tml_status create(tml_context *tml, const vk_dispatch_info *info, VkPipel
                   .pName = "main",
                   .pSpecializationInfo = &constants},
         .layout = device->layout};
-    result =
+    VkResult result =
         device->fn.CreateComputePipelines(device->device, device->cache, 1, &pipeline, NULL, out);
     device->fn.DestroyShaderModule(device->device, module, NULL);
     if (result != VK_SUCCESS)
