@@ -101,7 +101,8 @@ static tml_status buffer_create(tml_context *tml, const tml_buffer_desc *desc, t
                        .count = desc->count,
                        .element_size = element_size,
                        .size = (size_t)size};
-    snprintf(slot->label, sizeof slot->label, "%s", desc->label ? desc->label : "");
+    if (desc->label) /* or it is zeroed; most are */
+        snprintf(slot->label, sizeof slot->label, "%s", desc->label);
     tml_status status = tml->engine->buffer_create(tml, slot, desc);
     if (status != TML_OK) {
         tml->free_slot = TML_MIN_OF(tml->free_slot, number);

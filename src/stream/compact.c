@@ -55,12 +55,23 @@ static uint64_t available(const tml_context *tml, const tml_compact_desc *desc)
                                                : 32 * stream_count_of(tml, desc->keep.mask);
 }
 
+/* Names of payloads' fields in messages: made before any call, since few calls have a message. */
+static const struct {
+    const char *in, *out;
+} payload_names[] = {
+#define NAMES(p)                                                                                   \
+    {                                                                                              \
+        "desc.payloads[" #p "].in", "desc.payloads[" #p "].out"                                    \
+    }
+    NAMES(0), NAMES(1), NAMES(2), NAMES(3), NAMES(4), NAMES(5), NAMES(6), NAMES(7),
+#undef NAMES
+};
+_Static_assert(TML_ARRAY_SIZE(payload_names) == TML_MAX_PAYLOADS, "each payload has names");
+
 static tml_status check_payload(tml_context *tml, const char *call, const tml_payload *payload,
                                 uint32_t p, uint64_t count, uint64_t out_count)
 {
-    char in[32], out[32];
-    snprintf(in, sizeof in, "desc.payloads[%u].in", p);
-    snprintf(out, sizeof out, "desc.payloads[%u].out", p);
+    const char *in = payload_names[p].in, *out = payload_names[p].out;
     tml_status status = tml_check_buffer(tml, call, in, payload->in, NULL, count);
     if (!status)
         status = tml_check_buffer(tml, call, out, payload->out, NULL, out_count);
@@ -74,12 +85,11 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
-void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_payload_names names,
-                           stream_field *outputs, stream_input *inputs)
+void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_field *outputs,
+                           stream_input *inputs)
 {
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
-        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
-        outputs[p] = (stream_field){names[p], payloads[p].out};
+        outputs[p] = (stream_field){payload_names[p].out, payloads[p].out};
         inputs[p] = (stream_input){"a payload's in", payloads[p].in, (uint32_t)in_place << p};
     }
 }
@@ -127,7 +137,6 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
         OUT_FIRST,
         INPUTS
     };
-    stream_payload_names names;
     stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", desc->indices},
                                      [COUNT] = {"desc.count", desc->count},
                                      [SCRATCH] = {"desc.scratch", desc->scratch}};
@@ -139,7 +148,7 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
         [OUT_FIRST] = {"desc.out_first", desc->out_first, 1u << COUNT}};
     for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
         inputs[TML_MAX_PAYLOADS + k] = (stream_input){"desc.keep.in", desc->keep.in[k], 0};
-    stream_payload_fields(desc->payloads, in_place, names, outputs, inputs);
+    stream_payload_fields(desc->payloads, in_place, outputs, inputs);
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && in_place; p++)
         for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
             if (stream_same(tml, outputs[p].buffer, inputs[p].buffer) &&

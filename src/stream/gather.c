@@ -8,12 +8,11 @@ STREAM_OP(scatter, "no scatters");
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
 {
     enum { INDICES = TML_MAX_PAYLOADS, LENGTH, INPUTS }; /* after one for each payload */
-    stream_payload_names names;
     stream_field outputs[TML_MAX_PAYLOADS + 1] = {
         [TML_MAX_PAYLOADS] = {"desc.scratch", d->scratch}};
     stream_input inputs[INPUTS] = {[INDICES] = {"desc.indices", d->indices, 0},
                                    [LENGTH] = {"desc.length.device", d->length.device, 0}};
-    stream_payload_fields(d->payloads, false, names, outputs, inputs);
+    stream_payload_fields(d->payloads, false, outputs, inputs);
     return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs, INPUTS);
 }
 

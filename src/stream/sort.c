@@ -43,7 +43,6 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
         COUNT,
         INPUTS
     };
-    stream_payload_names names;
     stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", d->indices},
                                      [SORTED] = {"desc.sorted", d->sorted},
                                      [SCRATCH] = {"desc.scratch", d->scratch}};
@@ -52,7 +51,7 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
                                    [OFFSETS] = {"desc.offsets", d->offsets, 0},
                                    [STARTS] = {"starts", d->starts, 0},
                                    [COUNT] = {"count.device", d->count.device, 0}};
-    stream_payload_fields(d->payloads, true, names, outputs, inputs);
+    stream_payload_fields(d->payloads, true, outputs, inputs);
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 

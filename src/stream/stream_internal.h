@@ -166,10 +166,9 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
 tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
                                  uint64_t count, uint64_t out_count);
 /* For stream_check_memory: the payloads' buffers as the first TML_MAX_PAYLOADS outputs and inputs. in_place: may
- * an out be its in? names: room for the outputs' names. */
-typedef char stream_payload_names[TML_MAX_PAYLOADS][32];
-void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_payload_names names,
-                           stream_field *outputs, stream_input *inputs);
+ * an out be its in? */
+void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_field *outputs,
+                           stream_input *inputs);
 
 /* Segments (segments.c): checks offsets, or starts and their count, of which one is given, and gives the most
  * segments. Without starts the count must be zeroed. */

@@ -39,7 +39,6 @@ static tml_status check_overlaps(tml_context *tml, const tml_top_k_desc *d)
         K,
         INPUTS
     };
-    stream_payload_names names;
     stream_field outputs[OUTPUTS] = {[VALUES] = {"desc.values", d->values},
                                      [INDICES] = {"desc.indices", d->indices},
                                      [COUNT] = {"desc.count", d->count},
@@ -47,7 +46,7 @@ static tml_status check_overlaps(tml_context *tml, const tml_top_k_desc *d)
     stream_input inputs[INPUTS] = {[KEYS] = {"desc.keys", d->keys, 0},
                                    [LENGTH] = {"desc.length.device", d->length.device, 0},
                                    [K] = {"desc.k.device", d->k.device, 0}};
-    stream_payload_fields(d->payloads, false, names, outputs, inputs);
+    stream_payload_fields(d->payloads, false, outputs, inputs);
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 
