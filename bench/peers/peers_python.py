@@ -125,7 +125,7 @@ def costs(turns):
     os.environ.setdefault("TROMMEL_LIBRARY", os.path.dirname(trommel.__file__))
     with tempfile.TemporaryDirectory() as folder:
         size = os.path.getsize(os.path.join(folder, module.build_wheel(folder)))
-    print(f"| the wheel, MB | {size / 2**20:.1f} |")
+    print(f"| the wheel, MB | {size / 1e6:.1f} |")
 
 
 def leaks():

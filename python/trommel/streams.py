@@ -137,7 +137,7 @@ def _select(call, arrays, keep, context, indices, inputs, params):
         if indices:
             places = np.empty(length, np.uint64)
             desc.indices = buffers.output(places)
-        desc.count, desc.length = buffers.count(), c.tml_length(length, exact=True)
+        desc.count, desc.length.count, desc.length.exact = buffers.count(), length, True
         context.call(call, desc)
     outs = outs + [places] if indices else outs
     return buffers.counted, outs, single and not indices
