@@ -146,6 +146,7 @@ const char words_never[] =
     "desc.offsets desc.origins desc.out_first desc.pairs desc.parts desc.payloads desc.pose_of desc.rank desc.rays desc.scale "
     "desc.scratch desc.segments_out desc.sides desc.slices desc.sorted desc.source desc.start desc.starts desc.state desc.stats desc.t desc.t_max "
     "desc.surface desc.tolerance desc.total desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values desc.vertex_count "
+    "desc.indices16 desc.octahedral_normals desc.vertex_stride "
     "desc.vertex_normals desc.vertex_values desc.vulkan desc.want desc.what";
 /* clang-format on */
 

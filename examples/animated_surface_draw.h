@@ -38,6 +38,9 @@ typedef struct renderer {
     VkImageView views[2];
     VkBuffer picture; /* the colour image on the host */
     uint8_t *pixels;
+    /* Vertices are records of 16 bytes, a position and an octahedral normal, and not arrays of floats; indices have 16
+     * bits where is_narrow. */
+    bool is_compact, is_narrow;
     VkBuffer indices;         /* to be lent */
     VkDeviceMemory memory[4]; /* of the images, picture and indices */
     VkRenderPass pass;
@@ -138,14 +141,17 @@ static void make_targets(renderer *r)
     MUST(vkCreateFramebuffer(device, &framebuffer_info, NULL, &r->framebuffer));
 }
 
-/* Positions, normals and what else the surface carries come from a buffer each, three floats a vertex: as Trommel writes
- * them. */
+/* Positions, normals and what else the surface carries come from a buffer each, three floats a vertex, or compact from
+ * one: as Trommel writes them. */
 static void make_pipeline(renderer *r)
 {
     const VkDevice device = r->vulkan.device;
-    const VkPipelineShaderStageCreateInfo stages[2] = {
+    VkPipelineShaderStageCreateInfo stages[2] = {
         make_stage(device, VK_SHADER_STAGE_VERTEX_BIT, vertex_code, sizeof vertex_code),
         make_stage(device, VK_SHADER_STAGE_FRAGMENT_BIT, fragment_code, sizeof fragment_code)};
+    static const VkVertexInputBindingDescription record = {0, 16, VK_VERTEX_INPUT_RATE_VERTEX};
+    static const VkVertexInputAttributeDescription members[2] = {
+        {0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0}, {1, 0, VK_FORMAT_R16G16_SNORM, 12}};
     const VkVertexInputBindingDescription bindings[3] = {{0, 12, VK_VERTEX_INPUT_RATE_VERTEX},
                                                          {1, 12, VK_VERTEX_INPUT_RATE_VERTEX},
                                                          {2, 12, VK_VERTEX_INPUT_RATE_VERTEX}};
@@ -154,10 +160,15 @@ static void make_pipeline(renderer *r)
                                                              {2, 2, VK_FORMAT_R32G32B32_SFLOAT, 0}};
     const VkPipelineVertexInputStateCreateInfo input = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = SURFACE_STREAMS,
-        .pVertexBindingDescriptions = bindings,
-        .vertexAttributeDescriptionCount = SURFACE_STREAMS,
-        .pVertexAttributeDescriptions = attributes};
+        .vertexBindingDescriptionCount = r->is_compact ? 1 : SURFACE_STREAMS,
+        .pVertexBindingDescriptions = r->is_compact ? &record : bindings,
+        .vertexAttributeDescriptionCount = r->is_compact ? 2 : SURFACE_STREAMS,
+        .pVertexAttributeDescriptions = r->is_compact ? members : attributes};
+    /* surface_view.glsl decodes them. */
+    static const VkSpecializationMapEntry is_octahedral = {0, 0, sizeof(VkBool32)};
+    static const VkBool32 yes = VK_TRUE;
+    const VkSpecializationInfo special = {1, &is_octahedral, sizeof yes, &yes};
+    stages[0].pSpecializationInfo = r->is_compact ? &special : NULL;
     const VkPipelineInputAssemblyStateCreateInfo assembly = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
@@ -245,8 +256,9 @@ static void begin_pass(const renderer *r, view seen, const tml_vulkan_memory *at
         streams[i] = stream->buffer;
         offsets[i] = stream->offset;
     }
-    vkCmdBindVertexBuffers(r->commands, 0, SURFACE_STREAMS, streams, offsets);
-    vkCmdBindIndexBuffer(r->commands, at[2].buffer, at[2].offset, VK_INDEX_TYPE_UINT32);
+    vkCmdBindVertexBuffers(r->commands, 0, r->is_compact ? 1 : SURFACE_STREAMS, streams, offsets);
+    vkCmdBindIndexBuffer(r->commands, at[2].buffer, at[2].offset,
+                         r->is_narrow ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32);
 }
 
 /* Ends it, and copies its picture to the host. */

@@ -24,11 +24,20 @@ vec3 turn(vec3 v)
                 sin(TILT) * upright.y + cos(TILT) * upright.z);
 }
 
+layout(constant_id = 0) const bool OCTAHEDRAL = false; /* normals are (tml_surface_desc.octahedral_normals) */
+
+vec3 octahedral(vec2 v)
+{
+    vec3 n = vec3(v, 1.0 - abs(v.x) - abs(v.y));
+    float t = max(-n.z, 0.0);
+    return normalize(n + vec3(n.x < 0.0 ? t : -t, n.y < 0.0 ? t : -t, 0.0));
+}
+
 void main()
 {
     place = position;
     seen = turn(position) - vec3(0.0, 0.0, DISTANCE);
-    facing = turn(normal);
+    facing = turn(OCTAHEDRAL ? octahedral(normal.xy) : normal);
 #ifdef CARRIED
     moving = carried;
 #endif

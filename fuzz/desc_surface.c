@@ -323,6 +323,33 @@ static void check_slabs(const surface_input *in, const tml_surface_result *mesh)
     tml_surface_free(tml, &slabs);
 }
 
+/* Laid out for a renderer it is the same mesh, unless that is refused. */
+static void check_layout(const surface_input *in, const tml_surface_result *mesh)
+{
+    tml_surface_desc desc = in->desc;
+    tml_surface_result laid;
+    desc.vertex_stride = (uint32_t)mostly(4 * below(17));
+    desc.position_offset = (uint32_t)mostly(desc.vertex_stride ? 4 * below(3) : 0);
+    desc.normal_offset = (uint32_t)mostly(desc.vertex_stride ? 4 * below(8) : 0);
+    desc.value_offset = (uint32_t)mostly(desc.vertex_stride ? 4 * below(16) : 0);
+    desc.octahedral_normals = take_bool();
+    desc.indices16 = take_bool();
+    if (!CALL(tml_surface, tml, &desc, &laid))
+        return;
+    const uint32_t stride = desc.vertex_stride ? desc.vertex_stride : 12;
+    const float *positions = elements_of(mesh->vertices);
+    const unsigned char *vertices = elements_of(laid.vertices);
+    DEMAND(laid.vertex_count == mesh->vertex_count && laid.triangle_count == mesh->triangle_count);
+    for (uint64_t i = 0; i < mesh->vertex_count; i++)
+        DEMAND(memcmp(positions + 3 * i, vertices + i * stride + desc.position_offset, 12) == 0);
+    const void *indices = elements_of(mesh->indices), *laid_indices = elements_of(laid.indices);
+    for (uint64_t i = 0; indices && i < 3 * mesh->triangle_count; i++)
+        DEMAND(index_at(indices, desc.indices64, i) ==
+               (desc.indices16 ? ((const uint16_t *)laid_indices)[i]
+                               : index_at(laid_indices, desc.indices64, i)));
+    tml_surface_free(tml, &laid);
+}
+
 void desc_surface(void)
 {
     surface_input in;
@@ -357,6 +384,8 @@ void desc_surface(void)
         check_closed(&in, &mesh);
         check_cells(&in, &mesh);
         check_slabs(&in, &mesh);
+        if (in.is_indexed)
+            check_layout(&in, &mesh);
     }
     tml_surface_free(tml, &mesh);
 }

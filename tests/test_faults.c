@@ -556,6 +556,11 @@ static void run_surface(fault_run *r)
     desc.mask = mask;
     desc.normals = TML_NORMALS_SOBEL;
     surface_of(r, &desc);
+    desc.vertex_stride = 20; /* without a byte that nothing is in */
+    desc.normal_offset = 12;
+    desc.value_offset = 16;
+    desc.octahedral_normals = desc.indices16 = true;
+    surface_of(r, &desc);
 }
 
 static void run_surface_filters(fault_run *r)
@@ -569,6 +574,10 @@ static void run_surface_filters(fault_run *r)
                              .largest_component = true};
     surface_of(r, &desc);
     desc.soup = true;
+    surface_of(r, &desc);
+    desc.soup = false;
+    desc.vertex_stride = 12;
+    desc.indices16 = true;
     surface_of(r, &desc);
 }
 

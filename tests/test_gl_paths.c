@@ -510,6 +510,18 @@ static void check_surface(const pair *p)
         tml_surface_free(p->gl, &result);
     else
         CHECK(strstr(tml_last_error(p->gl), "soup") != NULL);
+    CHECK_STATUS(tml_surface(p->gl,
+                             &(tml_surface_desc){.volume = in.gl,
+                                                 .grid = {.dims = {2, 2, 2}},
+                                                 .iso = 100,
+                                                 .soup = true,
+                                                 .vertex_stride = 16},
+                             &result),
+                 p->path == TML_GL_PATH_INTEGER ? TML_OK : TML_ERROR_UNSUPPORTED);
+    if (p->path == TML_GL_PATH_INTEGER)
+        tml_surface_free(p->gl, &result);
+    else
+        CHECK(strstr(tml_last_error(p->gl), "vertex_stride") != NULL);
     destroy(p, in);
 }
 

@@ -11,6 +11,11 @@
 #include "cpu/cpu_simd.h"
 #include "support_marching_cubes.h"
 
+#include "kernels/kernel.h"
+#include "kernels/surface_octahedral.k.h"
+/* The vocabulary's short names are not used below. */
+#include "kernels/kernel_end.h"
+
 /* ---- volumes -------------------------------------------------------------------------------- */
 
 /* Field values lie in -1 ... 1 and the isovalue is 0 where nothing else is said. p: place in the
@@ -406,7 +411,9 @@ static uint64_t *read_indices(tml_context *tml, tml_buffer buffer, uint64_t tria
     }
     void *raw = read_buffer(tml, buffer, triangles);
     for (uint64_t i = 0; i < 3 * triangles; i++)
-        wide[i] = type == TML_VEC(TML_U64, 3) ? ((uint64_t *)raw)[i] : ((uint32_t *)raw)[i];
+        wide[i] = type == TML_VEC(TML_U64, 3)   ? ((uint64_t *)raw)[i]
+                  : type == TML_VEC(TML_U16, 3) ? ((uint16_t *)raw)[i]
+                                                : ((uint32_t *)raw)[i];
     free(raw);
     return wide;
 }
@@ -2305,6 +2312,409 @@ TEST(cells_follow_their_triangles)
     close_context(tml);
 }
 
+/* ---- layouts -------------------------------------------------------------------------------- */
+
+/* The direction of a code of two signed numbers, by the header's formula in double. */
+static void decode_octahedral(const int16_t code[2], double n[3])
+{
+    const double x = code[0] / 32767.0, y = code[1] / 32767.0;
+    n[2] = 1 - fabs(x) - fabs(y);
+    const double t = n[2] < 0 ? -n[2] : 0;
+    n[0] = x + (x < 0 ? t : -t);
+    n[1] = y + (y < 0 ? t : -t);
+}
+
+/* Radians between a code's direction and a unit vector; 0 0 0 must be the code 0 0. */
+static double octahedral_error(const void *code, const float normal[3])
+{
+    int16_t words[2];
+    double n[3], across = 0, along = 0;
+    memcpy(words, code, sizeof words);
+    if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0)
+        return words[0] == 0 && words[1] == 0 ? 0 : 4;
+    decode_octahedral(words, n);
+    for (int i = 0; i < 3; i++) {
+        const int k = (i + 1) % 3;
+        const double c = n[i] * (double)normal[k] - n[k] * (double)normal[i];
+        across += c * c;
+        along += n[i] * (double)normal[i];
+    }
+    return atan2(sqrt(across), along);
+}
+
+/* What the header says: 0.0038 degrees. */
+static const double octahedral_bound = 0.0038 * 3.14159265358979 / 180;
+
+TEST(octahedral_normals_are_near)
+{
+    double worst = 0;
+    for (uint64_t i = 0; i < (is_thinned ? 100000 : 4000000); i++) {
+        double v[3], length = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            /* Random ones; and all signs, zeros and equal sizes. */
+            const uint64_t at[3] = {i, k, 0};
+            v[k] = i < 125 ? (double)(i /
+                                      (k == 0   ? 1
+                                       : k == 1 ? 5
+                                                : 25) %
+                                      5) /
+                                     2 -
+                                 1
+                           : noise_at(at, 8);
+            length += v[k] * v[k];
+        }
+        length = length > 0 ? sqrt(length) : 1;
+        const tml_vec3 n = {(float)(v[0] / length), (float)(v[1] / length), (float)(v[2] / length)};
+        const float normal[3] = {n.x, n.y, n.z};
+        const uint32_t code = surface_octahedral(n);
+        const double error = octahedral_error(&code, normal);
+        worst = error > worst ? error : worst;
+    }
+    if (!CHECK(worst < octahedral_bound && worst > 0.9 * octahedral_bound))
+        test_fail(__FILE__, __LINE__, "%g degrees", worst * 180 / 3.14159265358979);
+    /* A code's direction has that code, inside the square: on its border two codes are one. */
+    for (int x = -32766; x < 32767; x += is_thinned ? 211 : 19)
+        for (int y = -32766; y < 32767; y += is_thinned ? 103 : 7) {
+            double d[3];
+            decode_octahedral((const int16_t[]){(int16_t)x, (int16_t)y}, d);
+            const uint32_t code =
+                surface_octahedral((tml_vec3){(float)d[0], (float)d[1], (float)d[2]});
+            if (!CHECK_EQ_U64(code, (uint32_t)(uint16_t)x | (uint32_t)(uint16_t)y << 16))
+                return;
+        }
+}
+
+/* What a renderer may ask for. */
+typedef struct layout_case {
+    uint32_t stride, position, normal, value;
+    bool octahedral, indices16;
+} layout_case;
+
+static const layout_case layout_cases[] = {
+    {0, 0, 0, 0, true, false},    {0, 0, 0, 0, false, true},   {0, 0, 0, 0, true, true},
+    {28, 0, 12, 24, false, true}, {20, 0, 12, 16, true, true}, {32, 8, 20, 0, false, false},
+    {24, 8, 4, 20, true, false},  {64, 52, 0, 16, true, true}, {16, 4, 0, 0, true, false},
+    {12, 0, 0, 0, false, true},
+};
+
+/* Sets it; of attributes that have no room in the record none are asked for. */
+static void set_layout(scene *s, const layout_case *l)
+{
+    s->desc.vertex_stride = l->stride;
+    s->desc.position_offset = l->position;
+    s->desc.normal_offset = l->normal;
+    s->desc.value_offset = l->value;
+    s->desc.octahedral_normals = l->octahedral;
+    s->desc.indices16 = l->indices16;
+    if (l->stride && l->stride <= 16)
+        s->desc.attribute = (tml_buffer){0, 0};
+    if (l->stride == 12)
+        s->desc.normals = TML_NORMALS_NONE;
+}
+
+/* Compares vertices that are laid out so, in up to three arrays, with packed ones. chosen: of the
+ * packed, or NULL for all in turn; UINT64_MAX: zeros. */
+static bool vertices_are(const tml_surface_desc *desc, const void *const arrays[3],
+                         const mesh *packed, uint64_t count, const uint64_t *chosen)
+{
+    static const float zeros[3];
+    const size_t stride = desc->vertex_stride, normal_size = desc->octahedral_normals ? 4 : 12;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t from = chosen ? chosen[i] : i;
+        const bool none = from == UINT64_MAX;
+        const unsigned char *v = (const unsigned char *)arrays[0] + i * (stride ? stride : 12);
+        const unsigned char *n =
+            stride ? v + desc->normal_offset : (const unsigned char *)arrays[1] + i * normal_size;
+        const unsigned char *a =
+            stride ? v + desc->value_offset : (const unsigned char *)arrays[2] + i * 4;
+        if (memcmp(v + desc->position_offset, none ? zeros : packed->positions + 3 * from, 12) != 0)
+            return false;
+        const float *normal = none || !packed->normals ? zeros : packed->normals + 3 * from;
+        if (packed->normals &&
+            (desc->octahedral_normals ? octahedral_error(n, normal) > octahedral_bound
+                                      : memcmp(n, normal, 12) != 0))
+            return false;
+        if (packed->values && memcmp(a, none ? zeros : packed->values + from, 4) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Bytes of a buffer that indices of so many change: OpenGL ES writes whole words. */
+static size_t index_bytes(size_t size)
+{
+    return devices[device_number].engine == TML_ENGINE_GL ? (size + 3) / 4 * 4 : size;
+}
+
+/* Waiting calls: buffers that the call makes, then the caller's. s: as it shall be but packed. */
+static void check_layout(const scene *s, const mesh *packed, const layout_case *l)
+{
+    tml_context *tml = s->tml;
+    scene laid = *s;
+    mesh m;
+    set_layout(&laid, l);
+    const size_t vertex = l->stride ? l->stride : 12, normal = l->octahedral ? 4 : 12;
+    const uint64_t vertices = packed->result.vertex_count;
+    const uint64_t triangles = packed->result.triangle_count;
+    if (!make_mesh(&laid, &m))
+        return;
+    const void *const arrays[3] = {m.positions, m.normals, m.values};
+    bool same = m.result.vertex_count == vertices && m.result.triangle_count == triangles;
+    same = same && vertices_are(&laid.desc, arrays, packed, vertices, NULL) &&
+           same_bytes(m.indices, packed->indices, 3 * triangles * sizeof *m.indices);
+    tml_type type = TML_TYPE_NONE;
+    tml_buffer_describe(tml, m.result.vertices, &type, NULL);
+    same &= type == (l->stride ? TML_RECORD(l->stride) : TML_VEC(TML_F32, 3));
+    same &= tml_buffer_is_none(m.result.vertex_normals) ==
+            (l->stride || laid.desc.normals == TML_NORMALS_NONE);
+    guarded g[4] = {make_guarded(tml, type, vertices + 3),
+                    make_guarded(tml,
+                                 TML_VEC(l->octahedral ? TML_I16 : TML_F32, l->octahedral ? 2 : 3),
+                                 vertices + 3),
+                    make_guarded(tml, TML_F32, vertices + 3),
+                    make_guarded(tml, TML_VEC(l->indices16 ? TML_U16 : TML_U32, 3), triangles + 3)};
+    laid.desc.vertices = g[0].buffer;
+    laid.desc.indices = g[3].buffer;
+    if (!l->stride) {
+        laid.desc.vertex_normals = g[1].buffer;
+        laid.desc.vertex_values = g[2].buffer;
+    }
+    tml_surface_result r;
+    CHECK_OK(tml, tml_surface(tml, &laid.desc, &r));
+    for (int i = 0; i < 4; i++)
+        fetch_guarded(tml, &g[i]);
+    const void *const given[3] = {g[0].block + GUARD, g[1].block + GUARD, g[2].block + GUARD};
+    const size_t index = l->indices16 ? 2 : 4;
+    same &= vertices_are(&laid.desc, given, packed, vertices, NULL);
+    for (uint64_t i = 0; i < 3 * triangles && !laid.desc.soup; i++) {
+        uint64_t wide = 0;
+        memcpy(&wide, g[3].block + GUARD + i * index, index);
+        same &= wide == packed->indices[i];
+    }
+    same &= is_untouched(&g[0], vertex * vertices) &&
+            is_untouched(&g[1], l->stride || !laid.desc.normals ? 0 : normal * vertices) &&
+            is_untouched(&g[2], l->stride || !packed->values ? 0 : 4 * vertices) &&
+            is_untouched(&g[3], laid.desc.soup ? 0 : index_bytes(3 * index * triangles));
+    if (!CHECK(same))
+        test_fail(__FILE__, __LINE__, "%s: stride %u", s->name, (unsigned)l->stride);
+    tml_surface_free(tml, &r);
+    for (int i = 0; i < 4; i++)
+        free_guarded(tml, &g[i]);
+    free_mesh(&laid, &m);
+}
+
+TEST(layouts_hold_the_packed_mesh)
+{
+    static const double isovalues[] = {0, 0.35, -0.3};
+    tml_context *tml = open_context(2);
+    const uint64_t cases = sizeof layout_cases / sizeof layout_cases[0];
+    for (uint64_t option = 0; option < 12; option++)
+        for (uint64_t c = 0; c < cases; c++) {
+            if (!is_turn(option + c, 7))
+                continue;
+            const uint64_t nx = option == 0 ? 2 : option % 3 == 2 ? 290 : 66;
+            scene s = make_scene(tml, option == 1 || option == 5 ? field_noise : field_torus,
+                                 option % 4 == 3 ? TML_U16 : TML_F32, nx, 13, 11);
+            s.desc.normals = option % 4 == 2 ? TML_NORMALS_NONE
+                             : option & 1    ? TML_NORMALS_SOBEL
+                                             : TML_NORMALS_CENTRAL;
+            s.desc.caps = option % 3 == 0;
+            s.desc.flip = option & 4;
+            s.desc.soup = option == 4 || option == 7 || option == 8;
+            s.desc.largest_component = option == 6 || option == 7;
+            s.desc.drop_degenerate = option == 6;
+            if (option == 5 || option == 9)
+                add_nans(&s, TML_F32, 0.03);
+            if (option >= 8 && option % 4 != 3) {
+                s.desc.isovalues = isovalues;
+                s.desc.isovalue_count = 3;
+            }
+            if (option & 1 || option == 8)
+                add_attribute(&s);
+            const tml_buffer attribute = s.desc.attribute;
+            scene without = s; /* what this record has room for */
+            set_layout(&without, &layout_cases[c]);
+            s.desc.attribute = without.desc.attribute;
+            s.desc.normals = without.desc.normals;
+            mesh packed;
+            if (make_mesh(&s, &packed))
+                check_layout(&s, &packed, &layout_cases[c]);
+            free_mesh(&s, &packed);
+            s.desc.attribute = attribute;
+            free_scene(&s);
+        }
+    close_context(tml);
+}
+
+/* Enqueues a surface that is laid out so, into room for v vertices and t triangles. */
+static void check_enqueued_layout(const scene *s, const mesh *packed, const layout_case *l,
+                                  uint64_t v, uint64_t t)
+{
+    tml_context *tml = s->tml;
+    scene laid = *s;
+    set_layout(&laid, l);
+    const bool soup = s->desc.soup;
+    const uint64_t triangles = packed->result.triangle_count; /* packed is welded */
+    const uint64_t vertices = soup ? 3 * triangles : packed->result.vertex_count;
+    const size_t vertex = l->stride ? l->stride : 12, index = l->indices16 ? 2 : 4;
+    guarded g[6] = {
+        make_guarded(tml, l->stride ? TML_RECORD(l->stride) : TML_VEC(TML_F32, 3), v),
+        make_guarded(tml, TML_VEC(l->octahedral ? TML_I16 : TML_F32, l->octahedral ? 2 : 3), v),
+        make_guarded(tml, TML_F32, v),
+        make_guarded(tml, TML_VEC(l->indices16 ? TML_U16 : TML_U32, 3), t),
+        make_guarded(tml, TML_U64, 2),
+        make_guarded(tml, TML_U32, 5)};
+    const tml_surface_enqueue_desc desc = {
+        .surface = &laid.desc, .counts = g[4].buffer, .draw = g[5].buffer};
+    laid.desc.vertices = g[0].buffer;
+    if (!soup)
+        laid.desc.indices = g[3].buffer;
+    if (!l->stride && laid.desc.normals)
+        laid.desc.vertex_normals = g[1].buffer;
+    if (!l->stride)
+        laid.desc.vertex_values = g[2].buffer;
+    CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+    for (int i = 0; i < 6; i++)
+        fetch_guarded(tml, &g[i]);
+    uint64_t counts[2];
+    memcpy(counts, g[4].block + GUARD, sizeof counts);
+    bool same = counts[0] == vertices && counts[1] == triangles;
+    const uint64_t shown =
+        soup ? (v / 3 < triangles ? v / 3 : triangles) : (t < triangles ? t : triangles);
+    const uint32_t draw[5] = {(uint32_t)(3 * shown), 1, 0, 0, 0};
+    same &= memcmp(g[5].block + GUARD, draw, sizeof draw) == 0;
+    const uint64_t kept = soup ? 3 * shown : v < vertices ? v : vertices;
+    uint64_t *chosen = soup ? calloc(kept + 1, sizeof *chosen) : NULL;
+    for (uint64_t i = 0; soup && i < kept; i++) {
+        const uint64_t *corners = &packed->indices[i / 3 * 3], room = v / 3 * 3;
+        const bool exists = corners[0] < room && corners[1] < room && corners[2] < room;
+        chosen[i] = exists ? packed->indices[i] : UINT64_MAX;
+    }
+    const void *const given[3] = {g[0].block + GUARD, g[1].block + GUARD, g[2].block + GUARD};
+    same &= vertices_are(&laid.desc, given, packed, kept, chosen);
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < 3 * shown && !soup; i++) {
+        uint64_t wide = 0, expected = packed->indices[i];
+        const uint64_t *corners = &packed->indices[i / 3 * 3];
+        memcpy(&wide, g[3].block + GUARD + i * index, index);
+        if (l->indices16 && (corners[0] > 65534 || corners[1] > 65534 || corners[2] > 65534))
+            expected = 0;
+        wrong += wide != expected;
+    }
+    same &= wrong == 0;
+    same &= is_untouched(&g[0], vertex * kept) &&
+            is_untouched(&g[3], soup ? 0 : index_bytes(3 * index * shown));
+    if (!CHECK(same))
+        test_fail(__FILE__, __LINE__,
+                  "%s: stride %u, room for %" PRIu64 ", %" PRIu64 ": %" PRIu64 " wrong indices",
+                  s->name, (unsigned)l->stride, v, t, wrong);
+    free(chosen);
+    for (int i = 0; i < 6; i++)
+        free_guarded(tml, &g[i]);
+}
+
+TEST(enqueued_layouts_hold_the_packed_mesh)
+{
+    tml_context *tml = open_context(2);
+    const uint64_t cases = sizeof layout_cases / sizeof layout_cases[0];
+    for (uint64_t option = 0; option < 6; option++)
+        for (uint64_t c = 0; c < cases; c++) {
+            if (!is_turn(option + c, 7))
+                continue;
+            scene s = make_scene(tml, option & 1 ? field_noise : field_gyroid, TML_F32,
+                                 option % 3 == 2 ? 290 : 64, 13, 11);
+            s.desc.iso = 0.25;
+            s.desc.caps = option == 4;
+            s.desc.normals = TML_NORMALS_CENTRAL;
+            if (option >= 3)
+                add_nans(&s, TML_F32, 0.05);
+            if (option & 1)
+                add_attribute(&s);
+            const tml_buffer attribute = s.desc.attribute;
+            scene without = s;
+            set_layout(&without, &layout_cases[c]);
+            s.desc.attribute = without.desc.attribute;
+            s.desc.normals = without.desc.normals;
+            mesh packed;
+            if (make_mesh(&s, &packed)) {
+                const uint64_t v = packed.result.vertex_count, t = packed.result.triangle_count;
+                check_enqueued_layout(&s, &packed, &layout_cases[c], v + 3, t + 3);
+                check_enqueued_layout(&s, &packed, &layout_cases[c], v / 2, t - 1);
+                check_enqueued_layout(&s, &packed, &layout_cases[c], 0, 0);
+                s.desc.soup = true;
+                check_enqueued_layout(&s, &packed, &layout_cases[c], 3 * t + 4, 0);
+                check_enqueued_layout(&s, &packed, &layout_cases[c], t, 0);
+                s.desc.soup = false;
+            }
+            free_mesh(&s, &packed);
+            s.desc.attribute = attribute;
+            free_scene(&s);
+        }
+    close_context(tml);
+}
+
+/* A volume with so many vertices: lone samples inside have six, on a face five, on an edge four, in a
+ * corner three. */
+static scene make_counted(tml_context *tml, uint64_t vertices)
+{
+    enum { SIDE = 49 };
+    scene s = make_scene(tml, field_low, TML_U8, SIDE, SIDE, SIDE);
+    uint8_t *samples = s.samples;
+    memset(samples, 0, s.count);
+    s.desc.iso = 128;
+    if (vertices % 6 >= 3)
+        samples[vertices % 6 == 3 ? 0 : vertices % 6 == 4 ? 24 : SIDE * 24 + 24] = 255;
+    for (uint64_t k = 0; k < vertices / 6; k++)
+        samples[1 + 2 * (k % 23) + SIDE * (1 + 2 * (k / 23 % 23) + SIDE * (1 + 2 * (k / 529)))] =
+            255;
+    upload(&s);
+    snprintf(s.name, sizeof s.name, "%" PRIu64 " vertices", vertices);
+    return s;
+}
+
+TEST(indices_of_16_bits_at_the_seams)
+{
+    static const uint64_t counts[] = {0, 3, 65535, 65536, 65538};
+    const layout_case l = {20, 0, 12, 16, true, true};
+    tml_context *tml = open_context(2);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        scene s = make_counted(tml, counts[i]);
+        s.desc.normals = TML_NORMALS_CENTRAL;
+        mesh packed;
+        CHECK(make_mesh(&s, &packed));
+        const uint64_t v = packed.result.vertex_count, t = packed.result.triangle_count;
+        CHECK_EQ_U64(v, counts[i]);
+        if (v <= 65535) {
+            check_layout(&s, &packed, &l);
+        } else {
+            scene laid = s;
+            tml_surface_result r;
+            set_layout(&laid, &l);
+            CHECK_STATUS(tml_surface(tml, &laid.desc, &r), TML_ERROR_CAPACITY);
+            CHECK(strstr(tml_last_error(tml), "indices16"));
+            CHECK(r.vertex_count == v && r.triangle_count == t && r.owned == 0);
+            /* A filter may leave few enough; a soup has none. */
+            laid.desc.largest_component = true;
+            CHECK_OK(tml, tml_surface(tml, &laid.desc, &r));
+            CHECK(r.vertex_count == 6 && r.triangle_count == 8);
+            tml_surface_free(tml, &r);
+            laid.desc.largest_component = false;
+            laid.desc.drop_degenerate = true;
+            CHECK_STATUS(tml_surface(tml, &laid.desc, &r), TML_ERROR_CAPACITY);
+            CHECK(r.vertex_count == v && r.triangle_count == t);
+            laid.desc.drop_degenerate = false;
+            laid.desc.soup = true;
+            CHECK_OK(tml, tml_surface(tml, &laid.desc, &r));
+            tml_surface_free(tml, &r);
+        }
+        check_enqueued_layout(&s, &packed, &l, v + 1, t + 1);
+        check_enqueued_layout(&s, &packed, &layout_cases[1], v, t);
+        free_mesh(&s, &packed);
+        free_scene(&s);
+    }
+    close_context(tml);
+}
+
 /* ---- fields --------------------------------------------------------------------------------- */
 
 TEST(field_input_is_the_field_as_a_volume)
@@ -2665,6 +3075,9 @@ static tml_status run_option(tml_context *tml, scene *s, int option)
     s->desc.labels = option == 6 ? labels : NULL;
     s->desc.label_count = option == 6 ? 2 : 0;
     s->desc.all_labels = option == 7;
+    s->desc.indices16 = option == 1 || option == 3;
+    s->desc.vertex_stride = option == 2 || option == 3 ? 16 : 0;
+    s->desc.value_offset = s->desc.vertex_stride ? 12 : 0;
     tml_status status = TML_OK;
     if (option == 8)
         status = tml_surface_index(
@@ -2819,6 +3232,72 @@ TEST(bad_arguments_are_refused)
     check_refused(&s, TML_ERROR_INVALID_HANDLE, "mask");
     s.desc = good;
     check_scene(&s);
+    free_scene(&s);
+    close_context(tml);
+}
+
+TEST(bad_layouts_are_refused)
+{
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_noise, TML_F32, 8, 7, 6);
+    s.desc.normals = TML_NORMALS_CENTRAL;
+    add_attribute(&s);
+    const tml_surface_desc good = s.desc;
+    static const struct {
+        layout_case layout;
+        const char *word;
+    } bad[] = {
+        {{30, 0, 12, 24, false, false}, "vertex_stride is 30"},
+        {{68, 0, 12, 24, false, false}, "vertex_stride is 68"},
+        {{8, 0, 0, 0, false, false}, "position_offset"},
+        {{28, 2, 12, 24, false, false}, "position_offset is 2"},
+        {{28, 0, 13, 24, false, false}, "normal_offset is 13"},
+        {{28, 0, 12, 26, false, false}, "value_offset is 26"},
+        {{28, 20, 0, 12, false, false}, "position_offset is 20"},
+        {{24, 0, 16, 12, false, false}, "normal_offset is 16"},
+        {{28, 0, 12, 28, false, false}, "value_offset is 28"},
+        {{28, 0, 12, 0xfffffffc, false, false}, "value_offset"},
+        {{28, 0, 8, 24, false, false}, "overlap"},
+        {{28, 0, 12, 20, false, false}, "overlap"},
+        {{0, 0, 12, 0, false, false}, "without vertex_stride"},
+        {{0, 4, 0, 0, true, false}, "position_offset"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const layout_case *l = &bad[i].layout;
+        set_layout(&s, l);
+        s.desc.attribute = good.attribute;
+        check_refused(&s, TML_ERROR_INVALID_ARGUMENT, bad[i].word);
+        s.desc = good;
+    }
+    s.desc.indices16 = s.desc.indices64 = true;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "indices64");
+    s.desc = good;
+    /* Buffers of other types, and arrays beside records. */
+    tml_buffer packed = buffer_of(tml, TML_VEC(TML_F32, 3), 5000, NULL);
+    tml_buffer record = buffer_of(tml, TML_RECORD(28), 5000, NULL);
+    s.desc.vertices = record;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
+    s.desc.vertices = (tml_buffer){0, 0};
+    s.desc.octahedral_normals = true;
+    s.desc.vertex_normals = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertex_normals");
+    s.desc = good;
+    set_layout(&s, &(layout_case){28, 0, 12, 24, false, false});
+    s.desc.vertices = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
+    set_layout(&s, &(layout_case){32, 0, 12, 24, false, false});
+    s.desc.vertices = record;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
+    set_layout(&s, &(layout_case){28, 0, 12, 24, false, false});
+    s.desc.vertex_normals = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertex_normals");
+    s.desc = good;
+    s.desc.indices16 = true;
+    s.desc.indices = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "indices");
+    tml_buffer_destroy(tml, packed);
+    tml_buffer_destroy(tml, record);
+    s.desc = good;
     free_scene(&s);
     close_context(tml);
 }

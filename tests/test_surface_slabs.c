@@ -869,6 +869,9 @@ TEST(bad_descs_are_named)
     BAD(bad.type = TML_VEC(TML_F32, 2), TML_ERROR_INVALID_ARGUMENT, "scalar");
     BAD(bad_surface.largest_component = true, TML_ERROR_UNSUPPORTED, "largest_component");
     BAD(bad_surface.all_labels = true, TML_ERROR_UNSUPPORTED, "all_labels");
+    BAD(bad_surface.vertex_stride = 12, TML_ERROR_UNSUPPORTED, "vertex_stride");
+    BAD(bad_surface.octahedral_normals = true, TML_ERROR_UNSUPPORTED, "octahedral_normals");
+    BAD(bad_surface.indices16 = true, TML_ERROR_UNSUPPORTED, "indices16");
     BAD(bad.layer_first = 9, TML_ERROR_INVALID_ARGUMENT, "region");
     BAD((bad.layer_first = 4, bad.layer_count = 6), TML_ERROR_INVALID_ARGUMENT, "region");
     BAD((bad.layer_count = 4, bad_surface.soup = true), TML_ERROR_UNSUPPORTED, "soup");

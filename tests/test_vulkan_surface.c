@@ -133,8 +133,13 @@ static void make_outputs(tml_context *tml, const mesh *expected, tml_surface_des
 {
     tml_buffer *const outputs[4] = {&desc->vertices, &desc->vertex_normals, &desc->vertex_values,
                                     &desc->indices};
-    const tml_type types[4] = {TML_VEC(TML_F32, 3), TML_VEC(TML_F32, 3), TML_F32,
-                               TML_VEC(desc->indices64 ? TML_U64 : TML_U32, 3)};
+    const tml_type types[4] = {desc->vertex_stride ? TML_RECORD(desc->vertex_stride)
+                                                   : TML_VEC(TML_F32, 3),
+                               TML_VEC(TML_F32, 3), TML_F32,
+                               TML_VEC(desc->indices64   ? TML_U64
+                                       : desc->indices16 ? TML_U16
+                                                         : TML_U32,
+                                       3)};
     for (int i = 0; i < 4; i++)
         if (expected->sizes[i]) {
             const tml_buffer_desc buffer = {.type = types[i],
@@ -309,6 +314,14 @@ static void caps_masks_and_missing_samples(tml_context *tml)
                  false, true, 5);
     check_volume(tml, "mask", (tml_surface_desc){.iso = 120, .indices64 = true}, TML_U8, 0, true,
                  true, 5);
+    check_volume(tml, "records",
+                 (tml_surface_desc){.normals = TML_NORMALS_CENTRAL,
+                                    .vertex_stride = 20,
+                                    .position_offset = 4,
+                                    .value_offset = 16,
+                                    .octahedral_normals = true,
+                                    .indices16 = true},
+                 TML_F32, 0.02, false, true, 5);
 }
 
 TEST(slabs_keep_caps_masks_and_missing_samples)

@@ -94,11 +94,35 @@ typedef struct tml_surface_desc {
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
     /* Output (core.h, what programs make). */
-    tml_buffer vertices;       /* f32x3 */
-    tml_buffer vertex_normals; /* f32x3, if normals */
+    tml_buffer vertices;       /* f32x3; with vertex_stride TML_RECORD(vertex_stride) */
+    tml_buffer vertex_normals; /* f32x3, or i16x2 with octahedral_normals; if normals */
     tml_buffer vertex_values;  /* f32, if attribute */
-    tml_buffer indices;        /* u32x3 or u64x3, unless soup */
+    tml_buffer indices;        /* u32x3, u64x3 or u16x3, unless soup */
     tml_buffer triangle_cells; /* u32 or u64, if cells. The call makes u32 up to 2^32 samples */
+
+    /* As a renderer takes it, without a pass in between. UNSUPPORTED on OpenGL ES without integer
+     * textures.
+     * 0: positions, normals and values are in buffers of their own. Else a vertex is so many bytes
+     * of vertices, at most 64, and has them (f32x3, f32x3 or i16x2, f32) at the offsets below,
+     * apart; vertex_normals and vertex_values are none. Stride and offsets are multiples of 4. The
+     * other bytes are undefined */
+    uint32_t vertex_stride;
+    uint32_t position_offset, normal_offset, value_offset;
+    /* normals as two signed normalised numbers of 16 bits (VK_FORMAT_R16G16_SNORM; normalised
+     * GL_SHORT): x and y of n / (|n.x| + |n.y| + |n.z|), or where z < 0 (1 - |y|, 1 - |x|) with the
+     * signs of x and y, to the nearest 1 / 32767. In a shader:
+     *     vec3 n = vec3(v, 1.0 - abs(v.x) - abs(v.y));
+     *     float t = max(-n.z, 0.0);
+     *     n = normalize(n + vec3(n.x < 0.0 ? t : -t, n.y < 0.0 ? t : -t, 0.0));
+     * which is off by at most 0.0038 degrees. 0 0 0 becomes 0 0, hence 0 0 1. After: Meyer,
+     * Suessmuth, Sussner, Stamminger, Greiner: On Floating-Point Normal Vectors. 2010; Cigolle et
+     * al.: A Survey of Efficient Representations for Independent Unit Vectors. 2014 */
+    bool octahedral_normals;
+    /* u16 indices, for meshes of at most 65535 vertices: 65535 itself may restart primitives. With
+     * more tml_surface is CAPACITY, and the result has the counts; of tml_surface_enqueue
+     * triangles with a later vertex have the indices 0 0 0 and draw nothing, and counts tells. On
+     * OpenGL ES the last of an odd number of indices is followed by a 0 where there is room */
+    bool indices16;
 } tml_surface_desc;
 
 /* One isovalue's or label's share of the mesh; indices are into the whole mesh. */
@@ -286,10 +310,11 @@ typedef struct tml_surface_piece {
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever
  * whole in memory. */
 typedef struct tml_surface_slabs_desc {
-    /* As for tml_surface, without all_labels, cells, largest_component, drop_degenerate and
-     * outputs. A field is evaluated slab by slab, from all its points, and nothing is read. Otherwise volume,
-     * mask and attribute are either all buffers of the whole volume, which only the mesh is too
-     * large for, or all zeroed and read or mapped. */
+    /* As for tml_surface, without all_labels, cells, largest_component, drop_degenerate,
+     * vertex_stride, octahedral_normals, indices16 and outputs. A field is evaluated slab by slab,
+     * from all its points, and nothing is read. Otherwise volume, mask and attribute are either all
+     * buffers of the whole volume, which only the mesh is too large for, or all zeroed and read or
+     * mapped. */
     const tml_surface_desc *surface;
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */

@@ -1038,6 +1038,12 @@ class tml_surface_desc(Structure):
         ('vertex_values', tml_buffer),
         ('indices', tml_buffer),
         ('triangle_cells', tml_buffer),
+        ('vertex_stride', c_uint32),
+        ('position_offset', c_uint32),
+        ('normal_offset', c_uint32),
+        ('value_offset', c_uint32),
+        ('octahedral_normals', c_bool),
+        ('indices16', c_bool),
     ]
 
 

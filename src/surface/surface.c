@@ -381,45 +381,137 @@ static tml_type cell_type(const tml_context *tml, const tml_surface_desc *desc,
     return is_wide ? TML_U64 : TML_U32;
 }
 
+/* What desc asks for; a page never does. */
+static surface_layout layout_wanted(const tml_surface_desc *desc)
+{
+    if (!SURFACE_LAYOUTS)
+        return (surface_layout){0};
+    surface_layout layout = {.octahedral = desc->octahedral_normals,
+                             .indices16 = desc->indices16 && !desc->soup};
+    if (desc->vertex_stride) {
+        layout.stride = desc->vertex_stride;
+        layout.position = desc->position_offset;
+        layout.normal = desc->normal_offset;
+        layout.value = desc->value_offset;
+    }
+    return layout;
+}
+
+static uint32_t normal_size(const surface_layout *layout)
+{
+    return layout->octahedral ? 4 : 12;
+}
+
+/* Checks what desc says of records, normals and indices. */
+static tml_status check_layout(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                               const surface_plan *plan)
+{
+    if (!SURFACE_LAYOUTS)
+        return TML_OK;
+    const surface_layout layout = layout_wanted(desc);
+    const struct {
+        const char *name;
+        bool exists;
+        uint32_t at, size;
+    } parts[] = {{"position_offset", true, desc->position_offset, 12},
+                 {"normal_offset", desc->normals != TML_NORMALS_NONE, desc->normal_offset,
+                  normal_size(&layout)},
+                 {"value_offset", plan->attribute != NULL, desc->value_offset, 4}};
+    const uint32_t stride = desc->vertex_stride;
+    if ((stride || layout.octahedral || layout.indices16) && !surface_engine(tml)->emits_layouts)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.vertex_stride, octahedral_normals and indices16: %s has packed "
+                         "arrays of f32 and u32 alone; use the integer path or another engine",
+                         call, tml->engine->tier(tml));
+    if (desc->indices16 && desc->indices64)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.indices16 and desc.indices64 are both set; choose one", call);
+    if (stride % 4 || stride > 64)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.vertex_stride is %" PRIu32
+                         ", needs a multiple of 4, at most 64, or 0 for arrays of their own",
+                         call, stride);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(parts); i++) {
+        const uint32_t at = parts[i].at, size = parts[i].size;
+        if (!stride && at)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.%s is %" PRIu32 ", but without vertex_stride there are no "
+                             "records; set it, or leave the offsets 0",
+                             call, parts[i].name, at);
+        if (!stride || !parts[i].exists)
+            continue;
+        if (at % 4 || at > stride || size > stride - at)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.%s is %" PRIu32 ", needs a multiple of 4 with %" PRIu32
+                             " bytes behind it in a vertex_stride of %" PRIu32,
+                             call, parts[i].name, at, size, stride);
+        for (size_t k = 0; k < i; k++)
+            if (parts[k].exists && at < parts[k].at + parts[k].size && parts[k].at < at + size)
+                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                                 "%s: desc.%s is %" PRIu32 " (%" PRIu32 " bytes) and %s is %" PRIu32
+                                 " (%" PRIu32 "): they overlap; move one",
+                                 call, parts[i].name, at, size, parts[k].name, parts[k].at,
+                                 parts[k].size);
+    }
+    if (stride &&
+        (!tml_buffer_is_none(desc->vertex_normals) || !tml_buffer_is_none(desc->vertex_values)))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: with desc.vertex_stride normals and values are in vertices; leave "
+                         "vertex_normals and vertex_values zeroed",
+                         call);
+    return TML_OK;
+}
+
+/* slots->layout: of the outputs. own: none that the caller gave. */
 static void outputs_describe(const tml_context *tml, const tml_surface_desc *desc,
                              const surface_plan *plan, bool own, uint64_t vertex_count,
                              uint64_t triangle_count, tml_surface_result *result,
                              surface_plan *slots, surface_output outputs[OUTPUTS])
 {
     const tml_buffer none = {0, 0};
-    tml_type index_type = TML_VEC(plan->indices64 ? TML_U64 : TML_U32, 3);
+    const surface_layout *layout = surface_layout_of(slots);
+    const bool has_normals = desc->normals != TML_NORMALS_NONE, has_values = plan->attribute;
+    const bool apart = !layout->stride;
+    tml_type index_type = plan->indices64 ? TML_U64 : layout->indices16 ? TML_U16 : TML_U32;
     outputs[OUT_VERTICES] =
-        (surface_output){"desc.vertices",     true,         own ? none : desc->vertices,
-                         TML_VEC(TML_F32, 3), vertex_count, &result->vertices,
-                         &slots->positions,   false};
-    outputs[OUT_NORMALS] = (surface_output){"desc.vertex_normals",
-                                            desc->normals != TML_NORMALS_NONE,
-                                            own ? none : desc->vertex_normals,
-                                            TML_VEC(TML_F32, 3),
-                                            vertex_count,
-                                            &result->vertex_normals,
-                                            &slots->vertex_normals,
-                                            false};
-    outputs[OUT_VALUES] = (surface_output){"desc.vertex_values",
-                                           plan->attribute != NULL,
-                                           own ? none : desc->vertex_values,
-                                           TML_F32,
-                                           vertex_count,
-                                           &result->vertex_values,
-                                           &slots->vertex_values,
-                                           false};
-    outputs[OUT_INDICES] = (surface_output){"desc.indices",
-                                            own || !desc->soup,
-                                            own ? none : desc->indices,
-                                            index_type,
-                                            triangle_count,
-                                            &result->indices,
-                                            &slots->indices,
-                                            false};
-    outputs[OUT_CELLS] = (surface_output){
-        "desc.triangle_cells",      desc->cells,    own ? none : desc->triangle_cells,
-        cell_type(tml, desc, plan), triangle_count, &result->triangle_cells,
-        &slots->triangle_cells,     false};
+        (surface_output){.field = "desc.vertices",
+                         .wanted = true,
+                         .given = own ? none : desc->vertices,
+                         .type = apart ? TML_VEC(TML_F32, 3) : TML_RECORD(layout->stride),
+                         .count = vertex_count,
+                         .result = &result->vertices,
+                         .slot = &slots->positions};
+    outputs[OUT_NORMALS] =
+        (surface_output){.field = "desc.vertex_normals",
+                         .wanted = has_normals && apart,
+                         .is_within = has_normals && !apart,
+                         .given = own ? none : desc->vertex_normals,
+                         .type = layout->octahedral ? TML_VEC(TML_I16, 2) : TML_VEC(TML_F32, 3),
+                         .count = vertex_count,
+                         .result = &result->vertex_normals,
+                         .slot = &slots->vertex_normals};
+    outputs[OUT_VALUES] = (surface_output){.field = "desc.vertex_values",
+                                           .wanted = has_values && apart,
+                                           .is_within = has_values && !apart,
+                                           .given = own ? none : desc->vertex_values,
+                                           .type = TML_F32,
+                                           .count = vertex_count,
+                                           .result = &result->vertex_values,
+                                           .slot = &slots->vertex_values};
+    outputs[OUT_INDICES] = (surface_output){.field = "desc.indices",
+                                            .wanted = own || !desc->soup,
+                                            .given = own ? none : desc->indices,
+                                            .type = TML_VEC(index_type, 3),
+                                            .count = triangle_count,
+                                            .result = &result->indices,
+                                            .slot = &slots->indices};
+    outputs[OUT_CELLS] = (surface_output){.field = "desc.triangle_cells",
+                                          .wanted = desc->cells,
+                                          .given = own ? none : desc->triangle_cells,
+                                          .type = cell_type(tml, desc, plan),
+                                          .count = triangle_count,
+                                          .result = &result->triangle_cells,
+                                          .slot = &slots->triangle_cells};
 }
 
 /* Checks that the engine numbers cells and that the given buffer holds the numbers. */
@@ -526,9 +618,10 @@ static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
     tml_slot in[ARRAYS] = {{0}}, out[ARRAYS] = {{0}}, *outs[ARRAYS] = {NULL};
     tml_status status = TML_OK;
     for (int i = 0; i < ARRAYS && mesh->triangle_count && status == TML_OK; i++) {
-        in[i].memory = from[i];
         if (tml_buffer_is_none(buffers[i]))
             continue;
+        in[i].memory = from[i];
+        in[i].element_size = tml_slot_of(tml, buffers[i])->element_size;
         status = tml_buffer_map(tml, buffers[i], &out[i].memory);
         outs[i] = &out[i];
     }
@@ -546,6 +639,52 @@ static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
         if (out[i].memory)
             tml_buffer_unmap(tml, buffers[i]);
     return status;
+}
+
+/* Lays out a packed mesh: normals and indices where they are, records in memory that *records gets. */
+static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, mesh_arrays *mesh,
+                               unsigned char **records)
+{
+    if (!SURFACE_LAYOUTS)
+        return TML_OK;
+    tml_slot memory[OUT_INDICES] = {{.memory = mesh->positions},
+                                    {.memory = mesh->normals, .element_size = normal_size(layout)}};
+    surface_plan plan = {.layout = *layout, .vertex_normals = &memory[OUT_NORMALS]};
+    if (layout->stride) {
+        memory[OUT_VERTICES].element_size = layout->stride;
+        memory[OUT_VERTICES].memory = *records =
+            tml_alloc_array(tml, mesh->vertex_count, layout->stride);
+        if (!*records && mesh->vertex_count)
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                             "tml_surface: no memory for %" PRIu64 " vertices of %" PRIu32 " bytes",
+                             mesh->vertex_count, layout->stride);
+        plan.vertex_normals = &memory[OUT_VERTICES];
+        surface_store(&memory[OUT_VERTICES], layout->position, 0, mesh->vertex_count,
+                      mesh->positions, 3);
+        if (mesh->values)
+            surface_store(&memory[OUT_VERTICES], layout->value, 0, mesh->vertex_count, mesh->values,
+                          1);
+    }
+    if (mesh->normals && (layout->stride || layout->octahedral))
+        surface_store_normals(&plan, 0, mesh->vertex_count, mesh->normals);
+    if (layout->stride)
+        mesh->positions = (float *)(void *)*records;
+    if (layout->indices16)
+        surface_store_indices16(mesh->indices, mesh->indices, mesh->triangle_count);
+    return TML_OK;
+}
+
+/* With 16 bits there may be too many vertices to number. */
+static tml_status check_indices16(tml_context *tml, const surface_layout *layout,
+                                  uint64_t vertex_count)
+{
+    if (!layout->indices16 || vertex_count <= SURFACE_VERTICES16)
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_CAPACITY,
+                     "tml_surface: %" PRIu64
+                     " vertices; desc.indices16 numbers at most %d; leave it out, or surface a "
+                     "region at a time",
+                     vertex_count, SURFACE_VERTICES16);
 }
 
 /* A soup has three vertices a triangle. */
@@ -566,6 +705,8 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
     mapped_mesh mapped;
     surface_plan final = *plan;
     surface_output outputs[OUTPUTS] = {{0}};
+    unsigned char *records = NULL;
+    final.layout = layout_wanted(desc);
     tml_status status = mesh_map(tml, work, &mapped);
     mesh_arrays mesh = {.positions = mapped.memory[OUT_VERTICES],
                         .normals = mapped.memory[OUT_NORMALS],
@@ -587,10 +728,16 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
             count_corners(result);
         outputs_describe(tml, desc, plan, false, result->vertex_count, result->triangle_count,
                          result, &final, outputs);
-        status = outputs_make_first(tml, plan, outputs, OUTPUTS);
+        status = check_indices16(tml, surface_layout_of(&final), result->vertex_count);
     }
     if (status == TML_OK)
+        status = outputs_make_first(tml, plan, outputs, OUTPUTS);
+    const uint64_t vertices = mesh.vertex_count;
+    if (status == TML_OK)
+        status = mesh_lay_out(tml, surface_layout_of(&final), &mesh, &records);
+    if (status == TML_OK)
         status = (desc->soup ? mesh_gather : mesh_copy)(tml, &mesh, result);
+    tml_free(tml, records, vertices * surface_layout_of(&final)->stride);
     if (status == TML_OK && desc->cells && mesh.triangle_count)
         status = tml_buffer_write(tml, result->triangle_cells, 0, mesh.triangle_count, cells.rows);
     mesh_unmap(tml, &mapped);
@@ -604,8 +751,13 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
 static surface_welded welded_of(const surface_plan *plan, uint64_t vertex_count,
                                 uint64_t triangle_count)
 {
-    return (surface_welded){plan->positions, plan->vertex_normals, plan->vertex_values,
-                            plan->indices,   vertex_count,         triangle_count};
+    const bool apart = !surface_layout_of(plan)->stride;
+    return (surface_welded){plan->positions,
+                            apart ? plan->vertex_normals : NULL,
+                            apart ? plan->vertex_values : NULL,
+                            plan->indices,
+                            vertex_count,
+                            triangle_count};
 }
 
 /* Has the engine gather the final outputs from the welded mesh in the plan's. Cells are final. */
@@ -677,6 +829,11 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     if ((status = surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
+    if (has_filter) /* which works on packed arrays */
+        plan->layout = (surface_layout){0};
+    status = check_indices16(tml, surface_layout_of(plan), out->vertex_count);
+    if (status != TML_OK)
+        return status;
     bool too_many = out->vertex_count > (uint64_t)UINT32_MAX + 1;
     if (too_many && !desc->indices64 && !desc->soup)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -719,6 +876,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     surface_plan plan = {.caps = desc->caps,
                          .normals = desc->normals,
                          .indices64 = desc->indices64,
+                         .layout = layout_wanted(desc),
                          .vertex_capacity = UINT64_MAX,
                          .triangle_capacity = UINT64_MAX,
                          .kept = &kept,
@@ -736,6 +894,8 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
                                       &plan);
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
         status = invalid(tml, "desc.normals is none of TML_NORMALS_...");
+    if (status == TML_OK)
+        status = check_layout(tml, "tml_surface", desc, &plan);
     if (status == TML_OK) {
         outputs_describe(tml, desc, &plan, false, 0, 0, &unused, &plan, outputs);
         status = surface_outputs_check(tml, "tml_surface", outputs, OUTPUTS);
@@ -821,7 +981,9 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
     static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_surface_desc *surface = desc->surface;
     surface_plan *plan = &job->plan;
-    tml_status status;
+    tml_status status = check_layout(tml, "tml_surface_enqueue", surface, plan);
+    if (status != TML_OK)
+        return status;
     outputs_describe(tml, surface, plan, false, 0, 0, &job->result, plan, job->outputs);
     for (int i = 0; i < OUTPUTS; i++)
         if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
@@ -866,6 +1028,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
                                   .caps = surface->caps,
                                   .normals = surface->normals,
                                   .soup = surface->soup,
+                                  .layout = layout_wanted(surface),
                                   .indices64 = surface->indices64 && !surface->soup}};
     plan->result = &job->result;
     plan->parts = &job->part;
@@ -952,6 +1115,8 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
             continue;
         status = tml_buffer_map(tml, arrays[i].from, &memory);
         if (status == TML_OK) {
+            if (i == OUT_INDICES && surface_layout_of(plan)->indices16) /* the call's own memory */
+                surface_store_indices16(memory, memory, arrays[i].count);
             status = tml_buffer_write(tml, arrays[i].to, 0, arrays[i].count, memory);
             tml_buffer_unmap(tml, arrays[i].from);
         }
@@ -965,7 +1130,7 @@ static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
 {
     surface_plan plan = job->plan;
     plan.welded = (surface_welded){tml_slot_of(tml, mesh->vertices),
-                                   tml_slot_of(tml, mesh->vertex_normals),
+                                   tml_slot_of(tml, mesh->vertex_normals), /* NULL in records */
                                    tml_slot_of(tml, mesh->vertex_values),
                                    tml_slot_of(tml, mesh->indices),
                                    TML_MIN_OF(mesh->vertex_count, plan.vertex_capacity),
@@ -1002,6 +1167,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     tml_surface_result mesh = {0};
     whole.soup = false;
     whole.indices64 = job->plan.indices64;
+    whole.indices16 = false; /* there may be too many vertices */
     if (job->plan.iso_on_device) {
         float iso;
         tml_status status = tml_buffer_read_range(tml, desc->iso, desc->iso_index, 1, &iso);

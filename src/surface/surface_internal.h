@@ -45,7 +45,26 @@ typedef struct surface_part {
     uint64_t vertex_base;
 } surface_part;
 
-/* The welded mesh that a soup is gathered from: what EMIT wrote. */
+/* How the mesh lies in memory. In a vertex's record of stride bytes positions, normals and values
+ * are at these offsets; a plan's slots for them are then one. stride 0: arrays of their own, at
+ * offset 0. In both, a vertex's element is as large as the slot's. */
+typedef struct surface_layout {
+    uint32_t stride, position, normal, value;
+    bool octahedral;
+    bool indices16;
+} surface_layout;
+
+/* The build for JavaScript, which counts every byte, has packed arrays alone. */
+#ifdef TML_WEB
+enum { SURFACE_LAYOUTS = false };
+#else
+enum { SURFACE_LAYOUTS = true };
+#endif
+
+/* Indices of 16 bits: vertices that they number. The largest may restart primitives. */
+enum { SURFACE_VERTICES16 = UINT16_MAX };
+
+/* The welded mesh that a soup is gathered from: what EMIT wrote. With records they are positions. */
 typedef struct surface_welded {
     const tml_slot *positions, *vertex_normals, *vertex_values, *indices;
     uint64_t vertex_count;   /* that exist: a triangle with another corner becomes three zeros */
@@ -87,6 +106,7 @@ typedef struct surface_plan {
     tml_slot *vertex_values;
     tml_slot *indices;
     tml_slot *triangle_cells; /* u32 or u64 */
+    surface_layout layout;
 
     /* Elements that the outputs hold, for ENQUEUE, where the host does not know the counts; of a
      * soup, elements that its welded mesh, in scratch, has room for. */
@@ -119,6 +139,12 @@ typedef struct surface_plan {
     tml_surface_result *result; /* stages are timed here */
 } surface_plan;
 
+static inline const surface_layout *surface_layout_of(const surface_plan *plan)
+{
+    static const surface_layout packed;
+    return SURFACE_LAYOUTS ? &plan->layout : &packed;
+}
+
 /* Reports progress: never less than before, nor past the stage's end, wherever sums are rounded
  * to. */
 static inline bool surface_report(tml_context *tml, const surface_plan *plan, const char *stage,
@@ -138,6 +164,7 @@ typedef struct surface_parts {
     bool numbers_slabs;      /* adds surface_part.vertex_base to indices; else the host adds it */
     bool emits_soups;        /* EMIT makes soups and no welded meshes */
     bool emits_cells;        /* surface_plan.triangle_cells */
+    bool emits_layouts;      /* surface_plan.layout */
 } surface_parts;
 extern const surface_parts surface_parts_of[PART_COUNT];
 static inline const surface_parts *surface_engine(const tml_context *tml)
@@ -247,6 +274,7 @@ typedef struct surface_output {
     tml_buffer *result;
     tml_slot **slot;
     bool created;
+    bool is_within; /* not wanted, but in the elements of the first output */
 } surface_output;
 tml_status surface_outputs_check(tml_context *tml, const char *call, const surface_output *outputs,
                                  size_t count);
@@ -256,6 +284,16 @@ tml_status surface_outputs_make(tml_context *tml, const char *call, surface_outp
 /* A result's bits of those that the call made, in the order of its handles. */
 uint32_t surface_outputs_owned(const surface_output *outputs, size_t count);
 void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t count);
+
+/* On the host: stores words of each of count vertices, from vertex first on, at an offset in the
+ * slot's elements. */
+void surface_store(const tml_slot *slot, uint32_t offset, uint64_t first, uint64_t count,
+                   const void *values, uint32_t words);
+/* The same of normals, in the plan's slot and layout. */
+void surface_store_normals(const surface_plan *plan, uint64_t first, uint64_t count,
+                           const float *normals);
+/* Indices of 16 bits from 32. A triangle with a vertex that has none gets three zeros. out may be in. */
+void surface_store_indices16(uint16_t *out, const uint32_t *in, uint64_t triangle_count);
 
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);

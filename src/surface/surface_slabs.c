@@ -90,6 +90,11 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
         return bad_desc(tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface asks for all_labels, largest_component or "
                         "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
+    if (SURFACE_LAYOUTS &&
+        (surface->vertex_stride || surface->octahedral_normals || surface->indices16))
+        return bad_desc(tml, TML_ERROR_UNSUPPORTED,
+                        "desc.surface asks for vertex_stride, octahedral_normals or indices16; "
+                        "pieces are packed arrays");
     if (surface->cells)
         return bad_desc(tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface.cells: pieces have none; tml_surface makes them");

@@ -601,6 +601,36 @@ static tml_status count_and_emit(surface_job *job)
     return status;
 }
 
+static uint64_t triangles_of(const surface_plan *plan)
+{
+    uint64_t count = 0;
+    for (uint32_t p = 0; p < plan->part_count; p++)
+        count += plan->parts[p].triangle_count;
+    return count;
+}
+
+/* Indices of 16 bits are first made with 32, which a mesh of so few vertices has room for. */
+static tml_status emit_indices16(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    surface_plan wide = *plan;
+    tml_slot indices = *plan->indices;
+    const uint64_t count = triangles_of(plan);
+    const size_t size = 3 * sizeof(uint32_t);
+    indices.memory = tml_alloc_array(job->tml, count, size);
+    if (!indices.memory && count)
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_surface: no memory for %" PRIu64 " triangles", count);
+    wide.indices = &indices;
+    job->plan = &wide;
+    tml_status status = count_and_emit(job);
+    job->plan = plan;
+    if (status == TML_OK)
+        surface_store_indices16(plan->indices->memory, indices.memory, count);
+    tml_free(job->tml, indices.memory, count * size);
+    return status;
+}
+
 static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scratch,
                                   size_t scratch_size)
 {
@@ -631,7 +661,8 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     /* EMIT finds the workspaces as COUNT left them. */
     layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces, &slab);
     job.window.samples = (const unsigned char *)slab;
-    tml_status status = count_and_emit(&job);
+    const bool narrow = plan->stage == SURFACE_EMIT && surface_layout_of(plan)->indices16;
+    tml_status status = (narrow ? emit_indices16 : count_and_emit)(&job);
     /* No EMIT follows a failure. After COUNT, EMIT uses the marks of missing samples. */
     for (uint32_t p = 0; status != TML_OK && p < plan->part_count; p++)
         missing_free(&job, &job.spaces[p]);

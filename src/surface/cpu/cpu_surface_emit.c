@@ -132,7 +132,6 @@ static void emit_normals(normal_queue *queue, const vertex_batch *batch)
     if (!space->pad)
         return;
     surface_normals_flush(queue); /* before cap normals replace some of its normals */
-    float *out = (float *)plan->vertex_normals->memory + 3 * batch->first;
     for (uint64_t i = 0; i < batch->ends.count; i++) {
         int side = cap_side(space, batch, batch->ends.x[i]);
         if (!side)
@@ -141,15 +140,18 @@ static void emit_normals(normal_queue *queue, const vertex_batch *batch)
         tml_vec3 n = surface_cap_normal(
             tml_make3(rows[0][batch->axis], rows[1][batch->axis], rows[2][batch->axis]),
             (float)side);
-        memcpy(out + 3 * i, &n, sizeof n);
+        const float normal[3] = {n.x, n.y, n.z};
+        surface_store_normals(plan, batch->first + i, 1, normal);
     }
 }
 
-static void emit_values(const surface_job *job, const vertex_batch *batch, float *out)
+static void emit_values(const surface_job *job, const vertex_batch *batch)
 {
     const workspace *space = job->space;
     const uint64_t *dims = job->plan->dims;
     const tml_slot *attribute = job->plan->attribute;
+    const tml_slot *values_slot = job->plan->vertex_values;
+    const bool records = surface_layout_of(job->plan)->stride;
     uint64_t y[2] = {box_index(space, 1, batch->y),
                      box_index(space, 1, batch->y + (batch->axis == 1))};
     uint64_t z[2] = {box_index(space, 2, batch->z),
@@ -171,9 +173,13 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
                 .count = 1, .origin = row[end], .offsets = &(int64_t){0}};
             job->simd->gather[attribute->type](&stencil, columns, n, &values[end]);
         }
+        float *out = records ? values[0] : (float *)values_slot->memory + batch->first + first;
         for (uint64_t i = 0; i < n; i++)
-            out[first + i] = surface_mix(values[0][i], values[1][i],
-                                         (float)batch_t(job->plan, batch, first + i));
+            out[i] = surface_mix(values[0][i], values[1][i],
+                                 (float)batch_t(job->plan, batch, first + i));
+        if (records)
+            surface_store(values_slot, surface_layout_of(job->plan)->value, batch->first + first, n,
+                          out, 1);
     }
 }
 
@@ -259,6 +265,17 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
     }
 }
 
+/* Positions that go to records, by way of an array. Apart, so that only these calls have it on their
+ * stack. */
+static __attribute__((noinline)) void place_in_records(const surface_job *job,
+                                                       const vertex_batch *batch)
+{
+    float positions[3 * ENDS];
+    (job->is_unit ? place_unit : place)(job, batch, positions);
+    surface_store(job->plan->positions, surface_layout_of(job->plan)->position, batch->first,
+                  batch->ends.count, positions, 3);
+}
+
 /* Writes a batch's vertices from its packed ends. */
 static void group_vertices(const surface_job *job, normal_queue *normals, vertex_batch *batch)
 {
@@ -269,15 +286,15 @@ static void group_vertices(const surface_job *job, normal_queue *normals, vertex
         job->simd->cross_wide(&batch->ends, job->space->part->iso);
     else
         job->simd->cross(&batch->ends, (float)job->space->part->iso);
-    float *out = (float *)plan->positions->memory + 3 * batch->first;
-    if (job->is_unit)
-        place_unit(job, batch, out);
+    if (surface_layout_of(plan)->stride)
+        place_in_records(job, batch);
     else
-        place(job, batch, out);
+        (job->is_unit ? place_unit : place)(job, batch,
+                                            (float *)plan->positions->memory + 3 * batch->first);
     if (plan->vertex_normals)
         emit_normals(normals, batch);
     if (plan->vertex_values)
-        emit_values(job, batch, (float *)plan->vertex_values->memory + batch->first);
+        emit_values(job, batch);
 }
 
 /* Vertices of a row no wider than a group. All three axes are packed before the first is crossed:

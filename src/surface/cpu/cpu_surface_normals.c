@@ -191,8 +191,13 @@ void surface_normals_flush(normal_queue *queue)
     uint32_t count = queue->around.count;
     if (count == 0)
         return;
+    float normals[3 * NORMAL_LANES];
+    const bool in_place = !surface_layout_of(plan)->stride && !surface_layout_of(plan)->octahedral;
     queue->job->simd->normals(plan->normals, queue->has_nan, &queue->around, plan->normal_rows,
-                              (float *)plan->vertex_normals->memory + 3 * queue->first);
+                              in_place ? (float *)plan->vertex_normals->memory + 3 * queue->first
+                                       : normals);
+    if (!in_place)
+        surface_store_normals(plan, queue->first, count, normals);
     queue->first += count;
     queue->around.count = 0;
     if (queue->around.has_border)

@@ -9,9 +9,9 @@ enum {
 };
 
 typedef struct gathered_array {
-    const float *in;
-    float *out; /* NULL: unused */
-    uint32_t components;
+    const void *in; /* NULL: unused */
+    void *out;
+    size_t size; /* of an element: a multiple of 4, at most 64 */
 } gathered_array;
 
 typedef struct soup_job {
@@ -39,7 +39,7 @@ static tml_index load_vertices(const soup_job *job, uint64_t first, size_t count
 static void gather_existing(const soup_job *job, const gathered_array *array,
                             const tml_index *vertices, size_t count, unsigned char *out)
 {
-    const size_t size = array->components * sizeof(float);
+    const size_t size = array->size;
     for (size_t i = 0; i < count; i += 3)
         if (vertices[i] < job->vertex_count && vertices[i + 1] < job->vertex_count &&
             vertices[i + 2] < job->vertex_count)
@@ -55,15 +55,19 @@ static void gather_block(const soup_job *job, uint64_t first, size_t count)
     const bool all_exist = load_vertices(job, first, count, vertices) < job->vertex_count;
     for (size_t a = 0; a < TML_ARRAY_SIZE(job->arrays); a++) {
         const gathered_array *array = &job->arrays[a];
-        const size_t size = array->components * sizeof(float);
-        if (!array->out)
+        const size_t size = array->size;
+        if (!array->in)
             continue;
-        if (all_exist)
-            cpu_gather(array->in, size, vertices, count, gathered);
-        else
-            gather_existing(job, array, vertices, count, gathered);
-        cpu_copy_out((unsigned char *)array->out + first * size, gathered, count * size,
-                     job->streams);
+        const size_t most = sizeof gathered / size / 3 * 3; /* of records a part */
+        for (size_t done = 0, n; done < count; done += n) {
+            n = TML_MIN_OF(count - done, most);
+            if (all_exist)
+                cpu_gather(array->in, size, vertices + done, n, gathered);
+            else
+                gather_existing(job, array, vertices + done, n, gathered);
+            cpu_copy_out((unsigned char *)array->out + (first + done) * size, gathered, n * size,
+                         job->streams);
+        }
     }
 }
 
@@ -94,9 +98,9 @@ tml_status surface_soup_run(const surface_job *job)
                      .triangle_count = welded->triangle_count,
                      .streams = cpu_worth_streaming(3 * sizeof(float) * corners)};
     for (size_t a = 0; a < TML_ARRAY_SIZE(slots); a++)
-        if (slots[a].out)
-            soup.arrays[a] =
-                (gathered_array){slots[a].in->memory, slots[a].out->memory, a < 2 ? 3 : 1};
+        if (slots[a].in && slots[a].out)
+            soup.arrays[a] = (gathered_array){slots[a].in->memory, slots[a].out->memory,
+                                              slots[a].in->element_size};
     tml_parallel_for(job->tml, (uint32_t)TML_CEIL_DIV(corners, TASK_BLOCKS * BLOCK_CORNERS),
                      gather_task, &soup);
     return TML_OK;

@@ -400,12 +400,20 @@ static tml_status run_emit(surface_job *job)
     tml_status status =
         take(job, GL_FORMAT_WORDS,
              TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1), &job->totals);
+    uint64_t triangles = 0;
+    for (uint32_t p = 0; p < plan->part_count; p++)
+        triangles += plan->parts[p].triangle_count;
+    const bool narrow = surface_layout_of(plan)->indices16 && triangles > 0;
+    if (status == TML_OK && narrow)
+        status = take(job, GL_FORMAT_WORDS, 3 * triangles, &job->out.indices);
     gl_keep(job->tml);
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         status = emit_part(job, p, kept);
         if (status == TML_OK)
             status = step_done(job, "vertices and triangles", p);
     }
+    if (status == TML_OK && narrow)
+        status = gl_surface_narrow(job, job->out.indices, triangles, false);
     plan->result->scratch_size = scratch_size;
     if (status == TML_OK)
         surface_time(plan->result, "vertices and triangles", tml_seconds() - start);
@@ -483,10 +491,14 @@ static tml_status emit_soup(const surface_job *job, const workspace *space,
     uint64_t vertices = places->vertex_count, triangles = places->triangle_count;
     surface_job of_welded = *job;
     surface_textures *out = &of_welded.out;
-    tml_status status = take(job, GL_FORMAT_WORDS, 3 * vertices, &out->positions);
-    if (status == TML_OK && plan->vertex_normals)
-        status = take(job, GL_FORMAT_WORDS, 3 * vertices, &out->normals);
-    if (status == TML_OK && plan->vertex_values)
+    const surface_layout *layout = surface_layout_of(plan);
+    const bool apart = !layout->stride;
+    out->normals = out->values = NULL;
+    tml_status status =
+        take(job, GL_FORMAT_WORDS, (apart ? 3 : layout->stride / 4) * vertices, &out->positions);
+    if (status == TML_OK && apart && plan->vertex_normals)
+        status = take(job, GL_FORMAT_WORDS, (layout->octahedral ? 1 : 3) * vertices, &out->normals);
+    if (status == TML_OK && apart && plan->vertex_values)
         status = take(job, GL_FORMAT_WORDS, vertices, &out->values);
     if (status == TML_OK)
         status = take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices);
@@ -522,8 +534,13 @@ static tml_status run_enqueue(surface_job *job)
     const surface_places places = {.vertex_count = plan->vertex_capacity,
                                    .triangle_count = plan->triangle_capacity,
                                    .is_bounded = true};
+    const bool narrow = surface_layout_of(plan)->indices16 && plan->triangle_capacity > 0;
+    if (status == TML_OK && narrow)
+        status = take(job, GL_FORMAT_WORDS, 3 * plan->triangle_capacity, &job->out.indices);
     if (status == TML_OK)
         status = (plan->soup ? emit_soup : gl_surface_emit)(job, &space, &places);
+    if (status == TML_OK && narrow)
+        status = gl_surface_narrow(job, job->out.indices, plan->triangle_capacity, true);
     return status == TML_OK ? report(job) : status;
 }
 

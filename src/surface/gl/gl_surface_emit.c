@@ -34,23 +34,35 @@ tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const su
 {
     if (!array->to)
         return TML_OK;
-    char defines[128];
-    snprintf(defines, sizeof defines, "#define COMPONENTS %uu\n#define SKIP %uu\n%s%s",
-             (unsigned)array->components, (unsigned)array->skip,
-             array->is_wide ? "#define WIDE\n" : "", places->is_bounded ? "#define BOUNDED\n" : "");
+    char defines[256];
+    const surface_layout *record = array->record;
+    int used = snprintf(defines, sizeof defines, "#define COMPONENTS %uu\n#define SKIP %uu\n%s%s",
+                        (unsigned)array->components, (unsigned)array->skip,
+                        array->is_wide ? "#define WIDE\n" : "",
+                        places->is_bounded ? "#define BOUNDED\n" : "");
+    if (SURFACE_LAYOUTS && record)
+        snprintf(defines + used, sizeof defines - (size_t)used,
+                 "#define RECORD\n#define POSITION_AT %uu\n#define NORMAL_AT %uu\n"
+                 "#define NORMAL_WORDS %uu\n#define VALUE_AT %uu\n",
+                 (unsigned)record->position / 4, (unsigned)record->normal / 4,
+                 !array->normals      ? 0u
+                 : record->octahedral ? 1u
+                                      : 3u,
+                 (unsigned)record->value / 4);
     uint64_t words = (array->is_wide ? 2u : 1u) * array->components;
     uint64_t at = (part_first + first) * words;
-    return gl_draw(tml, &(gl_draw_info){
-                            .shader = &gl_shader_surface_words,
-                            .defines = defines,
-                            .inputs = {{"elements", array->quads}, {"totals", totals}},
-                            .uniforms = {GL_UINT("first", (uint32_t)at),
-                                         GL_UINT("first_element", (uint32_t)first),
-                                         GL_UINT("total_at", places->total_at + total)},
-                            .targets = {array->to},
-                            .first = at,
-                            .count = count * words,
-                        });
+    return gl_draw(
+        tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_surface_words,
+            .defines = defines,
+            .inputs = {{"elements", array->quads}, {"totals", totals}, {"normals", array->normals}},
+            .uniforms = {GL_UINT("first", (uint32_t)at), GL_UINT("first_element", (uint32_t)first),
+                         GL_UINT("total_at", places->total_at + total)},
+            .targets = {array->to},
+            .first = at,
+            .count = count * words,
+        });
 }
 
 /* ---- vertices -------------------------------------------------------------------------------- */
@@ -74,7 +86,10 @@ static tml_status draw_vertices(const surface_job *job, const workspace *space, 
         snprintf(more + used, sizeof more - (size_t)used, "#define NORMALS %uu\n",
                  (unsigned)plan->normals);
     surface_defines defines =
-        surface_defines_of(job, plan->vertex_values ? SURFACE_ATTRIBUTE : 0, more);
+        surface_defines_of(job,
+                           (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
+                               (surface_layout_of(plan)->octahedral ? SURFACE_OCTAHEDRAL : 0),
+                           more);
     const double(*step)[3] = plan->step;
     const float(*rows)[3] = plan->normal_rows;
     gl_draw_info info = {
@@ -110,13 +125,25 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space,
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[0]);
     if (status == TML_OK && plan->vertex_normals)
         status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[1]);
-    const surface_array arrays[] = {{job->out.positions, targets[0], 3, 0, false},
-                                    {job->out.normals, targets[1], 3, 0, false},
-                                    {job->out.values, targets[0], 1, 3, false}};
+    const surface_layout *layout = surface_layout_of(plan);
+    const surface_array apart[] = {
+        {.to = job->out.positions, .quads = targets[0], .components = 3},
+        {.to = job->out.normals, .quads = targets[1], .components = layout->octahedral ? 1 : 3},
+        {.to = job->out.values, .quads = targets[0], .components = 1, .skip = 3}};
+    surface_layout record = *layout;
+    if (!plan->vertex_values)
+        record.value = layout->stride; /* no word's place */
+    const surface_array records = {.to = job->out.positions,
+                                   .quads = targets[0],
+                                   .components = layout->stride / 4,
+                                   .record = &record,
+                                   .normals = targets[1]};
+    const surface_array *arrays = layout->stride ? &records : apart;
+    const size_t array_count = layout->stride ? 1 : TML_ARRAY_SIZE(apart);
     for (uint64_t first = 0; first < places->vertex_count && status == TML_OK; first += chunk) {
         uint64_t count = TML_MIN_OF(chunk, places->vertex_count - first);
         status = draw_vertices(job, space, first, count, targets);
-        for (size_t a = 0; a < TML_ARRAY_SIZE(arrays) && status == TML_OK; a++)
+        for (size_t a = 0; a < array_count && status == TML_OK; a++)
             status = gl_surface_place(job->tml, job->totals, &arrays[a], places,
                                       places->vertex_first, first, count, SURFACE_VERTICES);
     }
@@ -167,8 +194,12 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space,
         status = gl_surface_cases(job->tml, &cases);
     const tml_slot *cells = plan->triangle_cells;
     const surface_array arrays[] = {
-        {job->out.indices, target, 3, 0, plan->indices64},
-        {job->out.cells, target, 1, 3, cells && cells->type == TML_U64}};
+        {.to = job->out.indices, .quads = target, .components = 3, .is_wide = plan->indices64},
+        {.to = job->out.cells,
+         .quads = target,
+         .components = 1,
+         .skip = 3,
+         .is_wide = cells && cells->type == TML_U64}};
     for (uint64_t first = 0; first < places->triangle_count && status == TML_OK; first += chunk) {
         uint64_t count = TML_MIN_OF(chunk, places->triangle_count - first);
         status = draw_triangles(job, space, cases, places, first, count, target);
@@ -204,16 +235,17 @@ tml_status gl_surface_soup(const surface_job *job, const surface_textures *welde
                            uint64_t triangle_count, bool is_bounded, uint64_t vertex_room)
 {
     const surface_textures to = gl_surface_outputs(job->plan);
+    const surface_layout *layout = surface_layout_of(job->plan);
     const struct {
         const gl_texture *in, *out;
         uint32_t components;
-    } arrays[] = {{welded->positions, to.positions, 3},
-                  {welded->normals, to.normals, 3},
+    } arrays[] = {{welded->positions, to.positions, layout->stride ? layout->stride / 4 : 3},
+                  {welded->normals, to.normals, layout->octahedral ? 1 : 3},
                   {welded->values, to.values, 1}};
     tml_status status = TML_OK;
     for (size_t a = 0; a < TML_ARRAY_SIZE(arrays) && status == TML_OK; a++) {
         char defines[64];
-        if (!arrays[a].out)
+        if (!arrays[a].in)
             continue;
         snprintf(defines, sizeof defines, "#define COMPONENTS %uu\n%s",
                  (unsigned)arrays[a].components, is_bounded ? "#define BOUNDED\n" : "");
@@ -229,4 +261,18 @@ tml_status gl_surface_soup(const surface_job *job, const surface_textures *welde
                                       .count = 3 * triangle_count * arrays[a].components});
     }
     return status;
+}
+
+tml_status gl_surface_narrow(const surface_job *job, const gl_texture *indices,
+                             uint64_t triangle_count, bool is_bounded)
+{
+    return gl_draw(job->tml,
+                   &(gl_draw_info){.shader = &gl_shader_surface_narrow,
+                                   .defines = is_bounded ? "#define BOUNDED\n" : "",
+                                   .inputs = {{"indices", indices},
+                                              {"totals", is_bounded ? job->totals : NULL}},
+                                   .uniforms = {GL_UINT("total_at", SURFACE_TRIANGLES),
+                                                GL_UINT("count", (uint32_t)triangle_count)},
+                                   .targets = {gl_slot_texture(job->plan->indices)},
+                                   .count = TML_CEIL_DIV(3 * triangle_count, (uint64_t)2)});
 }

@@ -62,10 +62,13 @@ tml_status gl_surface_cases(tml_context *tml, const gl_texture **out);
 
 /* An output array and its elements. */
 typedef struct surface_array {
-    const gl_texture *to;      /* NULL: not wanted */
-    const gl_texture *quads;   /* the elements, a quad each */
-    uint32_t components, skip; /* components of a quad to take, and before those */
-    bool is_wide;              /* words of 64 bits */
+    const gl_texture *to;    /* NULL: not wanted */
+    const gl_texture *quads; /* the elements, a quad each */
+    uint32_t components,
+        skip;     /* components of a quad to take, and before those; words of a record */
+    bool is_wide; /* words of 64 bits */
+    const surface_layout *record; /* of vertices in records, whose quads lack the normals */
+    const gl_texture *normals;    /* those, a quad each; NULL: none */
 } surface_array;
 
 /* Copies elements [first, first + count) of a part to their places in the array. total:
@@ -73,6 +76,10 @@ typedef struct surface_array {
 tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const surface_array *array,
                             const surface_places *places, uint64_t part_first, uint64_t first,
                             uint64_t count, uint32_t total);
+
+/* Indices of 16 bits from 32, of so many triangles. is_bounded: of those in job->totals. */
+tml_status gl_surface_narrow(const surface_job *job, const gl_texture *indices,
+                             uint64_t triangle_count, bool is_bounded);
 
 /* Writes a part's vertices and triangles. gl_surface_emit.c */
 tml_status gl_surface_emit(const surface_job *job, const workspace *space,

@@ -57,6 +57,10 @@
 #define SURFACE_HELD_LIMITS 256u  /* limits and isovalue are read from the head */
 #define SURFACE_CELL_OF     512u  /* each triangle's cell is written */
 #define SURFACE_CELL_WIDE   1024u /* as u64 */
+#define SURFACE_OCTAHEDRAL  2048u /* there are normals, by surface_octahedral */
+#define SURFACE_NARROW      4096u /* 16-bit indices */
+/* Vertices that those number (SURFACE_VERTICES16). */
+#define SURFACE_NARROW_VERTICES 0xffffu
 
 /* Bits of counts_form: u64; a soup's vertices, three a triangle. */
 #define SURFACE_COUNTS_WIDE 1u
@@ -249,9 +253,9 @@ ARGS_END(surface_triangles_args)
  * with a corner that is not below vertex_room becomes three zeros. */
 ARGS_BEGIN(surface_soup_args)
 ARG_ADDRESS(indices)
-ARG_ADDRESS(positions)
-ARG_ADDRESS(normals) /* optional */
-ARG_ADDRESS(values)  /* optional */
+ARG_ADDRESS(positions) /* or records, with normals and values */
+ARG_ADDRESS(normals)   /* optional */
+ARG_ADDRESS(values)    /* optional */
 ARG_ADDRESS(to_positions)
 ARG_ADDRESS(to_normals)
 ARG_ADDRESS(to_values)

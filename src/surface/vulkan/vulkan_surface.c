@@ -19,7 +19,8 @@
 
 #include "kernels/kernel_end.h"
 
-_Static_assert(SURFACE_NORMALS_NONE == TML_NORMALS_NONE &&
+_Static_assert(SURFACE_NARROW_VERTICES == SURFACE_VERTICES16 &&
+                   SURFACE_NORMALS_NONE == TML_NORMALS_NONE &&
                    SURFACE_NORMALS_FORWARD == TML_NORMALS_FORWARD &&
                    SURFACE_NORMALS_SOBEL == TML_NORMALS_SOBEL,
                "shaders number the normals otherwise");
@@ -255,9 +256,9 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space)
     const surface_vertices_args args = {
         .volume = job->sources[SOURCE_VOLUME].at,
         .attributes = job->sources[SOURCE_ATTRIBUTE].at,
-        .positions = job->out.positions,
-        .normals = job->out.normals,
-        .values = job->out.values,
+        .positions = job->out.positions + surface_layout_of(plan)->position,
+        .normals = job->out.normals + surface_layout_of(plan)->normal,
+        .values = job->out.values + surface_layout_of(plan)->value,
         .head = space->head,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
@@ -279,22 +280,25 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space)
         .iso1 = limits.iso_words[1],
         .iso2 = limits.iso_words[2],
     };
-    uint32_t options = options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0);
+    uint32_t options =
+        options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
+        (plan->vertex_normals && surface_layout_of(plan)->octahedral ? SURFACE_OCTAHEDRAL : 0);
     tml_type attribute = plan->attribute ? plan->attribute->type : TML_F32;
     bool is_double = plan->type == TML_F64 || attribute == TML_F64;
     tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
     bool is_full = plan->vertex_normals || plan->vertex_values;
-    return vk_dispatch(
-        job->tml, &(vk_dispatch_info){.module = is_double ? &vk_shader_surface_vertices_f64
-                                                : is_full ? &vk_shader_surface_vertices_full
-                                                          : &vk_shader_surface_vertices,
-                                      .spec_count = 6,
-                                      .specs = {plan->type, options, space->width_log2,
-                                                space->segments > 1, attribute, (uint32_t)normals},
-                                      .args = &args,
-                                      .args_size = sizeof args,
-                                      .groups = 1,
-                                      .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
+    return vk_dispatch(job->tml,
+                       &(vk_dispatch_info){
+                           .module = is_double ? &vk_shader_surface_vertices_f64
+                                     : is_full ? &vk_shader_surface_vertices_full
+                                               : &vk_shader_surface_vertices,
+                           .spec_count = 7,
+                           .specs = {plan->type, options, space->width_log2, space->segments > 1,
+                                     attribute, (uint32_t)normals, surface_layout_of(plan)->stride},
+                           .args = &args,
+                           .args_size = sizeof args,
+                           .groups = 1,
+                           .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
 }
 
 static tml_status emit_triangles(const surface_job *job, const workspace *space)
@@ -323,7 +327,9 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space)
     };
     const tml_slot *cells = plan->triangle_cells;
     uint32_t options = options_of(job) | (plan->flip_winding ? SURFACE_FLIP : 0) |
-                       (plan->indices64 ? SURFACE_WIDE : 0) | (cells ? SURFACE_CELL_OF : 0) |
+                       (plan->indices64 ? SURFACE_WIDE : 0) |
+                       (surface_layout_of(plan)->indices16 ? SURFACE_NARROW : 0) |
+                       (cells ? SURFACE_CELL_OF : 0) |
                        (cells && cells->type == TML_U64 ? SURFACE_CELL_WIDE : 0);
     return vk_dispatch(
         job->tml,
@@ -358,15 +364,17 @@ static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
                               const surface_outputs *welded, uint64_t triangle_count,
                               vk_address total)
 {
+    const surface_layout *layout = surface_layout_of(plan);
+    const bool apart = !layout->stride;
     uint64_t groups =
         TML_MIN_OF(groups_of(triangle_count, SURFACE_SOUP_BLOCK), (uint64_t)SOUP_GROUPS_MAX);
     const surface_soup_args args = {
         .indices = welded->indices,
         .positions = welded->positions,
-        .normals = welded->normals,
-        .values = welded->values,
+        .normals = apart ? welded->normals : 0,
+        .values = apart ? welded->values : 0,
         .to_positions = vk_slot_address(plan->positions),
-        .to_normals = address_or_none(plan->vertex_normals),
+        .to_normals = address_or_none(plan->vertex_normals), /* used where there are welded ones */
         .to_values = address_or_none(plan->vertex_values),
         .total = total,
         .triangles_low = (uint32_t)triangle_count,
@@ -375,8 +383,10 @@ static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
         .groups = (uint32_t)groups,
     };
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_surface_soup,
-                                                .spec_count = 3,
-                                                .specs = {plan->type, 0, total != 0},
+                                                .spec_count = 5,
+                                                .specs = {plan->type, 0, total != 0,
+                                                          layout->stride ? layout->stride / 4 : 3,
+                                                          layout->octahedral ? 1 : 3},
                                                 .args = &args,
                                                 .args_size = sizeof args,
                                                 .groups = groups});

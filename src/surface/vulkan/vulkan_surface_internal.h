@@ -40,7 +40,7 @@ typedef struct workspace {
         list;
 } workspace;
 
-/* Where EMIT writes; 0: not wanted. */
+/* Where EMIT writes; 0: not wanted. In records all three arrays of vertices are one. */
 typedef struct surface_outputs {
     vk_address positions, normals, values, indices, cells;
 } surface_outputs;

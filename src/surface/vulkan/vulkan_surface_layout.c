@@ -160,23 +160,29 @@ static vk_address address_or_none(const tml_slot *slot)
     return slot ? vk_slot_address(slot) : 0;
 }
 
+/* The array of a vertex's attribute in a welded mesh in scratch. */
+static vk_address array_take(const surface_plan *plan, const tml_slot *slot, vk_arena *arena)
+{
+    return slot ? vk_take(arena, plan->vertex_capacity, slot->element_size) : 0;
+}
+
 static surface_outputs outputs_take(const surface_plan *plan, vk_arena *arena)
 {
     if (plan->stage != SURFACE_EMIT && plan->stage != SURFACE_ENQUEUE)
         return (surface_outputs){0};
-    if (!plan->soup)
-        return (surface_outputs){
-            address_or_none(plan->positions), address_or_none(plan->vertex_normals),
-            address_or_none(plan->vertex_values), address_or_none(plan->indices),
-            address_or_none(plan->triangle_cells)};
-    const uint64_t vertices = plan->vertex_capacity;
-    surface_outputs out = {.positions = vk_take(arena, vertices, 3 * sizeof(float)),
-                           .cells = address_or_none(plan->triangle_cells)};
-    if (plan->vertex_normals)
-        out.normals = vk_take(arena, vertices, 3 * sizeof(float));
-    if (plan->vertex_values)
-        out.values = vk_take(arena, vertices, sizeof(float));
-    out.indices = vk_take(arena, plan->triangle_capacity, 3 * sizeof(uint32_t));
+    const surface_layout *layout = surface_layout_of(plan);
+    surface_outputs out = {address_or_none(plan->positions), address_or_none(plan->vertex_normals),
+                           address_or_none(plan->vertex_values), address_or_none(plan->indices),
+                           address_or_none(plan->triangle_cells)};
+    if (plan->soup) {
+        out.positions = array_take(plan, plan->positions, arena);
+        out.normals = out.values = out.positions;
+        if (!layout->stride) {
+            out.normals = array_take(plan, plan->vertex_normals, arena);
+            out.values = array_take(plan, plan->vertex_values, arena);
+        }
+        out.indices = vk_take(arena, plan->triangle_capacity, 3 * sizeof(uint32_t));
+    }
     return out;
 }
 

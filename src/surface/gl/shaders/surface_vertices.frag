@@ -31,6 +31,7 @@ vec3 normal_row(uint i)
     return i == 0u ? normal_row0 : i == 1u ? normal_row1 : normal_row2;
 }
 #include "surface/gpu/surface_normals.glsl"
+#include "kernels/surface_octahedral.k.h"
 #endif
 
 float attribute_at(uvec3 at)
@@ -74,5 +75,7 @@ void main()
     else
         n = vertex_normal(low, high, t, iso_now);
     normal = floatBitsToUint(vec4(n, 0.0));
+    if (has(SURFACE_OCTAHEDRAL))
+        normal.x = surface_octahedral(n);
 #endif
 }

@@ -1,8 +1,9 @@
 /* Copies components of quads to an array of words: COMPONENTS of a quad, from component SKIP on.
- * WIDE: words of 64 bits. BOUNDED: writes no elements past the total. */
+ * WIDE: words of 64 bits. BOUNDED: writes no elements past the total. RECORD: vertices' records; the
+ * numbers of their words of position, normal and value follow, NORMAL_WORDS as many. */
 #include "gl_common.glsl"
 
-uniform highp usampler2D elements, totals;
+uniform highp usampler2D elements, normals, totals;
 uniform uint first;         /* word of the target for the first element */
 uniform uint first_element; /* number of the first element in the part */
 uniform uint total_at;      /* word of totals */
@@ -20,7 +21,18 @@ void main()
     if (first_element + element >= tml_load_word(totals, total_at))
         discard;
 #endif
+#ifdef RECORD
+    uint normal_word = component - NORMAL_AT;
+    component = component == VALUE_AT ? 3u : component - POSITION_AT;
+    uvec4 quad;
+    if (normal_word < NORMAL_WORDS) {
+        component = normal_word;
+        quad = load_quad(normals, element);
+    } else
+        quad = load_quad(elements, element);
+#else
     uvec4 quad = load_quad(elements, element);
+#endif
     word = component < 2u ? (component == 0u ? quad.x : quad.y) : (component == 2u ? quad.z : quad.w);
 #ifdef WIDE
     word = is_high ? 0u : word;

@@ -5,6 +5,8 @@
 ARGS_USE(surface_soup_args)
 
 layout(constant_id = 2) const uint BOUNDED = 0u; /* 1: triangles may name vertices past the room */
+layout(constant_id = 3) const uint VERTEX_WORDS = 3u; /* of a position, or a record */
+layout(constant_id = 4) const uint NORMAL_WORDS = 3u;
 
 const uint BLOCK = SURFACE_SOUP_BLOCK;
 const uint NO_VERTEX = 0xffffffffu;
@@ -22,9 +24,10 @@ void load_corners(uvec2 indices, uint triangle)
         corners[3u * triangle + i] = corner[i];
 }
 
-/* Writes the corners' elements of an array that has so many words an element. */
-void gather(uvec2 from, uvec2 to, uint words, uint count)
+/* Writes a block's corners' elements of an array that has so many words an element. */
+void gather(uvec2 from, uvec2 to, uint words, uint count, uint block)
 {
+    to = add64(to, mul_add64(block, 12u * BLOCK * words, 0u));
     for (uint w = gl_LocalInvocationID.x; w < count * words; w += GROUP) {
         uint corner = corners[w / words], value = 0u;
         if (BOUNDED == 0u || corner != NO_VERTEX)
@@ -51,13 +54,11 @@ void main()
             load_corners(add64(args.indices, mul_add64(block, 12u * BLOCK, 0u)),
                          gl_LocalInvocationID.x);
         barrier();
-        uvec2 bytes = mul_add64(block, 36u * BLOCK, 0u);
-        gather(args.positions, add64(args.to_positions, bytes), 3u, 3u * count);
+        gather(args.positions, args.to_positions, VERTEX_WORDS, 3u * count, block);
         if (!is_none(args.normals))
-            gather(args.normals, add64(args.to_normals, bytes), 3u, 3u * count);
+            gather(args.normals, args.to_normals, NORMAL_WORDS, 3u * count, block);
         if (!is_none(args.values))
-            gather(args.values, add64(args.to_values, mul_add64(block, 12u * BLOCK, 0u)), 1u,
-                   3u * count);
+            gather(args.values, args.to_values, 1u, 3u * count, block);
         barrier();
     }
 }

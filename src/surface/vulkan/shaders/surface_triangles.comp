@@ -131,6 +131,18 @@ void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
         words_at(place).v[i] = vertex_number;
 }
 
+/* Writes a triangle's indices of 16 bits at a multiple of 2: two that share a word, and one that shares
+ * its word with another triangle's. */
+void store_narrow(uvec2 at, uint line)
+{
+    uint a = vertex_of(line, 0u), b = vertex_of(line, 1u), c = vertex_of(line, 2u);
+    bool fits = max(max(a, b), c) < SURFACE_NARROW_VERTICES;
+    bool is_odd = (at.x & 2u) != 0u;
+    uint pair = is_odd ? b | c << 16 : a | b << 16;
+    word_at(address_add(at, is_odd ? 2u : 0u, 0u)).bits = fits ? pair : 0u;
+    store_bits(address_add(at, is_odd ? 0u : 4u, 0u), 0xffffu, fits ? (is_odd ? a : c) : 0u);
+}
+
 /* Writes the cell of the lane's triangle, if it has one, at number: code has the lane of the cell's
  * word, and from bit 8 on the cell's bit. All lanes call it. */
 void store_cell(listed_word listed, uint code, bool has_triangle, uvec2 number)
@@ -158,7 +170,8 @@ void emit_triangles(listed_word listed, bool is_missing)
     if (SEGMENTED != 0u)
         room = own_first + min(listed.triangles, room);
     uvec2 number = sub64(add64(before.zw, uvec2(word.triangles_before, 0u)), uvec2(own_first, 0u));
-    uvec2 place = element_at(args.indices, add64(number, add64(number, number)), has(SURFACE_WIDE) ? 3u : 2u);
+    uvec2 place = element_at(args.indices, add64(number, add64(number, number)),
+                             has(SURFACE_WIDE) ? 3u : has(SURFACE_NARROW) ? 1u : 2u);
     uvec2 vertices_before = before.xy;
     if (SEGMENTED == 0u) {
         room = subgroupShuffle(room, 0u);
@@ -215,8 +228,17 @@ void emit_triangles(listed_word listed, bool is_missing)
                 bool has_triangle = t < end - begin && first + begin + t < word_room;
                 store_cell(listed, cell_code, has_triangle, add64(base, uvec2(first + begin + t, 0u)));
             }
+            for (uint t0 = 0u; has(SURFACE_NARROW) && t0 < end - begin; t0 += SUBGROUP) {
+                uint t = t0 + lane, entry = stage[lines + min(t, LANE_LINES * SUBGROUP - 1u)];
+                uint from = SEGMENTED != 0u ? entry >> 8 & 0xffu : lane;
+                uint word_room = subgroupShuffle(room, from);
+                uvec2 word_place = shuffle64(place, from);
+                if (t < end - begin && first + begin + t < word_room)
+                    store_narrow(address_add(word_place, 6u * (first + begin + t), 0u), entry);
+                reconverge();
+            }
             /* A lane writes three indices of SUBGROUP triangles; adjacent lanes adjacent ones. */
-            for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
+            for (uint t0 = 0u; !has(SURFACE_NARROW) && t0 < end - begin; t0 += SUBGROUP) {
                 [[unroll]] for (uint i = 0u; i < 3u; i++) {
                     uint k = i * SUBGROUP + lane, t = t0 + k / 3u;
                     uint entry = stage[lines + min(t, LANE_LINES * SUBGROUP - 1u)];

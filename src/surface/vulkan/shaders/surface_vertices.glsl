@@ -10,6 +10,7 @@ ARGS_USE(surface_vertices_args)
 #include "surface_place.glsl"
 
 layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
+layout(constant_id = 6) const uint STRIDE = 0u;     /* bytes of a vertex's record; 0: arrays */
 
 /* Vertices a lane of one round. A slot: the word's lane, from bit 8 on the column's bit, from bit
  * 16 on the axis. */
@@ -43,6 +44,7 @@ vec3 normal_row(uint i)
     return vec3(head_float(at), head_float(at + 1u), head_float(at + 2u));
 }
 #include "surface/gpu/surface_normals.glsl"
+#include "kernels/surface_octahedral.k.h"
 
 float attribute_at(uvec3 at)
 {
@@ -90,6 +92,14 @@ vertex make_vertex(uvec3 at, uint axis)
         v.value = surface_mix(attribute_at(low), attribute_at(high), t);
 #endif
     return v;
+}
+
+/* Bytes before a vertex's element, which has size bytes where it is in an array of its own. */
+uvec2 bytes_before(uvec2 number, uint size)
+{
+    uint stride = STRIDE != 0u ? STRIDE : size;
+    uvec2 bytes = mul_add64(number.x, stride, 0u);
+    return uvec2(bytes.x, bytes.y + stride * number.y);
 }
 
 void store_vector(uvec2 to, vec3 value)
@@ -178,13 +188,17 @@ void emit_vertices(listed_word word, bool is_missing)
             vertex v = make_vertex(at, axis);
             if (k0 + lane < end && to < owner_room) {
                 uvec2 number = add64(from, uvec2(to, 0u));
-                uvec2 bytes = mul_add64(number.x, 12u, 0u);
-                bytes.y += 12u * number.y;
+                uvec2 bytes = bytes_before(number, 12u);
                 store_vector(add64(args.positions, bytes), v.position);
-                if (NORMALS != SURFACE_NORMALS_NONE)
+#ifdef SURFACE_FULL
+                uvec2 word_bytes = bytes_before(number, 4u);
+                if (has(SURFACE_OCTAHEDRAL))
+                    word_at(add64(args.normals, word_bytes)).bits = surface_octahedral(v.normal);
+                else if (NORMALS != SURFACE_NORMALS_NONE)
                     store_vector(add64(args.normals, bytes), v.normal);
                 if (has(SURFACE_ATTRIBUTE))
-                    store_word(element_at(args.values, number, 2u), 0u, floatBitsToUint(v.value));
+                    word_at(add64(args.values, word_bytes)).bits = floatBitsToUint(v.value);
+#endif
             }
             reconverge();
         }

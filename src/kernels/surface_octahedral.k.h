@@ -1,0 +1,24 @@
+/* Normals in 32 bits. After: Meyer, Suessmuth, Sussner, Stamminger, Greiner: On Floating-Point Normal Vectors.
+ * 2010; Cigolle et al.: A Survey of Efficient Representations for Independent Unit Vectors. 2014. */
+#ifndef TML_ES100 /* which has no bit operators */
+
+/* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, whose lower half is folded outward
+ * over the corners of the upper one's square: x and y as signed numbers of 16 bits, x the low ones, in
+ * steps of 1 / 32767, rounded to nearest. 0 0 0 becomes 0 0. */
+FUNCTION(uint) surface_octahedral(vec3 n)
+{
+    float side_x = n.x < 0.0f ? -1.0f : 1.0f;
+    float side_y = n.y < 0.0f ? -1.0f : 1.0f;
+    float x = n.x * side_x;
+    float y = n.y * side_y;
+    float scale = 32767.0f / max(x + y + abs(n.z), 1e-30f);
+    x *= scale;
+    y *= scale;
+    float fold_x = 32767.0f - y;
+    float fold_y = 32767.0f - x;
+    x = n.z < 0.0f ? fold_x : x;
+    y = n.z < 0.0f ? fold_y : y;
+    return (U(I((x + 0.5f) * side_x)) & 0xffffu) | (U(I((y + 0.5f) * side_y)) << 16u);
+}
+
+#endif
