@@ -32,8 +32,8 @@ export class ArrayRenderer {
         this.shown = new Map(); // what lies in buffers, by mesh
     }
 
-    #program(isSmooth, isMarked, onlyEdges = false) {
-        const defines = `${isSmooth ? "#define SMOOTH\n" : ""}${isMarked ? "#define MARKS\n" : ""}${onlyEdges ? "#define EDGES\n" : ""}`;
+    #program(isSmooth, isMarked, { onlyEdges, isLabelled, isGlass } = {}) {
+        const defines = `${isSmooth ? "#define SMOOTH\n" : ""}${isLabelled ? "#define LABELS\n" : isMarked ? "#define MARKS\n" : ""}${onlyEdges ? "#define EDGES\n" : ""}${isGlass ? "#define GLASS\n" : ""}`;
         return ["corners", VERTEX, MESH_FRAGMENT, defines, ATTRIBUTES];
     }
 
@@ -89,7 +89,8 @@ export class ArrayRenderer {
 
     // mesh: {positions, normals (or null: flat), 9 numbers a triangle; marks: a byte a triangle, or none: how
     // much of look.marked its colour has}. look.onlyEdges: nothing but them, in clay, faint
-    // where something is before them. model: where it stands. key: what it is, to keep its buffers apart.
+    // where something is before them. look.isLabelled: marks are labels, each of a colour of its own. look.part: {triangleFirst,
+    // triangleCount}, default all; look.isGlass: it is seen through. model: where it stands. key: what it is, to keep its buffers apart.
     drawMesh(key, mesh, model, view, look) {
         const { gl } = this;
         const place = this.#place(key);
@@ -100,7 +101,7 @@ export class ArrayRenderer {
         this.#corners(place, triangles, mesh.marks ?? null);
         if (mesh.normals)
             this.#fill(place, 2, mesh.normals);
-        const { program, places } = this.programs.get(...this.#program(!!mesh.normals, !!mesh.marks, look.onlyEdges));
+        const { program, places } = this.programs.get(...this.#program(!!mesh.normals, !!mesh.marks, look));
         gl.useProgram(program);
         if (isWebGL2(gl))
             gl.bindVertexArray(null);
@@ -121,7 +122,15 @@ export class ArrayRenderer {
         gl.uniform1f(places.wire, look.wire);
         if (look.onlyEdges)
             this.#drawThrough(3 * triangles);
-        gl.drawArrays(gl.TRIANGLES, 0, 3 * triangles);
+        const { triangleFirst, triangleCount } = look.part ?? { triangleFirst: 0, triangleCount: triangles };
+        if (look.isGlass) {
+            gl.enable(gl.BLEND);
+            gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+            gl.depthMask(false);
+        }
+        gl.drawArrays(gl.TRIANGLES, 3 * triangleFirst, 3 * triangleCount);
+        gl.disable(gl.BLEND);
+        gl.depthMask(true);
         for (let k = 0; k < 3; k++)
             gl.disableVertexAttribArray(k);
         gl.bindBuffer(gl.ARRAY_BUFFER, null);

@@ -8,3 +8,14 @@ export function cornersOf(values, indices) {
     }
     return out;
 }
+
+// The box around positions: {low, high}.
+export function extent(positions) {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    for (let v = 0; v < positions.length; v += 3)
+        for (let k = 0; k < 3; k++) {
+            low[k] = Math.min(low[k], positions[v + k]);
+            high[k] = Math.max(high[k], positions[v + k]);
+        }
+    return { low, high };
+}

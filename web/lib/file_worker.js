@@ -1,6 +1,7 @@
 // Reads dropped files and makes meshes to keep, beside the page, with the library's CPU engine: the page
 // never waits for either.
 import { Trommel } from "../trommel/index.js";
+import { extent } from "./corners.js";
 import { answerCalls } from "./remote.js";
 
 // With threads where the page may have them and they start.
@@ -37,15 +38,6 @@ async function inflated(bytes) {
         at += part.length;
     }
     return whole;
-}
-
-function extent(positions) {
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-    for (let v = 0; v < positions.length; v++) {
-        low[v % 3] = Math.min(low[v % 3], positions[v]);
-        high[v % 3] = Math.max(high[v % 3], positions[v]);
-    }
-    return { low, high };
 }
 
 const calls = {

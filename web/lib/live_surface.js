@@ -125,7 +125,8 @@ export class LiveSurface {
     }
 
     // normals: none, forward, central or sobel. cells: also each triangle's.
-    extract({ iso, normals, soup = false, cells = false }) {
+    // caps and region as Trommel.surfaceEnqueue takes them.
+    extract({ iso, normals, soup = false, cells = false, ...place }) {
         this.setForm(soup, cells);
         const { vertexNormals, ...outputs } = this.outputs;
         this.cellCounts = null;
@@ -139,6 +140,7 @@ export class LiveSurface {
             iso,
             normals,
             soup,
+            ...place,
             ...outputs,
             counts: this.counts,
             ...(this.hasNormals ? { vertexNormals } : {}),

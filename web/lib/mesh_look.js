@@ -1,6 +1,6 @@
 // How all meshes of the page look: two lights that go with the eye, clay or other colours, and edges. For
-// programs.js, in both versions of GLSL ES. Defines: SMOOTH, else triangles are flat; CELLS and MARKS, what
-// else a triangle brings along; EDGES, of which nothing else is drawn.
+// programs.js, in both versions of GLSL ES. Defines: SMOOTH, else triangles are flat; CELLS, MARKS and LABELS,
+// what else a triangle brings along; EDGES, of which nothing else is drawn; GLASS, which is seen through.
 import { CELL_COLORS } from "./cell_colors.js";
 import { linearOf } from "./controls.js";
 
@@ -18,6 +18,14 @@ const vec3 cells[6] = vec3[6](${CELLS.join(", ")});
 #ifdef MARKS
 uniform vec3 marked;
 VARYING_IN float mark;
+#endif
+#ifdef LABELS
+VARYING_IN float mark;
+// Hues by the golden section, so that neighbours differ.
+vec3 label_color(float label)
+{
+    return pow(0.56 + 0.36 * cos(6.2832 * (0.618034 * label + vec3(0.0, 0.33, 0.67))), vec3(2.2));
+}
 #endif
 
 void main()
@@ -50,6 +58,9 @@ void main()
 #ifdef MARKS
     base = mix(base, marked, mark);
 #endif
+#ifdef LABELS
+    base = colors == 1 ? base : label_color(floor(255.0 * mark + 0.5));
+#endif
     vec3 light = mix(ground, sky, 0.5 + 0.5 * n.y) * (0.3 + 0.5 * facing);
     light += vec3(1.0, 0.93, 0.84) * 1.15 * wrapped * wrapped;
     light += sky * 0.7 * max(0.0, dot(n, rim));
@@ -72,6 +83,9 @@ void main()
     // The shoulder of a curve that keeps highlights from burning out, then sRGB.
     lit = lit * (1.0 + lit * 0.12) / (1.0 + lit * 0.45);
     color = vec4(pow(lit * 1.12, vec3(1.0 / 2.2)), 1);
+#ifdef GLASS
+    color *= 0.16 + 0.6 * pow(1.0 - facing, 2.0);
+#endif
 }
 `;
 

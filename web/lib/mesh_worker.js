@@ -1,9 +1,11 @@
 // Makes meshes beside the page by the library's CPU engine (host_surface.js): {volume, field or flood, surface}, of a
 // soup, whose corners go to the page as they are drawn. volume and field are as Trommel.surface takes them; a volume is
-// sent once, and stands for the later ones that have none. flood: {seconds, grid}, by which the flood goes on. Answers
+// sent once, and stands for the later ones that have none; its meshes have low and high, their extent, and with
+// surface.allLabels marks, a label a triangle, with surface.isovalues parts. flood: {seconds, grid}, by which the flood goes on. Answers
 // {positions, normals, vertexCount, triangleCount, seconds}, or {error}; {ask: name, ...} by {answer} or {error, isAnswer}:
 // "flood" by the flood's state, "pick" as Picking.hit (tree_pick.js) answers.
 import { Trommel } from "../trommel/index.js";
+import { extent } from "./corners.js";
 import { Picking } from "./tree_pick.js";
 
 // One thread: its files are those that the page loads anyway, and the first mesh is what counts.
@@ -29,6 +31,14 @@ async function floodSurface({ seconds, grid }, surface) {
     return own.t.surface({ ...grid, data: own.samples }, surface);
 }
 
+// Which label each triangle is of.
+function marksOf(parts, count) {
+    const marks = new Uint8Array(count);
+    for (const { value, triangleFirst, triangleCount } of parts)
+        marks.fill(value, triangleFirst, triangleFirst + triangleCount);
+    return marks;
+}
+
 const picking = new Picking(trommel);
 const answers = {
     flood: async () => flood && (await flood).particles.state(),
@@ -50,9 +60,10 @@ onmessage = async ({ data }) => {
             return;
         }
         const start = performance.now();
-        const { positions, normals, vertexCount, triangleCount } = await meshOf(data);
-        postMessage({ positions, normals, vertexCount, triangleCount, seconds: (performance.now() - start) / 1000 },
-                    [positions.buffer, ...(normals ? [normals.buffer] : [])]);
+        const { positions, normals, vertexCount, triangleCount, parts } = await meshOf(data);
+        const seconds = (performance.now() - start) / 1000, marks = data.surface.allLabels ? marksOf(parts, triangleCount) : null;
+        postMessage({ positions, normals, vertexCount, triangleCount, marks, parts: data.surface.isovalues ? parts : null, ...(volume && triangleCount ? extent(positions) : {}), seconds },
+                    [positions.buffer, ...(normals ? [normals.buffer] : []), ...(marks ? [marks.buffer] : [])]);
     } catch (error) {
         postMessage({ error: error.message, isAnswer: Boolean(data.ask) });
     }

@@ -11,12 +11,17 @@ const TURNTABLE = 0.16;        // radians a second
 const ZOOM_LIMITS = [0.15, 14]; // of the distance, in half sides of the scene's box
 const PAN_LIMIT = 1.2;         // of the point, likewise
 
+const FRAMED = 1.05;           // of the ball around what is shown
+const ANGLES = { yaw: 0.55, pitch: 0.2 };
+
 const MOVED = ["yaw", "pitch", "distance", "x", "y", "z"];
+const textOf = (view) => MOVED.map((name) => Number(view[name].toFixed(3))).join(",");
 
 export class OrbitCamera {
     // distance: from which the whole scene is seen.
     constructor(distance = 4.3) {
-        this.start = distance;
+        this.usual = distance;
+        this.start = { distance, x: 0, y: 0, z: 0 };
         this.turns = true;
         this.shift = 0;
         this.pointers = new Map();
@@ -24,10 +29,8 @@ export class OrbitCamera {
     }
 
     reset() {
-        this.yaw = 0.55;
-        this.pitch = 0.2;
-        this.distance = this.start;
-        this.x = this.y = this.z = 0;
+        Object.assign(this, ANGLES);
+        Object.assign(this, this.start);
         this.wanted = Object.fromEntries(MOVED.map((name) => [name, this[name]]));
     }
 
@@ -55,6 +58,15 @@ export class OrbitCamera {
         element.addEventListener("dblclick", () => this.home());
     }
 
+    // What is shown lies within radius of middle (null: it is as large as usual). goes: the camera goes there at once.
+    frame(middle, radius, goes) {
+        const [x, y, z] = middle, distance = radius === null ? this.usual : (FRAMED * radius) / Math.sin(FOV / 2);
+        this.start = { distance, x, y, z };
+        for (const name of goes ? ["distance", "x", "y", "z"] : [])
+            this[name] = this.wanted[name] = this.start[name];
+        this.onChange?.();
+    }
+
     // Puts the picture's middle into that of what the card leaves free of the stage.
     centre(stage, card) {
         const isBeside = matchMedia("(min-width: 721px)").matches;
@@ -65,7 +77,11 @@ export class OrbitCamera {
 
     // Where it goes, for a link.
     get text() {
-        return MOVED.map((name) => Number(this.wanted[name].toFixed(3))).join(",");
+        return textOf(this.wanted);
+    }
+    // And where it begins.
+    get homeText() {
+        return textOf({ ...ANGLES, ...this.start });
     }
     set text(text) {
         const numbers = text.split(",").map(Number);

@@ -4,23 +4,25 @@
 import { ArrayRenderer } from "../lib/array_renderer.js";
 import { CELL_COLORS, cellShares } from "../lib/cell_colors.js";
 import { counted, fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
+import { LICENCE, PACKAGE, SOURCE } from "../lib/addresses.js";
 import * as files from "../lib/files.js";
 import { FLOOD_COUNT, FLOOD_FIELD, Flood } from "../lib/flood.js";
+import { GALLERY } from "../lib/gallery.js";
 import { HostSurface } from "../lib/host_surface.js";
 import { LiveSurface } from "../lib/live_surface.js";
 import { lightsOf } from "../lib/mesh_look.js";
+import { transform } from "../lib/matrix.js";
 import { MeshRenderer } from "../lib/mesh_renderer.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { Picker, placeText, rayInto } from "../lib/pick.js";
 import { isWebGL2 } from "../lib/programs.js";
 import { scenes } from "../lib/scenes.js";
 import { copyText } from "../lib/share.js";
+import { sliceOf } from "../lib/slice.js";
 
 const SEED = 7;
-const ENGINE = {
-    id: "engine", title: "CT engine", tint: "--bone", iso: 80, file: "data/engine_256x256x128_uint8.raw.gz",
-};
 const COLORS = ["clay", "normals", "cells"];
+const CUTS = [["none", "None"], ["x", "x"], ["y", "y"], ["z", "z"]];
 const PICTURE_MILLISECONDS = 200; // between two pictures while shaders are compiled
 const RESOLUTIONS = [["auto", "Auto"], ["64", "64³"], ["128", "128³"], ["256", "256³"]];
 
@@ -28,6 +30,7 @@ const RESOLUTIONS = [["auto", "Auto"], ["64", "64³"], ["128", "128³"], ["256",
 const AUTO_FIRST = 64, AUTO_NEXT = 128;
 const AUTO_UP = 0.0015;   // seconds for field and surface at 64³ below which 128³ is taken
 const AUTO_DOWN = 0.024;  // and at 128³, above which it is given up again
+const HOST_SECONDS = 0.12; // of the worker at 128³, above which it takes 64³
 const TIME_SECONDS = 0.7; // between two measurements
 const SETTLING_SECONDS = 1 / 60; // of the flood, by which device and worker are compared
 
@@ -56,6 +59,8 @@ class SurfacePanel {
         this.timed = -Infinity;
         this.frames = [];
         this.autoSide = AUTO_FIRST;
+        this.hostSide = AUTO_NEXT; // the worker's: what is seen first is fine, and its time decides
+        this.pieces = new Map(); // of the gallery, as loaded
 
         const settings = app.settings();
         this.usualView = this.camera.text;
@@ -91,7 +96,9 @@ class SurfacePanel {
         this.wire = settings.get("wire") === "1";
         this.showsPoints = settings.get("points") === "1";
         this.showsBox = settings.get("box") === "1";
-        this.linkedScene = valid("scene", [...scenes, ENGINE].map(({ id }) => id), scenes[0].id);
+        this.cutAxis = valid("cut", CUTS.map(([value]) => value), "none");
+        this.hasCaps = settings.get("caps") === "1";
+        this.linkedScene = valid("scene", [...scenes, ...GALLERY].map(({ id }) => id), scenes[0].id);
         this.camera.text = settings.get("view") ?? this.usualView;
         if (settings.has("view"))
             this.camera.turns = false;
@@ -102,11 +109,12 @@ class SurfacePanel {
     // What an address says that was followed since.
     apply(settings) {
         this.readSettings(settings);
-        const { side, normals, mesh, colors } = this.choices;
-        for (const [choice, value] of [[side, this.resolution], [normals, this.normals], [mesh, this.mesh], [colors, this.colors]])
+        const { side, normals, mesh, colors, cut } = this.choices;
+        for (const [choice, value] of [[cut, this.cutAxis], [side, this.resolution], [normals, this.normals], [mesh, this.mesh], [colors, this.colors]])
             choice.set(value);
-        for (const [input, value] of [[this.wireSwitch, this.wire], [this.pointsSwitch, this.showsPoints], [this.boxSwitch, this.showsBox]])
+        for (const [input, value] of [[this.wireSwitch, this.wire], [this.pointsSwitch, this.showsPoints], [this.boxSwitch, this.showsBox], [this.capsSwitch, this.hasCaps]])
             input.checked = value;
+        this.showCut();
         this.play(settings.has("time") ? false : this.isPlaying);
         this.begins(settings);
     }
@@ -143,25 +151,32 @@ class SurfacePanel {
             if (triangles > 0)
                 this.legend.append(make("li", {}, make("i", { style: `background: rgb(${color})` }), make("span", { textContent: triangles })));
         this.playButton = make("button", { type: "button", className: "button", onclick: () => this.play(!this.isPlaying) });
+        this.slice = make("canvas", { className: "slice", hidden: true, role: "img", ariaLabel: "The slice at the cut" });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" },
+                make("p", { className: "about" }, "Trommel makes surfaces of points and volumes, and compacts streams, on the graphics processor: for C, Python and JavaScript. ",
+                    make("a", { href: SOURCE, textContent: "Source" }), " · ", make("a", { href: PACKAGE, textContent: "Package" }), " · ",
+                    make("a", { href: LICENCE, textContent: "MIT licence" })),
                 make("ol", { },
                     make("li", {}, this.figures.source, this.labels.source),
                     make("li", {}, this.figures.field, this.labels.field),
                     make("li", {}, this.figures.triangles, make("small", { textContent: "triangles" }))),
                 this.timing, this.legend),
+            this.slice,
             make("div", { className: "play" }, this.playButton,
                 make("span", { className: "hint", textContent: "Drag to turn, with Shift to move, scroll to come nearer, click to ask" })));
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses, Enter tells what is in the middle.";
 
         const changed = () => {
             this.isStale = true;
+            this.showSlice();
             this.keep();
             this.app.requestFrame();
         };
         this.scenesSet = make("fieldset", { className: "scenes" }, make("legend", { className: "unseen", textContent: "What is shown" }));
         this.sceneInputs = new Map();
-        for (const scene of [...scenes, ENGINE]) {
+        this.credit = make("small", { className: "muted", hidden: true });
+        for (const scene of [...scenes, ...GALLERY]) {
             const input = make("input", { type: "radio", name: "scene", value: scene.id, onchange: () => this.chooseSource(scene.id) });
             const text = make("span", { textContent: scene.title });
             text.style.setProperty("--swatch", `var(${scene.tint})`);
@@ -177,6 +192,14 @@ class SurfacePanel {
                             text: (value) => this.source?.isoText?.(value) ?? value.toFixed(3) });
         this.radius = slider({ name: "Radius of a point", help: "How far each point reaches into the field", min: 0.5, max: 2, step: 0.01, value: 1, onInput: changed,
                                text: (value) => `× ${value.toFixed(2)}` });
+        this.glass = slider({ name: "Glass at", help: "A second surface, seen through, goes where the field has this value", min: 0, max: 1, step: 0.001, value: 0.5, onInput: changed,
+                              text: (value) => this.source?.isoText?.(value) ?? value.toFixed(3) });
+        const cut = segmented({ name: "Cut across", help: "Only what lies before a plane is made, and closed there", choices: CUTS, value: this.cutAxis, onInput: (value) => {
+            this.cutAxis = value;
+            this.showCut();
+            changed();
+        } });
+        this.cutAt = slider({ name: "Up to", help: "Where the plane lies, as a share of the whole", min: 5, max: 95, step: 1, value: 50, onInput: changed, text: (value) => `${value} %` });
         this.side = segmented({ name: "Samples of the field", help: "How fine the grid is on which the field is computed", choices: RESOLUTIONS, value: this.resolution, onInput: (value) => {
             this.resolution = value;
             this.sizeGrid();
@@ -186,22 +209,36 @@ class SurfacePanel {
                                     choices: [["none", "Flat", "One a triangle"], ["forward", "Forward", "From two samples an axis: fast"],
                                               ["central", "Central", "From samples on both sides"], ["sobel", "Sobel", "From 26 neighbours: smooth"]],
                                     value: this.normals, onInput: (value) => { this.normals = value; changed(); } });
-        const mesh = segmented({ name: "Mesh", choices: [["welded", "Welded", "Neighbours share their vertices"], ["soup", "Soup", "Each triangle has three vertices of its own"]],
+        const mesh = segmented({ name: "Mesh", help: "How the triangles are kept", choices: [["welded", "Welded", "Neighbours share their vertices"], ["soup", "Soup", "Each triangle has three vertices of its own"]],
                                  value: this.mesh, onInput: (value) => { this.mesh = value; changed(); } });
-        const colors = segmented({ name: "Colours", choices: [["clay", "Clay"], ["normals", "Normals"], ["cells", "Triangles per cell", "How many triangles the cell of the grid holds"]],
+        const colors = segmented({ name: "Colours", help: "What the colours say", choices: [["clay", "Clay"], ["normals", "Normals"], ["cells", "Triangles per cell", "How many triangles the cell of the grid holds"]],
                                    value: this.colors, onInput: (value) => { this.colors = value; changed(); } });
         const switches = [
-            toggle({ name: "Wireframe", value: this.wire, onInput: (value) => { this.wire = value; changed(); } }),
-            toggle({ name: "Points", value: this.showsPoints, onInput: (value) => { this.showsPoints = value; changed(); } }),
-            toggle({ name: "Box", value: this.showsBox, onInput: (value) => { this.showsBox = value; changed(); } }),
-            toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; changed(); } }),
+            toggle({ name: "Wireframe", help: "The triangles' edges", value: this.wire, onInput: (value) => { this.wire = value; changed(); } }),
+            toggle({ name: "Points", help: "The points that the field is computed of", value: this.showsPoints, onInput: (value) => { this.showsPoints = value; changed(); } }),
+            toggle({ name: "Box", help: "Where the samples lie", value: this.showsBox, onInput: (value) => { this.showsBox = value; changed(); } }),
+            toggle({ name: "Caps", help: "Closes the surface where the samples end", value: this.hasCaps, onInput: (value) => { this.hasCaps = value; changed(); } }),
+            toggle({ name: "Glass", help: "A second surface around or within the first, seen through", value: false, onInput: (value) => {
+                this.source.hasGlass = value;
+                this.showLabels();
+                changed();
+            } }),
+            toggle({ name: "Labels", help: "Each sample names a part: every part gets a surface and a colour of its own", value: false, onInput: (value) => {
+                this.source.labels = value;
+                this.showLabels();
+                changed();
+            } }),
+            toggle({ name: "Turn", help: "The view turns by itself", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; changed(); } }),
         ];
-        this.choices = { side: this.side, normals, mesh, colors };
+        this.choices = { side: this.side, normals, mesh, colors, cut };
         this.wireSwitch = switches[0].input;
         this.pointsSwitch = switches[1].input;
         this.boxSwitch = switches[2].input;
         this.colorInputs = colors.inputs;
-        this.turnSwitch = switches[3].input;
+        this.capsSwitch = switches[3].input;
+        this.glassSwitch = switches[4];
+        this.labelSwitch = switches[5];
+        this.turnSwitch = switches[6].input;
         this.saveButtons = ["ply", "stl", "glb"].map((format) =>
             make("button", { type: "button", className: "button", textContent: format.toUpperCase(), onclick: () => this.save(format) }));
         const shot = make("button", { type: "button", className: "button", textContent: "PNG", title: "The picture, at twice its size",
@@ -209,14 +246,13 @@ class SurfacePanel {
         this.link = make("button", { type: "button", className: "button", textContent: "Copy a link to this view", onclick: () => this.copyLink() });
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Surface" }),
-            this.scenesSet, this.fileButton, this.fileInput,
-            make("hr"), this.iso.element, this.radius.element, this.side.element,
+            this.scenesSet, this.credit, this.fileButton, this.fileInput,
+            make("hr"), this.iso.element, this.glass.element, this.radius.element, this.side.element, cut.element, this.cutAt.element,
             make("hr"), normals.element, mesh.element, colors.element, make("div", { className: "switches" }, ...switches.map(({ element }) => element)),
-            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons, shot), this.link,
-            make("small", { className: "muted" }, "Trommel computes with streams whose length depends on their data, and makes surfaces of points and volumes, each frame, on the graphics processor. ",
-                make("a", { href: "trommel/README.md", textContent: "The package" }), " · ", make("a", { href: "trommel/LICENSE", textContent: "MIT licence" })));
+            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons, shot), this.link);
         this.controls.ariaLabel = "Surface";
         this.host.append(this.stage, this.controls);
+        this.showCut();
         this.play(this.isPlaying);
         new ResizeObserver(() => this.place()).observe(this.stage);
     }
@@ -240,6 +276,7 @@ class SurfacePanel {
     readColors() {
         this.look = lightsOf(this.host);
         this.ink = linearColor("--ink", this.host);
+        this.glassColor = linearColor("--water", this.host);
         this.look.clay = linearColor(this.source?.tint ?? "--clay", this.host);
         this.app.requestFrame();
     }
@@ -259,9 +296,16 @@ class SurfacePanel {
         set("normals", this.normals, "sobel");
         set("mesh", this.mesh, "welded");
         set("colors", this.colors, "clay");
-        for (const [name, value] of [["wire", this.wire], ["points", this.showsPoints], ["box", this.showsBox]])
+        set("cut", this.cutAxis, "none");
+        if (this.cutAxis !== "none")
+            set("at", this.cutAt.value, 50);
+        const usualGlass = this.source?.glass;
+        if (this.source?.hasGlass || usualGlass !== undefined)
+            set("glass", this.source.hasGlass ? this.glass.value : "none", usualGlass);
+        for (const [name, value] of [["wire", this.wire], ["points", this.showsPoints], ["box", this.showsBox], ["caps", this.hasCaps]])
             set(name, value ? "1" : "0", "0");
         if (this.source?.isShipped || this.source?.url) {
+            set("labels", this.source.labels ? "1" : "0", GALLERY.find(({ id }) => id === this.source.id)?.labels ? "1" : "0");
             set("iso", this.iso.value, this.usualIso);
             set("radius", this.radius.value, 1);
         }
@@ -288,8 +332,9 @@ class SurfacePanel {
         this.wanted = id;
         this.sceneInputs.get(id).checked = true;
         this.tellFile(null);
-        if (id === ENGINE.id) {
-            this.openEngine(settings).catch((error) => this.app.message(`The CT engine cannot be shown: ${error.message}`, "error"));
+        const piece = GALLERY.find((one) => one.id === id);
+        if (piece) {
+            this.openPiece(piece, settings).catch((error) => this.app.message(`${piece.title} cannot be shown: ${error.message}`, "error"));
             return;
         }
         const scene = scenes.find((one) => one.id === id);
@@ -297,15 +342,15 @@ class SurfacePanel {
         this.useSource({ ...scene, ...what, isShipped: true, box: [[-1, -1, -1], [1, 1, 1]], model: identity() }, settings);
     }
 
-    async openEngine(settings) {
-        if (!this.engine) {
-            const answer = await fetch(new URL(`../${ENGINE.file}`, import.meta.url));
+    async openPiece(piece, settings) {
+        if (!this.pieces.has(piece)) {
+            const answer = await fetch(new URL(`../${piece.file}`, import.meta.url));
             if (!answer.ok)
-                throw new Error(`${ENGINE.file}: ${answer.status} ${answer.statusText}`);
-            this.engine = await files.load(await answer.arrayBuffer(), ENGINE.file);
+                throw new Error(`${piece.file}: ${answer.status} ${answer.statusText}`);
+            this.pieces.set(piece, await files.load(await answer.arrayBuffer(), piece.file));
         }
-        if (this.wanted === ENGINE.id)
-            this.useSource({ ...volumeSource(this.engine), ...ENGINE, isShipped: true }, settings);
+        if (this.wanted === piece.id)
+            this.useSource({ ...volumeSource(this.pieces.get(piece), piece.turned), ...piece, isShipped: true }, settings);
     }
 
     // url: from where the file comes.
@@ -345,10 +390,24 @@ class SurfacePanel {
             source.cloud?.at?.(time);
         const radius = Number.parseFloat(settings.get("radius"));
         this.radius.set(radius >= 0.5 && radius <= 2 ? radius : 1);
+        this.glass.limits(low, high, this.iso.input.step);
+        const text = settings.get("glass"), glass = Number.parseFloat(text), isGlass = isVolume && glass >= low && glass <= high;
+        source.hasGlass = isGlass || (text !== "none" && source.glass !== undefined);
+        this.glass.set(isGlass ? glass : source.glass ?? (2 * low + this.iso.value) / 3);
+        const at = Number.parseFloat(settings.get("at"));
+        this.cutAt.set(at >= 5 && at <= 95 ? at : 50);
+        source.labels ??= settings.get("labels") === "1" && source.canLabel;
+        this.showLabels();
         this.radius.element.hidden = source.kind !== "points";
         this.side.element.hidden = isVolume;
         this.pointsSwitch.disabled = source.kind !== "points" || (this.arrays && !this.renderer);
         this.playButton.hidden = !this.canMove;
+        if (!isVolume && this.framed)
+            this.frameCamera([0, 0, 0], null);
+        this.framed = null;
+        this.showSlice();
+        this.credit.hidden = !source.credit;
+        this.credit.textContent = source.credit ?? "";
         this.passed = 0;
         if (this.look)
             this.readColors();
@@ -365,12 +424,60 @@ class SurfacePanel {
         this.app.requestFrame();
     }
 
+    showCut() {
+        this.cutAt.element.hidden = this.cutAxis === "none";
+        this.showSlice();
+    }
+
+    // The samples where a volume is cut, once a frame.
+    showSlice() {
+        const { source, cutAxis, slice } = this;
+        slice.hidden = cutAxis === "none" || source?.kind !== "volume";
+        if (slice.hidden || this.isSlicing)
+            return;
+        this.isSlicing = true;
+        requestAnimationFrame(() => {
+            this.isSlicing = false;
+            if (slice.hidden || this.source.kind !== "volume" || this.cutAxis === "none")
+                return;
+            const axis = "xyz".indexOf(this.cutAxis), [u, v] = [0, 1, 2].filter((k) => k !== axis), { spacing } = this.source;
+            const picture = sliceOf(this.source, axis, this.cutCount(this.source.dims[axis]) - 1,
+                                    { iso: this.iso.value, inside: this.look.clay.map((part) => 255 * part ** (1 / 2.2)), labels: this.source.labels });
+            Object.assign(slice, { width: picture.width, height: picture.height });
+            slice.style.transform = this.source.turned ? "scaleY(-1)" : "";
+            slice.style.aspectRatio = `${picture.width * spacing[u]} / ${picture.height * spacing[v]}`;
+            slice.getContext("2d").putImageData(new ImageData(picture.data, picture.width, picture.height), 0, 0);
+        });
+    }
+
+    // Samples that are left of so many.
+    cutCount(count) {
+        return Math.max(2, Math.round((count * this.cutAt.value) / 100));
+    }
+
+    showLabels() {
+        const { labels, canLabel, kind, hasGlass } = this.source;
+        this.glassSwitch.element.hidden = kind !== "volume" || Boolean(labels);
+        this.glassSwitch.input.checked = Boolean(hasGlass);
+        this.glass.element.hidden = !hasGlass || Boolean(labels);
+        this.labelSwitch.element.hidden = !canLabel;
+        this.labelSwitch.input.checked = Boolean(labels);
+        this.iso.element.hidden = Boolean(labels);
+        this.worker?.forget();
+    }
+
     get canMove() {
         return this.source.kind === "flood" || Boolean(this.source.cloud?.step);
     }
 
-    get gridSide() {
+    // Of the device's grid.
+    get deviceSide() {
         return this.resolution === "auto" ? this.autoSide : Number(this.resolution);
+    }
+
+    // Of what is shown. Where the device has taken over, the worker that stands in for it makes what it would.
+    get gridSide() {
+        return this.resolution === "auto" && this.source.cloud && !this.isOnDevice && !this.wasOnDevice ? this.hostSide : this.deviceSide;
     }
 
     // The device gets its volume: at the next frame, when there is a device.
@@ -384,8 +491,30 @@ class SurfacePanel {
 
     // The worker begins at once, beside the page; the device when the first picture is there.
     begin() {
-        this.worker ??= new HostSurface(() => this.app.requestFrame(), (error) => this.app.message(error, "error"));
+        this.worker ??= new HostSurface(() => this.takeMesh(), (error) => this.app.message(error, "error"));
         this.app.requestFrame();
+    }
+
+    // A mesh of the worker's has come. The first of a volume says where the camera looks; of points, how fine the grid may be.
+    takeMesh() {
+        const { worker: { mesh, seconds }, source } = this;
+        if (mesh?.low && this.framed !== source) {
+            this.framed = source;
+            const place = (at) => transform(source.model, [...at, 1]).slice(0, 3);
+            const [low, high] = [place(mesh.low), place(mesh.high)];
+            this.frameCamera(low.map((x, k) => (x + high[k]) / 2), Math.hypot(...low.map((x, k) => high[k] - x)) / 2);
+        }
+        // Only what moves needs many of them.
+        if (this.resolution === "auto" && this.isPlaying && this.canMove && seconds > HOST_SECONDS)
+            this.hostSide = AUTO_FIRST;
+        this.app.requestFrame();
+    }
+
+    frameCamera(middle, radius) {
+        const isUsual = this.camera.turns || this.camera.text === this.usualView;
+        this.camera.frame(middle, radius, isUsual);
+        this.usualView = this.camera.homeText;
+        this.keep();
     }
 
     // What draws, at the first frame: making the context takes a while, in which the worker gets on.
@@ -433,8 +562,8 @@ class SurfacePanel {
     // A name for the shaders that the source and the settings take.
     programNeeds() {
         const { source } = this;
-        const kind = source.kind === "volume" ? source.type : source.kind === "flood" ? this.gridSide : `${source.kernel} ${!!source.cloud.radii}`;
-        return `${source.kind} ${kind} ${this.mesh} ${this.normals} ${this.colors === "cells"}`;
+        const kind = source.kind === "volume" ? source.type : source.kind === "flood" ? this.deviceSide : `${source.kernel} ${!!source.cloud.radii}`;
+        return `${source.kind} ${kind} ${this.mesh} ${this.normals} ${this.colors === "cells"} ${this.isCapped} ${this.cutAxis !== "none"}`;
     }
 
     // Has them compiled, one a frame, while the worker's surfaces are shown.
@@ -489,10 +618,11 @@ class SurfacePanel {
 
     get isOnDevice() {
         const needs = this.programNeeds();
-        return this.live !== null && !this.isPreparing && this.prepared.has(needs) && !this.slower.has(needs);
+        return !this.isForHost && this.live !== null && !this.isPreparing && this.prepared.has(needs) && !this.slower.has(needs);
     }
 
     contextLost() {
+        this.wasOnDevice = false;
         // With the context all buffers went; the instance is closed by the shell.
         this.live = null;
         this.flood = null;
@@ -535,7 +665,7 @@ class SurfacePanel {
                 return;
             live.setVolume(source.data, source.type, { dims: source.dims, spacing: source.spacing, origin: [0, 0, 0] });
         } else {
-            live.setGrid(this.fieldGrid());
+            live.setGrid(this.fieldGrid(this.deviceSide));
         }
         if (source.cloud)
             this.renderer.setPoints(source.cloud.positions);
@@ -557,13 +687,29 @@ class SurfacePanel {
         };
     }
 
-    surfaceOptions() {
-        return { iso: this.iso.value, normals: this.normals, soup: this.mesh === "soup" };
+    // Labels and glass take several surfaces, which the worker makes.
+    get isForHost() {
+        return Boolean(this.source.labels || this.source.hasGlass);
+    }
+
+    get isCapped() {
+        return this.hasCaps || this.cutAxis !== "none" || Boolean(this.source.caps);
+    }
+
+    // side: of the grid that points' fields are computed on.
+    surfaceOptions(side = this.gridSide) {
+        const { source, cutAxis } = this;
+        const what = source.labels ? { allLabels: true } : source.hasGlass ? { isovalues: [this.iso.value, this.glass.value] } : { iso: this.iso.value };
+        const count = source.kind === "volume" ? [...source.dims] : [side, side, side], axis = "xyz".indexOf(cutAxis);
+        if (axis >= 0)
+            count[axis] = this.cutCount(count[axis]);
+        return { ...what, normals: this.normals, soup: this.mesh === "soup",
+                 ...(this.isCapped ? { caps: true } : {}), ...(axis >= 0 ? { region: { first: [0, 0, 0], count } } : {}) };
     }
 
     // As LiveSurface.extract takes them.
     liveOptions() {
-        return { ...this.surfaceOptions(), cells: this.colors === "cells" };
+        return { ...this.surfaceOptions(this.deviceSide), cells: this.colors === "cells" };
     }
 
     // What the worker draws: as on the device, a volume lies at its origin with its axes, and source.model
@@ -596,8 +742,7 @@ class SurfacePanel {
         return { ...rest, kind: "sum", grid: this.fieldGrid(), ...(radii ? { radii } : { radius }) };
     }
 
-    fieldGrid() {
-        const n = this.gridSide;
+    fieldGrid(n = this.gridSide) {
         const [low, high] = this.source.box;
         return { dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) };
     }
@@ -759,6 +904,7 @@ class SurfacePanel {
         const { live } = this;
         this.readTime();
         this.worker.mesh = null; // soon of an older moment
+        this.wasOnDevice = true;
         if (live.adaptRoom())
             this.isStale = true;
         if (this.isStale) {
@@ -780,7 +926,7 @@ class SurfacePanel {
             return;
         if (!this.live)
             this.beginDevice();
-        else
+        else if (!this.isForHost)
             this.prepare();
     }
 
@@ -815,13 +961,13 @@ class SurfacePanel {
             renderer.drawShadow(view, width, height, { radius: 0.085, ground: source.ground, opacity: look.shadow });
         const style = { ...look, colors: COLORS.indexOf(this.colors), wire: this.wire ? 0.85 : 0 };
         // Other settings: the surface that there is stays until the worker has one with them.
-        const hasOlder = this.live && this.computed === source && !this.needsGrid && !this.worker.mesh;
+        const hasOlder = !this.isForHost && this.live && this.computed === source && !this.needsGrid && !this.worker.mesh;
         this.drawn = isOnDevice || hasOlder ? this.live.made : this.worker.mesh;
         this.picker.place(view, this.drawn, source.model);
         if (isOnDevice || hasOlder)
             renderer.drawMesh(this.live.mesh(source.model), view, style);
         else if (this.worker.mesh)
-            arrays.drawMesh("surface", this.worker.mesh, source.model, view, style);
+            this.drawArrays(view, style);
         if (!renderer)
             return;
         if (this.showsPoints && source.kind === "points")
@@ -831,6 +977,15 @@ class SurfacePanel {
             const high = origin.map((edge, axis) => edge + spacing[axis] * (dims[axis] - 1));
             renderer.drawBox(view, source.model, origin, high, [...this.ink, 0.35]);
         }
+    }
+
+    // What the worker made: labels in their colours, or behind glass.
+    drawArrays(view, style) {
+        const { arrays, source, worker: { mesh } } = this;
+        const [solid, glass] = mesh.parts ?? [{ triangleFirst: 0, triangleCount: mesh.triangleCount }];
+        arrays.drawMesh("surface", mesh, source.model, view, { ...style, isLabelled: Boolean(mesh.marks), part: solid });
+        if (glass)
+            arrays.drawMesh("surface", mesh, source.model, view, { ...style, clay: this.glassColor, part: glass, isGlass: true });
     }
 
     // ---- picking ---------------------------------------------------------------------------------
@@ -893,7 +1048,7 @@ class SurfacePanel {
         const span = this.frames.at(-1) - this.frames[0];
         const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
         const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
-        const tier = isOnDevice ? "" : !this.renderer ? "on the processor, for want of WebGL 2"
+        const tier = isOnDevice ? "" : this.isForHost ? "on the processor" : !this.renderer ? "on the processor, for want of WebGL 2"
             : this.slower.has(this.programNeeds()) ? "on the processor, which is faster here" : "on the processor, until the device is ready";
         this.legend.hidden = this.colors !== "cells" || !isOnDevice;
         const shares = isOnDevice && live.cellCounts ? cellShares(live.cellCounts) : null;
@@ -948,10 +1103,10 @@ function fitted(low, high, columns) {
 const Z_UP = [[1, 0, 0], [0, 0, -1], [0, 1, 0]];
 const Y_UP = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 
-function volumeSource(volume) {
+function volumeSource(volume, isTurned = false) {
     const { dims, spacing, direction, slope, intercept, type } = volume;
     const axis = (k) => [direction[k], direction[3 + k], direction[6 + k]];
-    const upright = ([x, y, z]) => [x, z, -y];
+    const upright = ([x, y, z]) => (isTurned ? [-x, -z, -y] : [x, z, -y]);
     const isWhole = !type.startsWith("f");
     const [low, high] = volume.range;
     return {
@@ -961,6 +1116,7 @@ function volumeSource(volume) {
         kind: "volume",
         tint: "--bone",
         isWhole,
+        canLabel: isWhole && high - low <= 255 && volume.data.length > 1,
         iso: isWhole ? Math.round(volume.suggested) : volume.suggested,
         range: isWhole ? [low + 1, Math.max(high, low + 1)] : [low, high],
         place: (at) => volume.origin.map((edge, row) => edge + at.reduce((sum, x, k) => sum + direction[3 * row + k] * x, 0)),

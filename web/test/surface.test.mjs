@@ -270,7 +270,7 @@ export default async function (t) {
             await page.waitForFunction(() => !/on the processor/.test(document.body.innerText));
             before = await stillness(page);
             const rows = [];
-            for (let y = before.height / 4; y < before.height * 3 / 4; y++)
+            for (let y = before.height * 0.45; y < before.height * 0.8; y++)
                 rows.push(before.data.subarray(4 * Math.floor(y) * before.width, 4 * (Math.floor(y) * before.width + Math.floor(before.width / 2))));
             return { data: Buffer.concat(rows) };
         };
