@@ -71,7 +71,7 @@ enum { AT_Z = 1, AT_Y = 2, AT_X = 4 };
 typedef struct neighbourhood {
     int4 first;  /* z, y, x; -1 at the border */
     int at;      /* AT_: is at a sample */
-    bool inside; /* all are in the volume, and in each row the four that are read */
+    bool inside; /* all are in the volume, and in its memory the four that are read of each row */
 } neighbourhood;
 
 INLINE neighbourhood around(const float *position, int4 dims)
@@ -80,25 +80,28 @@ INLINE neighbourhood around(const float *position, int4 dims)
                  position[2]}; /* faster than memcpy, whose two stores one load waits for */
     int4 first = __builtin_convertvector(at, int4);
     int4 is_at = __builtin_convertvector(first, float4) == at; /* -1 where it is */
-    int4 last = first + (int4){1, 1, 3, 0};
+    int4 next = first + 1;
     first += is_at;
-    return (neighbourhood){first, bits4(is_at), (bits4((first >= 0) & (last < dims)) & 7) == 7};
+    int inside = bits4((first >= 0) & (next < dims)) & 7;
+    /* Past a row's end lies another row, but in the last layer. */
+    int whole = bits4(first + (int4){3, 0, 3, 0} < dims) & (AT_Z | AT_X);
+    return (neighbourhood){first, bits4(is_at), inside == 7 && whole};
 }
 
-/* The indices of 3 x 3 x 4 samples, clamped to the volume: what that leaves of a cell outside is a face of one
- * inside. */
-static void find_clamped(const neighbourhood *n, const size_t dims[3], size_t indices[36])
+/* The numbers of the first samples of 3 x 3 rows, clamped to the volume, and of four samples in each: what that leaves of
+ * a cell outside is a face of one inside. */
+static void find_clamped(const neighbourhood *n, const size_t dims[3], size_t rows[9],
+                         size_t columns[4])
 {
-    const size_t stride[3] = {1, dims[0], dims[0] * dims[1]};
     size_t at[3][4];
     for (int axis = 0; axis < 3; axis++)
         for (int step = 0; step < 4; step++) {
             ptrdiff_t last = (ptrdiff_t)dims[axis] - 1, own = n->first[2 - axis] + step;
-            at[axis][step] = (size_t)(own < 0 ? 0 : own < last ? own : last) * stride[axis];
+            at[axis][step] = (size_t)(own < 0 ? 0 : own < last ? own : last);
         }
     for (int k = 0; k < 9; k++)
-        for (int i = 0; i < 4; i++)
-            indices[4 * k + i] = at[2][k / 3] + at[1][k % 3] + at[0][i];
+        rows[k] = (at[2][k / 3] * dims[1] + at[1][k % 3]) * dims[0];
+    memcpy(columns, at[0], sizeof at[0]);
 }
 
 /* For each type of samples T
@@ -145,11 +148,12 @@ RANGES(own, float)
     RANGES(NAME, T)                                                                                \
     static float border_##NAME(const T *volume, const size_t dims[3], const neighbourhood *n)      \
     {                                                                                              \
-        size_t indices[36];                                                                        \
+        size_t rows[9], columns[4];                                                                \
         float block[36];                                                                           \
-        find_clamped(n, dims, indices);                                                            \
-        for (int k = 0; k < 36; k++)                                                               \
-            block[k] = (float)volume[indices[k]];                                                  \
+        find_clamped(n, dims, rows, columns);                                                      \
+        for (int k = 0; k < 9; k++)                                                                \
+            for (int i = 0; i < 4; i++)                                                            \
+                block[4 * k + i] = (float)volume[rows[k] + columns[i]];                            \
         return range_own(block, 4, 12, n->at);                                                     \
     }                                                                                              \
     INLINE void run_##NAME(const ranges_job *job, uint64_t first, uint64_t end)                    \

@@ -40,6 +40,12 @@ FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
     return GRADIENT_SOBEL ? surface_smooth9(corners, edges, centre) : centre;
 }
 
+/* Per grid step, from the difference of the samples one step before and one after. */
+FUNCTION(float) surface_central(float difference)
+{
+    return difference * 0.5f;
+}
+
 /* Derivative along an axis of count samples, at index i, per grid step. The divisor is the number of grid
  * steps between the two terms: 2 inside, 1 at a border; with 0, in a volume one thick, the result is 0. */
 FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
@@ -66,7 +72,7 @@ FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
         }
     }
     float difference = high - low;
-    return GRADIENT_CHOOSE(steps == 2u, difference * 0.5f,
+    return GRADIENT_CHOOSE(steps == 2u, surface_central(difference),
                            GRADIENT_CHOOSE(steps == 1u, difference, 0.0f));
 }
 

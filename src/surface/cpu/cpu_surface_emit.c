@@ -12,23 +12,36 @@
 /* The vocabulary's short names are not used below. */
 #include "kernels/kernel_end.h"
 
-/* Prefetch distance in rows, plus one: a row takes about 0.1 us, a cache miss longer. */
-enum { ROWS_AHEAD = 4 };
-
 /* ---- vertices -------------------------------------------------------------------------------- */
 
-/* The vertices on a row's edges of one axis, in one group of columns. */
-typedef struct vertex_batch {
+/* Vertices of a block on edges of one axis in one row, by ascending columns. */
+typedef struct vertex_run {
     int axis;
-    uint64_t y, z;     /* row in the workspace */
-    uint64_t column;   /* first column of the group, in the workspace */
-    uint64_t first;    /* number of the first vertex in the outputs */
-    surface_ends ends; /* at.*.low is t after cross */
-} vertex_batch;
+    uint64_t y, z;         /* row in the workspace */
+    uint64_t first, count; /* lanes */
+} vertex_run;
 
-/* Is a sample's position its index, but for the order of the axes? component: each axis's. Below 2^24
- * float holds indices exactly. */
-static bool is_unit_grid(const surface_plan *plan, int component[3])
+/* The next vertices in the order of the outputs, of as many rows as they come from: the loops over
+ * them are long enough for vectors, and few enough branches are mispredicted. */
+typedef struct vertex_block {
+    uint64_t first; /* number of lane 0's vertex in the outputs */
+    uint64_t run_count;
+    vertex_run runs[SURFACE_LANES];
+    uint64_t border; /* bit i: neighbours of lane i's edge may lie outside the volume */
+    surface_lanes lanes;
+} vertex_block;
+
+/* Two blocks in turn: while one fills, the samples of the other are on their way to the cache. */
+typedef struct vertex_queue {
+    const surface_job *job;
+    vertex_block blocks[2];
+    int filling;
+    normal_queue normals;
+} vertex_queue;
+
+/* Is a sample's position its index, but for the order of the axes? axes: each component's. Below
+ * 2^24 float holds indices exactly. */
+static bool is_unit_grid(const surface_plan *plan, int axes[3])
 {
     unsigned taken = 0;
     if (plan->caps || surface_in_double(plan->type))
@@ -36,321 +49,301 @@ static bool is_unit_grid(const surface_plan *plan, int component[3])
     for (int a = 0; a < 3; a++) {
         if (plan->origin[a] != 0 || plan->dims[a] > 1 << 24)
             return false;
-        component[a] = plan->step[a][1] == 1 ? 1 : plan->step[a][2] == 1 ? 2 : 0;
-        taken |= 1u << component[a];
+        int component = plan->step[a][1] == 1 ? 1 : plan->step[a][2] == 1 ? 2 : 0;
+        axes[component] = a;
+        taken |= 1u << component;
         for (int c = 0; c < 3; c++)
-            if (plan->step[a][c] != (c == component[a] ? 1 : 0))
+            if (plan->step[a][c] != (c == component ? 1 : 0))
                 return false;
     }
     return taken == 7;
 }
 
-static inline double batch_t(const surface_plan *plan, const vertex_batch *batch, uint64_t i)
+static inline double lane_t(const surface_plan *plan, const vertex_block *block, uint64_t lane)
 {
-    return surface_in_double(plan->type) ? batch->ends.at.wide.low[i]
-                                         : (double)batch->ends.at.narrow.low[i];
+    return surface_in_double(plan->type) ? block->lanes.ends.wide.low[lane]
+                                         : (double)block->lanes.ends.narrow.low[lane];
 }
 
-static void place_unit(const surface_job *job, const vertex_batch *batch, float *restrict out)
-{
-    const workspace *space = job->space;
-    const uint32_t *restrict column = batch->ends.x;
-    const float *restrict t = batch->ends.at.narrow.low;
-    uint32_t first = (uint32_t)(space->part->box.first[0] + batch->column);
-    float *x = out + job->component[0], *y = out + job->component[1], *z = out + job->component[2];
-    float at_y = (float)box_index(space, 1, batch->y), at_z = (float)box_index(space, 2, batch->z);
-    for (uint64_t i = 0; i < batch->ends.count; i++) {
-        float at_x = (float)(int32_t)(first + column[i]);
-        x[3 * i] = batch->axis == 0 ? at_x + t[i] : at_x;
-        y[3 * i] = batch->axis == 1 ? at_y + t[i] : at_y;
-        z[3 * i] = batch->axis == 2 ? at_z + t[i] : at_z;
-    }
-}
-
-static void place(const surface_job *job, const vertex_batch *batch, float *out)
+static void place(const surface_job *job, const vertex_block *block, const vertex_run *run,
+                  float *out)
 {
     const surface_plan *plan = job->plan;
     const surface_box *box = &job->space->part->box;
     double pad = (double)job->space->pad, pad_below = (double)job->space->pad_below;
-    double row[3] = {(double)box->first[0] + (double)batch->column - pad,
-                     (double)box->first[1] + (double)batch->y - pad,
-                     (double)box->first[2] + (double)batch->z - pad_below};
-    for (uint64_t i = 0; i < batch->ends.count; i++) {
-        double index[3] = {row[0] + (double)batch->ends.x[i], row[1], row[2]};
-        index[batch->axis] += batch_t(plan, batch, i);
+    double row[3] = {(double)box->first[0] - pad, (double)box->first[1] + (double)run->y - pad,
+                     (double)box->first[2] + (double)run->z - pad_below};
+    for (uint64_t lane = run->first; lane < run->first + run->count; lane++) {
+        double index[3] = {row[0] + (double)block->lanes.x[lane], row[1], row[2]};
+        index[run->axis] += lane_t(plan, block, lane);
         if (plan->caps) /* an edge into the pad has its vertex on the border sample */
             for (int a = 0; a < 3; a++) {
                 double low = (double)box->first[a], high = low + (double)(box->count[a] - 1);
                 index[a] = index[a] < low ? low : index[a] > high ? high : index[a];
             }
         for (int c = 0; c < 3; c++)
-            out[3 * i + (uint64_t)c] =
+            out[3 * lane + (uint64_t)c] =
                 (float)(plan->origin[c] + plan->step[2][c] * index[2] +
                         plan->step[1][c] * index[1] + plan->step[0][c] * index[0]);
     }
 }
 
-/* Side of the cap that the batch's edge at column x crosses: -1 where its lower end lies in the
+/* Side of the cap that the run's edge at column x crosses: -1 where its lower end lies in the
  * pad, 1 where its upper end does, else 0. The cap's outward normal points to that side. */
-static int cap_side(const workspace *space, const vertex_batch *batch, uint64_t x)
+static int cap_side(const workspace *space, const vertex_run *run, uint64_t x)
 {
-    uint64_t at[3] = {batch->column + x, batch->y, batch->z};
-    uint64_t low = at[batch->axis];
-    if (is_in_pad(space, batch->axis, low))
+    uint64_t at[3] = {x, run->y, run->z};
+    uint64_t low = at[run->axis];
+    if (is_in_pad(space, run->axis, low))
         return -1;
-    return is_in_pad(space, batch->axis, low + 1) ? 1 : 0;
+    return is_in_pad(space, run->axis, low + 1) ? 1 : 0;
 }
 
-static void emit_normals(normal_queue *queue, const vertex_batch *batch)
+static void cap_normals(const surface_job *job, const vertex_block *block, const vertex_run *run)
+{
+    const float(*rows)[3] = job->plan->normal_rows;
+    for (uint64_t lane = run->first; lane < run->first + run->count; lane++) {
+        int side = cap_side(job->space, run, block->lanes.x[lane]);
+        if (!side)
+            continue;
+        tml_vec3 n = surface_cap_normal(
+            tml_make3(rows[0][run->axis], rows[1][run->axis], rows[2][run->axis]), (float)side);
+        const float normal[3] = {n.x, n.y, n.z};
+        surface_store_normals(job->plan, block->first + lane, 1, normal);
+    }
+}
+
+/* Adds lanes [first, end) of a run to the queue of normals. */
+static void add_normals(normal_queue *queue, const vertex_block *block, const vertex_run *run,
+                        const float *t, uint64_t first, uint64_t end)
+{
+    const workspace *space = queue->job->space;
+    uint32_t columns[SURFACE_LANES];
+    for (uint64_t lane = first; lane < end; lane++)
+        columns[lane - first] = (uint32_t)box_index(space, 0, block->lanes.x[lane]);
+    const normal_edges edges = {.axis = run->axis,
+                                .y = box_index(space, 1, run->y),
+                                .z = box_index(space, 2, run->z),
+                                .count = end - first,
+                                .number = block->first + first,
+                                .x = columns,
+                                .t = t + first};
+    surface_normals_add(queue, &edges);
+}
+
+static void emit_normals(normal_queue *queue, vertex_block *block)
+{
+    const surface_job *job = queue->job;
+    float narrowed[SURFACE_LANES];
+    const float *t = block->lanes.ends.narrow.low;
+    if (surface_in_double(job->plan->type)) {
+        for (uint64_t i = 0; i < block->lanes.count; i++)
+            narrowed[i] = (float)block->lanes.ends.wide.low[i];
+        t = narrowed;
+    }
+    const bool usual = surface_normals_usual(queue, &block->lanes, t, block->border, block->first);
+    const vertex_run *run = block->runs;
+    if (usual)
+        for (uint64_t border = block->border; border; border &= border - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(border);
+            while (run->first + run->count <= lane)
+                run++;
+            add_normals(queue, block, run, t, lane, lane + 1);
+        }
+    else
+        for (; run < block->runs + block->run_count; run++)
+            add_normals(queue, block, run, t, run->first, run->first + run->count);
+    if (!job->space->pad)
+        return;
+    surface_normals_flush(queue); /* before cap normals replace some of its normals */
+    for (uint64_t r = 0; r < block->run_count; r++)
+        cap_normals(job, block, &block->runs[r]);
+}
+
+/* The attribute's samples have the numbers of the volume's. */
+static void emit_values(const surface_job *job, const vertex_block *block)
+{
+    const tml_slot *attribute = job->plan->attribute;
+    const surface_lanes *lanes = &block->lanes;
+    const int64_t none = 0;
+    surface_stencil stencil = {.count = 1};
+    float values[2][SURFACE_LANES];
+    for (uint64_t i = 0; i < lanes->count; i++)
+        stencil.offsets[i] = &none;
+    for (int end = 0; end < 2; end++) {
+        memcpy(stencil.sample, lanes->sample[end], sizeof stencil.sample);
+        job->simd->gather[attribute->type](attribute->memory, &stencil, lanes->count, &values[end]);
+    }
+    const tml_slot *slot = job->plan->vertex_values;
+    const surface_layout *layout = surface_layout_of(job->plan);
+    float *out = layout->stride ? values[0] : (float *)slot->memory + block->first;
+    for (uint64_t i = 0; i < lanes->count; i++)
+        out[i] = surface_mix(values[0][i], values[1][i], (float)lane_t(job->plan, block, i));
+    if (layout->stride)
+        surface_store(slot, layout->value, block->first, lanes->count, out, 1);
+}
+
+/* Writes a block's vertices, after which it is empty. */
+static void block_flush(vertex_queue *queue, vertex_block *block)
 {
     const surface_job *job = queue->job;
     const surface_plan *plan = job->plan;
-    const workspace *space = job->space;
-    uint32_t columns[NORMAL_LANES];
-    float t[NORMAL_LANES];
-    normal_edges edges = {.axis = batch->axis,
-                          .y = box_index(space, 1, batch->y),
-                          .z = box_index(space, 2, batch->z)};
-    if (!space->pad && !surface_in_double(plan->type)) { /* ends has columns and t as needed */
-        edges.column = space->part->box.first[0] + batch->column;
-        edges.x = batch->ends.x;
-        edges.t = batch->ends.at.narrow.low;
-        edges.count = batch->ends.count;
-        surface_normals_add(queue, &edges);
+    surface_lanes *lanes = &block->lanes;
+    if (lanes->count == 0)
         return;
+    if (plan->labels) {
+        for (uint64_t i = 0; i < lanes->count; i++)
+            if (surface_in_double(plan->type))
+                lanes->ends.wide.low[i] = 0.5;
+            else
+                lanes->ends.narrow.low[i] = 0.5f;
+    } else {
+        job->simd->ends[plan->type](job->window.samples, lanes);
+        if (surface_in_double(plan->type))
+            job->simd->cross_wide(lanes, job->space->part->iso);
+        else
+            job->simd->cross(lanes, (float)job->space->part->iso);
     }
-    edges.x = columns;
-    edges.t = t;
-    for (uint64_t first = 0; first < batch->ends.count; first += edges.count) {
-        edges.count = TML_MIN_OF(batch->ends.count - first, (uint64_t)NORMAL_LANES);
-        for (uint64_t i = 0; i < edges.count; i++) {
-            columns[i] = (uint32_t)box_index(space, 0, batch->column + batch->ends.x[first + i]);
-            t[i] = (float)batch_t(plan, batch, first + i);
-        }
-        surface_normals_add(queue, &edges);
-    }
-    if (!space->pad)
-        return;
-    surface_normals_flush(queue); /* before cap normals replace some of its normals */
-    for (uint64_t i = 0; i < batch->ends.count; i++) {
-        int side = cap_side(space, batch, batch->ends.x[i]);
-        if (!side)
-            continue;
-        const float(*rows)[3] = plan->normal_rows;
-        tml_vec3 n = surface_cap_normal(
-            tml_make3(rows[0][batch->axis], rows[1][batch->axis], rows[2][batch->axis]),
-            (float)side);
-        const float normal[3] = {n.x, n.y, n.z};
-        surface_store_normals(plan, batch->first + i, 1, normal);
-    }
+    const surface_layout *layout = surface_layout_of(plan);
+    float positions[3 * SURFACE_LANES];
+    float *out = layout->stride ? positions : (float *)plan->positions->memory + 3 * block->first;
+    if (job->is_unit)
+        job->simd->place(lanes, job->axes, out);
+    else
+        for (uint64_t r = 0; r < block->run_count; r++)
+            place(job, block, &block->runs[r], out);
+    if (layout->stride)
+        surface_store(plan->positions, layout->position, block->first, lanes->count, out, 3);
+    if (plan->vertex_values)
+        emit_values(job, block);
+    if (plan->vertex_normals)
+        emit_normals(&queue->normals, block);
+    block->first += 2 * SURFACE_LANES;
+    block->run_count = block->border = lanes->count = 0;
 }
 
-static void emit_values(const surface_job *job, const vertex_batch *batch)
+/* A row of the workspace. */
+typedef struct vertex_row {
+    uint64_t y, z;
+    uint64_t at
+        [3]; /* its first sample in the whole volume; at[0] is below 0, modulo 2^64, where a pad is */
+    uint64_t samples
+        [3]; /* numbers of the samples before column 0 of the volume: of this row, and one step along y and z */
+    bool is_border; /* neighbours of all its edges may lie outside the volume */
+} vertex_row;
+
+static vertex_row row_at(const surface_job *job, uint64_t y, uint64_t z)
 {
     const workspace *space = job->space;
     const uint64_t *dims = job->plan->dims;
-    const tml_slot *attribute = job->plan->attribute;
-    const tml_slot *values_slot = job->plan->vertex_values;
-    const bool records = surface_layout_of(job->plan)->stride;
-    uint64_t y[2] = {box_index(space, 1, batch->y),
-                     box_index(space, 1, batch->y + (batch->axis == 1))};
-    uint64_t z[2] = {box_index(space, 2, batch->z),
-                     box_index(space, 2, batch->z + (batch->axis == 2))};
-    const unsigned char *row[2];
-    for (int end = 0; end < 2; end++)
-        row[end] =
-            (const unsigned char *)attribute->memory +
-            (held_slice(job->plan, z[end]) * dims[1] + y[end]) * dims[0] * attribute->element_size;
-    for (uint64_t first = 0; first < batch->ends.count; first += NORMAL_LANES) {
-        uint64_t n = TML_MIN_OF(batch->ends.count - first, (uint64_t)NORMAL_LANES);
-        uint32_t columns[NORMAL_LANES];
-        float values[2][NORMAL_LANES];
-        for (int end = 0; end < 2; end++) {
-            uint64_t step = batch->column + (end && batch->axis == 0);
-            for (uint64_t i = 0; i < n; i++)
-                columns[i] = (uint32_t)box_index(space, 0, batch->ends.x[first + i] + step);
-            const surface_stencil stencil = {
-                .count = 1, .origin = row[end], .offsets = &(int64_t){0}};
-            job->simd->gather[attribute->type](&stencil, columns, n, &values[end]);
-        }
-        float *out = records ? values[0] : (float *)values_slot->memory + batch->first + first;
-        for (uint64_t i = 0; i < n; i++)
-            out[i] = surface_mix(values[0][i], values[1][i],
-                                 (float)batch_t(job->plan, batch, first + i));
-        if (records)
-            surface_store(values_slot, surface_layout_of(job->plan)->value, batch->first + first, n,
-                          out, 1);
-    }
+    const uint64_t at[3] = {space->part->box.first[0] - space->pad, box_index(space, 1, y),
+                            box_index(space, 2, z)};
+    return (vertex_row){.y = y,
+                        .z = z,
+                        .at = {at[0], at[1], at[2]},
+                        .samples = {row_number(job, at[1], at[2]),
+                                    row_number(job, box_index(space, 1, y + 1), at[2]),
+                                    row_number(job, at[1], box_index(space, 2, z + 1))},
+                        .is_border = at[1] == 0 || at[1] + 2 >= dims[1] || at[2] == 0 ||
+                                     at[2] + 2 >= dims[2]};
 }
 
-/* Copies columns [first, first + count) of a row of the workspace, with the pad's. */
-static void copy_padded(const surface_job *job, const unsigned char *row, uint64_t first,
-                        uint64_t count, unsigned char *out)
+/* Bits of a run's lanes whose edges' neighbours may lie outside the volume. */
+static uint64_t border_of(const surface_job *job, const vertex_row *row, const vertex_run *run,
+                          const uint32_t *x)
 {
-    for (uint64_t i = 0; i < count; i++)
-        memcpy(out + i * job->sample_size,
-               row + box_index(job->space, 0, first + i) * job->sample_size, job->sample_size);
+    uint64_t first = 0, end = run->count, border = 0;
+    /* Columns ascend: those on the border are the first and the last ones. */
+    for (; first < end && (int64_t)(row->at[0] + x[first]) <= 0; first++)
+        border |= (uint64_t)1 << first;
+    for (; end > first && row->at[0] + x[end - 1] + (run->axis == 0) + 1 >= job->plan->dims[0];
+         end--)
+        border |= (uint64_t)1 << (end - 1);
+    return (row->is_border ? UINT64_MAX >> (SURFACE_LANES - run->count) : border) << run->first;
 }
 
-/* With labels t is 1/2 on every crossed edge. */
-static void pack_labels(const surface_job *job, const surface_edges *edges, uint64_t words,
-                        vertex_batch *batch)
+/* Adds n vertices on edges of an axis in a row. Their columns are x. */
+static void add_vertices(vertex_queue *queue, const vertex_row *row, int axis, const uint32_t *x,
+                         uint64_t n)
 {
-    surface_ends *ends = &batch->ends;
-    ends->count = 0;
-    for (uint64_t w = 0; w < words; w++)
-        for (uint64_t left = edges->words[batch->axis][w]; left; left &= left - 1) {
-            if (surface_in_double(job->plan->type))
-                ends->at.wide.low[ends->count] = 0.5;
-            else
-                ends->at.narrow.low[ends->count] = 0.5f;
-            ends->x[ends->count++] = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
-        }
-}
-
-static void pack_ends(const surface_job *job, const surface_edges *edges, uint64_t words,
-                      vertex_batch *batch)
-{
+    const surface_job *job = queue->job;
     const workspace *space = job->space;
-    const unsigned char *low =
-        sample_row(job, box_index(space, 1, batch->y), box_index(space, 2, batch->z));
-    const unsigned char *high = sample_row(job, box_index(space, 1, batch->y + (batch->axis == 1)),
-                                           box_index(space, 2, batch->z + (batch->axis == 2)));
-    _Alignas(64) unsigned char padded[2][(GROUP + 1) * 8];
-    if (space->pad) {
-        uint64_t count = TML_MIN_OF(64 * words + 1, space->size[0] - batch->column);
-        copy_padded(job, low, batch->column, count, padded[0]);
-        copy_padded(job, high, batch->column, count, padded[1]);
-        low = padded[0];
-        high = padded[1];
-    } else {
-        uint64_t offset = (space->part->box.first[0] + batch->column) * job->sample_size;
-        low += offset;
-        high += offset;
+    const surface_first first = {
+        .axis = axis,
+        .index = {(uint32_t)row->at[0], (uint32_t)row->at[1], (uint32_t)row->at[2]},
+        .sample = {row->samples[0] + row->at[0], row->samples[axis] + row->at[0] + (axis == 0)}};
+    while (n) {
+        vertex_block *block = &queue->blocks[queue->filling];
+        surface_lanes *lanes = &block->lanes;
+        const uint64_t count = TML_MIN_OF(n, SURFACE_LANES - lanes->count);
+        vertex_run *run = &block->runs[block->run_count++];
+        *run = (vertex_run){axis, row->y, row->z, lanes->count, count};
+        job->simd->add(lanes, &first, x, count);
+        if (space->pad)
+            for (uint64_t lane = run->first; lane < run->first + count; lane++)
+                for (int end = 0; end < 2; end++)
+                    lanes->sample[end][lane] =
+                        row->samples[end ? axis : 0] +
+                        box_index(space, 0, lanes->x[lane] + (uint64_t)(end && axis == 0));
+        if (job->plan->vertex_normals)
+            block->border |= border_of(job, row, run, x);
+        x += count;
+        n -= count;
+        if (lanes->count < SURFACE_LANES)
+            continue;
+        queue->filling ^= 1;
+        block_flush(queue, &queue->blocks[queue->filling]);
     }
-    if (batch->axis == 0)
-        high = low + job->sample_size;
-    job->simd->pack[job->plan->type](low, high, edges, batch->axis, words, &batch->ends);
 }
 
-/* Prefetches the samples at both ends of a row's crossed edges: the hardware prefetcher cannot
- * predict them. Always inline: gcc drops calls of a function that has only prefetches. */
-static inline __attribute__((always_inline)) void prefetch_edges(const surface_job *job, uint64_t y,
-                                                                 uint64_t z, uint64_t first,
+/* Prefetches what is read around a row's crossed edges and was not read around the rows and layers
+ * before: the hardware prefetcher cannot predict it. Always inline: gcc drops calls of a function
+ * that has only prefetches. */
+static inline __attribute__((always_inline)) void prefetch_edges(const surface_job *job,
+                                                                 const vertex_row *row,
+                                                                 uint64_t first,
                                                                  const surface_edges *edges)
 {
     const workspace *space = job->space;
     if (space->pad || job->plan->labels)
         return;
-    const uint64_t *dims = job->plan->dims;
-    const uint64_t own_y = box_index(space, 1, y), own_z = box_index(space, 2, z);
-    const uint64_t y1 = TML_MIN_OF(own_y + 1, dims[1] - 1), z1 = TML_MIN_OF(own_z + 1, dims[2] - 1);
+    const uint64_t *dims = job->plan->dims, y = row->at[1], z = row->at[2];
+    const uint64_t y1 = TML_MIN_OF(y + 1, dims[1] - 1), z1 = TML_MIN_OF(z + 1, dims[2] - 1);
     const uint64_t offset = (space->part->box.first[0] + 64 * first) * job->sample_size;
     const uint64_t all = edges->runs[0] | edges->runs[1] | edges->runs[2];
-    const unsigned char *around[4] = {sample_row(job, own_y, own_z), sample_row(job, y1, own_z),
-                                      sample_row(job, own_y, z1), NULL};
-    int count = 3;
+    /* Each more, such as the row y + 2 that gradients read, costs more than it saves. */
+    const unsigned char *around[2] = {sample_row(job, y, z1), sample_row(job, y1, z)};
     if (job->plan->vertex_normals) {
-        /* The rows that gradients read around row y and did not read around the rows before. */
-        around[0] = sample_row(job, TML_MIN_OF(own_y + 2, dims[1] - 1), own_z);
-        around[1] = sample_row(job, y1, z1);
-        around[2] = sample_row(job, y1, own_z > 0 ? own_z - 1 : 0);
-        around[3] = sample_row(job, own_y, TML_MIN_OF(own_z + 2, dims[2] - 1));
-        count = 4;
+        around[0] = sample_row(job, y, TML_MIN_OF(z + 2, dims[2] - 1));
+        around[1] = sample_row(job, y1, z > 0 ? z - 1 : 0);
     }
     for (uint64_t runs = all; runs; runs &= runs - 1) {
         uint64_t at = offset + 16 * job->sample_size * (uint64_t)__builtin_ctzll(runs);
-        for (int i = 0; i < count; i++)
-            __builtin_prefetch(around[i] + at);
+        __builtin_prefetch(around[0] + at);
+        __builtin_prefetch(around[1] + at);
     }
 }
 
-/* Positions that go to records, by way of an array. Apart, so that only these calls have it on their
- * stack. */
-static __attribute__((noinline)) void place_in_records(const surface_job *job,
-                                                       const vertex_batch *batch)
+/* Adds the vertices that row (y, z) owns, axis by axis. */
+static void row_vertices(vertex_queue *queue, uint64_t y, uint64_t z)
 {
-    float positions[3 * ENDS];
-    (job->is_unit ? place_unit : place)(job, batch, positions);
-    surface_store(job->plan->positions, surface_layout_of(job->plan)->position, batch->first,
-                  batch->ends.count, positions, 3);
-}
-
-/* Writes a batch's vertices from its packed ends. */
-static void group_vertices(const surface_job *job, normal_queue *normals, vertex_batch *batch)
-{
-    const surface_plan *plan = job->plan;
-    if (plan->labels) /* pack_labels set t */
-        ;
-    else if (surface_in_double(plan->type))
-        job->simd->cross_wide(&batch->ends, job->space->part->iso);
-    else
-        job->simd->cross(&batch->ends, (float)job->space->part->iso);
-    if (surface_layout_of(plan)->stride)
-        place_in_records(job, batch);
-    else
-        (job->is_unit ? place_unit : place)(job, batch,
-                                            (float *)plan->positions->memory + 3 * batch->first);
-    if (plan->vertex_normals)
-        emit_normals(normals, batch);
-    if (plan->vertex_values)
-        emit_values(job, batch);
-}
-
-/* Vertices of a row no wider than a group. All three axes are packed before the first is crossed:
- * pack's overlapping stores must reach the cache before cross loads whole vectors, since a load
- * across several stores cannot be forwarded. */
-static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
-                                normal_queue *normals, const surface_edges *edges)
-{
-    vertex_batch batches[3];
-    for (int axis = 0; axis < 3; axis++) {
-        vertex_batch *batch = &batches[axis];
-        batch->axis = axis;
-        batch->y = y;
-        batch->z = z;
-        batch->column = 0;
-        batch->first = first;
-        batch->ends.count = 0;
-        if (edges->runs[axis])
-            (job->plan->labels ? pack_labels : pack_ends)(job, edges, job->space->words, batch);
-        first += batch->ends.count;
-    }
+    const surface_job *job = queue->job;
+    const uint64_t row_words = job->space->words;
+    const vertex_row row = row_at(job, y, z);
+    surface_edges edges;
+    uint32_t columns[GROUP + LANE_SLACK];
     for (int axis = 0; axis < 3; axis++)
-        if (batches[axis].ends.count)
-            group_vertices(job, normals, &batches[axis]);
-}
-
-/* Vertices of a row of several groups, axis by axis: the order of a row's vertices. */
-static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
-                              normal_queue *normals)
-{
-    vertex_batch batch;
-    batch.y = y;
-    batch.z = z;
-    batch.first = first;
-    for (batch.axis = 0; batch.axis < 3; batch.axis++)
-        for (uint64_t w = 0; w < job->space->words; w += GROUP_WORDS) {
-            surface_edges edges;
-            uint64_t words = find_edges(job->simd, job->space, y, z, w, &edges);
-            if (!edges.runs[batch.axis])
+        for (uint64_t w = 0; w < row_words; w += GROUP_WORDS) {
+            if (axis == 0 || row_words > GROUP_WORDS)
+                find_edges(job->simd, job->space, y, z, w, &edges);
+            if (axis == 0)
+                prefetch_edges(job, &row, w, &edges);
+            if (!edges.runs[axis])
                 continue;
-            batch.column = 64 * w;
-            (job->plan->labels ? pack_labels : pack_ends)(job, &edges, words, &batch);
-            group_vertices(job, normals, &batch);
-            batch.first += batch.ends.count;
+            uint64_t words = TML_MIN_OF(row_words - w, (uint64_t)GROUP_WORDS);
+            uint64_t n = job->simd->columns(&edges, axis, words, (uint32_t)(64 * w), columns);
+            add_vertices(queue, &row, axis, columns, n);
         }
-}
-
-/* Prefetches a row's samples; out: the edges of its first group. */
-static void prepare_row(const surface_job *job, uint64_t y, uint64_t z, surface_edges *out)
-{
-    for (uint64_t w = GROUP_WORDS; w < job->space->words; w += GROUP_WORDS) {
-        find_edges(job->simd, job->space, y, z, w, out);
-        prefetch_edges(job, y, z, w, out);
-    }
-    find_edges(job->simd, job->space, y, z, 0, out);
-    prefetch_edges(job, y, z, 0, out);
 }
 
 /* Vertices of row y. Its chunk ends before row y_end and has total vertices. */
@@ -373,23 +366,21 @@ static void vertices_task(void *argument, uint32_t index)
                                                         : space->part->vertex_count;
     uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].vertices);
     const row_entry *entries = space->entries + space->size[1] * at.z;
-    surface_edges edges[ROWS_AHEAD]; /* ring: row y at y % ROWS_AHEAD */
-    normal_queue normals;
-    surface_normals_begin(&normals, job, base);
-    uint64_t prepared = at.y_first; /* end of the rows that are prepared */
-    for (uint64_t y = at.y_first; y < at.y_end; y++) {
-        for (; prepared < at.y_end && prepared < y + ROWS_AHEAD; prepared++)
-            if (row_vertex_count(entries, prepared, at.y_end, total))
-                prepare_row(job, prepared, at.z, &edges[prepared % ROWS_AHEAD]);
-        uint64_t first = base + entries[y].vertices;
-        if (!row_vertex_count(entries, y, at.y_end, total))
-            continue;
-        if (space->words <= GROUP_WORDS)
-            narrow_row_vertices(job, y, at.z, first, &normals, &edges[y % ROWS_AHEAD]);
-        else
-            wide_row_vertices(job, y, at.z, first, &normals);
+    vertex_queue queue;
+    queue.job = job;
+    queue.filling = 0;
+    for (int i = 0; i < 2; i++) {
+        vertex_block *block = &queue.blocks[i];
+        block->first = base + (uint64_t)(i * SURFACE_LANES);
+        block->run_count = block->border = block->lanes.count = 0;
     }
-    surface_normals_flush(&normals);
+    surface_normals_begin(&queue.normals, job);
+    for (uint64_t y = at.y_first; y < at.y_end; y++)
+        if (row_vertex_count(entries, y, at.y_end, total))
+            row_vertices(&queue, y, at.z);
+    block_flush(&queue, &queue.blocks[!queue.filling]);
+    block_flush(&queue, &queue.blocks[queue.filling]);
+    surface_normals_flush(&queue.normals);
 }
 
 /* ---- triangles ------------------------------------------------------------------------------- */
@@ -636,7 +627,7 @@ tml_status surface_emit(surface_job *job, double from, double to)
     double middle = (from + to) / 2;
     if (space->part->vertex_count == 0) /* a slab may have vertices and no triangles */
         return TML_OK;
-    job->is_unit = is_unit_grid(job->plan, job->component);
+    job->is_unit = is_unit_grid(job->plan, job->axes);
     tml_status status = emit_vertices(job, from, middle);
     if (status != TML_OK)
         return status;

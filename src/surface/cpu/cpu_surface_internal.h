@@ -77,17 +77,20 @@ typedef struct surface_job {
     const surface_case *cases;
     uint64_t first_chunk; /* task i does chunk first_chunk + i */
     atomic_bool nan;
-    bool is_unit; /* a position is an index, whose axes are these components */
-    int component[3];
+    bool is_unit; /* a position is an index, whose components are of these axes */
+    int axes[3];
 } surface_job;
 
-/* Row (y, z) of the whole volume. */
-static inline const unsigned char *sample_row(const surface_job *job, uint64_t y, uint64_t z)
+/* Row (y, z) of the whole volume: the number of its first sample in the window. */
+static inline uint64_t row_number(const surface_job *job, uint64_t y, uint64_t z)
 {
     const uint64_t *dims = job->plan->dims;
     assert(z >= job->window.first && z - job->window.first < job->window.count && y < dims[1]);
-    return job->window.samples +
-           ((z - job->window.first) * dims[1] + y) * dims[0] * job->sample_size;
+    return ((z - job->window.first) * dims[1] + y) * dims[0];
+}
+static inline const unsigned char *sample_row(const surface_job *job, uint64_t y, uint64_t z)
+{
+    return job->window.samples + row_number(job, y, z) * job->sample_size;
 }
 
 /* Samples of the pad before the first sample of an axis. */
@@ -167,34 +170,43 @@ tml_status surface_soup_run(const surface_job *job);
 tml_status surface_index_run(surface_job *job);
 
 /* Vertices whose normals are computed together (cpu_surface_normals.c). */
+enum { BORDER_STENCILS = 16 };
 typedef struct normal_queue {
     const surface_job *job;
-    uint64_t first; /* number of lane 0's vertex in the outputs */
+    uint64_t count;
+    uint64_t number[SURFACE_LANES]; /* of the vertex in the outputs */
+    float t[SURFACE_LANES];         /* of the vertex on its edge */
+    int64_t strides[3];             /* samples in a step along each axis */
     surface_stencil stencil;
     struct {
         int8_t end, d[3];
     } neighbours[SURFACE_STENCIL]; /* end of the edge, and steps from it along x, y and z */
-    /* Bytes from the lower end of an edge to each neighbour, by the edge's axis, for edges away from
-     * the volume's border. */
+    /* Samples from the lower end of an edge to each neighbour, by the edge's axis, for edges away
+     * from the volume's border. */
     int64_t offsets[3][SURFACE_STENCIL];
-    int64_t clamped[SURFACE_STENCIL]; /* for the others, of the row at hand */
-    bool has_nan;                     /* a sample that the gradients read may be NaN */
+    int64_t clamped[BORDER_STENCILS][SURFACE_STENCIL]; /* for others in the queue */
+    uint32_t clamped_count;
+    bool has_nan;    /* a sample that the gradients read may be NaN */
+    bool has_border; /* around.at is set */
     surface_around around;
 } normal_queue;
 
-/* Edges of one axis whose lower ends lie in row (y, z) of the whole volume. Their vertices follow
- * those in the queue. */
+/* Edges of one axis whose lower ends lie in row (y, z) of the whole volume. */
 typedef struct normal_edges {
     int axis;
     uint64_t y, z;
     uint64_t count;
-    uint64_t column;   /* column of the whole volume where x is 0 */
-    const uint32_t *x; /* count columns, ascending */
+    uint64_t number;   /* of the first vertex in the outputs; the others follow */
+    const uint32_t *x; /* count columns of the whole volume, ascending */
     const float *t;    /* of the vertices on their edges */
 } normal_edges;
 
-void surface_normals_begin(normal_queue *queue, const surface_job *job, uint64_t first);
+void surface_normals_begin(normal_queue *queue, const surface_job *job);
 void surface_normals_add(normal_queue *queue, const normal_edges *edges);
+/* The normals of vertices away from the volume's border, if usual_normals can do them. They are numbered from first
+ * on; those in the mask border are added to the queue later. False: it has done nothing. */
+bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const float *t,
+                           uint64_t border, uint64_t first);
 void surface_normals_flush(normal_queue *queue);
 
 #endif

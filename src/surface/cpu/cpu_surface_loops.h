@@ -26,6 +26,15 @@ enum { WORDS = 1 };
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* c ? a : b by masks. Compilers turn chains of ?: into branches, which they do not vectorise. */
+ALWAYS_INLINE float choose(bool c, float a, float b)
+{
+    uint32_t mask = 0u - (uint32_t)c;
+    return uintBitsToFloat((floatBitsToUint(a) & mask) | (floatBitsToUint(b) & ~mask));
+}
+
 /* The words from at on, of which left, at least one, are the row's: the others are 0, or no one uses them. */
 static inline WORD words_load(const surface_word *at, uint64_t left)
 {
@@ -132,15 +141,6 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
     return (word ? ROW_INSIDE : 0) | (word != low_bits(n) ? ROW_OUTSIDE : 0);
 }
 
-/* The neighbours that central differences read around the ends of an edge, by its axis: many are in one row. Each: the
- * neighbour whose place is looked up, and samples from there. With twelve such places compilers run out of registers. */
-/* clang-format off */
-static const uint8_t gather_near[3][12][2] = {
-    {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {4, 0}, {5, 0}, {0, 1}, {1, 1}, {2, 1}, {2, 3}, {4, 1}, {5, 1}},
-    {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {8, 1}, {5, 0}, {6, 0}, {2, 1}, {8, 0}, {8, 2}, {10, 0}, {11, 0}},
-    {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {4, 0}, {8, 1}, {2, 1}, {7, 0}, {8, 0}, {8, 2}, {10, 0}, {11, 0}}};
-/* clang-format on */
-
 #define TYPE  TML_U8
 #define NAME  U8
 #define T     uint8_t
@@ -232,22 +232,61 @@ static const uint8_t gather_near[3][12][2] = {
 
 /* ---- crossing points ------------------------------------------------------------------------- */
 
-/* Up to a multiple of 16, lanes past the count hold zeros or stale values. No one uses the
- * result. */
-static void cross_narrow(surface_ends *ends, float iso)
+/* Up to a multiple of 16, lanes past the count hold zeros. No one uses the result. */
+static void cross_narrow(surface_lanes *lanes, float iso)
 {
-    float *low = ends->at.narrow.low, *high = ends->at.narrow.high;
-    for (uint64_t first = 0; first < ends->count; first += 16)
+    float *low = lanes->ends.narrow.low, *high = lanes->ends.narrow.high;
+    for (uint64_t first = 0; first < lanes->count; first += 16)
         for (uint64_t i = first; i < first + 16; i++)
             low[i] = surface_crossing(low[i], high[i], iso);
 }
 
-static void cross_wide(surface_ends *ends, double iso)
+static void cross_wide(surface_lanes *lanes, double iso)
 {
-    double *low = ends->at.wide.low, *high = ends->at.wide.high;
-    for (uint64_t first = 0; first < ends->count; first += 16)
+    double *low = lanes->ends.wide.low, *high = lanes->ends.wide.high;
+    for (uint64_t first = 0; first < lanes->count; first += 16)
         for (uint64_t i = first; i < first + 16; i++)
             low[i] = surface_crossing_f64(low[i], high[i], iso);
+}
+
+static void place_lanes(const surface_lanes *lanes, const int axes[3], float *out)
+{
+    const float *t = lanes->ends.narrow.low;
+    const float *index[3] = {lanes->index[axes[0]], lanes->index[axes[1]], lanes->index[axes[2]]};
+    for (uint64_t first = 0; first < lanes->count; first += 16) {
+        float positions[16][3];
+        for (uint64_t i = 0, lane = first; i < 16; i++, lane++) {
+            int axis = lanes->axis[lane];
+            positions[i][0] = index[0][lane] + choose(axis == axes[0], t[lane], 0.0f);
+            positions[i][1] = index[1][lane] + choose(axis == axes[1], t[lane], 0.0f);
+            positions[i][2] = index[2][lane] + choose(axis == axes[2], t[lane], 0.0f);
+        }
+        if (lanes->count - first >= 16) /* whole vectors, in place of a call */
+            memcpy(out + 3 * first, positions, sizeof positions);
+        else
+            memcpy(out + 3 * first, positions, (lanes->count - first) * sizeof *positions);
+    }
+}
+
+static void add_lanes(surface_lanes *lanes, const surface_first *first, const uint32_t *x,
+                      uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i += 8) {
+        const uint64_t lane = lanes->count + i;
+        for (uint64_t j = 0; j < 8; j++)
+            lanes->x[lane + j] = x[i + j];
+        for (int end = 0; end < 2; end++)
+            for (uint64_t j = 0; j < 8; j++)
+                lanes->sample[end][lane + j] = first->sample[end] + x[i + j];
+        for (uint64_t j = 0; j < 8; j++)
+            lanes->axis[lane + j] = (uint8_t)first->axis;
+        for (uint64_t j = 0; j < 8; j++)
+            lanes->index[0][lane + j] = (float)(int32_t)(first->index[0] + x[i + j]);
+        for (int a = 1; a < 3; a++)
+            for (uint64_t j = 0; j < 8; j++)
+                lanes->index[a][lane + j] = (float)(int32_t)first->index[a];
+    }
+    lanes->count += n;
 }
 
 /* ---- edges ----------------------------------------------------------------------------------- */
@@ -291,6 +330,22 @@ static void edges_of_row(const surface_rows *rows, uint64_t words, const surface
     }
     for (int axis = 0; axis < 3; axis++)
         out->runs[axis] = group_runs(out->words[axis], words);
+}
+
+/* By fours: most words have that many crossings at most, which spares a branch that no processor predicts. */
+static uint64_t columns_of(const surface_edges *edges, int axis, uint64_t words, uint32_t first,
+                           uint32_t *out)
+{
+    const uint64_t last = (uint64_t)1 << 63; /* stands for no bit, in a lane past the last */
+    uint64_t count = 0;
+    for (uint64_t w = 0; w < words; w++, first += 64) {
+        uint64_t left = edges->words[axis][w];
+        for (uint64_t at = count; left; at += 4)
+            for (uint64_t i = 0; i < 4; i++, left &= left - 1)
+                out[at + i] = first + (uint32_t)__builtin_ctzll(left | last);
+        count += (uint64_t)__builtin_popcountll(edges->words[axis][w]);
+    }
+    return count;
 }
 
 /* The corner words of cells. After the last word, the next one is the next row's first word: masks clear its bit. */
@@ -515,12 +570,13 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define BITS(name, size, ctype)    [TML_##name] = bits_##name,
-#define EQUAL(name, size, ctype)   [TML_##name] = equal_##name,
-#define PRESENT(name, size, ctype) [TML_##name] = present_##name,
-#define RANGE(name, size, ctype)   [TML_##name] = range_##name,
-#define PACK(name, size, ctype)    [TML_##name] = pack_##name,
-#define GATHER(name, size, ctype)  [TML_##name] = gather_##name,
+#define BITS(name, size, ctype)        [TML_##name] = bits_##name,
+#define EQUAL(name, size, ctype)       [TML_##name] = equal_##name,
+#define PRESENT(name, size, ctype)     [TML_##name] = present_##name,
+#define RANGE(name, size, ctype)       [TML_##name] = range_##name,
+#define ENDS(name, size, ctype)        [TML_##name] = ends_##name,
+#define GATHER(name, size, ctype)      [TML_##name] = gather_##name,
+#define DIFFERENCES(name, size, ctype) [TML_##name] = HAS_USUAL ? differences_##name : NULL,
 
 const surface_simd SURFACE_SET = {
     .name = SURFACE_NAME,
@@ -528,11 +584,16 @@ const surface_simd SURFACE_SET = {
     .equal = {TML_SCALAR_LIST(EQUAL)},
     .present = {TML_SCALAR_LIST(PRESENT)},
     .range = {TML_SCALAR_LIST(RANGE)},
-    .pack = {TML_SCALAR_LIST(PACK)},
+    .add = add_lanes,
+    .columns = columns_of,
+    .ends = {TML_SCALAR_LIST(ENDS)},
     .cross = cross_narrow,
     .cross_wide = cross_wide,
+    .place = place_lanes,
     .gather = {TML_SCALAR_LIST(GATHER)},
+    .differences = {TML_SCALAR_LIST(DIFFERENCES)},
     .normals = normals_row,
+    .usual_normals = HAS_USUAL ? normals_of_differences : NULL,
     .edges = edges_of_row,
     .count = count_row,
     .triangles = triangles_row,

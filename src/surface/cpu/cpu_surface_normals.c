@@ -1,7 +1,9 @@
-/* Normals of surface vertices: the gradients at both ends of an edge, interpolated at t. A queue
- * gathers the samples around the edges of a chunk's vertices. The normals of a full queue are
- * computed in vectors (cpu_surface_normals.h). */
+/* Normals of surface vertices: the gradients at both ends of an edge, interpolated at t. Central
+ * differences away from the volume's border and NaN need no more than six differences a vertex, of
+ * samples at fixed distances. All others go by a queue, which gathers the samples around them. Both
+ * are computed in vectors (cpu_surface_normals.h). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
 
@@ -17,9 +19,9 @@ static void forget_borders(normal_queue *queue)
 {
     for (int end = 0; end < 2; end++)
         for (int a = 0; a < 3; a++)
-            for (int lane = 0; lane < NORMAL_LANES; lane++)
+            for (int lane = 0; lane < SURFACE_LANES; lane++)
                 queue->around.at[end][a][lane] = queue->around.dims[a] / 2;
-    queue->around.has_border = false;
+    queue->has_border = false;
 }
 
 /* May a sample that the gradients read be NaN? The sign bits' ROW_NAN flags cover the part's box; a
@@ -39,18 +41,17 @@ static bool may_be_nan(const surface_job *job)
     return space->present || !is_known;
 }
 
-void surface_normals_begin(normal_queue *queue, const surface_job *job, uint64_t first)
+void surface_normals_begin(normal_queue *queue, const surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    const int64_t strides[3] = {1, (int64_t)plan->dims[0],
-                                (int64_t)(plan->dims[0] * plan->dims[1])};
     queue->job = job;
-    queue->first = first;
-    queue->around.count = 0;
+    queue->count = queue->clamped_count = 0;
     if (plan->normals == TML_NORMALS_NONE)
         return;
-    for (int a = 0; a < 3; a++)
+    for (int a = 0; a < 3; a++) {
         queue->around.dims[a] = plan->dims[a] > 1 ? 3 : 1;
+        queue->strides[a] = a == 0 ? 1 : queue->strides[a - 1] * (int64_t)plan->dims[a - 1];
+    }
     forget_borders(queue);
     queue->has_nan = may_be_nan(job);
     queue->stencil.count = 2 * surface_neighbour_count(plan->normals, queue->has_nan);
@@ -67,139 +68,162 @@ void surface_normals_begin(normal_queue *queue, const surface_job *job, uint64_t
             for (int a = 0; a < 3; a++) {
                 queue->neighbours[s].d[a] = (int8_t)d[a];
                 if (plan->normals != TML_NORMALS_FORWARD || d[a] > 0)
-                    offset += strides[a] * d[a];
+                    offset += queue->strides[a] * d[a];
             }
             for (int axis = 0; axis < 3; axis++)
-                queue->offsets[axis][s] =
-                    (int64_t)job->sample_size * (offset + (end ? strides[axis] : 0));
+                queue->offsets[axis][s] = offset + (end ? queue->strides[axis] : 0);
         }
     }
 }
 
-/* Sets the stencil for the edges of a row that are not on the border along x; is_column: for edge i
- * alone. Near the volume's border each neighbour is clamped to the volume. */
-static void set_stencil(normal_queue *queue, const normal_edges *edges, bool is_column, uint64_t i)
+/* Makes the offsets to the neighbours of edge i, each clamped to the volume. They are those of every
+ * edge of the row that is not on the border along x. */
+static const int64_t *clamp_offsets(normal_queue *queue, const normal_edges *edges, uint64_t i)
 {
     const surface_job *job = queue->job;
     const uint64_t *dims = job->plan->dims;
-    const tml_normals kind = job->plan->normals;
-    const int64_t size = (int64_t)job->sample_size, column = (int64_t)edges->column;
-    const unsigned char *origin = sample_row(job, edges->y, edges->z) + column * size;
-    queue->stencil.origin = origin;
-    queue->stencil.axis = edges->axis;
-    queue->stencil.is_inner = !is_column;
-    if (!is_column && edges->y > 0 && edges->y + 2 < dims[1] && edges->z > 0 &&
-        edges->z + 2 < dims[2]) {
-        queue->stencil.offsets = queue->offsets[edges->axis];
-        return;
-    }
-    queue->stencil.offsets = queue->clamped;
+    const uint64_t own = row_number(job, edges->y, edges->z) + edges->x[i];
+    int64_t *offsets = queue->clamped[queue->clamped_count++];
     for (uint32_t s = 0; s < queue->stencil.count; s++) {
         const int8_t *d = queue->neighbours[s].d;
-        uint64_t at[3] = {edges->column + edges->x[i], edges->y, edges->z};
+        uint64_t at[3] = {edges->x[i], edges->y, edges->z};
         at[edges->axis] = clamped(at[edges->axis], queue->neighbours[s].end, dims[edges->axis]);
         for (int a = 0; a < 3; a++)
-            if (kind != TML_NORMALS_FORWARD || d[a] > 0 || at[a] + 1 >= dims[a])
+            if (job->plan->normals != TML_NORMALS_FORWARD || d[a] > 0 || at[a] + 1 >= dims[a])
                 at[a] = clamped(at[a], d[a], dims[a]);
-        /* No neighbour of an inner column is clamped along x, so one offset serves every column. */
-        queue->clamped[s] =
-            sample_row(job, at[1], at[2]) - origin + ((int64_t)at[0] - (int64_t)edges->x[i]) * size;
+        offsets[s] = (int64_t)(row_number(job, at[1], at[2]) + at[0] - own);
     }
-}
-
-/* Gathers the samples around edges [first, first + n) into the lanes from lane on. With labels, a
- * sample is 1 where it equals the part's label, else 0. */
-static void gather(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n,
-                   uint64_t lane)
-{
-    const surface_job *job = queue->job;
-    const surface_stencil *stencil = &queue->stencil;
-    const uint32_t *columns = edges->x + first;
-    float(*out)[NORMAL_LANES] = (void *)&queue->around.samples[0][lane];
-    if (!job->plan->labels) {
-        job->simd->gather[job->plan->type](stencil, columns, n, out);
-        return;
-    }
-    const uint64_t label = surface_bits_at(&job->space->part->label, 0, job->sample_size);
-    for (uint64_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < stencil->count; k++)
-            out[k][i] = surface_bits_at(stencil->origin + stencil->offsets[k], columns[i],
-                                        job->sample_size) == label
-                            ? 1.0f
-                            : 0.0f;
+    return offsets;
 }
 
 /* Sets around.at for n edges from edge first on, some of which may have ends on the border. */
 static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
 {
-    surface_around *around = &queue->around;
-    queue->around.has_border = true;
+    queue->has_border = true;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t at[3] = {edges->column + edges->x[first + i], edges->y, edges->z};
+        uint64_t at[3] = {edges->x[first + i], edges->y, edges->z};
         for (int end = 0; end < 2; end++)
             for (int a = 0; a < 3; a++) {
                 uint64_t dim = queue->job->plan->dims[a];
                 uint64_t number = clamped(at[a], end && a == edges->axis, dim);
-                around->at[end][a][around->count + i] = number == 0 ? 0 : number + 1 < dim ? 1 : 2;
+                queue->around.at[end][a][queue->count + i] = number == 0        ? 0
+                                                             : number + 1 < dim ? 1
+                                                                                : 2;
             }
     }
 }
 
-/* Adds n edges from edge first on to the queue, which has room for them. */
-static void add(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
+/* Adds edges [first, end), whose neighbours lie at the same offsets. */
+static void add(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t end,
+                bool is_border)
 {
-    const uint64_t *dims = queue->job->plan->dims;
-    const uint32_t *x = edges->x + first;
-    const uint64_t column = edges->column;
-    uint64_t lane = queue->around.count, inner = 0, inner_end = n;
-    memcpy(queue->around.t + lane, edges->t + first, n * sizeof *edges->t);
-    /* Columns ascend: those on the border are the first and the last ones. */
-    while (inner < inner_end && column + x[inner] == 0)
-        inner++;
-    while (inner_end > inner && column + x[inner_end - 1] + (edges->axis == 0) + 1 >= dims[0])
-        inner_end--;
-    if (inner < inner_end) {
-        set_stencil(queue, edges, false, first + inner);
-        gather(queue, edges, first + inner, inner_end - inner, lane + inner);
-    }
-    for (uint64_t i = 0; i < n; i++)
-        if (i < inner || i >= inner_end) {
-            set_stencil(queue, edges, true, first + i);
-            gather(queue, edges, first + i, 1, lane + i);
+    const uint64_t row = row_number(queue->job, edges->y, edges->z);
+    while (first < end) {
+        uint64_t lane = queue->count, n = TML_MIN_OF(end - first, SURFACE_LANES - lane);
+        const int64_t *offsets = queue->offsets[edges->axis];
+        if (is_border) {
+            offsets = clamp_offsets(queue, edges, first);
+            note_border(queue, edges, first, n);
         }
-    if (inner > 0 || inner_end < n || edges->y == 0 || edges->y + 2 >= dims[1] || edges->z == 0 ||
-        edges->z + 2 >= dims[2])
-        note_border(queue, edges, first, n);
-    queue->around.count += (uint32_t)n;
+        for (uint64_t i = 0; i < n; i++, lane++, first++) {
+            queue->stencil.sample[lane] = row + edges->x[first];
+            queue->stencil.offsets[lane] = offsets;
+            queue->number[lane] = edges->number + first;
+            queue->t[lane] = edges->t[first];
+        }
+        queue->count = lane;
+        if (lane == SURFACE_LANES || queue->clamped_count == BORDER_STENCILS)
+            surface_normals_flush(queue);
+    }
 }
 
 void surface_normals_add(normal_queue *queue, const normal_edges *edges)
 {
-    for (uint64_t first = 0; first < edges->count;) {
-        uint64_t room = NORMAL_LANES - queue->around.count;
-        uint64_t n = TML_MIN_OF(edges->count - first, room);
-        add(queue, edges, first, n);
-        first += n;
-        if (n == room)
-            surface_normals_flush(queue);
+    const uint64_t *dims = queue->job->plan->dims;
+    const uint32_t *x = edges->x;
+    uint64_t inner = 0, inner_end = edges->count;
+    /* Columns ascend: those on the border are the first and the last ones. */
+    while (inner < inner_end && x[inner] == 0)
+        inner++;
+    while (inner_end > inner && (uint64_t)x[inner_end - 1] + (edges->axis == 0) + 1 >= dims[0])
+        inner_end--;
+    for (uint64_t i = 0; i < inner; i++)
+        add(queue, edges, i, i + 1, true);
+    add(queue, edges, inner, inner_end,
+        edges->y == 0 || edges->y + 2 >= dims[1] || edges->z == 0 || edges->z + 2 >= dims[2]);
+    for (uint64_t i = inner_end; i < edges->count; i++)
+        add(queue, edges, i, i + 1, true);
+}
+
+static bool has_plain_normals(const surface_plan *plan)
+{
+    const surface_layout *layout = surface_layout_of(plan);
+    return !layout->stride && !layout->octahedral;
+}
+
+bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const float *t,
+                           uint64_t border, uint64_t first)
+{
+    const surface_job *job = queue->job;
+    const surface_plan *plan = job->plan;
+    const uint64_t inner = ~border & UINT64_MAX >> (SURFACE_LANES - lanes->count);
+    if (plan->normals != TML_NORMALS_CENTRAL || queue->has_nan || plan->labels ||
+        !job->simd->differences[plan->type] || !inner)
+        return false;
+    /* An edge away from the border stands in for those on it. */
+    for (unsigned safe = (unsigned)__builtin_ctzll(inner); border; border &= border - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(border);
+        lanes->sample[0][lane] = lanes->sample[0][safe];
+        lanes->sample[1][lane] = lanes->sample[1][safe];
     }
+    job->simd->differences[plan->type](job->window.samples, lanes, queue->strides,
+                                       queue->around.samples);
+    float normals[3 * SURFACE_LANES];
+    const bool in_place = has_plain_normals(plan);
+    job->simd->usual_normals(&queue->around, t, lanes->count, plan->normal_rows,
+                             in_place ? (float *)plan->vertex_normals->memory + 3 * first
+                                      : normals);
+    if (!in_place)
+        surface_store_normals(plan, first, lanes->count, normals);
+    return true;
+}
+
+/* Reads the samples around the vertices. With labels, a sample is 1 where it equals the part's
+ * label, else 0. */
+static void gather(normal_queue *queue)
+{
+    const surface_job *job = queue->job;
+    const surface_stencil *stencil = &queue->stencil;
+    const unsigned char *samples = job->window.samples;
+    if (!job->plan->labels) {
+        job->simd->gather[job->plan->type](samples, stencil, queue->count, queue->around.samples);
+        return;
+    }
+    const uint64_t label = surface_bits_at(&job->space->part->label, 0, job->sample_size);
+    for (uint64_t i = 0; i < queue->count; i++)
+        for (uint32_t k = 0; k < stencil->count; k++) {
+            uint64_t number = stencil->sample[i] + (uint64_t)stencil->offsets[i][k];
+            bool is_label = surface_bits_at(samples, number, job->sample_size) == label;
+            queue->around.samples[k][i] = is_label ? 1.0f : 0.0f;
+        }
 }
 
 void surface_normals_flush(normal_queue *queue)
 {
     const surface_plan *plan = queue->job->plan;
-    uint32_t count = queue->around.count;
-    if (count == 0)
+    if (queue->count == 0)
         return;
-    float normals[3 * NORMAL_LANES];
-    const bool in_place = !surface_layout_of(plan)->stride && !surface_layout_of(plan)->octahedral;
-    queue->job->simd->normals(plan->normals, queue->has_nan, &queue->around, plan->normal_rows,
-                              in_place ? (float *)plan->vertex_normals->memory + 3 * queue->first
-                                       : normals);
-    if (!in_place)
-        surface_store_normals(plan, queue->first, count, normals);
-    queue->first += count;
-    queue->around.count = 0;
-    if (queue->around.has_border)
+    float normals[SURFACE_LANES][3];
+    gather(queue);
+    queue->job->simd->normals(plan->normals, queue->has_nan, &queue->around, queue->t, queue->count,
+                              plan->normal_rows, normals[0]);
+    for (uint64_t i = 0; i < queue->count; i++)
+        if (has_plain_normals(plan))
+            memcpy((float *)plan->vertex_normals->memory + 3 * queue->number[i], normals[i],
+                   sizeof normals[i]);
+        else
+            surface_store_normals(plan, queue->number[i], 1, normals[i]);
+    queue->count = queue->clamped_count = 0;
+    if (queue->has_border)
         forget_borders(queue);
 }

@@ -41,34 +41,41 @@ typedef struct surface_edges {
     uint64_t runs[3]; /* bit i is 0: none of the edges 16 i ... 16 i + 15 is crossed */
 } surface_edges;
 
-/* The samples at both ends of a group's crossed edges, packed. Stores of whole vectors of 16 reach
- * past the last edge. */
-enum { ENDS = GROUP + 16 };
-typedef struct surface_ends {
+/* Vertices that are computed together, in the order of the outputs. Functions may write up to
+ * LANE_SLACK lanes past the last. */
+enum { SURFACE_LANES = 64, LANE_SLACK = 16, LANES_HELD = SURFACE_LANES + LANE_SLACK };
+typedef struct surface_lanes {
     uint64_t count;
-    uint32_t x[ENDS]; /* column of the lower end, from the group's first column */
-    union {           /* wide: SURFACE_IN_DOUBLE */
+    uint32_t x[LANES_HELD];         /* columns of the edges' lower ends in the workspace */
+    uint64_t sample[2][LANES_HELD]; /* numbers of the samples at both ends */
+    uint8_t axis[LANES_HELD];       /* the edges' */
+    float index[3][LANES_HELD];     /* of the lower ends, by axis; for place */
+    union {                         /* the samples' values; wide: SURFACE_IN_DOUBLE */
         struct {
-            float low[ENDS], high[ENDS];
+            float low[LANES_HELD], high[LANES_HELD];
         } narrow;
         struct {
-            double low[ENDS], high[ENDS];
+            double low[LANES_HELD], high[LANES_HELD];
         } wide;
-    } at;
-} surface_ends;
+    } ends;
+} surface_lanes;
 
-/* The samples that the gradients at both ends of up to NORMAL_LANES edges read, as floats.
+/* What surface_lanes has of an edge at column 0. */
+typedef struct surface_first {
+    int axis;
+    uint32_t index[3];
+    uint64_t sample[2];
+} surface_first;
+
+/* The samples that the gradients at both ends of up to SURFACE_LANES edges read, as floats.
  * surface_neighbour numbers the neighbour (x, y, z) of an end, each -1 ... 1. Past the volume's
  * border the border sample repeats. FORWARD: the lower neighbour is the end itself, except where
  * the end is the last sample of the axis. */
-enum { NORMAL_LANES = 64, NEIGHBOURS = 27 };
+enum { NEIGHBOURS = 27, SURFACE_STENCIL = 2 * NEIGHBOURS };
 typedef struct surface_around {
-    uint32_t count;
-    bool has_border;                /* an end lies on the volume's border */
-    int32_t dims[3];                /* 1 where the volume has one sample on the axis, else 3 */
-    int32_t at[2][3][NORMAL_LANES]; /* an end on an axis: 0 the first sample, 2 the last, else 1 */
-    float t[NORMAL_LANES];          /* of the vertices on their edges */
-    float samples[2 * NEIGHBOURS][NORMAL_LANES]; /* around the lower ends, then the upper ends */
+    int32_t dims[3];                 /* 1 where the volume has one sample on the axis, else 3 */
+    int32_t at[2][3][SURFACE_LANES]; /* an end on an axis: 0 the first sample, 2 the last, else 1 */
+    float samples[SURFACE_STENCIL][SURFACE_LANES]; /* around the lower ends, then the upper ends */
 } surface_around;
 
 /* Neighbours that a gradient reads, the end itself last: FORWARD needs the end, the other
@@ -86,14 +93,11 @@ static inline uint32_t surface_neighbour(tml_normals kind, int x, int y, int z)
                                                 : 6);
 }
 
-/* Offsets of neighbours, the same for every column of a row. */
-enum { SURFACE_STENCIL = 2 * NEIGHBOURS };
+/* The samples around up to SURFACE_LANES vertices: neighbour k of vertex i is offsets[i][k] samples from sample[i]. */
 typedef struct surface_stencil {
-    uint32_t count;
-    bool is_inner; /* of edges along axis, none of whose neighbours repeats the border along x */
-    int axis;
-    const unsigned char *origin; /* column 0 */
-    const int64_t *offsets;      /* from there to each neighbour, in bytes */
+    uint32_t count; /* of a vertex's neighbours */
+    uint64_t sample[SURFACE_LANES];
+    const int64_t *offsets[SURFACE_LANES];
 } surface_stencil;
 
 typedef struct surface_simd {
@@ -109,18 +113,32 @@ typedef struct surface_simd {
     void (*present[TML_SCALAR_END])(const void *samples, uint64_t n, surface_word *out);
     /* Smallest and largest of n samples, rounded outward to float. False if a sample is NaN. */
     bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
-    /* Packs the samples at both ends of an axis's crossed edges, from the rows of the ends. */
-    void (*pack[TML_SCALAR_END])(const void *low, const void *high, const surface_edges *edges,
-                                 int axis, uint64_t words, surface_ends *out);
+    /* Adds n edges of a row without a pad, whose columns are x. */
+    void (*add)(surface_lanes *lanes, const surface_first *first, const uint32_t *x, uint64_t n);
+    /* Writes the columns of a group's crossed edges of an axis, up to 16 past the last. first: the
+     * group's first column. Returns their number. */
+    uint64_t (*columns)(const surface_edges *edges, int axis, uint64_t words, uint32_t first,
+                        uint32_t *out);
+    /* Reads the values of the samples at both ends. */
+    void (*ends[TML_SCALAR_END])(const void *samples, surface_lanes *lanes);
     /* Replaces low by t, the crossing point on each edge. */
-    void (*cross)(surface_ends *ends, float iso);
-    void (*cross_wide)(surface_ends *ends, double iso);
-    /* Writes neighbour k of each of n columns to out[k], as floats. */
-    void (*gather[TML_SCALAR_END])(const surface_stencil *stencil, const uint32_t *columns,
-                                   uint64_t n, float (*out)[NORMAL_LANES]);
-    /* Normals of the vertices on taps' edges. rows: the last arguments of surface_normal. */
-    void (*normals)(tml_normals kind, bool has_nan, const surface_around *taps,
-                    const float rows[3][3], float *out);
+    void (*cross)(surface_lanes *lanes, float iso);
+    void (*cross_wide)(surface_lanes *lanes, double iso);
+    /* Writes positions that are indices. axes: of each component. */
+    void (*place)(const surface_lanes *lanes, const int axes[3], float *out);
+    /* Writes neighbour k of each of n vertices to out[k], as floats. */
+    void (*gather[TML_SCALAR_END])(const void *samples, const surface_stencil *stencil, uint64_t n,
+                                   float (*out)[SURFACE_LANES]);
+    /* Writes the differences of the neighbours along each axis, of the lower ends, then of the upper ends. NULL: go by
+     * gather. */
+    void (*differences[TML_SCALAR_END])(const void *samples, const surface_lanes *lanes,
+                                        const int64_t strides[3], float (*out)[SURFACE_LANES]);
+    /* Normals of n vertices at t of their edges. rows: the last arguments of surface_normal. */
+    void (*normals)(tml_normals kind, bool has_nan, const surface_around *around, const float *t,
+                    uint64_t n, const float rows[3][3], float *out);
+    /* The same from what differences wrote. */
+    void (*usual_normals)(const surface_around *around, const float *t, uint64_t n,
+                          const float rows[3][3], float *out);
     /* The crossed edges that words of a row of samples own; words <= GROUP_WORDS. */
     void (*edges)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
                   const surface_word *x_mask, surface_edges *out);

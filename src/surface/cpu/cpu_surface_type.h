@@ -149,80 +149,43 @@ static bool FN(range)(const void *samples, uint64_t n, float *smallest, float *l
     return !nan;
 }
 
-static void FN(pack)(const void *low_row, const void *high_row, const surface_edges *edges,
-                     int axis, uint64_t words, surface_ends *out)
+static void FN(ends)(const void *samples, surface_lanes *lanes)
 {
-    const T *low = low_row, *high = high_row;
-    REAL *a = sizeof(REAL) == 4 ? (void *)out->at.narrow.low : (void *)out->at.wide.low;
-    REAL *b = sizeof(REAL) == 4 ? (void *)out->at.narrow.high : (void *)out->at.wide.high;
-    uint32_t *x = out->x;
-    uint64_t count = 0;
-#if defined(SURFACE_AVX512)
-    uint64_t crossings = 0;
-    for (uint64_t w = 0; w < words; w++)
-        crossings += (uint64_t)__builtin_popcountll(edges->words[axis][w]);
-    /* A run takes as long as four edges do below. */
-    if (TYPE == TML_F32 && crossings > 4 * (uint64_t)__builtin_popcountll(edges->runs[axis])) {
-        const __m512i steps =
-            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        for (uint64_t runs = edges->runs[axis]; runs; runs &= runs - 1) {
-            unsigned run = (unsigned)__builtin_ctzll(runs);
-            __mmask16 crossed = (__mmask16)(edges->words[axis][run / 4] >> (16 * (run % 4)));
-            __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)(16 * run)), steps);
-            __m512 ends[2] = {_mm512_maskz_loadu_ps(crossed, (const void *)(low + 16 * run)),
-                              _mm512_maskz_loadu_ps(crossed, (const void *)(high + 16 * run))};
-            _mm512_storeu_ps((void *)(a + count), _mm512_maskz_compress_ps(crossed, ends[0]));
-            _mm512_storeu_ps((void *)(b + count), _mm512_maskz_compress_ps(crossed, ends[1]));
-            _mm512_storeu_si512(x + count, _mm512_maskz_compress_epi32(crossed, at));
-            count += (uint64_t)__builtin_popcount(crossed);
-        }
-        out->count = count;
-        return;
+    const T *v = samples;
+    REAL *low = sizeof(REAL) == 4 ? (void *)lanes->ends.narrow.low : (void *)lanes->ends.wide.low;
+    REAL *high =
+        sizeof(REAL) == 4 ? (void *)lanes->ends.narrow.high : (void *)lanes->ends.wide.high;
+    for (uint64_t i = 0; i < lanes->count; i++) {
+        low[i] = (REAL)VALUE(v[lanes->sample[0][i]]);
+        high[i] = (REAL)VALUE(v[lanes->sample[1][i]]);
     }
-#endif
-    for (uint64_t w = 0; w < words; w++)
-        for (uint64_t left = edges->words[axis][w]; left; left &= left - 1) {
-            uint32_t i = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
-            a[count] = (REAL)VALUE(low[i]);
-            b[count] = (REAL)VALUE(high[i]);
-            x[count++] = i;
-        }
-    for (uint64_t i = 0; i < 16; i++) /* cross reads whole vectors of 16 */
-        a[count + i] = b[count + i] = 0;
-    out->count = count;
+    for (uint64_t i = lanes->count; i < lanes->count + 16; i++) /* cross reads whole vectors */
+        low[i] = high[i] = 0;
 }
 
-/* places: the neighbours', from gather_near; or NULL. */
-static inline __attribute__((always_inline)) void
-FN(gather_taps)(const surface_stencil *stencil, uint32_t taps, const uint8_t (*places)[2],
-                const uint32_t *columns, uint64_t n, float (*restrict out)[NORMAL_LANES])
+static void FN(gather)(const void *samples, const surface_stencil *stencil, uint64_t n,
+                       float (*out)[SURFACE_LANES])
 {
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t column = columns[i];
-        _Pragma("GCC unroll 12") for (uint32_t k = 0; k < taps; k++)
-        {
-            const T *at =
-                (const void *)(stencil->origin + stencil->offsets[places ? places[k][0] : k]);
-            at += places ? places[k][1] : 0;
-            if (TYPE == TML_F32) /* twice as many stores a cycle as of floats */
-                memcpy(&out[k][i], at + column, sizeof **out);
-            else
-                out[k][i] = (float)VALUE(at[column]);
-        }
+        const T *at = (const T *)samples + stencil->sample[i];
+        const int64_t *offsets = stencil->offsets[i];
+        for (uint32_t k = 0; k < stencil->count; k++)
+            out[k][i] = (float)VALUE(at[offsets[k]]);
     }
 }
 
-static void FN(gather)(const surface_stencil *stencil, const uint32_t *columns, uint64_t n,
-                       float (*out)[NORMAL_LANES])
+static void FN(differences)(const void *samples, const surface_lanes *lanes,
+                            const int64_t strides[3], float (*restrict out)[SURFACE_LANES])
 {
-    if (!HAS_USUAL || stencil->count != 12 || !stencil->is_inner) /* not of central differences */
-        FN(gather_taps)(stencil, stencil->count, NULL, columns, n, out);
-    else if (stencil->axis == 0)
-        FN(gather_taps)(stencil, 12, gather_near[0], columns, n, out);
-    else if (stencil->axis == 1)
-        FN(gather_taps)(stencil, 12, gather_near[1], columns, n, out);
-    else
-        FN(gather_taps)(stencil, 12, gather_near[2], columns, n, out);
+    const int64_t row = strides[1], layer = strides[2];
+    for (uint64_t i = 0; i < lanes->count; i++)
+        _Pragma("GCC unroll 2") for (int end = 0; end < 2; end++)
+        {
+            const T *at = (const T *)samples + lanes->sample[end][i];
+            out[3 * end][i] = (float)VALUE(at[1]) - (float)VALUE(at[-1]);
+            out[3 * end + 1][i] = (float)VALUE(at[row]) - (float)VALUE(at[-row]);
+            out[3 * end + 2][i] = (float)VALUE(at[layer]) - (float)VALUE(at[-layer]);
+        }
 }
 
 #undef FN
