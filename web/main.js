@@ -20,6 +20,9 @@ const panels = [
     { id: "device", title: "Device" },
 ];
 
+// Which panels show files of a kind (drop.js), the first where another one is shown.
+const PANEL_OF = { volume: ["surface"], points: ["surface"], picture: ["exposure"], mesh: ["subdivision", "collision"] };
+
 const element = (id) => document.getElementById(id);
 let shown = null;
 
@@ -204,9 +207,23 @@ const app = {
         requestAnimationFrame(frame);
     },
     message,
-    // handler(files) gets what is dropped on the page or opened while the panel is shown.
+    // handler(file, kind) gets what is dropped on the page or opened, and is of a kind that the panel shows (PANEL_OF), or null.
     onFiles(handler) {
         creating.onFiles = handler;
+    },
+    // Opens what was dropped or chosen, or a promise of it, in the panel that shows such files; lists of files as drop.js has it.
+    async openFiles(files) {
+        const { chosen } = await import("./lib/drop.js");
+        const { file, kind, others } = await chosen(await files);
+        const shows = PANEL_OF[kind]?.includes(shown.id) || (!kind && shown.onFiles);
+        const panel = shows ? shown : panels.find(({ id }) => id === (PANEL_OF[kind] ?? ["surface"])[0]);
+        if (panel !== shown) {
+            history.pushState(null, "", addressOf(panel));
+            await select(panel);
+        }
+        if (others)
+            message(`${file.name} was opened, of ${others + 1} files.`);
+        await panel.onFiles?.(file, kind);
     },
     // What a link to this page says after #PANEL/, as URLSearchParams: for the panel being created.
     settings() {
@@ -337,6 +354,33 @@ addEventListener("popstate", follow);
 const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
 let dragDepth = 0; // dragenter and dragleave come for each element that is crossed
 
+const FILES_MOST = 2000; // of a folder
+async function filesOfEntry(entry, list) {
+    if (list.length >= FILES_MOST)
+        throw new Error(`The folder has more than ${FILES_MOST} files.`);
+    if (entry.isFile) {
+        list.push(await new Promise((resolve, reject) => entry.file(resolve, reject)));
+        return;
+    }
+    const reader = entry.createReader();
+    for (let some; (some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length;)
+        for (const one of some)
+            await filesOfEntry(one, list);
+}
+
+// All files of a drop, those in folders, too. For the event itself: what is dropped is gone after it.
+function droppedFiles(transfer) {
+    const plain = [...transfer.files], entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    if (!entries.some(({ isDirectory }) => isDirectory))
+        return Promise.resolve(plain);
+    return (async () => {
+        const list = [];
+        for (const entry of entries)
+            await filesOfEntry(entry, list);
+        return list;
+    })();
+}
+
 addEventListener("dragenter", (event) => {
     if (!carriesFiles(event))
         return;
@@ -357,11 +401,8 @@ addEventListener("drop", (event) => {
     event.preventDefault();
     dragDepth = 0;
     element("drop").hidden = true;
-    const files = [...event.dataTransfer.files];
-    if (!shown?.onFiles)
-        message(`The ${shown?.title} panel opens no files; the Surface panel does.`, "error");
-    else
-        Promise.resolve(shown.onFiles(files)).catch(tellFailure);
+    // Now: what is dropped is gone after the event.
+    app.openFiles(droppedFiles(event.dataTransfer)).catch(tellFailure);
 });
 
 // ---- start ---------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ export function timeText(seconds) {
 
 // A button that opens files of the visitor's. Returns {input, button}, both to be put into the page.
 export function fileChooser({ onFiles, ...properties }) {
-    const input = make("input", { type: "file", hidden: true });
+    const input = make("input", { type: "file", hidden: true, multiple: true });
     input.addEventListener("change", () => {
         onFiles([...input.files]);
         input.value = ""; // the same file may be chosen again

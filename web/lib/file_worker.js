@@ -42,11 +42,11 @@ async function inflated(bytes) {
 
 const calls = {
     // {kind: "volume", ...LoadedVolume, range} or {kind: "points", ...LoadedPoints, radius, low, high}
-    async load({ bytes, name }) {
+    async load({ bytes, name, kind }) {
         const t = await trommel;
         const content = await inflated(new Uint8Array(bytes));
         const plain = name.replace(/\.gz$/i, "");
-        if (VOLUME_NAME.test(plain)) {
+        if (kind ? kind === "volume" : VOLUME_NAME.test(plain)) {
             const volume = t.loadVolume(content, plain);
             if (/64$/.test(volume.type) && volume.type !== "f64")
                 throw new Error(`its samples are ${volume.type}, which the page does not draw`);

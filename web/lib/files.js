@@ -5,20 +5,13 @@ import { Remote } from "./remote.js";
 const worker = new Remote(new URL("file_worker.js", import.meta.url));
 
 // What is in a volume or point file; see file_worker.js.
-export async function load(bytes, name) {
-    return worker.ask("load", { bytes, name }, [bytes]);
+export async function load(bytes, name, kind = null) {
+    return worker.ask("load", { bytes, name, kind }, [bytes]);
 }
 
 // A mesh file of a surface: volume or field, and how it is extracted, as Trommel.surface takes them.
 export async function save(what) {
     return worker.ask("save", what);
-}
-
-// The one file in a list of the visitor's.
-export function only(list) {
-    if (list.length !== 1)
-        throw new Error(`Open one file at a time; these are ${list.length}.`);
-    return list[0];
 }
 
 // What to tell where a file cannot be opened. The library's messages begin with the function and the file.

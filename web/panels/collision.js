@@ -119,8 +119,8 @@ class CollisionPanel extends MeshPanel {
         return brokenCount;
     }
 
-    async open(files) {
-        const loaded = await this.load(files);
+    async open(file) {
+        const loaded = await this.load(file);
         if (!loaded.triangleCount)
             throw new Error(`${loaded.name} has no triangles.`);
         const broken = await this.putMesh("b", shapes.fitted(loaded));

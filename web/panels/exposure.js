@@ -1,7 +1,8 @@
 // The Exposure panel: a picture with more light in it than a screen has, its exact averages and
 // histogram, and the exposure that follows from them, live.
 
-import { notOpened, only } from "../lib/files.js";
+import { download, notOpened } from "../lib/files.js";
+import { isExr, loadExr } from "../lib/exr.js";
 import { Link } from "../lib/link.js";
 import { ExposurePicture, STATE, demoPicture } from "./exposure_picture.js";
 
@@ -23,8 +24,12 @@ const MARKUP = `
 <form class="controls rows">
   <h2>Exposure</h2>
   <p class="note picture-name"></p>
-  <div class="buttons"><button type="button" class="button open">Open .hdr or .pfm</button>
-    <input type="file" accept=".hdr,.pic,.pfm" hidden aria-label="Picture file"></div>
+  <fieldset class="segmented"><legend class="unseen">Picture</legend>
+    <label><input type="radio" name="exposure-picture" value="sun" checked><span>A low sun</span></label>
+    <label title="A panorama with all its light, by HDRIHaven (CC0)"><input type="radio" name="exposure-picture" value="square"><span>A square in Dresden</span></label></fieldset>
+  <div class="buttons"><button type="button" class="button open" title="Radiance .hdr, OpenEXR, PFM, and what the browser shows: PNG, JPEG, AVIF, WebP. Files stay in this page.">Open a picture …</button>
+    <input type="file" multiple hidden aria-label="Picture file">
+    <button type="button" class="button save" title="As exposed, at its own size">Save as PNG</button></div>
   <div class="row" title="How light brighter than the screen is brought into its range"><label for="exposure-tone">Tone curve</label>
     <select class="select wide tone" id="exposure-tone"></select></div>
   <div class="row" title="Which part of the picture says how bright it is"><label for="exposure-meter">Metering</label>
@@ -49,6 +54,23 @@ const MARKUP = `
     <span style="--line-colour: var(--data-2)">white of the screen</span></p>
   <dl class="figures"></dl>
 </form>`;
+
+// ---- pictures that browsers decode -----------------------------------------------------------------
+
+// PNG, JPEG, GIF, WebP, AVIF.
+const isOfBrowsers = (bytes) => /^(\x89PNG|\xff\xd8\xff|GIF8|BM|RIFF....WEBP|....ftyp)/s.test(String.fromCharCode(...bytes.subarray(0, 16)));
+
+async function decoded(file) {
+    const bitmap = await createImageBitmap(file, { colorSpaceConversion: "default", premultiplyAlpha: "none" }).catch(() => {
+        throw new Error("the browser cannot decode it");
+    });
+    const { width, height } = bitmap, canvas = Object.assign(document.createElement("canvas"), { width, height });
+    const draw = canvas.getContext("2d");
+    draw.drawImage(bitmap, 0, 0);
+    bitmap.close();
+    const { data } = draw.getImageData(0, 0, width, height);
+    return { width, height, channels: 4, type: "u8", data: new Uint8Array(data.buffer), srgb: true, format: file.type.replace("image/", "").toUpperCase() || "decoded by the browser", comment: "" };
+}
 
 function number(value) {
     return Number.isFinite(value) ? String(Number(value.toPrecision(4))) : "none";
@@ -118,11 +140,14 @@ class ExposurePanel {
         this.find("form").addEventListener("submit", (event) => event.preventDefault());
         this.find(".open").addEventListener("click", () => this.find("[type=file]").click());
         this.find("[type=file]").addEventListener("change", ({ target }) => {
-            this.open([...target.files]);
+            app.openFiles([...target.files]).catch((error) => app.message(error.message, "error"));
             target.value = ""; // the same file may be chosen again
         });
         this.find(".adapt").addEventListener("click", () => this.adapt());
-        app.onFiles((files) => this.open(files));
+        app.onFiles((file) => this.open(file));
+        this.find(".save").addEventListener("click", () => this.save());
+        host.querySelectorAll("[name=exposure-picture]").forEach((input) =>
+            input.addEventListener("change", () => input.checked && this.choose(input.value)));
         new ResizeObserver(() => app.requestFrame()).observe(this.find(".stage"));
         for (const input of this.find("form").querySelectorAll("select, [type=range], [type=radio]"))
             input.dataset.link = (input.name || input.id).replace("exposure-", "");
@@ -153,24 +178,63 @@ class ExposurePanel {
 
     // ---- pictures ----
 
-    async open(files) {
+    async open(file) {
+        this.asked = file;
         try {
-            const file = only(files);
-            const trommel = await this.app.trommel;
-            try {
-                this.source = { ...trommel.loadPicture(await file.arrayBuffer(), file.name), name: file.name };
-            } catch (error) {
-                // What the library lacks here, it was built without: no matter of the visitor's.
-                const known = new Error("is no picture that this page reads; give Radiance (.hdr, .pic) or PFM");
-                throw notOpened(file.name, / built without /.test(error.message) ? known : error);
-            }
+            const source = await this.read(file);
+            if (this.asked !== file) return; // something else was chosen meanwhile
+            for (const input of this.find("form").querySelectorAll("[name=exposure-picture]")) input.checked = false;
+            await this.put({ ...source, name: file.name });
         } catch (error) {
             this.app.message(error.message, "error");
-            return;
         }
+    }
+
+    // What is in a picture file, as Trommel.loadPicture gives it.
+    async read(file) {
+        const bytes = new Uint8Array(await file.arrayBuffer());
+        try {
+            if (isExr(bytes)) return await loadExr(bytes);
+            const trommel = await this.app.trommel;
+            return isOfBrowsers(bytes) ? await decoded(file) : trommel.loadPicture(bytes, file.name);
+        } catch (error) {
+            // What the library lacks here, it was built without: no matter of the visitor's.
+            const known = new Error("is no picture that this page reads; give Radiance (.hdr, .pic), OpenEXR, PFM, or what the browser shows");
+            throw notOpened(file.name, / built without /.test(error.message) ? known : error);
+        }
+    }
+
+    // One of the page's own.
+    async choose(id) {
+        this.asked = id;
+        try {
+            if (id === "sun") return await this.put(demoPicture());
+            const answer = await fetch(new URL("../data/dresden_square.hdr", import.meta.url));
+            if (!answer.ok) throw new Error(`The square in Dresden cannot be read: ${answer.status} ${answer.statusText}`);
+            const source = await this.read(new File([await answer.blob()], "dresden_square.hdr"));
+            if (this.asked === id) await this.put({ ...source, name: "A square in Dresden" });
+        } catch (error) {
+            this.app.message(error.message, "error");
+        }
+    }
+
+    async put(source) {
+        this.source = source;
         this.picture?.destroy();
         this.picture = null;
         await this.load();
+    }
+
+    // The exposed picture at its own size, as a file.
+    async save() {
+        if (!this.picture) return;
+        const { width, height } = this.picture.out, canvas = Object.assign(document.createElement("canvas"), { width, height });
+        this.picture.draw(this.find(".tone").value);
+        this.app.requestFrame();
+        const pixels = await this.picture.out.buffer.readAsync();
+        canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.length), width, height), 0, 0);
+        const name = (this.source.name ?? "a-low-sun").toLowerCase().replace(/\.[a-z0-9]+$/, "").replaceAll(/[^a-z0-9]+/g, "-");
+        download(await new Promise((resolve) => canvas.toBlob(resolve, "image/png")), `${name}-exposed.png`);
     }
 
     // Puts the source on the device, and measures it.

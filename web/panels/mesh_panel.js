@@ -2,7 +2,7 @@
 // visitor's. A panel makes this.stage and this.controls before it calls begin(), and
 // adds open(files), readColors(), frame(seconds) and pick(ray).
 import { fileChooser, make } from "../lib/controls.js";
-import { notOpened, only } from "../lib/files.js";
+import { notOpened } from "../lib/files.js";
 import { Link } from "../lib/link.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { Picker } from "../lib/pick.js";
@@ -27,7 +27,7 @@ export class MeshPanel {
         this.link = new Link(this.app, this.controls, {
             view: { get: () => this.viewText(), set: (text) => (this.camera.text = text) }, ...others,
         });
-        this.app.onFiles((files) => this.open(files));
+        this.app.onFiles((file) => this.open(file));
         this.app.onTheme(() => this.readColors());
         this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => this.fail(error), () => [this.camera.shift, 0]);
         this.camera.attach(this.stage, () => {
@@ -43,7 +43,7 @@ export class MeshPanel {
     }
 
     fileChooser(title) {
-        const chooser = fileChooser({ title, onFiles: (files) => this.open(files).catch((error) => this.fail(error)) });
+        const chooser = fileChooser({ title, onFiles: (files) => this.app.openFiles(files).catch((error) => this.fail(error)) });
         this.fileButton = chooser.button;
         this.tellFile(null);
         return chooser;
@@ -54,9 +54,8 @@ export class MeshPanel {
         this.fileButton.replaceChildren(name ? make("b", { textContent: name }) : "Open or drop a mesh …");
     }
 
-    // The mesh in the one file, with its name.
-    async load(files) {
-        const file = only(files);
+    // The mesh in a file, with its name.
+    async load(file) {
         if (!MESH_FILE.test(file.name))
             throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
         try {

@@ -132,8 +132,8 @@ class SubdivisionPanel extends MeshPanel {
         this.change();
     }
 
-    async open(files) {
-        const loaded = await this.load(files);
+    async open(file) {
+        const loaded = await this.load(file);
         try {
             if (!loaded.triangleCount)
                 throw new Error("it has no triangles");

@@ -69,7 +69,7 @@ class SurfacePanel {
         this.begins(settings);
 
         this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => app.message(error.message, "error"), () => [this.camera.shift, 0]);
-        app.onFiles((dropped) => this.open(dropped));
+        app.onFiles((file, kind) => this.open(file, kind));
         app.onTheme(() => this.readColors());
         this.camera.attach(this.stage, () => {
             app.requestFrame();
@@ -137,7 +137,7 @@ class SurfacePanel {
         if (!answer.ok)
             throw new Error(`${url} cannot be read: ${answer.status} ${answer.statusText}`);
         const name = new URL(answer.url).pathname.split("/").pop() || "file";
-        await this.open([new File([await answer.blob()], name)], url, settings);
+        await this.open(new File([await answer.blob()], name), null, url, settings);
     }
 
     // ---- controls --------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class SurfacePanel {
             this.scenesSet.append(make("label", {}, input, text));
         }
         ({ input: this.fileInput, button: this.fileButton } = fileChooser({
-            onFiles: (list) => this.open(list).catch((error) => this.app.message(error.message, "error")),
+            onFiles: (list) => this.app.openFiles(list).catch((error) => this.app.message(error.message, "error")),
         }));
         this.tellFile(null);
 
@@ -259,7 +259,7 @@ class SurfacePanel {
 
     tellFile(name) {
         this.fileButton.replaceChildren(name ? make("b", { textContent: name }) : "Open or drop a file …");
-        this.fileButton.title = "Volumes: NRRD, NIfTI, MHA, MRC. Points: PLY, XYZ, LAS. Files stay in this page.";
+        this.fileButton.title = "Volumes: NRRD, NIfTI, MetaImage, MRC, NPY. Points: PLY, XYZ, PCD, LAS. Meshes and pictures go to their panels; zip archives, and headers with their samples, are taken, too. Files stay in this page.";
     }
 
     place() {
@@ -353,13 +353,12 @@ class SurfacePanel {
             this.useSource({ ...volumeSource(this.pieces.get(piece), piece.turned), ...piece, isShipped: true }, settings);
     }
 
-    // url: from where the file comes.
-    async open(dropped, url, settings = new URLSearchParams()) {
-        const file = files.only(dropped);
+    // kind: "volume" or "points", or null: by its name. url: from where the file comes.
+    async open(file, kind, url, settings = new URLSearchParams()) {
         this.wanted = file;
         let loaded;
         try {
-            loaded = await files.load(await file.arrayBuffer(), file.name);
+            loaded = await files.load(await file.arrayBuffer(), file.name, kind);
         } catch (error) {
             if (this.wanted === file)
                 this.wanted = this.source?.id;

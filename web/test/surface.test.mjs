@@ -376,12 +376,12 @@ export default async function (t) {
             await drop(page, ".stage", [name, content]);
             await page.locator("#alerts .message", { hasText: `${name} cannot be opened: ` }).waitFor({ timeout: 30 * SECONDS });
         }
-        await drop(page, ".stage", ["a.xyz", "0 0 0\n"], ["b.xyz", "0 0 0\n"]);
-        await tell(/one file at a time/);
+        await drop(page, ".stage", ["a.xyz", ringOfPoints(200)], ["b.xyz", ringOfPoints(100)]);
+        await tell(/a\.xyz was opened, of 2 files/);
 
         // The page lives on.
         const chooser = page.waitForEvent("filechooser");
-        await page.getByRole("button", { name: /ball\.nrrd/ }).click();
+        await page.getByRole("button", { name: /a\.xyz/ }).click();
         await (await chooser).setFiles({ name: "ring.ply", mimeType: "", buffer: Buffer.from(plyOf(ringOfPoints(300))) });
         await tell(/ring\.ply: 300 points/);
         await choose(page, "Dancer");
