@@ -246,6 +246,24 @@ const app = {
         const { download } = await import("./lib/files.js");
         download(await blob, `${name}.png`);
     },
+    // Five seconds of it, turned once about by the camera, as a film. button: tells how long that takes.
+    async saveFilm(name, camera, button) {
+        const { instance } = shown, { textContent } = button;
+        button.disabled = true;
+        try {
+            const { filmTurn } = await import("./lib/film.js");
+            const draw = () => {
+                app.requestFrame();
+                (instance.picture ?? (() => instance.frame(performance.now() / 1000))).call(instance);
+            };
+            const background = getComputedStyle(document.documentElement).getPropertyValue("--film");
+            await filmTurn({ canvas, camera, draw, background, name, tell: (left) => (button.textContent = `${left} s`) });
+        } catch (error) {
+            tellFailure(error);
+        } finally {
+            Object.assign(button, { disabled: false, textContent });
+        }
+    },
     // handler() is called after colours have changed; read them from computed styles.
     onTheme(handler) {
         themeHandlers.add(handler);

@@ -1,5 +1,5 @@
 // Where Trommel is on the net: the one place that says it. It has no public address yet, so links lead to what lies beside
-// the page, and editors elsewhere find no package until PUBLIC is { source, npm } with both addresses.
+// the page, and editors elsewhere find no package, until PUBLIC is { source, npm, page } with the three addresses.
 export const PUBLIC = null;
 
 export const NAME = "trommel", VERSION = "0.1.0"; // as npm has them

@@ -83,7 +83,7 @@ class CollisionPanel extends MeshPanel {
             make("h2", { className: "unseen", textContent: "Collision" }),
             choose("a", "First mesh"), choose("b", "Second mesh"), file.button, file.input, make("hr"),
             this.turn.element, this.apart.element, make("div", { className: "switches" }, spin.element, wire.element), make("hr"),
-            this.pictureButton("collision"),
+            this.saveButtons("collision"),
             make("small", { className: "muted", textContent: "Pairs are exact: what floats cannot decide is settled by exact arithmetic, so nothing that touches is missed and nothing is made up." }));
         this.controls.ariaLabel = "Collision";
         this.host.append(this.stage, this.controls);

@@ -76,8 +76,10 @@ export class MeshPanel {
         this.link.apply(settings);
     }
 
-    pictureButton(name) {
-        return make("button", { type: "button", className: "button", textContent: "Save the picture", onclick: () => this.app.savePicture(name) });
+    saveButtons(name) {
+        const film = make("button", { type: "button", className: "button", textContent: "Film", title: "Five seconds, turned once about", onclick: () => this.app.saveFilm(name, this.camera, film) });
+        return make("div", { className: "buttons" },
+            make("button", { type: "button", className: "button", textContent: "Save the picture", onclick: () => this.app.savePicture(name) }), film);
     }
 
     centre() {

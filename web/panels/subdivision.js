@@ -65,7 +65,7 @@ class SubdivisionPanel extends MeshPanel {
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Subdivision" }), this.shape.element, file.button, file.input, make("hr"),
             how.element, this.fine.element, this.pixels.element, this.levels.element, make("hr"),
-            make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element), make("hr"), this.pictureButton("subdivision"));
+            make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element), make("hr"), this.saveButtons("subdivision"));
         this.controls.ariaLabel = "Subdivision";
         this.host.append(this.stage, this.controls);
         this.showRows();

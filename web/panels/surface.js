@@ -243,13 +243,15 @@ class SurfacePanel {
             make("button", { type: "button", className: "button", textContent: format.toUpperCase(), onclick: () => this.save(format) }));
         const shot = make("button", { type: "button", className: "button", textContent: "PNG", title: "The picture, at twice its size",
                                       onclick: () => this.app.savePicture(this.fileName()) });
+        const film = make("button", { type: "button", className: "button", textContent: "Film", title: "Five seconds, turned once about",
+                                      onclick: () => this.app.saveFilm(this.fileName(), this.camera, film) });
         this.link = make("button", { type: "button", className: "button", textContent: "Copy a link to this view", onclick: () => this.copyLink() });
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Surface" }),
             this.scenesSet, this.credit, this.fileButton, this.fileInput,
             make("hr"), this.iso.element, this.glass.element, this.radius.element, this.side.element, cut.element, this.cutAt.element,
             make("hr"), normals.element, mesh.element, colors.element, make("div", { className: "switches" }, ...switches.map(({ element }) => element)),
-            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons, shot), this.link);
+            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons, shot, film), this.link);
         this.controls.ariaLabel = "Surface";
         this.host.append(this.stage, this.controls);
         this.showCut();
