@@ -47,7 +47,8 @@ ARG_ADDRESS(to)
 PARAMS_STORED
 ARGS_END(store_params_args)
 
-/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup. With source the kernel
+/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup, or a thread's share of these is
+ * specialization constant 5. With source the kernel
  * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
  * Specialization constant 4 is MAP_IN_ORDER if there are none of the three: the further outputs of a
  * kernel with several are then at their addresses. MAP_OUTS_STORED: those are in scratch. */
@@ -131,9 +132,10 @@ ARGS_END(copy_args)
 
 /* lengths.comp: clamps the count at "from" (u32, or u64 if wide) to a 64-bit bound. It stores the
  * result to total, the length of each of count passes of 1 << pass_log2 elements to lengths, and
- * LENGTHS_GRIDS dispatch grids per pass to grids: three u32 each, for workgroups of MAP_ITEMS << 0,
- * 1 ... elements. A grid has at least one workgroup, and at most grid_x along x. */
-#define LENGTHS_GRIDS 4u
+ * LENGTHS_GRIDS dispatch grids per pass to grids: three u32 each, for workgroups of
+ * 1 << LENGTHS_GRID_LOG2, twice as many, ... elements. A grid has at least one workgroup, and at most grid_x along x. */
+#define LENGTHS_GRID_LOG2 8u
+#define LENGTHS_GRIDS     6u
 ARGS_BEGIN(lengths_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(total)

@@ -54,7 +54,7 @@ typedef struct vk_passes {
 } vk_passes;
 
 /* Bytes of the length and the grids of a pass. */
-enum { VK_PASS_SIZE = 13 * sizeof(uint32_t) };
+enum { VK_PASS_SIZE = 19 * sizeof(uint32_t) };
 /* Takes scratch for a length on the device; takes none for a length on the host. */
 vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena);
 /* The same in passes of items elements, a power of two, for operations that need shorter passes. */
@@ -68,7 +68,7 @@ tml_status vk_passes_lend(tml_context *tml, const tml_length *length, vk_passes 
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);
 /* The indirect grid (vk_dispatch_info.indirect) with a workgroup per items elements of the length, at
- * least one; 0 if a direct dispatch over the bound is as fast. items: MAP_ITEMS times 1, 2, 4 or 8. */
+ * least one; 0 if a direct dispatch over the bound is as fast. items: a power of two from 256 to 8,192. */
 vk_address vk_pass_grid(const vk_pass *pass, uint32_t items);
 
 /* ---- users' kernels (vulkan_kernel.c) -------------------------------------------------------- */

@@ -7,6 +7,17 @@
 
 #include "kernels/kernel_end.h"
 
+/* Elements of a workgroup. Kernels that read whole arrays may follow long chains of these: each element has a thread of its
+ * own, so that few keep the device busy, and none waits for its neighbour's chain. */
+static uint32_t items_of(const tml_kernel *kernel)
+{
+    bool reads_arrays = false;
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        reads_arrays |= kernel->params[p] == TML_PARAM_WORDS;
+    bool makes_bytes = kernel->out_count == 0 && tml_type_size(kernel->result) == 1;
+    return reads_arrays && !makes_bytes ? VK_GROUP : MAP_ITEMS;
+}
+
 tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass *pass,
                        const vk_address *outs, bool unordered)
 {
@@ -17,15 +28,17 @@ tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass
     map_args args = {.out_at = outs[0], .length_at = pass->length, .bound = pass->bound};
     if (use->kernel->out_count > 0)
         args.source = outs[1], args.rank = outs[2], args.skip = outs[3];
+    const uint32_t items = items_of(use->kernel);
     vk_dispatch_info info = {.module = module,
-                             .spec_count = VK_KERNEL_SPECS + 1,
+                             .spec_count = VK_KERNEL_SPECS + 2,
                              .args = &args,
                              .args_size = sizeof args,
-                             .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
-                             .indirect = vk_pass_grid(pass, MAP_ITEMS),
+                             .groups = TML_CEIL_DIV((uint64_t)pass->bound, items),
+                             .indirect = vk_pass_grid(pass, items),
                              .unordered = unordered};
     vk_kernel_specs(tml, use->kernel, use->in, info.specs);
     info.specs[VK_KERNEL_SPECS] = MAP_IN_ORDER;
+    info.specs[VK_KERNEL_SPECS + 1] = items / VK_GROUP;
     vk_kernel_args(tml, use, pass->first, args.in, &args.values, args.word_counts);
     return vk_dispatch(tml, &info);
 }

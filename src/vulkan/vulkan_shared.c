@@ -129,9 +129,9 @@ vk_address vk_pass_grid(const vk_pass *pass, uint32_t items)
     /* Empty workgroups return sooner than the device reads an indirect grid, if they are few. */
     enum { WORTH_A_GRID = 64 };
     uint32_t grid = 0;
-    while (MAP_ITEMS << grid < items)
+    while (1u << (LENGTHS_GRID_LOG2 + grid) < items)
         grid++;
-    assert(MAP_ITEMS << grid == items && grid < LENGTHS_GRIDS);
+    assert(1u << (LENGTHS_GRID_LOG2 + grid) == items && grid < LENGTHS_GRIDS);
     return pass->grids && pass->bound / WORTH_A_GRID > items
                ? pass->grids + 3 * sizeof(uint32_t) * grid
                : 0;

@@ -1,4 +1,4 @@
-/* out[i] = kernel(in0[i], in1[i], ...), MAP_ITEMS elements per workgroup; with source, of elements
+/* out[i] = kernel(in0[i], in1[i], ...), EACH elements per invocation; with source, of elements
  * source[i]. In place is safe: a subgroup loads the elements of its range before it stores there. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
@@ -11,7 +11,9 @@ ARGS_USE(map_args)
 #include "kernel_loads.glsl"
 #include "kernel_glue.glsl"
 
-const uint EACH = MAP_ITEMS / GROUP; /* elements per invocation */
+/* Bytes are stored in words. */
+layout(constant_id = 5) const uint EACH = MAP_ITEMS / GROUP;
+const uint ITEMS = EACH * GROUP;
 
 KERNEL_RESULT result_of(uint i)
 {
@@ -36,7 +38,7 @@ uint skipped()
 void map(uint n)
 {
     uint lane = gl_SubgroupInvocationID;
-    uint first = group_index() * MAP_ITEMS + subgroup_index() * SUBGROUP * EACH;
+    uint first = group_index() * ITEMS + subgroup_index() * SUBGROUP * EACH;
     uint bits = 0u, begin = skipped();
     for (uint k = 0u; k < EACH; k++) {
         uint i = first + k * SUBGROUP + lane;
@@ -126,7 +128,7 @@ void store_results(uint i, KERNEL_RESULT result)
 
 void map(uint n)
 {
-    uint first = group_index() * MAP_ITEMS + gl_LocalInvocationID.x, begin = skipped();
+    uint first = group_index() * ITEMS + gl_LocalInvocationID.x, begin = skipped();
     KERNEL_RESULT results[EACH];
     for (uint k = 0u; k < EACH; k++)
         if (first + k * GROUP >= begin && first + k * GROUP < n)
@@ -141,6 +143,6 @@ void map(uint n)
 void main()
 {
     uint n = stream_length(args.length_at, args.bound);
-    if (group_index() * MAP_ITEMS < n)
+    if (group_index() * ITEMS < n)
         map(n);
 }
