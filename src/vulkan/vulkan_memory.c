@@ -1,7 +1,8 @@
 /* Device memory, and copies between host and device.
  *
  * A block is one VkDeviceMemory allocation with one VkBuffer over it. Buffers are pieces of blocks, cut
- * first fit. Small pieces share blocks. A piece of more than half a block gets a block of its own, so that
+ * first fit. Small pieces share blocks, of which some stay when they are empty, since drivers take a
+ * millisecond to make and to free one. A piece of more than half a block gets a block of its own, so that
  * its memory is freed with it.
  *
  * If device-local memory is also host-visible and host-cached (software drivers, integrated GPUs), it is
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_SIZE = 32 << 20, PIECE_ALIGNMENT = 256 };
+enum { BLOCK_SIZE = 32 << 20, PIECE_ALIGNMENT = 256, SPARES = 2 };
 
 /* A free range of a block; gaps are sorted by offset. */
 typedef struct vk_gap {
@@ -81,10 +82,27 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
     return TML_OK;
 }
 
-/* Waits until discarded memory is freed. False: there is none, or the wait failed. */
+static void block_destroy(tml_context *tml, vk_block *block);
+
+/* Frees empty blocks; false: there are none. */
+static bool free_spares(tml_context *tml)
+{
+    bool has_freed = false;
+    for (vk_block *block = vk_device_of(tml)->memory.blocks, *next; block; block = next) {
+        next = block->next;
+        if (block->pieces == 0) {
+            block_destroy(tml, block);
+            has_freed = true;
+        }
+    }
+    return has_freed;
+}
+
+/* Frees empty blocks, after a wait for discarded memory. False: there is none, or the wait failed. */
 static bool reclaim(tml_context *tml)
 {
-    return vk_device_of(tml)->discarded && vk_sync(tml) == TML_OK;
+    bool has_waited = vk_device_of(tml)->discarded && vk_sync(tml) == TML_OK;
+    return free_spares(tml) || has_waited;
 }
 
 /* Bytes that the driver leaves to this process: by VK_EXT_memory_budget, else the heap's size less
@@ -387,6 +405,16 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
     return TML_OK;
 }
 
+/* May an empty block stay? Not where memory is limited, or the caller's, who may want it elsewhere. */
+static bool is_spare(const vk_memory *memory, const vk_block *empty)
+{
+    uint32_t others = 0;
+    for (const vk_block *block = memory->blocks; block; block = block->next)
+        others += block != empty && block->pieces == 0;
+    return empty->kind == VK_MEMORY_DEVICE && empty->size == BLOCK_SIZE &&
+           memory->limit == UINT64_MAX && !memory->allocator.create && others < SPARES;
+}
+
 void vk_memory_give(tml_context *tml, vk_buffer *buffer)
 {
     if (!buffer)
@@ -394,7 +422,7 @@ void vk_memory_give(tml_context *tml, vk_buffer *buffer)
     vk_block *block = buffer->block;
     if (block) {
         block_join(block, buffer->offset, buffer->size);
-        if (block->pieces == 0)
+        if (block->pieces == 0 && !is_spare(&vk_device_of(tml)->memory, block))
             block_destroy(tml, block);
     }
     tml_free(tml, buffer, sizeof *buffer);
