@@ -88,14 +88,18 @@ TML_KERNEL_OUTS_WITH(
 
 /* ---- the nearest, any, or how many ------------------------------------------------------------ */
 
-/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure. u[0]: what is wanted; u[1]: the first node
- * that is a leaf; u[2]: a bit for each of the root's children; u[3]: the first slot's vector: so below. */
-TML_KERNEL_WITH(collide_rays, uint, collide_follow_ray,
-                (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
-                    collide_rays_found f = collide_rays_walk(from, way, slope, tree, p.u[0], p.u[1],
-                                                             p.u[2], p.u[3], 0u, false);
-                    return f.best;
-                })
+/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure; and the triangles that it may need. u[0]:
+ * what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for each of the root's children; u[3]: the first slot's
+ * vector: so below. */
+TML_KERNEL_OUTS_WITH(collide_rays, (uint found, uvec4 needed), collide_follow_ray,
+                     (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
+                         collide_follow_ray_out o;
+                         collide_rays_found f = collide_rays_walk(
+                             from, way, slope, tree, p.u[0], p.u[1], p.u[2], p.u[3], 0u, false);
+                         o.found = f.best;
+                         o.needed = f.slots;
+                         return o;
+                     })
 
 /* NEAREST: t, rounded, where doubles are sure of it. */
 TML_KERNEL_OUTS_WITH(collide_rays, (uint answer, float t), collide_answer_ray,
@@ -127,34 +131,60 @@ _Static_assert(COLLIDE_RAYS_UNSURE == 0xfffffffeu, "as the kernel has it");
 
 TML_KERNEL(uint, collide_number_ray, (tml_index i), { return U(i); })
 
+/* A ray with, above its number, how many triangles it needs, if these are known: few rays need more than the walk kept. */
+TML_KERNEL_WITH(collide_rays, uint, collide_note_needed, (uint ray, tml_words needed), {
+    uvec4 slots = tml_word_uvec4(needed, ray);
+    if (slots.x == COLLIDE_RAYS_UNSURE)
+        return ray;
+    return ray | COLLIDE_RAYS_KNOWN | collide_rays_given(slots) << COLLIDE_RAYS_BITS;
+})
+
 /* How many, and in how many blocks of four; UNSURE where they are too many, or floats cannot follow the ray. */
 TML_KERNEL_OUTS_WITH(collide_rays, (uint found, uint blocks), collide_count_slots,
-                     (uint ray, tml_words froms, tml_words ways, tml_words tree, tml_params p), {
-                         vec4 from = tml_word_vec4(froms, ray);
-                         vec4 way = tml_word_vec4(ways, ray);
+                     (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_params p), {
+                         collide_count_slots_out o;
+                         if ((noted & COLLIDE_RAYS_KNOWN) != 0u) {
+                             o.found = (noted & ~COLLIDE_RAYS_KNOWN) >> COLLIDE_RAYS_BITS;
+                             o.blocks = min(o.found, 1u);
+                             return o;
+                         }
+                         vec4 from = tml_word_vec4(froms, noted);
+                         vec4 way = tml_word_vec4(ways, noted);
                          collide_rays_found f = collide_rays_walk(
                              from, way, collide_rays_slope(from, way, tree), tree, p.u[0], p.u[1],
                              p.u[2], p.u[3], COLLIDE_RAYS_LISTED_MOST - 3u, true);
                          bool is_unsure = f.best > COLLIDE_RAYS_LISTED_MOST;
-                         collide_count_slots_out o;
                          o.found = is_unsure ? COLLIDE_RAYS_UNSURE : f.best;
                          o.blocks = is_unsure ? 0u : (f.best + 3u) / 4u;
                          return o;
                      })
 
-TML_KERNEL_OUTS_WITH(collide_rays, (uvec4 slots, vec4 from, vec4 way), collide_list_slots,
-                     (uint ray, tml_words froms, tml_words ways, tml_words tree, tml_rank k,
-                      tml_params p),
-                     {
-                         collide_list_slots_out o;
-                         o.from = tml_word_vec4(froms, ray);
-                         o.way = tml_word_vec4(ways, ray);
-                         collide_rays_found f = collide_rays_walk(
-                             o.from, o.way, collide_rays_slope(o.from, o.way, tree), tree, p.u[0],
-                             p.u[1], p.u[2], p.u[3], 4u * U(k), true);
-                         o.slots = f.slots;
-                         return o;
-                     })
+/* Those that are known are not listed here. */
+TML_KERNEL_OUTS_WITH(
+    collide_rays, (uvec4 slots, vec4 from, vec4 way), collide_list_slots,
+    (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_rank k, tml_params p), {
+        uint ray = noted & COLLIDE_RAYS_NUMBER;
+        collide_list_slots_out o;
+        o.slots = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
+        o.from = tml_word_vec4(froms, ray);
+        o.way = tml_word_vec4(ways, ray);
+        if (ray == noted) {
+            collide_rays_found f =
+                collide_rays_walk(o.from, o.way, collide_rays_slope(o.from, o.way, tree), tree,
+                                  p.u[0], p.u[1], p.u[2], p.u[3], 4u * U(k), true);
+            o.slots = f.slots;
+        }
+        return o;
+    })
+
+/* A block of a listed ray, as listed or known before. */
+TML_KERNEL_WITH(collide_rays, uvec4, collide_take_needed,
+                (uvec4 slots, uint listed, tml_words noted, tml_words needed), {
+                    uint ray = tml_word(noted, listed);
+                    if ((ray & COLLIDE_RAYS_KNOWN) == 0u)
+                        return slots;
+                    return tml_word_uvec4(needed, ray & COLLIDE_RAYS_NUMBER);
+                })
 
 /* Of a block the nearest hit's t, slot and triangle, and how many are hit. */
 TML_KERNEL_WITH(collide_rays, uvec4, collide_settle_best,
@@ -225,7 +255,8 @@ TML_KERNEL_WITH(collide_rays, uvec4, collide_settle_block,
                     return t;
                 })
 
-TML_KERNEL_WITH(collide_rays, uint, collide_block_hits, (uvec4 t), { return collide_rays_hits(t); })
+TML_KERNEL_WITH(collide_rays, uint, collide_block_hits, (uvec4 t),
+                { return collide_rays_given(t); })
 
 TML_KERNEL_OUTS_WITH(collide_rays, (uint hit_ray, uint triangle, float hit_t), collide_list_hit,
                      (uvec4 t, uvec4 slots, uint ray, tml_words tree, tml_rank k, tml_params p), {
@@ -289,7 +320,7 @@ TML_KERNEL_WITH(collide_rays, uint, collide_ray_hits,
                     uint needs = found == COLLIDE_RAYS_UNSURE ? 0u : (found + 3u) / 4u;
                     uint hits = 0u;
                     for (uint k = first; k < first + needs && k < end; k++)
-                        hits += collide_rays_hits(tml_word_uvec4(t, k));
+                        hits += collide_rays_given(tml_word_uvec4(t, k));
                     return hits;
                 })
 
@@ -324,7 +355,7 @@ TML_KERNEL_WITH(collide_rays, vec2, collide_ray_weights,
 /* ---- the packed tree ------------------------------------------------------------------------- */
 
 /* Below, the host is faster than a device answers; above, indices and lists do not fit. */
-enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << 27 };
+enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
 
 /* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call that waits the rays that
  * the host casts, and hits in all. */
@@ -462,15 +493,18 @@ enum {
     LISTED_ANSWERS,
     LISTED_T,
     LISTED_COUNT,
+    NEEDED,
+    NOTED,
     HIT_RAY = T,
     HIT_TRIANGLE,
     HIT_T,
     HIT_PLACE,
     HIT_COUNT,
 };
-_Static_assert((int)HIT_COUNT < (int)TML_TEMPORARIES, "arrays are temporaries");
+_Static_assert((int)HIT_COUNT < (int)TML_TEMPORARIES && (int)NOTED < (int)TML_TEMPORARIES,
+               "arrays are temporaries");
 
-enum { STEPS_MOST = 16 };
+enum { STEPS_MOST = 18 };
 
 /* One call, resolved into steps. */
 typedef struct rays_run {
@@ -586,9 +620,10 @@ static void add_rays(rays_run *run)
                 .also = {run->way, run->slope}});
 }
 
-/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. */
-static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_buffer found,
-                       uint64_t room, const tml_kernel *settle)
+/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed: what rays are known to
+ * need, if anything. */
+static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_buffer needed,
+                       tml_buffer found, uint64_t room, const tml_kernel *settle)
 {
     const tml_type vec4_type = TML_VEC(TML_F32, 4), uvec4_type = TML_VEC(TML_U32, 4);
     tml_buffer from = array(run, SLOTS_FROM, vec4_type, room);
@@ -599,24 +634,37 @@ static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_bu
     run->slots_ray = array(run, SLOTS_RAY, TML_U32, room);
     run->slots_t = array(run, SLOTS_T, uvec4_type, room);
     run->slots_count = array(run, SLOTS_COUNT, TML_U32, 1);
+    const tml_length slots = {.count = room, .device = run->slots_count, .exact = true};
+    tml_buffer noted = list;
+    if (!tml_buffer_is_none(needed)) {
+        noted = array(run, NOTED, TML_U32, run->count);
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_note_needed),
+                                    .in = {list, needed},
+                                    .length = listed,
+                                    .out = noted});
+    }
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_count_slots),
-                                .in = {list, run->from, run->way, run->tree},
+                                .in = {noted, run->from, run->way, run->tree},
                                 .length = listed,
                                 .out = found,
                                 .also = {blocks}});
     add_expand(run, (tml_expand_desc){.counts = blocks,
                                       .emit_kernel = TML_USE(collide_list_slots),
-                                      .in = {list, run->from, run->way, run->tree},
+                                      .in = {noted, run->from, run->way, run->tree},
                                       .length = listed,
                                       .source = run->slots_ray,
                                       .out = run->slots,
                                       .also = {from, way},
                                       .total = run->slots_count});
-    add_map(run,
-            (tml_map_desc){.kernel = settle,
-                           .in = {run->slots, from, way, run->tree},
-                           .length = {.count = room, .device = run->slots_count, .exact = true},
-                           .out = run->slots_t});
+    if (!tml_buffer_is_none(needed))
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_take_needed),
+                                    .in = {run->slots, run->slots_ray, noted, needed},
+                                    .length = slots,
+                                    .out = run->slots});
+    add_map(run, (tml_map_desc){.kernel = settle,
+                                .in = {run->slots, from, way, run->tree},
+                                .length = slots,
+                                .out = run->slots_t});
 }
 
 /* What is given of the outputs that an answer stands for. */
@@ -649,17 +697,21 @@ static void add_one(rays_run *run)
     tml_buffer listed_answers = array(run, LISTED_ANSWERS, TML_U32, run->count);
     tml_buffer listed_t = array(run, LISTED_T, TML_F32, run->count);
     tml_buffer listed_count = array(run, LISTED_COUNT, TML_U32, 1);
+    tml_buffer needed = array(run, NEEDED, TML_VEC(TML_U32, 4), run->count);
     const tml_length listed = {.count = run->count, .device = listed_count, .exact = true};
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_follow_ray),
                                 .in = {from, way, run->slope, run->tree},
-                                .out = answers});
+                                .out = answers,
+                                .also = {needed}});
     if (is_nearest)
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_answer_ray),
                                     .in = {answers, from, way, run->tree},
                                     .out = answers,
                                     .also = {t}});
     add_unsure(run, answers, list, listed_count);
-    add_blocks(run, list, listed, listed_answers, run->count + RAYS_LEAST,
+    if (d->want == TML_CAST_COUNT) /* what is certain has not been kept */
+        needed = (tml_buffer){0, 0};
+    add_blocks(run, list, listed, needed, listed_answers, run->count + RAYS_LEAST,
                TML_USE(collide_settle_best));
     add_map(run,
             (tml_map_desc){.kernel = TML_USE(collide_answer_listed),
@@ -702,7 +754,7 @@ static void add_all(rays_run *run)
     tml_buffer hit_count = array(run, HIT_COUNT, TML_U32, 1);
     const tml_length found = {.count = hits, .device = hit_count, .exact = true};
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = list});
-    add_blocks(run, list, d->length, run->answers, run->count + hits / 2,
+    add_blocks(run, list, d->length, (tml_buffer){0, 0}, run->answers, run->count + hits / 2,
                TML_USE(collide_settle_block));
     add_unsure(run, run->answers, run->unsure, run->unsure_count);
     add_expand(run, (tml_expand_desc){

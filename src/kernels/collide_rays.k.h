@@ -17,6 +17,11 @@
 #define COLLIDE_RAYS_UNSURE  0xfffffffeu /* in the place of an answer */
 #define COLLIDE_RAYS_PERHAPS 0x80000000u /* of a slot that the ray may miss */
 
+/* A listed ray's number has so many bits, and above them, how many triangles it needs if it is KNOWN. */
+#define COLLIDE_RAYS_BITS   27u
+#define COLLIDE_RAYS_NUMBER 0x7ffffffu
+#define COLLIDE_RAYS_KNOWN  0x80000000u
+
 #define COLLIDE_RAYS_INFINITY 0x7f800000u
 
 #define COLLIDE_RAYS_LISTED_MOST                                                                   \
@@ -297,36 +302,90 @@ collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line lin
 }
 
 /* What is known of a ray's hits. NEAREST: best is the slot of the certain one that ends first, between low and high; else
- * how many are certain. other: from which t on others may lie. A walk that lists counts all that may be needed in best;
- * slots are those from number skip on. */
+ * how many are certain. other: from which t on others may lie: three of them stand in slots, each from a t in lows on, and
+ * slots.w is UNSURE if there are more. A walk that lists counts all that may be needed in best; slots are those from number
+ * skip on. */
 STRUCT_BEGIN(collide_rays_found)
 uint best;
 float low;
 float high;
 float other;
+vec3 lows;
 uvec4 slots;
 STRUCT_END(collide_rays_found)
 
 #define COLLIDE_RAYS_BEYOND  2.535301200456459e30f /* 2^101: no hit's t */
 #define COLLIDE_RAYS_NOWHERE 5.070602400912918e30f /* 2^102 */
 
+/* Keeps another one, from this t on. */
+FUNCTION(collide_rays_found) collide_rays_keep(collide_rays_found f, uint slot, float low)
+{
+    if (slot == COLLIDE_RAYS_NONE)
+        return f;
+    f.other = min(f.other, low);
+    if (f.slots.x == COLLIDE_RAYS_NONE || f.lows.x > f.high) {
+        f.slots.x = slot;
+        f.lows.x = low;
+    } else if (f.slots.y == COLLIDE_RAYS_NONE || f.lows.y > f.high) {
+        f.slots.y = slot;
+        f.lows.y = low;
+    } else if (f.slots.z == COLLIDE_RAYS_NONE || f.lows.z > f.high) {
+        f.slots.z = slot;
+        f.lows.z = low;
+    } else {
+        f.slots.w = COLLIDE_RAYS_UNSURE;
+    }
+    return f;
+}
+
 FUNCTION(collide_rays_found)
 collide_rays_take(collide_rays_found f, uint want, uint slot, bool is_sure, vec2 range)
 {
-    if (want != COLLIDE_RAYS_NEAREST) {
-        if (is_sure)
-            f.best += 1u;
-        else
-            f.other = range.x;
-    } else if (is_sure && range.y < f.high) {
-        f.other = min(f.other, f.best == COLLIDE_RAYS_NONE ? COLLIDE_RAYS_NOWHERE : f.low);
+    uint other = slot;
+    float low = range.x;
+    if (is_sure && want != COLLIDE_RAYS_NEAREST) {
+        f.best += 1u;
+        return f;
+    }
+    if (is_sure && range.y < f.high) {
+        other = f.best;
+        low = f.low;
         f.best = slot;
         f.low = range.x;
         f.high = range.y;
-    } else {
-        f.other = min(f.other, range.x);
     }
-    return f;
+    return collide_rays_keep(f, other, low);
+}
+
+FUNCTION(uvec4) collide_rays_before(uint slot, uvec4 slots)
+{
+    if (slot == COLLIDE_RAYS_NONE)
+        return slots;
+    return UVEC4(slot, slots.x, slots.y, slots.z);
+}
+
+/* The triangles that a ray may need, then NONE; the first one is UNSURE if there are more. COUNT: those that are certain
+ * are not among them. */
+FUNCTION(uvec4) collide_rays_needed(collide_rays_found f, uint want)
+{
+    uvec4 none = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
+    uvec4 slots = none;
+    if (f.slots.w == COLLIDE_RAYS_UNSURE)
+        return UVEC4(COLLIDE_RAYS_UNSURE, none.y, none.z, none.w);
+    if (f.lows.z <= f.high)
+        slots = collide_rays_before(f.slots.z, slots);
+    if (f.lows.y <= f.high)
+        slots = collide_rays_before(f.slots.y, slots);
+    if (f.lows.x <= f.high)
+        slots = collide_rays_before(f.slots.x, slots);
+    return want == COLLIDE_RAYS_NEAREST ? collide_rays_before(f.best, slots) : slots;
+}
+
+/* How many of four there are. */
+FUNCTION(uint) collide_rays_given(uvec4 slots)
+{
+    return U(slots.x != COLLIDE_RAYS_NONE) + U(slots.y != COLLIDE_RAYS_NONE) +
+           U(slots.z != COLLIDE_RAYS_NONE) + U(slots.w != COLLIDE_RAYS_NONE);
 }
 
 FUNCTION(collide_rays_found) collide_rays_list(collide_rays_found f, uint slot, uint skip)
@@ -443,12 +502,12 @@ collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4
             bool is_met = (code & COLLIDE_CAST_MET) != 0u;
             vec2 range = collide_rays_range(slope, a, b, c, along, is_met);
             bool is_sure = is_met && range.x >= from.w && range.y <= way.w;
+            uint other = is_met ? slot + i : (slot + i) | COLLIDE_RAYS_PERHAPS;
             if (range.y >= from.w && range.x <= min(way.w, f.high)) {
                 if (!lists) {
-                    f = collide_rays_take(f, want, slot + i, is_sure, range);
+                    f = collide_rays_take(f, want, other, is_sure, range);
                 } else {
-                    f = collide_rays_list(f, is_met ? slot + i : (slot + i) | COLLIDE_RAYS_PERHAPS,
-                                          skip);
+                    f = collide_rays_list(f, other, skip);
                     if (want == COLLIDE_RAYS_NEAREST && is_sure)
                         f.high = min(f.high, range.y);
                 }
@@ -458,7 +517,8 @@ collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4
     return f;
 }
 
-/* What a ray finds; best is UNSURE where floats are, unless it lists, and where they cannot follow it. from: the origin,
+/* What a ray finds; best is UNSURE where floats are, unless it lists, and where they cannot follow it; slots are then
+ * the triangles that it may need. from: the origin,
  * and from which t on hits count; way: the direction, and to which t. slope: its x and y by z (collide_cast.k.h). first_leaf:
  * the first node that is a leaf; root: a bit for each of the root's children; slots: the first slot's vector. */
 FUNCTION(collide_rays_found)
@@ -474,6 +534,7 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
     f.low = COLLIDE_RAYS_BEYOND;
     f.high = COLLIDE_RAYS_BEYOND;
     f.other = COLLIDE_RAYS_NOWHERE;
+    f.lows = VEC3(COLLIDE_RAYS_NOWHERE, COLLIDE_RAYS_NOWHERE, COLLIDE_RAYS_NOWHERE);
     f.slots = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
     bool is_beyond = slope.x > 2.0f; /* not for floats */
     bool goes = from.w <= way.w && !is_beyond;
@@ -520,6 +581,10 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
         }
     }
     bool is_found = want == COLLIDE_RAYS_ANY && f.best != 0u && !lists;
+    if (is_beyond)
+        f.slots.w = COLLIDE_RAYS_UNSURE;
+    if (!lists)
+        f.slots = collide_rays_needed(f, want);
     if (is_beyond || (f.other <= f.high && !is_found))
         f.best = COLLIDE_RAYS_UNSURE;
     if (is_found)
@@ -528,13 +593,6 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
 }
 
 /* ---- what was found ------------------------------------------------------------------------------ */
-
-/* Hits of a block. */
-FUNCTION(uint) collide_rays_hits(uvec4 t)
-{
-    return U(t.x != COLLIDE_RAYS_NONE) + U(t.y != COLLIDE_RAYS_NONE) + U(t.z != COLLIDE_RAYS_NONE) +
-           U(t.w != COLLIDE_RAYS_NONE);
-}
 
 /* The place of the first block of a ray, or one after it, among end blocks in the order of their rays. */
 FUNCTION(uint) collide_rays_first(tml_words rays, uint ray, uint end)
