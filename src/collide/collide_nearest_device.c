@@ -37,11 +37,9 @@ TML_KERNEL_OUTS_WITH(collide_nearest, (float distance, vec3 position, uint trian
                              o.triangle = 0xfffffffeu;
                              return o;
                          }
-                         collide_found found;
-                         found.squared = DOUBLE(0u, 0x7ff00000u);
-                         found.slot = COLLIDE_NONE;
-                         found.id = COLLIDE_NONE;
-                         found = collide_find(found, point, boxes, triangles, plan);
+                         collide_found found =
+                             collide_find(collide_found_none(DOUBLE(0u, 0x7ff00000u)), point, boxes,
+                                          triangles, plan);
                          collide_place place =
                              collide_place_of(point, collide_corner_at(triangles, found.slot, 0u),
                                               collide_corner_at(triangles, found.slot, 1u),

@@ -106,7 +106,7 @@ _Static_assert(TML_TREE_ON == 2, "as the kernel has it");
 TML_KERNEL(float, collide_fill_band, (tml_params p), { return p.f[0]; })
 
 /* Is a large block near the mesh, and one of those in near large ones? */
-TML_KERNEL_WITH(collide_volume, bool, collide_is_near_large,
+TML_KERNEL_WITH(collide_volume, uint, collide_near_large,
                 (tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
                     uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
                     uint parts = COLLIDE_GRID_PARTS;
@@ -114,18 +114,21 @@ TML_KERNEL_WITH(collide_volume, bool, collide_is_near_large,
                         plan, grid,
                         collide_block_first(plan, grid, U(at) * (parts * parts * parts)),
                         parts * COLLIDE_GRID_EDGE);
-                    return collide_is_in_reach(box, collide_band_squared(plan, grid), boxes,
-                                               triangles, plan);
+                    return U(collide_is_in_reach(box, collide_band_squared(plan, grid), boxes,
+                                                 triangles, plan));
                 })
 TML_KERNEL_WITH(
-    collide_volume, bool, collide_is_near_block,
+    collide_volume, uint, collide_near_block,
     (tml_words large, tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
         uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
         collide_box box = collide_block_box(
             plan, grid, collide_block_first(plan, grid, collide_block_number(large, U(at))),
             COLLIDE_GRID_EDGE);
-        return collide_is_in_reach(box, collide_band_squared(plan, grid), boxes, triangles, plan);
+        return U(
+            collide_is_in_reach(box, collide_band_squared(plan, grid), boxes, triangles, plan));
     })
+/* Told by maps, where each block has a thread of its own. */
+TML_KERNEL(bool, collide_is_told_near, (uint near), { return near != 0u; })
 
 /* Near blocks begin at u[0] of their list, in which each stands as its place among those of near large ones. */
 TML_KERNEL_OUTS_WITH(collide_volume, (uvec4 a, uvec4 b, uvec4 c, uvec4 d), collide_cut_block,
@@ -158,42 +161,67 @@ TML_KERNEL_WITH(collide_volume, uvec4, collide_join_cut,
                     return U(at) % 4u == 2u ? collide_words4(c, first) : collide_words4(d, first);
                 })
 
-/* A sample of a near block: its distance and its place; none that is beyond the grid or the band. */
-TML_KERNEL_OUTS_WITH(
-    collide_volume, (float distance, uint place), collide_look_up,
-    (tml_words cuts, tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
-        uint edge = COLLIDE_GRID_EDGE;
-        uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
-        uint inner = U(at) % (edge * edge * edge);
-        uint cut = COLLIDE_CUT * (U(at) / (edge * edge * edge));
-        uvec3 first = collide_block_first(plan, grid, tml_word(cuts, cut));
-        uint x = first.x + inner % edge;
-        uint y = first.y + inner / edge % edge;
-        uint z = first.z + inner / (edge * edge);
-        uint wide = collide_grid_dim(plan, grid, 0u);
-        uint high = collide_grid_dim(plan, grid, 1u);
-        float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
-        collide_look_up_out o;
-        o.distance = band;
-        o.place = COLLIDE_NONE;
-        if (x >= wide || y >= high || z >= collide_grid_dim(plan, grid, 2u))
-            return o;
-        vec3 point = VEC3(collide_grid_at(plan, grid, 0u, x), collide_grid_at(plan, grid, 1u, y),
-                          collide_grid_at(plan, grid, 2u, z));
-        collide_found found;
-        found.squared = collide_band_limit(plan, grid);
-        found.slot = COLLIDE_NONE;
-        found.id = COLLIDE_NONE;
-        found = collide_find_in_cut(found, point, cuts, cut, boxes, triangles, plan);
-        if (found.slot == COLLIDE_NONE)
-            return o;
-        collide_place place = collide_place_of(point, collide_corner_at(triangles, found.slot, 0u),
-                                               collide_corner_at(triangles, found.slot, 1u),
-                                               collide_corner_at(triangles, found.slot, 2u));
-        o.distance = min(F(collide_root(place.squared)), band);
-        o.place = x + wide * (y + high * z);
-        return o;
-    })
+/* The triangles that may be nearest to a sample of a near block. */
+TML_KERNEL_WITH(collide_volume, uvec4, collide_list_nearest,
+                (tml_words cuts, tml_words boxes, tml_words triangles, tml_words plan,
+                 tml_index at),
+                {
+                    collide_sample here = collide_sample_at(cuts, U(at), plan);
+                    uint samples = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE;
+                    if (here.place == COLLIDE_NONE)
+                        return UVEC4(COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE);
+                    return collide_open_in_cut(here.point, cuts, COLLIDE_CUT * (U(at) / samples),
+                                               boxes, triangles, plan);
+                })
+
+/* The nearest one's distance, and its sample's place; none that is beyond the grid or the band. more: not 0 where they are
+ * not all listed. */
+TML_KERNEL_OUTS_WITH(collide_volume, (float distance, uint place, uint more), collide_look_up,
+                     (uvec4 slots, tml_words cuts, tml_words triangles, tml_words plan,
+                      tml_index at),
+                     {
+                         collide_look_up_out o;
+                         uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+                         uvec4 left = slots;
+                         o.distance = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
+                         o.place = COLLIDE_NONE;
+                         o.more = slots.x == COLLIDE_MORE ? 1u : 0u;
+                         if (o.more != 0u)
+                             return o;
+                         collide_found found = collide_found_none(collide_band_limit(plan, grid));
+                         collide_sample here = collide_sample_at(cuts, U(at), plan);
+                         for (uint i = 0u; i < 4u; i++) {
+                             if (left.x != COLLIDE_NONE)
+                                 found = collide_nearer(found, here.point, left.x, triangles, plan);
+                             left = UVEC4(left.y, left.z, left.w, COLLIDE_NONE);
+                         }
+                         if (found.slot == COLLIDE_NONE)
+                             return o;
+                         o.distance = collide_distance_of(found, here.point, o.distance, triangles);
+                         o.place = here.place;
+                         return o;
+                     })
+
+/* The same, by doubles at once. */
+TML_KERNEL_OUTS_WITH(collide_volume, (float distance, uint place), collide_look_up_more,
+                     (tml_words cuts, tml_words boxes, tml_words triangles, tml_words plan,
+                      tml_index at),
+                     {
+                         collide_look_up_more_out o;
+                         uint samples = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE;
+                         uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+                         collide_sample here = collide_sample_at(cuts, U(at), plan);
+                         collide_found found = collide_find_in_cut(
+                             collide_found_none(collide_band_limit(plan, grid)), here.point, cuts,
+                             COLLIDE_CUT * (U(at) / samples), boxes, triangles, plan);
+                         o.distance = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
+                         o.place = COLLIDE_NONE;
+                         if (found.slot == COLLIDE_NONE)
+                             return o;
+                         o.distance = collide_distance_of(found, here.point, o.distance, triangles);
+                         o.place = here.place;
+                         return o;
+                     })
 
 /* With the sign of what stands in its place, and 0 where that is 0. */
 TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told), {
@@ -207,7 +235,7 @@ TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told
  * that the host tells sides of, a part of all; most crossings, on average, of which those after a line's fourth follow it
  * anew. */
 enum {
-    BLOCKS_A_ROUND = 1 << 16,
+    BLOCKS_A_ROUND = 15 << 10, /* whose arrays share blocks of memory that stay */
     LARGE_MOST = 1 << 22,
     UNSURE_PART = 4,
     CROSSINGS_A_LINE = 32,
@@ -228,8 +256,11 @@ typedef struct volume_run {
     float band;
     tml_buffer plan, boxes, triangles;
     tml_buffer counts, is_unsure, first_four, firsts, unsure, crossings, bounds, told;
-    tml_buffer near_large, near, cuts, parts[4]; /* near blocks, and what they look into */
-    tml_buffer distances, places, totals[4]; /* crossings, unsure lines, large and near blocks */
+    tml_buffer told_near, near_large, near, cuts,
+        parts[4];                                 /* near blocks, and what they look into */
+    tml_buffer slots, distances, places;          /* of a round's samples */
+    tml_buffer more, more_distances, more_places; /* of those with more triangles */
+    tml_buffer totals[5]; /* crossings, unsure lines, large and near blocks, samples with more */
     uint32_t crossing_count, unsure_count, large_count, near_count;
     uint32_t *list; /* of unsure lines */
     uint32_t *sides;
@@ -400,55 +431,97 @@ static tml_status sides_enqueue(volume_run *run)
     return status;
 }
 
+/* Lists what a kernel tells near among so many blocks, and reads how many these are. */
+static tml_status near_list(volume_run *run, const tml_map_desc *tell, tml_buffer list,
+                            tml_buffer total, uint32_t *count)
+{
+    tml_map_desc map = *tell;
+    tml_buffer_destroy(run->tml, run->told_near);
+    run->told_near = (tml_buffer){0, 0};
+    tml_status status = make(run, TML_U32, map.length.count, "near blocks", &run->told_near);
+    map.out = run->told_near;
+    if (status == TML_OK)
+        status = tml_map(run->tml, &map);
+    if (status == TML_OK)
+        status = tml_compact(run->tml,
+                             &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_told_near),
+                                                          .in = {run->told_near}},
+                                                 .length = map.length,
+                                                 .indices = list,
+                                                 .count = total});
+    return status == TML_OK ? tml_buffer_read(run->tml, total, count) : status;
+}
+
 /* Lists the near blocks: in run->near their places among those of the large ones in run->near_large. */
 static tml_status blocks_list(volume_run *run)
 {
-    tml_status status = tml_compact(
-        run->tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near_large),
-                                               .in = {run->boxes, run->triangles, run->plan}},
-                                      .length = tml_length_of(run->large_blocks),
-                                      .indices = run->near_large,
-                                      .count = run->totals[2]});
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->totals[2], &run->large_count);
+    tml_status status = near_list(run,
+                                  &(tml_map_desc){.kernel = TML_USE(collide_near_large),
+                                                  .in = {run->boxes, run->triangles, run->plan},
+                                                  .length = tml_length_of(run->large_blocks)},
+                                  run->near_large, run->totals[2], &run->large_count);
     if (status != TML_OK || run->large_count == 0 || run->large_count > LARGE_MOST)
         return status;
     const uint64_t blocks = (uint64_t)BLOCKS_A_LARGE * run->large_count;
     status = make(run, TML_U32, blocks, "near blocks", &run->near);
     if (status == TML_OK)
-        status = tml_compact(
-            run->tml, &(tml_compact_desc){
-                          .keep = {.kernel = TML_USE(collide_is_near_block),
-                                   .in = {run->near_large, run->boxes, run->triangles, run->plan}},
-                          .length = tml_length_of(blocks),
-                          .indices = run->near,
-                          .count = run->totals[3]});
-    return status == TML_OK ? tml_buffer_read(run->tml, run->totals[3], &run->near_count) : status;
+        status = near_list(
+            run,
+            &(tml_map_desc){.kernel = TML_USE(collide_near_block),
+                            .in = {run->near_large, run->boxes, run->triangles, run->plan},
+                            .length = tml_length_of(blocks)},
+            run->near, run->totals[3], &run->near_count);
+    return status;
 }
 
 static tml_map_desc look_up_of(const volume_run *run, uint32_t blocks)
 {
     return (tml_map_desc){.kernel = TML_USE(collide_look_up),
-                          .in = {run->cuts, run->boxes, run->triangles, run->plan},
+                          .in = {run->slots, run->cuts, run->triangles, run->plan},
                           .length = tml_length_of((uint64_t)SAMPLES_A_BLOCK * blocks),
                           .out = run->distances,
-                          .also = {run->places}};
+                          .also = {run->places, run->more}};
 }
 
 static tml_status round_make(volume_run *run, uint32_t blocks)
 {
+    const uint64_t samples = (uint64_t)SAMPLES_A_BLOCK * blocks;
+    const struct {
+        tml_buffer *buffer;
+        tml_type type;
+        uint64_t count;
+        const char *label;
+    } wants[] = {
+        {&run->parts[0], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
+        {&run->parts[1], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
+        {&run->parts[2], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
+        {&run->parts[3], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
+        {&run->cuts, TML_VEC(TML_U32, 4), (uint64_t)blocks * COLLIDE_CUT / 4, "nodes near blocks"},
+        {&run->slots, TML_VEC(TML_U32, 4), samples, "triangles near samples"},
+        {&run->distances, TML_F32, samples, "distances of near samples"},
+        {&run->places, TML_U32, samples, "places of near samples"},
+        {&run->more, TML_U32, samples, "near samples with more"},
+        {&run->more_distances, TML_F32, samples, "distances of near samples"},
+        {&run->more_places, TML_U32, samples, "places of near samples"}};
     tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(run->parts) && status == TML_OK; i++)
-        status = make(run, TML_VEC(TML_U32, 4), blocks, "nodes near blocks", &run->parts[i]);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(wants) && status == TML_OK; i++)
+        status = make(run, wants[i].type, wants[i].count, wants[i].label, wants[i].buffer);
+    return status;
+}
+
+/* Enqueues that distances take their signs, and their places. */
+static tml_status distances_put(volume_run *run, tml_buffer distances, tml_buffer places,
+                                tml_length length)
+{
+    tml_status status = tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
+                                                          .in = {distances, places, run->desc->out},
+                                                          .length = length,
+                                                          .out = distances});
     if (status == TML_OK)
-        status = make(run, TML_VEC(TML_U32, 4), (uint64_t)blocks * COLLIDE_CUT / 4,
-                      "nodes near blocks", &run->cuts);
-    if (status == TML_OK)
-        status = make(run, TML_F32, (uint64_t)SAMPLES_A_BLOCK * blocks, "distances of near blocks",
-                      &run->distances);
-    if (status == TML_OK)
-        status = make(run, TML_U32, (uint64_t)SAMPLES_A_BLOCK * blocks,
-                      "places of near blocks' samples", &run->places);
+        status =
+            tml_scatter(run->tml, &(tml_scatter_desc){.indices = places,
+                                                      .length = length,
+                                                      .payloads = {{distances, run->desc->out}}});
     return status;
 }
 
@@ -469,20 +542,30 @@ static tml_status round_enqueue(volume_run *run, uint32_t first, uint32_t blocks
                                       .in = {parts[0], parts[1], parts[2], parts[3]},
                                       .length = tml_length_of((uint64_t)blocks * COLLIDE_CUT / 4),
                                       .out = run->cuts});
-    tml_map_desc map = look_up_of(run, blocks);
+    const tml_map_desc map = look_up_of(run, blocks);
+    if (status == TML_OK)
+        status = tml_map(run->tml,
+                         &(tml_map_desc){.kernel = TML_USE(collide_list_nearest),
+                                         .in = {run->cuts, run->boxes, run->triangles, run->plan},
+                                         .length = map.length,
+                                         .out = run->slots});
     if (status == TML_OK)
         status = tml_map(run->tml, &map);
     if (status == TML_OK)
-        status =
-            tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
-                                              .in = {run->distances, run->places, run->desc->out},
-                                              .length = map.length,
-                                              .out = run->distances});
+        status = distances_put(run, run->distances, run->places, map.length);
     if (status == TML_OK)
-        status = tml_scatter(run->tml,
-                             &(tml_scatter_desc){.indices = run->places,
-                                                 .length = map.length,
-                                                 .payloads = {{run->distances, run->desc->out}}});
+        status = tml_expand(
+            run->tml, &(tml_expand_desc){.counts = run->more,
+                                         .emit_kernel = TML_USE(collide_look_up_more),
+                                         .in = {run->cuts, run->boxes, run->triangles, run->plan},
+                                         .length = map.length,
+                                         .out = run->more_distances,
+                                         .also = {run->more_places},
+                                         .total = run->totals[4]});
+    if (status == TML_OK)
+        status = distances_put(
+            run, run->more_distances, run->more_places,
+            (tml_length){.count = map.length.count, .device = run->totals[4], .exact = true});
     return status;
 }
 
@@ -551,11 +634,13 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
         !stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
         return TML_OK;
     tml_status status = run_all(&run, is_told);
-    const tml_buffer made[] = {
-        run.plan,      run.counts,    run.is_unsure, run.first_four, run.firsts,    run.unsure,
-        run.crossings, run.bounds,    run.told,      run.near_large, run.near,      run.cuts,
-        run.parts[0],  run.parts[1],  run.parts[2],  run.parts[3],   run.distances, run.places,
-        run.totals[0], run.totals[1], run.totals[2], run.totals[3]};
+    const tml_buffer made[] = {run.plan,      run.counts,         run.is_unsure,   run.first_four,
+                               run.firsts,    run.unsure,         run.crossings,   run.bounds,
+                               run.told,      run.told_near,      run.near_large,  run.near,
+                               run.cuts,      run.parts[0],       run.parts[1],    run.parts[2],
+                               run.parts[3],  run.slots,          run.distances,   run.places,
+                               run.more,      run.more_distances, run.more_places, run.totals[0],
+                               run.totals[1], run.totals[2],      run.totals[3],   run.totals[4]};
     for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
         tml_buffer_destroy(tml, made[i]);
     return status;

@@ -10,21 +10,6 @@ uint count;
 uint nodes[COLLIDE_CUT];
 STRUCT_END(collide_cut)
 
-/* Which children of a node on a level are in reach. */
-FUNCTION(uint)
-collide_children_in_reach(collide_box about, float most, uint level, uint node, tml_words boxes,
-                          tml_words plan)
-{
-    uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + level);
-    uint met = 0u;
-    for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
-        collide_box box = collide_box_at(boxes, group, COLLIDE_WIDTH * node + i);
-        if (collide_boxes_apart(about, box) <= most && box.low.x <= box.high.x)
-            met |= 1u << i;
-    }
-    return met;
-}
-
 FUNCTION(collide_cut)
 collide_cut_about(collide_box about, float most, tml_words boxes, tml_words plan)
 {
@@ -40,7 +25,8 @@ collide_cut_about(collide_box about, float most, tml_words boxes, tml_words plan
             uint met = 0u;
             bool is_split = node >> COLLIDE_LEVEL_SHIFT == level + 1u;
             if (is_split)
-                met = collide_children_in_reach(about, most, level, index, boxes, plan);
+                met = collide_boxes_in_reach(about, most, boxes,
+                                             tml_word(plan, COLLIDE_PLAN_GROUPS + level) + index);
             if (!is_split || next.count + popcount32(met) + cut.count - i - 1u > COLLIDE_CUT_MOST) {
                 next.nodes[next.count] = node;
                 next.count += 1u;
@@ -124,5 +110,143 @@ collide_find_in_cut(collide_found found, vec3 point, tml_words cuts, uint first,
         if (apart <= collide_not_less(found.squared))
             found = collide_find_in(found, point, node, apart, boxes, triangles, plan);
     }
+    return found;
+}
+
+/* A sample of a near block: its place on the grid, NONE beyond that. */
+STRUCT_BEGIN(collide_sample)
+vec3 point;
+uint place;
+STRUCT_END(collide_sample)
+
+/* Sample number at of the blocks whose cuts these are. */
+FUNCTION(collide_sample) collide_sample_at(tml_words cuts, uint at, tml_words plan)
+{
+    uint edge = COLLIDE_GRID_EDGE;
+    uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
+    uint inner = at % (edge * edge * edge);
+    uvec3 first =
+        collide_block_first(plan, grid, tml_word(cuts, COLLIDE_CUT * (at / (edge * edge * edge))));
+    uint x = first.x + inner % edge;
+    uint y = first.y + inner / edge % edge;
+    uint z = first.z + inner / (edge * edge);
+    uint wide = collide_grid_dim(plan, grid, 0u);
+    uint high = collide_grid_dim(plan, grid, 1u);
+    collide_sample here;
+    here.point = VEC3(0.0f, 0.0f, 0.0f);
+    here.place = COLLIDE_NONE;
+    if (x < wide && y < high && z < collide_grid_dim(plan, grid, 2u)) {
+        here.point = VEC3(collide_grid_at(plan, grid, 0u, x), collide_grid_at(plan, grid, 1u, y),
+                          collide_grid_at(plan, grid, 2u, z));
+        here.place = x + wide * (y + high * z);
+    }
+    return here;
+}
+
+/* How far the nearest triangle is, if not farther than the band. */
+FUNCTION(float)
+collide_distance_of(collide_found found, vec3 point, float band, tml_words triangles)
+{
+    collide_place place = collide_place_of(point, collide_corner_at(triangles, found.slot, 0u),
+                                           collide_corner_at(triangles, found.slot, 1u),
+                                           collide_corner_at(triangles, found.slot, 2u));
+    return min(F(collide_root(place.squared)), band);
+}
+
+/* ---- in two steps ------------------------------------------------------------------------------
+ * Doubles take a hundred times as long, and registers. So floats alone look into a cut, and list what may be the nearest:
+ * four triangles at most, since few samples have more. */
+#define COLLIDE_MORE 0xfffffffeu
+
+STRUCT_BEGIN(collide_open)
+float most; /* not less than the square of the distance of the nearest */
+float lost; /* not more than those of what had no room */
+uvec4 slots;
+vec4 below; /* not more than the squares of their distances */
+STRUCT_END(collide_open)
+
+FUNCTION(collide_open) collide_open_take(collide_open open, uint slot, float below, float above)
+{
+    open.most = min(open.most, above);
+    if (open.below.x > open.most) {
+        open.slots.x = slot;
+        open.below.x = below;
+    } else if (open.below.y > open.most) {
+        open.slots.y = slot;
+        open.below.y = below;
+    } else if (open.below.z > open.most) {
+        open.slots.z = slot;
+        open.below.z = below;
+    } else if (open.below.w > open.most) {
+        open.slots.w = slot;
+        open.below.w = below;
+    } else {
+        open.lost = min(open.lost, below);
+    }
+    return open;
+}
+
+FUNCTION(collide_open)
+collide_open_leaf(collide_open open, vec3 point, uint leaf, tml_words triangles, tml_words plan)
+{
+    uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
+                                    tml_word(plan, COLLIDE_PLAN_MORE), leaf);
+    for (uint lane = 0u; lane < lanes; lane++) {
+        uint slot = COLLIDE_WIDTH * leaf + lane;
+        vec3 a = collide_corner_at(triangles, slot, 0u);
+        vec3 b = collide_corner_at(triangles, slot, 1u);
+        vec3 c = collide_corner_at(triangles, slot, 2u);
+        collide_box box = collide_box_of(a, b, c);
+        float below = collide_box_apart(point, box.low, box.high);
+        if (below <= open.most) {
+            vec2 bounds = triangle_point_bounds(point, a, b, c);
+            below = max(below, bounds.x * bounds.x * COLLIDE_BELOW);
+            if (below <= open.most)
+                open = collide_open_take(open, slot, below,
+                                         bounds.y * bounds.y * COLLIDE_ABOVE + 1.0e-36f);
+        }
+    }
+    return open;
+}
+
+/* The triangles that may be the nearest to a point and within the band, NONE in the place of others; MORE first where there
+ * are more than four, or a node of the cut is no leaf and has no leaves. */
+FUNCTION(uvec4)
+collide_open_in_cut(vec3 point, tml_words cuts, uint first, tml_words boxes, tml_words triangles,
+                    tml_words plan)
+{
+    collide_open open;
+    uvec4 found;
+    open.most = collide_not_less(collide_band_limit(plan, tml_word(plan, COLLIDE_PLAN_BEHIND)));
+    open.lost = uintBitsToFloat(0x7f800000u);
+    open.slots = UVEC4(COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE);
+    open.below = VEC4(open.lost, open.lost, open.lost, open.lost);
+    for (uint i = 1u; i < COLLIDE_CUT; i++) {
+        uint node = tml_word(cuts, first + i);
+        if (node == 0u)
+            break;
+        if (collide_node_apart(point, node, boxes, plan) <= open.most) {
+            uint level = node >> COLLIDE_LEVEL_SHIFT;
+            uint index = node & ((1u << COLLIDE_LEVEL_SHIFT) - 1u);
+            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + 1u);
+            uint leaf = level == 1u ? index : COLLIDE_WIDTH * index;
+            uint end = level == 1u ? leaf + 1u : leaf + COLLIDE_WIDTH;
+            if (level > 2u)
+                return UVEC4(COLLIDE_MORE, COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE);
+            while (leaf < end) {
+                collide_box box = collide_box_at(boxes, group, leaf);
+                if (level == 1u || (collide_box_apart(point, box.low, box.high) <= open.most &&
+                                    box.low.x <= box.high.x))
+                    open = collide_open_leaf(open, point, leaf, triangles, plan);
+                leaf += 1u;
+            }
+        }
+    }
+    found.x = open.below.x <= open.most ? open.slots.x : COLLIDE_NONE;
+    found.y = open.below.y <= open.most ? open.slots.y : COLLIDE_NONE;
+    found.z = open.below.z <= open.most ? open.slots.z : COLLIDE_NONE;
+    found.w = open.below.w <= open.most ? open.slots.w : COLLIDE_NONE;
+    if (open.lost <= open.most)
+        found.x = COLLIDE_MORE;
     return found;
 }

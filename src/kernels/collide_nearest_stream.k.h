@@ -17,6 +17,16 @@ FUNCTION(float) collide_not_less(double x)
     return F(x) * COLLIDE_ABOVE + 1.0e-36f;
 }
 
+/* None, and none that is farther will be. */
+FUNCTION(collide_found) collide_found_none(double squared)
+{
+    collide_found found;
+    found.squared = squared;
+    found.slot = COLLIDE_NONE;
+    found.id = COLLIDE_NONE;
+    return found;
+}
+
 /* Not more than the square of the distance of any point in the box. */
 FUNCTION(float) collide_box_apart(vec3 p, vec3 low, vec3 high)
 {
@@ -35,6 +45,22 @@ FUNCTION(double) collide_corners_apart(vec3 p, vec3 a, vec3 b, vec3 c)
         COLLIDE_DOUBLE(a.x) - x, COLLIDE_DOUBLE(a.y) - y, COLLIDE_DOUBLE(a.z) - z,
         COLLIDE_DOUBLE(b.x) - x, COLLIDE_DOUBLE(b.y) - y, COLLIDE_DOUBLE(b.z) - z,
         COLLIDE_DOUBLE(c.x) - x, COLLIDE_DOUBLE(c.y) - y, COLLIDE_DOUBLE(c.z) - z);
+}
+
+/* The nearer one of what is found and a slot's triangle; of both as near, that of the least number. */
+FUNCTION(collide_found)
+collide_nearer(collide_found found, vec3 point, uint slot, tml_words triangles, tml_words plan)
+{
+    uint id = tml_word(plan, COLLIDE_PLAN_WORDS + slot);
+    double squared = collide_corners_apart(point, collide_corner_at(triangles, slot, 0u),
+                                           collide_corner_at(triangles, slot, 1u),
+                                           collide_corner_at(triangles, slot, 2u));
+    if (squared < found.squared || (squared == found.squared && id < found.id)) {
+        found.squared = squared;
+        found.slot = slot;
+        found.id = id;
+    }
+    return found;
 }
 
 /* The nearer one of what is found and a leaf's triangles; of several as near, that of the least number. First floats leave
@@ -62,17 +88,8 @@ collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_w
     }
     for (uint lane = 0u; lane < lanes; lane++) {
         if (below[lane] <= most) {
-            uint slot = COLLIDE_WIDTH * leaf + lane;
-            uint id = tml_word(plan, COLLIDE_PLAN_WORDS + slot);
-            double squared = collide_corners_apart(point, collide_corner_at(triangles, slot, 0u),
-                                                   collide_corner_at(triangles, slot, 1u),
-                                                   collide_corner_at(triangles, slot, 2u));
-            if (squared < found.squared || (squared == found.squared && id < found.id)) {
-                found.squared = squared;
-                found.slot = slot;
-                found.id = id;
-                most = min(most, collide_not_less(squared));
-            }
+            found = collide_nearer(found, point, COLLIDE_WIDTH * leaf + lane, triangles, plan);
+            most = min(most, collide_not_less(found.squared));
         }
     }
     return found;

@@ -1,5 +1,6 @@
-/* A point against a tree on the device: one thread follows its ray through the boxes, from each to the next in order, so
- * that it needs no stack. The children of box i of a level are boxes 8 i to 8 i + 7 of the level below.
+/* A point against a tree on the device: one thread follows its ray down the boxes, all children of one at a time, and keeps
+ * which are left in bits: it needs no other stack. The children of box i of a level are boxes 8 i to 8 i + 7 of the level
+ * below.
  *
  * Words of a plan: what the walk has to know of the tree. */
 #define COLLIDE_PLAN_LEVELS 0u
@@ -57,14 +58,42 @@ FUNCTION(vec3) collide_lane_from_axis(tml_words groups, uint at, uint axis)
                 tml_word_float(groups, at + COLLIDE_WIDTH * last));
 }
 
-FUNCTION(bool)
-collide_ray_box(vec3 p, tml_words boxes, uint group, uint box, uint axis, bool is_back)
+/* Of four numbers, a bit for each that is at most x, or at least. */
+FUNCTION(uint) collide_at_most(vec4 v, float x)
 {
-    uint at = COLLIDE_BOX_WORDS * (group + box / COLLIDE_WIDTH) + box % COLLIDE_WIDTH;
-    vec3 low = collide_lane_from_axis(boxes, at, axis);
-    vec3 high = collide_lane_from_axis(boxes, at + COLLIDE_HIGH_WORDS, axis);
-    bool is_ahead = is_back ? low.x <= p.x : high.x >= p.x;
-    return is_ahead && low.y <= p.y && high.y >= p.y && low.z <= p.z && high.z >= p.z;
+    return U(v.x <= x) | U(v.y <= x) << 1u | U(v.z <= x) << 2u | U(v.w <= x) << 3u;
+}
+
+FUNCTION(uint) collide_at_least(vec4 v, float x)
+{
+    return U(v.x >= x) | U(v.y >= x) << 1u | U(v.z >= x) << 2u | U(v.w >= x) << 3u;
+}
+
+/* A bit for each box of a group that begins along an axis at most at x, or that ends at least there. */
+FUNCTION(uint) collide_begin_by(tml_words boxes, uint group, uint axis, float x)
+{
+    uint at = (COLLIDE_BOX_WORDS * group + COLLIDE_WIDTH * axis) / 4u;
+    return collide_at_most(tml_word_vec4(boxes, at), x) |
+           collide_at_most(tml_word_vec4(boxes, at + 1u), x) << 4u;
+}
+
+FUNCTION(uint) collide_end_after(tml_words boxes, uint group, uint axis, float x)
+{
+    uint at = (COLLIDE_BOX_WORDS * group + COLLIDE_HIGH_WORDS + COLLIDE_WIDTH * axis) / 4u;
+    return collide_at_least(tml_word_vec4(boxes, at), x) |
+           collide_at_least(tml_word_vec4(boxes, at + 1u), x) << 4u;
+}
+
+/* A bit for each box of a group that the ray meets. */
+FUNCTION(uint) collide_ray_boxes(vec3 p, tml_words boxes, uint group, uint axis, bool is_back)
+{
+    uint next = axis < 2u ? axis + 1u : 0u;
+    uint last = 3u - axis - next;
+    uint ahead = is_back ? collide_begin_by(boxes, group, axis, p.x)
+                         : collide_end_after(boxes, group, axis, p.x);
+    return ahead & collide_begin_by(boxes, group, next, p.y) &
+           collide_end_after(boxes, group, next, p.y) & collide_begin_by(boxes, group, last, p.z) &
+           collide_end_after(boxes, group, last, p.z);
 }
 
 /* A slot's crossing in the lower bits: 1 or 0 for the even-odd rule; for the other one also -1, modulo 2^31. Bit 31 alone
@@ -89,27 +118,61 @@ collide_ray_slot(vec3 p, tml_words triangles, uint slot, uint axis, bool is_back
     return is_winding && along == 0u ? 0x7fffffffu : 1u;
 }
 
-/* After a box of a level, or a slot of level 0, in order, whose inside is done: the next one's level and number; a level
- * above levels: there is none. */
-FUNCTION(uvec2) collide_walk_on(uint level, uint at, uint levels)
+/* A walk down a tree: it looks at the children of one node, of which some are left. */
+STRUCT_BEGIN(collide_walk)
+uint level;  /* of the children; 0: the walk is at its end */
+uint node;   /* their parent's number */
+uint left;   /* a bit for each child */
+uvec4 above; /* those of nodes above, the nearest one's in the lowest byte */
+STRUCT_END(collide_walk)
+
+FUNCTION(collide_walk) collide_walk_from(uint level)
 {
-    uint next = at + 1u;
-    if (level >= levels)
-        return UVEC2(levels + 1u, 0u);
-    uint climb = min(lowest_bit32(next) / COLLIDE_WIDTH_LOG2, levels - level);
-    level += climb;
-    return UVEC2(level == levels ? levels + 1u : level, next >> (COLLIDE_WIDTH_LOG2 * climb));
+    collide_walk walk;
+    walk.level = level;
+    walk.node = 0u;
+    walk.left = 0u;
+    walk.above = UVEC4(0u, 0u, 0u, 0u);
+    return walk;
 }
 
-/* The last slot of a leaf where this one has the leaf's last triangle. */
-FUNCTION(uint) collide_walk_slot(uint slot, uint least, uint more)
+/* The group of the children's boxes. */
+FUNCTION(uint) collide_walk_group(collide_walk walk, tml_words plan)
 {
-    bool is_last =
-        slot % COLLIDE_WIDTH + 1u >= collide_leaf_lanes(least, more, slot / COLLIDE_WIDTH);
-    return is_last ? slot | (COLLIDE_WIDTH - 1u) : slot;
+    return tml_word(plan, COLLIDE_PLAN_GROUPS + walk.level) + walk.node;
 }
 
-/* The side of a point. One loop, in which each turn looks at a box or a triangle. */
+/* The number of the first child that is left. */
+FUNCTION(uint) collide_walk_next(collide_walk walk)
+{
+    return COLLIDE_WIDTH * walk.node + lowest_bit32(walk.left);
+}
+
+/* To the children of that one, of which none are left yet; the others wait. */
+FUNCTION(collide_walk) collide_walk_down(collide_walk walk)
+{
+    uvec4 a = walk.above;
+    walk.node = collide_walk_next(walk);
+    walk.above = UVEC4(a.x << 8u | (walk.left & (walk.left - 1u)), a.y << 8u | a.x >> 24u,
+                       a.z << 8u | a.y >> 24u, a.w << 8u | a.z >> 24u);
+    walk.left = 0u;
+    walk.level -= 1u;
+    return walk;
+}
+
+/* To the node's siblings that wait, in a tree of so many levels. */
+FUNCTION(collide_walk) collide_walk_up(collide_walk walk, uint levels)
+{
+    uvec4 a = walk.above;
+    walk.node /= COLLIDE_WIDTH;
+    walk.left = a.x & 0xffu;
+    walk.above =
+        UVEC4(a.x >> 8u | a.y << 24u, a.y >> 8u | a.z << 24u, a.z >> 8u | a.w << 24u, a.w >> 8u);
+    walk.level = walk.level < levels ? walk.level + 1u : 0u;
+    return walk;
+}
+
+/* The side of a point. */
 FUNCTION(uint)
 collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words plan,
                    bool is_winding)
@@ -117,28 +180,32 @@ collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words p
     uint way = collide_ray_way(point, tml_word_vec3(plan, COLLIDE_PLAN_LOW / 3u),
                                tml_word_vec3(plan, COLLIDE_PLAN_HIGH / 3u));
     uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
-    uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
-    uint most = tml_word(plan, COLLIDE_PLAN_MORE);
     uint axis = way & 3u;
     bool is_back = (way & 4u) != 0u;
     vec3 p = collide_from_axis(point, axis);
-    uvec2 node = UVEC2(way < 8u ? levels : levels + 1u, 0u);
+    collide_walk walk = collide_walk_from(way < 8u ? levels : 0u);
     uint sum = 0u;
-    while (node.x <= levels) {
-        bool goes_down = false;
-        uint at = node.y;
-        if (node.x == 0u) {
-            uint more = collide_ray_slot(p, triangles, at, axis, is_back, is_winding);
-            if (more == 0x80000000u)
-                return COLLIDE_SIDE_UNSURE;
-            sum = (sum + more) & 0x7fffffffu;
-            at = collide_walk_slot(at, least, most);
+    if (walk.level > 0u)
+        walk.left = collide_ray_boxes(p, boxes, collide_walk_group(walk, plan), axis, is_back);
+    while (walk.level > 0u) {
+        if (walk.left == 0u) {
+            walk = collide_walk_up(walk, levels);
+        } else if (walk.level > 1u) {
+            walk = collide_walk_down(walk);
+            walk.left = collide_ray_boxes(p, boxes, collide_walk_group(walk, plan), axis, is_back);
         } else {
-            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + node.x);
-            goes_down = collide_ray_box(p, boxes, group, at, axis, is_back);
+            uint leaf = collide_walk_next(walk);
+            uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
+                                            tml_word(plan, COLLIDE_PLAN_MORE), leaf);
+            for (uint lane = 0u; lane < lanes; lane++) {
+                uint more = collide_ray_slot(p, triangles, COLLIDE_WIDTH * leaf + lane, axis,
+                                             is_back, is_winding);
+                if (more == 0x80000000u)
+                    return COLLIDE_SIDE_UNSURE;
+                sum = (sum + more) & 0x7fffffffu;
+            }
+            walk.left &= walk.left - 1u;
         }
-        node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
-                         : collide_walk_on(node.x, at, levels);
     }
     return (is_winding ? sum != 0u : (sum & 1u) != 0u) ? COLLIDE_INSIDE : COLLIDE_OUTSIDE;
 }

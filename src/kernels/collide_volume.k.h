@@ -80,51 +80,55 @@ FUNCTION(uint) collide_crossing_of(uvec4 first, uint k)
 }
 
 /* All crossings of a line, or as many as are wanted. */
-
 FUNCTION(collide_crossings)
 collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_words plan)
 {
     uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
     uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
-    uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
-    uint most = tml_word(plan, COLLIDE_PLAN_MORE);
     uint high = collide_grid_dim(plan, grid, 1u);
     vec3 p = VEC3(collide_grid_at(plan, grid, 0u, collide_grid_dim(plan, grid, 0u) - 1u),
                   collide_grid_at(plan, grid, 1u, line % high),
                   collide_grid_at(plan, grid, 2u, line / high));
-    uvec2 node = UVEC2(levels, 0u);
+    collide_walk walk = collide_walk_from(levels);
     collide_crossings found;
     found.count = 0u;
     found.last = COLLIDE_LINE_END;
     found.first = UVEC4(COLLIDE_LINE_END, COLLIDE_LINE_END, COLLIDE_LINE_END, COLLIDE_LINE_END);
-    while (node.x <= levels && found.count < want) {
-        bool goes_down = false;
-        uint at = node.y;
-        if (node.x == 0u) {
-            uint crossing = collide_line_slot(p, triangles, plan, grid, at);
-            if (crossing == COLLIDE_LINE_UNSURE) {
-                found.count = COLLIDE_LINE_UNSURE;
-                return found;
-            }
-            if (crossing != COLLIDE_LINE_END) {
-                found.last = crossing;
-                if (found.count == 0u)
-                    found.first.x = crossing;
-                if (found.count == 1u)
-                    found.first.y = crossing;
-                if (found.count == 2u)
-                    found.first.z = crossing;
-                if (found.count == 3u)
-                    found.first.w = crossing;
-                found.count += 1u;
-            }
-            at = collide_walk_slot(at, least, most);
+    walk.left = collide_ray_boxes(p, boxes, collide_walk_group(walk, plan), 0u, true);
+    while (walk.level > 0u) {
+        if (walk.left == 0u) {
+            walk = collide_walk_up(walk, levels);
+        } else if (walk.level > 1u) {
+            walk = collide_walk_down(walk);
+            walk.left = collide_ray_boxes(p, boxes, collide_walk_group(walk, plan), 0u, true);
         } else {
-            uint group = tml_word(plan, COLLIDE_PLAN_GROUPS + node.x);
-            goes_down = collide_ray_box(p, boxes, group, at, 0u, true);
+            uint leaf = collide_walk_next(walk);
+            uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
+                                            tml_word(plan, COLLIDE_PLAN_MORE), leaf);
+            for (uint lane = 0u; lane < lanes; lane++) {
+                uint crossing =
+                    collide_line_slot(p, triangles, plan, grid, COLLIDE_WIDTH * leaf + lane);
+                if (crossing == COLLIDE_LINE_UNSURE) {
+                    found.count = COLLIDE_LINE_UNSURE;
+                    return found;
+                }
+                if (crossing != COLLIDE_LINE_END) {
+                    found.last = crossing;
+                    if (found.count == 0u)
+                        found.first.x = crossing;
+                    if (found.count == 1u)
+                        found.first.y = crossing;
+                    if (found.count == 2u)
+                        found.first.z = crossing;
+                    if (found.count == 3u)
+                        found.first.w = crossing;
+                    found.count += 1u;
+                    if (found.count == want)
+                        return found;
+                }
+            }
+            walk.left &= walk.left - 1u;
         }
-        node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
-                         : collide_walk_on(node.x, at, levels);
     }
     return found;
 }
@@ -191,37 +195,46 @@ FUNCTION(float) collide_band_squared(tml_words plan, uint grid)
     return band * band * COLLIDE_ABOVE + 1.0e-36f;
 }
 
+/* Which boxes of a group are in reach of another one. */
+FUNCTION(uint) collide_boxes_in_reach(collide_box about, float most, tml_words boxes, uint group)
+{
+    uint met = 0u;
+    for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
+        collide_box box = collide_box_at(boxes, group, i);
+        met |= U(collide_boxes_apart(about, box) <= most && box.low.x <= box.high.x) << i;
+    }
+    return met;
+}
+
 /* May a triangle be within the band about a sample of these? By triangles' boxes. */
 FUNCTION(bool)
 collide_is_in_reach(collide_box about, float most, tml_words boxes, tml_words triangles,
                     tml_words plan)
 {
     uint levels = tml_word(plan, COLLIDE_PLAN_LEVELS);
-    uint least = tml_word(plan, COLLIDE_PLAN_LEAST);
-    uint more = tml_word(plan, COLLIDE_PLAN_MORE);
-    uvec2 node = UVEC2(levels, 0u);
-    if (!(about.low.x <= about.high.x))
-        return false;
-    while (node.x <= levels) {
-        bool goes_down = false;
-        uint at = node.y;
-        collide_box box;
-        if (node.x == 0u)
-            box = collide_box_of(collide_corner_at(triangles, at, 0u),
-                                 collide_corner_at(triangles, at, 1u),
-                                 collide_corner_at(triangles, at, 2u));
-        else
-            box = collide_box_at(boxes, tml_word(plan, COLLIDE_PLAN_GROUPS + node.x), at);
-        bool is_near = collide_boxes_apart(about, box) <= most && box.low.x <= box.high.x;
-        if (node.x == 0u) {
-            if (is_near)
-                return true;
-            at = collide_walk_slot(at, least, more);
+    collide_walk walk = collide_walk_from(about.low.x <= about.high.x ? levels : 0u);
+    if (walk.level > 0u)
+        walk.left = collide_boxes_in_reach(about, most, boxes, collide_walk_group(walk, plan));
+    while (walk.level > 0u) {
+        if (walk.left == 0u) {
+            walk = collide_walk_up(walk, levels);
+        } else if (walk.level > 1u) {
+            walk = collide_walk_down(walk);
+            walk.left = collide_boxes_in_reach(about, most, boxes, collide_walk_group(walk, plan));
         } else {
-            goes_down = is_near;
+            uint leaf = collide_walk_next(walk);
+            uint lanes = collide_leaf_lanes(tml_word(plan, COLLIDE_PLAN_LEAST),
+                                            tml_word(plan, COLLIDE_PLAN_MORE), leaf);
+            for (uint lane = 0u; lane < lanes; lane++) {
+                uint slot = COLLIDE_WIDTH * leaf + lane;
+                collide_box box = collide_box_of(collide_corner_at(triangles, slot, 0u),
+                                                 collide_corner_at(triangles, slot, 1u),
+                                                 collide_corner_at(triangles, slot, 2u));
+                if (collide_boxes_apart(about, box) <= most)
+                    return true;
+            }
+            walk.left &= walk.left - 1u;
         }
-        node = goes_down ? UVEC2(node.x - 1u, at * COLLIDE_WIDTH)
-                         : collide_walk_on(node.x, at, levels);
     }
     return false;
 }
