@@ -51,6 +51,17 @@ function message(text, kind = "info") {
     setTimeout(() => line.remove(), 1000 * (messageSeconds[kind] ?? 6));
 }
 
+// ---- help ----------------------------------------------------------------------------------------
+
+// Fingers do not hover: a tap on a name says what its title says.
+addEventListener("click", ({ target }) => {
+    if (!matchMedia("(pointer: coarse)").matches || target.closest("button, a, input, select, summary"))
+        return;
+    const named = target.closest("[title]");
+    if (named?.title)
+        message(named.title);
+});
+
 // ---- theme ---------------------------------------------------------------------------------------
 
 const themes = ["", "light", "dark"];

@@ -176,6 +176,17 @@ export default async function (t) {
         assert.equal(await message.count(), 0);
     });
 
+    await t.test("fingers: a tap on a name says what it means, and targets are large", async ({ open, assert }) => {
+        const page = await open("#subdivision", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+        await page.goto(`${page.url().split("#")[0]}#surface/grid=64&scene=protein`);
+        await page.locator(".panel-surface .row .name", { hasText: "Cut across" }).tap();
+        await page.locator("#messages .message", { hasText: "Only what lies before a plane is made, and closed there" }).waitFor();
+        const small = await page.evaluate(() => [...document.querySelectorAll(".panel-surface :is(button, .segmented label, .switch, .scenes label, input[type=range]), header button, .message button")]
+            .filter((one) => one.offsetParent && Math.min(one.getBoundingClientRect().height, 1000) < 38)
+            .map((one) => `${one.className || one.tagName} ${one.textContent}: ${one.getBoundingClientRect().height}`));
+        assert.deepEqual(small, []);
+    });
+
     await t.test("nothing is wider than a phone", async ({ open, assert }) => {
         const page = await open("#surface/grid=64", { viewport: { width: 360, height: 700 } });
         for (const name of PANELS) {
