@@ -67,14 +67,15 @@ test: build-release $(TESTED:%=build/%/build.ninja) ## every test, also under sa
 test-all: build-release ## what "make test" takes samples of, whole: every fault, float and case on drivers (hours)
 	@ctest --test-dir build/release --output-on-failure -C exhaustive -L exhaustive -j $$(nproc)
 
-# The CPU engine, cross-compiled; Wine or qemu runs it, or this machine itself.
-test-windows: ## the CPU engine's tests as programs of Windows, under Wine
-test-arm64: ## the same for ARM64, under qemu
+# Cross-compiled; Wine or qemu runs it, or this machine itself. Wine has Vulkan where there is a display.
+runs_windows = $(if $(shell command -v xvfb-run),xvfb-run -a)
+test-windows: ## the tests of the CPU and Vulkan engines as programs of Windows, under Wine
+test-arm64: ## the CPU engine's tests for ARM64, under qemu
 test-s390x: ## the same for a big-endian machine, under qemu
 test-i386: ## the same for 32-bit x86
 test-musl: ## the same with musl in place of glibc
 test-windows test-arm64 test-s390x test-i386 test-musl: test-%: build-release build-%
-	@ctest --test-dir build/$* --output-on-failure -j $$(nproc)
+	@$(runs_$*) ctest --test-dir build/$* --output-on-failure -j $$(nproc)
 
 fuzz: build-release build-asan-ubsan ## every fuzz target for 60 s
 	@cmake -D TML_FUZZ_SECONDS=60 build/asan-ubsan >/dev/null

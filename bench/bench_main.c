@@ -8,8 +8,14 @@ extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels()
 #endif
 
 static const cli_command *const commands[] = {
-    &bench_cmd_streams,   &bench_cmd_surface, &bench_cmd_image, &bench_cmd_collide,
-    &bench_cmd_subdivide, &bench_cmd_files,
+    &bench_cmd_streams,
+    &bench_cmd_surface,
+    &bench_cmd_image,
+    &bench_cmd_collide,
+    &bench_cmd_subdivide,
+#ifndef _WIN32
+    &bench_cmd_files,
+#endif
 #ifdef TML_GL
     &bench_cmd_paths,
 #endif

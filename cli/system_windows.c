@@ -2,21 +2,20 @@
  * (windows.manifest), so that calls of the C library take them. */
 #include "system.h"
 
+#include "../src/io/io_windows_error.h"
+
 #include <direct.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <psapi.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
 
-#include <psapi.h>
+enum { NAME_SIZE = 4096, PIECE = 1 << 16 };
 
-enum { PATH_SIZE = 4096, PIECE = 1 << 16 };
-
-static char input_name[PATH_SIZE]; /* of standard input's copy; gone at the end */
+static char input_name[NAME_SIZE]; /* of standard input's copy; gone at the end */
 static int real_output = -1;
 
 static void remove_input(void)
@@ -109,22 +108,6 @@ const char *system_work_apart(void (*work)(void *), void *data, size_t size)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int error_of(void)
-{
-    switch (GetLastError()) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND:
-        return ENOENT;
-    case ERROR_ACCESS_DENIED:
-    case ERROR_SHARING_VIOLATION:
-        return EACCES;
-    case ERROR_DISK_FULL:
-        return ENOSPC;
-    default:
-        return EIO;
-    }
-}
-
 bool system_examine(const char *path, system_file *out)
 {
     BY_HANDLE_FILE_INFORMATION info;
@@ -132,7 +115,7 @@ bool system_examine(const char *path, system_file *out)
                               FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
                               OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (file == INVALID_HANDLE_VALUE) {
-        errno = error_of();
+        errno = windows_error();
         return false;
     }
     bool is_disk = GetFileType(file) == FILE_TYPE_DISK;
@@ -183,7 +166,7 @@ bool system_rename(const char *from, const char *to)
 {
     if (MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING))
         return true;
-    errno = error_of();
+    errno = windows_error();
     return false;
 }
 
@@ -232,14 +215,14 @@ bool system_make_temporary(char *out, size_t size)
 
 void system_remove_folder(const char *path)
 {
-    char name[PATH_SIZE + MAX_PATH];
+    char name[NAME_SIZE + MAX_PATH];
     WIN32_FIND_DATAA entry;
-    snprintf(name, sizeof name, "%.*s/*", PATH_SIZE - 8, path);
+    snprintf(name, sizeof name, "%.*s/*", NAME_SIZE - 8, path);
     HANDLE found = FindFirstFileA(name, &entry);
     for (BOOL is = found != INVALID_HANDLE_VALUE; is; is = FindNextFileA(found, &entry)) {
         if (strcmp(entry.cFileName, ".") == 0 || strcmp(entry.cFileName, "..") == 0)
             continue;
-        snprintf(name, sizeof name, "%.*s/%s", PATH_SIZE - 8, path, entry.cFileName);
+        snprintf(name, sizeof name, "%.*s/%s", NAME_SIZE - 8, path, entry.cFileName);
         if (entry.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             system_remove_folder(name);
         else
@@ -263,9 +246,9 @@ static bool copy(int from, int to)
 
 bool system_name_input(char *out, size_t size)
 {
-    char path[PATH_SIZE];
+    char path[NAME_SIZE];
     int length = snprintf(path, sizeof path, "%s/trommel-input", system_temporary_folder());
-    FILE *file = length < PATH_SIZE
+    FILE *file = length < NAME_SIZE
                      ? system_create_beside(path, "wb", true, input_name, sizeof input_name)
                      : NULL;
     if (!file)

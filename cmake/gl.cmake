@@ -4,9 +4,8 @@
 # Every NAME.frag becomes a gl_shader gl_shader_NAME, declared in a generated header for its folder: its text
 # with the includes resolved, but for kernel_glue.glsl, where a user's kernel goes; in pieces, which the
 # shaders share. Drivers compile it at run time.
-find_path(TML_GL_HEADERS GLES3/gl3.h)
-find_path(TML_EGL_HEADERS EGL/egl.h)
-mark_as_advanced(TML_GL_HEADERS TML_EGL_HEADERS)
+tml_find_headers(TML_GL_HEADERS GLES3/gl3.h GLES2 GLES3 KHR)
+tml_find_headers(TML_EGL_HEADERS EGL/egl.h EGL KHR)
 if(TML_GL_HEADERS AND TML_EGL_HEADERS)
     set(has_gl_headers ON)
 else()

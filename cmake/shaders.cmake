@@ -6,8 +6,8 @@
 # into the library, which completes and compiles it at run time, and into the tool behind
 # trommel_add_kernels(), which does that in the build.
 find_program(TML_GLSLC glslc HINTS $ENV{VULKAN_SDK}/bin)
-find_path(TML_VULKAN_HEADERS vulkan/vulkan_core.h HINTS $ENV{VULKAN_SDK}/include)
-mark_as_advanced(TML_GLSLC TML_VULKAN_HEADERS)
+mark_as_advanced(TML_GLSLC)
+tml_find_headers(TML_VULKAN_HEADERS vulkan/vulkan_core.h vulkan vk_video)
 if(TML_GLSLC AND TML_VULKAN_HEADERS)
     set(has_vulkan_tools ON)
 else()

@@ -512,7 +512,11 @@ static int fault_main(int argc, char **argv, fault_config *configs, const fault_
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     faults.seed = test_seed();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+    static const int deadly[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT,
+#ifndef _WIN32
+                                 SIGBUS,  SIGALRM
+#endif
+    };
     for (size_t i = 0; i < TML_ARRAY_SIZE(deadly); i++)
         signal(deadly[i], fault_signal);
     if (!all)

@@ -6,7 +6,12 @@
 
 #include <unistd.h>
 
+#include "core/platform.h"
+
 #include "random_model.h"
+#ifdef _WIN32
+#    include "on_windows.h"
+#endif
 #ifdef TML_VULKAN
 #    include "vulkan_host.h"
 #endif
@@ -399,7 +404,7 @@ static void create(random_run *r, const call *c, size_t number)
     uint8_t *memory = NULL;
     size_t offset = GUARD;
     if (c->options & OPTION_LENT && s->engine == TML_ENGINE_CPU) {
-        memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
+        memory = tml_platform_alloc(size, 64);
         offset += step;
         desc.host = memory + offset;
     }
@@ -451,7 +456,7 @@ static void destroy(random_run *r, array *a)
     else
 #endif
         if (a->lent)
-        free((void *)((uintptr_t)(a->lent - GUARD) & ~(uintptr_t)63));
+        tml_platform_free((void *)((uintptr_t)(a->lent - GUARD) & ~(uintptr_t)63));
     a->lent = NULL;
 }
 

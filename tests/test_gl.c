@@ -2,12 +2,13 @@
  * lent textures, calls that must not wait, functions that are missing, memory that runs out. The
  * operations themselves are in test_stream, test_surface and test_field, which run them on every
  * device; the paths without integer textures are in test_gl_paths. */
-#include <threads.h>
 
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
 
 #include "test.h"
+
+#include "core/platform.h"
 
 #include "gl_driver.h"
 
@@ -1099,11 +1100,17 @@ TEST(the_callers_context_stays_current)
     own_close(&own);
 }
 
-static int run_on_thread(void *argument)
+typedef struct threaded {
+    tml_context *tml;
+    bool is_right;
+} threaded;
+
+static void run_on_thread(void *argument)
 {
-    tml_context *tml = argument;
+    threaded *t = argument;
     work w;
-    return work_create(tml, &w) == TML_OK && work_run(tml, &w) == TML_OK && work_is_right(tml, &w);
+    t->is_right = work_create(t->tml, &w) == TML_OK && work_run(t->tml, &w) == TML_OK &&
+                  work_is_right(t->tml, &w);
 }
 
 TEST(a_context_moves_between_threads)
@@ -1111,13 +1118,15 @@ TEST(a_context_moves_between_threads)
     tml_context *tml;
     if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml) != TML_OK)
         SKIP("no OpenGL ES device");
-    CHECK(run_on_thread(tml));
-    thrd_t thread;
-    int passed = 0;
-    if (CHECK(thrd_create(&thread, run_on_thread, tml) == thrd_success))
-        thrd_join(thread, &passed);
-    CHECK(passed);
-    CHECK(run_on_thread(tml));
+    for (int i = 0; i < 3; i++) {
+        threaded t = {.tml = tml};
+        tml_thread other = {.run = run_on_thread, .argument = &t};
+        if (i != 1)
+            run_on_thread(&t);
+        else if (CHECK(tml_thread_start(&other)))
+            tml_thread_join(&other);
+        CHECK(t.is_right);
+    }
     tml_close(tml);
 }
 

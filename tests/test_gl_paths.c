@@ -6,9 +6,8 @@
 #include <trommel/testing.h>
 #include <trommel/trommel.h>
 
+#include "core/platform.h"
 #include "gl/device/gl_load.h"
-
-#include <dlfcn.h>
 
 #include <trommel/kernel_begin.h>
 TML_KERNEL(float, twice, (float x, tml_index i, tml_params p), { return x * 2.0f + F(i) - p.f[1]; })
@@ -810,10 +809,10 @@ static void keep_message(void *user, tml_log_level level, const char *text)
 }
 static tml_status open_worse(tml_gl_path path, tml_context **tml)
 {
-    void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = tml_library_open(TML_LIBRARY_EGL, NULL, 0);
     if (!library)
         return TML_ERROR_NO_DEVICE;
-    void *get = dlsym(library, "eglGetProcAddress");
+    void *get = tml_library_symbol(library, "eglGetProcAddress");
     memcpy(&real_address, &get, sizeof get);
     message[0] = '\0';
     const tml_gl_desc gl = {.path = path, .get_proc_address = worse_address};

@@ -103,6 +103,12 @@ static void compare(const char *who, const reference *r, const tml_image_stats *
 
 /* ---- the library ----------------------------------------------------------------------------- */
 
+#ifdef TML_PNG
+enum { HAS_PNG = true };
+#else
+enum { HAS_PNG = false };
+#endif
+
 static bool has_exr(tml_context *tml)
 {
     tml_picture p;
@@ -155,7 +161,8 @@ static void measure_all(const tml_device_info *info, uint32_t device)
     for (size_t i = 0; i < count; i++) {
         const char *path = path_of(&references[i], &is_shipped);
         tml_picture p;
-        if (!path || (!is_shipped && !is_cpu) || (!reads_exr && strstr(path, ".exr")))
+        if (!path || (!is_shipped && !is_cpu) || (!reads_exr && strstr(path, ".exr")) ||
+            (!HAS_PNG && strstr(path, ".png")))
             continue;
         if (!CHECK_OK(tml, tml_picture_load(tml, path, 0, &p)))
             continue;
@@ -164,7 +171,7 @@ static void measure_all(const tml_device_info *info, uint32_t device)
         tml_picture_free(tml, &p);
     }
     printf("  %s: %zu of %zu\n", info->name, measured, count);
-    CHECK(measured >= 12);
+    CHECK(measured >= (HAS_PNG ? 12 : 8));
     tml_close(tml);
 }
 
@@ -237,7 +244,7 @@ TEST(the_program_says_what_the_reference_does)
     size_t count = read_references();
     for (size_t i = 0; i < count; i++) {
         const char *path = path_of(&references[i], &is_shipped);
-        if (!path || (!reads_exr && strstr(path, ".exr")))
+        if (!path || (!reads_exr && strstr(path, ".exr")) || (!HAS_PNG && strstr(path, ".png")))
             continue;
         snprintf(command, sizeof command,
                  "\"%s\" exposure --json --backend cpu --luminance %s \"%s\"", program,

@@ -7,8 +7,10 @@
  * while it still fails, after Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input. 2002,
  * and what is left is printed. */
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
+#ifndef _WIN32
+#    include <sys/mman.h>
+#    include <sys/wait.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -985,11 +987,27 @@ static void run_programs(const work *w, outcome *out)
 #endif
 }
 
-/* Does work in a child; what it could no longer say is said for it. */
+/* What a child writes and its parent reads. */
+static outcome *shared_outcome(void)
+{
+#ifdef _WIN32
+    return calloc(1, sizeof(outcome));
+#else
+    void *out =
+        mmap(NULL, sizeof(outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return out == MAP_FAILED ? NULL : out;
+#endif
+}
+
+/* Does work in a child; what it could no longer say is said for it. On Windows, where nothing forks, in this process. */
 static void in_child(void (*run)(const work *, outcome *), const work *w, outcome *out, bool quiet)
 {
     memset(out, 0, sizeof *out);
     fflush(stdout);
+#ifdef _WIN32
+    (void)quiet;
+    run(w, out);
+#else
     pid_t child = fork();
     if (child == 0) {
         if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
@@ -1010,6 +1028,7 @@ static void in_child(void (*run)(const work *, outcome *), const work *w, outcom
         snprintf(out->message, sizeof out->message, "after call %zu: exit status %d", out->at,
                  WEXITSTATUS(status));
     }
+#endif
 }
 
 /* ---- shrinking ------------------------------------------------------------------------------- */
@@ -1170,9 +1189,8 @@ int main(int argc, char **argv)
         return 0;
     }
 
-    outcome *out =
-        mmap(NULL, sizeof *out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (out == MAP_FAILED)
+    outcome *out = shared_outcome();
+    if (!out)
         return 1;
     in_child(list_devices, &w, out, false);
     uint32_t count =

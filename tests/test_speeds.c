@@ -1,7 +1,13 @@
 /* What --backend auto decides by: the decision, and what is kept of a measurement. */
 #include "../cli/cache_file.c"
 #include "../cli/speeds.c"
-#include "../cli/system_posix.c"
+#ifdef _WIN32
+#    include "../cli/system_windows.c"
+static const char cache_home[] = "LOCALAPPDATA";
+#else
+#    include "../cli/system_posix.c"
+static const char cache_home[] = "XDG_CACHE_HOME";
+#endif
 #include "test.h"
 
 #include "folder.h"
@@ -40,7 +46,7 @@ static const char *kept_file(void)
 
 TEST(nothing_measured_is_the_developers_machine)
 {
-    setenv("XDG_CACHE_HOME", in_folder("none"), 1);
+    setenv(cache_home, in_folder("none"), 1);
     const speeds *s = reread();
     CHECK(!s->is_measured && s->volume == 2e-9 && s->points == 150e-9);
     uint64_t seed = 1;
@@ -56,7 +62,7 @@ TEST(nothing_measured_is_the_developers_machine)
 
 TEST(measured_figures_are_kept_for_this_machine)
 {
-    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv(cache_home, folder, 1);
     CHECK(speeds_keep(&machine));
     const speeds *s = reread();
     CHECK(s->is_measured && s->volume == 1e-9 && s->points == 100e-9 && s->device_count == 2);
@@ -69,7 +75,7 @@ TEST(measured_figures_are_kept_for_this_machine)
 
 TEST(damaged_or_foreign_files_are_ignored)
 {
-    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv(cache_home, folder, 1);
     CHECK(speeds_keep(&machine));
     FILE *file = fopen(kept_file(), "r+b");
     char byte = 0;
@@ -105,7 +111,7 @@ TEST(damaged_or_foreign_files_are_ignored)
 
 TEST(a_gpu_is_taken_where_it_pays)
 {
-    setenv("XDG_CACHE_HOME", in_folder("pays"), 1);
+    setenv(cache_home, in_folder("pays"), 1);
     speeds s = machine;
     const cli_work endless = {INFINITY, 0, 0};
     /* 0.5 to open and close it, 0.3 to copy 1e9 bytes both ways, 2 for pipelines that are not kept. */

@@ -240,6 +240,9 @@ TEST(a_missing_loader_is_said)
 TEST(a_missing_driver_is_said)
 {
     NEED_DEVICE();
+#ifdef _WIN32
+    SKIP("Wine's Vulkan does not see variables that its programs set");
+#endif
     static const char *const names[] = {"VK_ICD_FILENAMES", "VK_DRIVER_FILES"};
     char *saved[2];
     for (int i = 0; i < 2; i++) {

@@ -2,9 +2,10 @@
  * trommel_add_kernels(), and those compiled at run time by libshaderc. */
 #include "test.h"
 
-#include <dlfcn.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
+
+#include "core/platform.h"
 
 #include <trommel/kernel_begin.h>
 
@@ -47,11 +48,9 @@ enum { MOST = 5000, GUARD = 64, DEVICES = 8, INPUTS = 4 };
 
 static bool has_shaderc(void)
 {
-    void *library = dlopen("libshaderc_shared.so.1", RTLD_NOW);
-    if (!library)
-        library = dlopen("libshaderc.so.1", RTLD_NOW);
+    void *library = tml_library_open(TML_LIBRARY_SHADERC, NULL, 0);
     if (library)
-        dlclose(library);
+        tml_library_close(library);
     return library != NULL;
 }
 

@@ -4,10 +4,11 @@
 #ifndef VULKAN_DRIVER_H
 #define VULKAN_DRIVER_H
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include <trommel/vulkan.h>
+
+#include "vulkan/vulkan_load.h"
 
 static struct {
     PFN_vkGetInstanceProcAddr real_instance;
@@ -275,13 +276,9 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance
 static PFN_vkGetInstanceProcAddr loader(void)
 {
     static void *library;
+    static PFN_vkGetInstanceProcAddr get;
     if (!library)
-        library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    PFN_vkGetInstanceProcAddr get = NULL;
-    if (library) {
-        void *symbol = dlsym(library, "vkGetInstanceProcAddr");
-        memcpy(&get, &symbol, sizeof get);
-    }
+        get = vk_library_open(&library);
     return get;
 }
 

@@ -3,12 +3,13 @@
 #ifndef VULKAN_HOST_H
 #define VULKAN_HOST_H
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <trommel/vulkan.h>
+
+#include "vulkan/vulkan_load.h"
 
 static struct {
     PFN_vkGetInstanceProcAddr get;
@@ -98,10 +99,9 @@ static bool host_find(const char *name)
  * synchronisation too. What the device is made with must be what the library is told. */
 static bool host_open(const char *name, bool validate)
 {
-    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
-    memcpy(&host.get, &symbol, sizeof host.get);
-    if (!symbol || !host_open_instance(validate) || !host_find(name))
+    void *library;
+    host.get = vk_library_open(&library);
+    if (!host.get || !host_open_instance(validate) || !host_find(name))
         return false;
     VkPhysicalDeviceFeatures features = {0};
     VkPhysicalDeviceSubgroupSizeControlFeatures size_control = {

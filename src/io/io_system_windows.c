@@ -1,5 +1,6 @@
 /* The system behind trommel-io on Windows, by MinGW-w64. */
 #include "io/io_system.h"
+#include "io/io_windows_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <wchar.h>
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
 
 enum { NAME_SIZE = 4096 + 1024, IO_MOST = 1 << 30 }; /* bytes of one call */
 
@@ -52,30 +51,6 @@ static bool widen(const char *path, wchar_t out[NAME_SIZE])
     if (!is_right)
         errno = ENOENT;
     return is_right;
-}
-
-/* The errno of the last call to the system. */
-static int error_of(void)
-{
-    switch (GetLastError()) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND:
-        return ENOENT;
-    case ERROR_ACCESS_DENIED:
-    case ERROR_SHARING_VIOLATION:
-        return EACCES;
-    case ERROR_FILE_EXISTS:
-    case ERROR_ALREADY_EXISTS:
-        return EEXIST;
-    case ERROR_DISK_FULL:
-    case ERROR_HANDLE_DISK_FULL:
-        return ENOSPC;
-    case ERROR_NOT_ENOUGH_MEMORY:
-    case ERROR_COMMITMENT_LIMIT:
-        return ENOMEM;
-    default:
-        return EIO;
-    }
 }
 
 io_kind tml_io_path_kind(const char *path)
@@ -118,7 +93,7 @@ bool tml_io_path_rename(const char *from, const char *to)
         return false;
     if (MoveFileExW(source, target, MOVEFILE_REPLACE_EXISTING))
         return true;
-    errno = error_of();
+    errno = windows_error();
     return false;
 }
 
@@ -196,7 +171,7 @@ int64_t tml_io_file_read_at(int fd, void *out, size_t size, uint64_t offset)
         return got;
     if (GetLastError() == ERROR_HANDLE_EOF)
         return 0;
-    errno = error_of();
+    errno = windows_error();
     return -1;
 }
 
@@ -207,7 +182,7 @@ int64_t tml_io_file_write_at(int fd, const void *data, size_t size, uint64_t off
     if (WriteFile((HANDLE)_get_osfhandle(fd), data, (DWORD)(size < IO_MOST ? size : IO_MOST),
                   &wrote, &at))
         return wrote;
-    errno = error_of();
+    errno = windows_error();
     return -1;
 }
 
@@ -227,7 +202,7 @@ bool tml_io_file_reserve(int fd, uint64_t size)
     if (SetFileInformationByHandle((HANDLE)_get_osfhandle(fd), FileAllocationInfo, &info,
                                    sizeof info))
         return true;
-    errno = error_of();
+    errno = windows_error();
     return errno != ENOSPC;
 }
 
@@ -253,7 +228,7 @@ void *tml_io_map(int fd, uint64_t offset, size_t size, bool is_written)
                                            (DWORD)(offset >> 32), (DWORD)offset, size)
                            : NULL;
     if (!memory)
-        errno = error_of();
+        errno = windows_error();
     if (mapping)
         CloseHandle(mapping); /* the view keeps it */
     return memory;
@@ -296,7 +271,7 @@ bool tml_io_folder_visit(const char *path, bool (*visit)(void *user, const char 
     WIN32_FIND_DATAW entry;
     HANDLE found = FindFirstFileW(pattern, &entry);
     if (found == INVALID_HANDLE_VALUE) {
-        errno = error_of();
+        errno = windows_error();
         return false;
     }
     bool goes_on = true;

@@ -4,7 +4,7 @@
 #define TML_GL_LOAD_H
 
 #ifndef __EMSCRIPTEN__
-#    define EGL_NO_X11
+#    define EGL_NO_PLATFORM_SPECIFIC_TYPES
 #    include <EGL/egl.h>
 #    include <EGL/eglext.h>
 #endif
