@@ -656,6 +656,7 @@ static tml_status create_surface(bench_op *op)
                                      .grid = desc->grid,
                                      .iso = desc->iso,
                                      .normals = desc->normals,
+                                     .topology = desc->topology,
                                      .soup = desc->soup,
                                      .index = op->index};
     if (desc->radius > 0) {

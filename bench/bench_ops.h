@@ -52,6 +52,7 @@ typedef struct bench_desc {
     bool is_one_bin; /* all elements are in one */
     tml_grid grid;   /* surface */
     tml_normals normals;
+    tml_topology topology;
     bool soup;
     double iso;
     double

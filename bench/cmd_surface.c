@@ -18,6 +18,7 @@ typedef struct surface_args {
     uint64_t points;  /* 0: a volume */
     uint64_t labels;  /* 0: a surface */
     uint32_t normals; /* tml_normals */
+    bool trilinear;
 } surface_args;
 
 static const tml_type types[] = {TML_F32, TML_U8, TML_I8, TML_U16, TML_I16, TML_F64};
@@ -45,6 +46,10 @@ static const opt surface_options[] = {
     {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals),
      .help = "normals to make, as of trommel surface, welded and as a soup; a last row has none"},
+    {OPT_FLAG, "trilinear", .excludes = "points|labels",
+     .offset = offsetof(surface_args, trilinear),
+     .help = "also without normals and with the interpolant's topology, as --topology of trommel "
+             "surface"},
     {OPT_FLAG, "sweep", .offset = offsetof(surface_args, sweep),
      .help = "also isovalues around that one in turn, with the volume's index"},
     BENCH_OPTIONS(surface_args),
@@ -102,6 +107,10 @@ static void measure_volume(bench_session *session, const surface_args *args,
     desc.normals = TML_NORMALS_NONE;
     if (args->normals != TML_NORMALS_NONE)
         measure(session, &desc, field, normals_names[0]);
+    desc.topology = TML_TOPOLOGY_TRILINEAR;
+    if (args->trilinear)
+        measure(session, &desc, field, "trilinear, no normals");
+    desc.topology = TML_TOPOLOGY_SEPARATED;
     if (!args->sweep)
         return;
     for (int i = 0; i < SWEEP; i++)

@@ -66,7 +66,7 @@ tml_status cells_check(tml_context *tml, const tml_surface_desc *desc, cells_by 
 /* The colour of a cell: by its triangles or, of those with any, by its place. */
 static void color_of(const sheet *s, const uint64_t at[3], uint8_t triangles, uint8_t out[PIXEL])
 {
-    memcpy(out, colors[triangles], PIXEL);
+    memcpy(out, colors[triangles < BETWEEN ? triangles : BETWEEN - 1], PIXEL);
     for (int a = 0; a < 3 && s->room && triangles; a++)
         out[a] = (uint8_t)(40 + 215 * at[a] / (s->count[a] > 1 ? s->count[a] - 1 : 1));
 }

@@ -47,7 +47,8 @@ typedef struct surface_args {
     smoothing smooth;
     tml_region region;
     const char *mask, *attribute;
-    uint32_t normals; /* tml_normals */
+    uint32_t normals;  /* tml_normals */
+    uint32_t topology; /* tml_topology */
     bool soup, caps, flip, indices64, drop_degenerate, largest;
     simplify_goal simplify;
     uint32_t points_kind; /* tml_field_kind */
@@ -196,6 +197,11 @@ static const opt surface_options[] = {
     {OPT_INPUT, "mask", .applies = OPT_VOLUME, .argument = "FILE",
      .offset = offsetof(surface_args, mask), .endings = CLI_VOLUMES,
      .help = "a volume of the same size; where it is 0, samples count as missing"},
+    {OPT_CHOICE, "topology", .choices = "separated|trilinear", .fallback = "separated",
+     .excludes = "labels", .offset = offsetof(surface_args, topology),
+     .help =
+         "where a cell's corners do not tell its topology: samples inside, across a face's "
+         "diagonal, are apart, or all is as the trilinear interpolant has it, tunnels included"},
     {OPT_FLAG, "caps", .offset = offsetof(surface_args, caps),
      .help = "close the surface where it leaves the volume"},
     {OPT_FLAG, "flip", .offset = offsetof(surface_args, flip),
@@ -216,9 +222,10 @@ static const opt surface_options[] = {
      .endings = ".png", .help = "a picture of it"},
     {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*|iso=*:*",
      .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
-     .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
-             "green, yellow, orange, red; of the samples alone, without what --caps adds or "
-             "--largest drops"},
+     .help =
+         "a picture of the triangles of each cell, slice beside slice: 0 to 5 (or more) are black, "
+         "blue, green, yellow, orange, red; of the samples alone, without what --caps adds or "
+         "--largest drops"},
     {OPT_CHOICE, "by", .applies = OPT_VOLUME, .needs = "debug-cells", .choices = "triangles|place",
      .fallback = "triangles", .offset = offsetof(surface_args, cells_by),
      .help =
@@ -565,6 +572,7 @@ static void choose_surface(run *r)
     const surface_args *a = r->args;
     r->desc.region = a->region;
     r->desc.normals = (tml_normals)a->normals;
+    r->desc.topology = (tml_topology)a->topology;
     r->desc.soup = a->soup;
     r->desc.cells = a->cells != NULL;
     r->desc.caps = a->caps;
@@ -1239,7 +1247,8 @@ static int open_context(job *j, const char *path, bool in_slabs)
         return CLI_OK;
     if (j->tml)
         cli_close(j->tml);
-    if (in_slabs && common.backend == TML_ENGINE_AUTO) /* the best one may not take them */
+    const bool is_for_cpu = in_slabs || j->args->topology != TML_TOPOLOGY_SEPARATED;
+    if (is_for_cpu && common.backend == TML_ENGINE_AUTO) /* the best one may not take them */
         common.backend = TML_ENGINE_CPU;
     j->is_for_slabs = in_slabs;
     const cli_work work = estimate(path, j->frame_count);

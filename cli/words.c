@@ -42,6 +42,7 @@ const word words_table[] = {
     {"desc.smooth", "--smooth"},
     {"desc.region", "--region"},
     {"desc.normals", "--normals"},
+    {"desc.topology", "--topology"},
     {"desc.surface.normals", "--normals"},
     {"desc.components", "the number of components"},
     {"desc.soup", "--soup"},

@@ -195,6 +195,7 @@ static bool take_surface(surface_input *in)
     desc->soup = how & 1;
     desc->cells = take() >= 160;
     desc->caps = how & 2;
+    desc->topology = (tml_topology)(take() >= 128 ? mostly(TML_TOPOLOGY_TRILINEAR) : 0);
     desc->flip = how & 4;
     desc->indices64 = how & 8;
     desc->drop_degenerate = (how & 48) == 48;

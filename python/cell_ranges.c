@@ -134,12 +134,11 @@ static void find_clamped(const neighbourhood *n, const size_t dims[3], size_t ro
     }                                                                                              \
     INLINE float range_##NAME(const T *corner, size_t row, size_t layer, int at)                   \
     {                                                                                              \
-        if (!(at & AT_X))                                                                          \
-            return ranges_##NAME(corner, row, layer, 3, 3)[0];                                     \
-        float4 most = !(at & AT_Y)   ? ranges_##NAME(corner, row, layer, 2, 3)                     \
-                      : !(at & AT_Z) ? ranges_##NAME(corner, row, layer, 3, 2)                     \
-                                     : ranges_##NAME(corner, row, layer, 3, 3);                    \
-        return more4(most, next4(most))[0];                                                        \
+        float4 most = at & AT_Y   ? at & AT_Z ? ranges_##NAME(corner, row, layer, 3, 3)            \
+                                              : ranges_##NAME(corner, row, layer, 3, 2)            \
+                        : at & AT_Z ? ranges_##NAME(corner, row, layer, 2, 3)                      \
+                                  : ranges_##NAME(corner, row, layer, 2, 2);                       \
+        return at & AT_X ? more4(most, next4(most))[0] : most[0];                                  \
     }
 RANGES(own, float)
 
@@ -220,7 +219,7 @@ TASK(f32, float)
 TASK(f64, double)
 
 /* volume: dims[0] x dims[1] x dims[2] samples, x fastest; positions: count x 3, z y x in samples, of points on the
- * grid's edges; values: count. */
+ * grid's edges or in its cells; values: count. */
 TML_API tml_status tml_cell_ranges(tml_context *tml, const void *volume, tml_type type,
                                    const uint64_t dims[3], const float *positions, uint64_t count,
                                    float *values);

@@ -148,7 +148,7 @@ function may(from, to,   engine) {
 function offends(file, what) { print "FAIL " file " knows " what; bad++ }
 # The room of what the build makes, or "".
 function generated(name,   room) {
-    if (name == "surface_tables.k.h" || name == "kernel_glue.glsl") return "kernels"
+    if (name == "surface_tables.k.h" || name == "surface_topology_tables.h" || name == "kernel_glue.glsl") return "kernels"
     if (name ~ /_(library|own_kernels)(\.[hc])?$/) { sub(/_.*/, "", name); return name }
     for (room in shader_rooms) {
         header = room "_shaders.h"

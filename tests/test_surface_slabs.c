@@ -369,6 +369,17 @@ static stream_case cases[] = {
     CASE("flip", value_plateaus, TML_F32, 8, 7, 6, .flip = true, .normals = TML_NORMALS_SOBEL),
     CASE("checkers", value_checkers, TML_U8, 6, 5, 7, .caps = true),
     CASE("layers", value_layers, TML_U8, 6, 5, 17, .normals = TML_NORMALS_CENTRAL),
+    CASE("trilinear", value_noise, TML_F32, 9, 8, 9, .topology = TML_TOPOLOGY_TRILINEAR),
+    CASE("trilinear normals", value_noise, TML_U8, 70, 6, 8, .topology = TML_TOPOLOGY_TRILINEAR,
+         .normals = TML_NORMALS_CENTRAL),
+    CASE("nan trilinear caps", value_noise, TML_F64, 8, 7, 9, .topology = TML_TOPOLOGY_TRILINEAR,
+         .caps = true),
+    CASE("mask trilinear", value_plateaus, TML_U8, 9, 9, 10, .topology = TML_TOPOLOGY_TRILINEAR,
+         .normals = TML_NORMALS_SOBEL),
+    CASE("values", value_noise, TML_F32, 8, 6, 7, .topology = TML_TOPOLOGY_TRILINEAR,
+         .normals = TML_NORMALS_CENTRAL),
+    CASE("trilinear soup", value_noise, TML_U8, 7, 7, 9, .topology = TML_TOPOLOGY_TRILINEAR,
+         .soup = true, .isovalues = isovalues, .isovalue_count = 3),
     CASE("flat", value_noise, TML_U8, 6, 5, 1, .normals = TML_NORMALS_CENTRAL),
     CASE("flat caps", value_noise, TML_U8, 6, 5, 1, .caps = true, .normals = TML_NORMALS_CENTRAL),
     CASE("two", value_noise, TML_U8, 2, 2, 2, .normals = TML_NORMALS_SOBEL),
@@ -398,9 +409,11 @@ static void finish_case(stream_case *k)
  * cases whose name has that word. */
 static void check_thicknesses(tml_context *tml, const char *only, uint64_t step)
 {
+    tml_device_info info;
+    tml_context_describe(tml, &info);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stream_case *k = &cases[i];
-        if (!strstr(k->name, only))
+        if (!strstr(k->name, only) || (k->desc.topology && info.engine != TML_ENGINE_CPU))
             continue;
         model m;
         whole w;

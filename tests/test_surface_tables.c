@@ -8,6 +8,8 @@
 
 #include "kernels/kernel_end.h"
 
+#include "surface_topology_tables.h"
+
 enum { EDGES = 12, MAX_TRIANGLES = 5 };
 
 /* The two corners of an edge, lower first. */
@@ -233,6 +235,132 @@ TEST(single_corners_wind_outwards)
             outward += normal * (p[0][k] - (corner >> k & 1));
         }
         CHECK(outward > 0);
+    }
+}
+
+/* ---- the trilinear interpolant's ------------------------------------------------------------- */
+
+enum { RING = 6, CORNERS = EDGES + RING };
+
+static bool is_ambiguous(int case_index, int axis, int side)
+{
+    int u = 1 << (axis + 1) % 3, v = 1 << (axis + 2) % 3, base = side << axis;
+    bool in[4] = {case_index >> base & 1, case_index >> (base | u) & 1,
+                  case_index >> (base | v) & 1, case_index >> (base | u | v) & 1};
+    return in[0] == in[3] && in[1] == in[2] && in[0] != in[1];
+}
+
+/* uses[a][b]: as count_sides. */
+static void count_mesh_sides(const struct topology_mesh_entry *mesh, int uses[CORNERS][CORNERS])
+{
+    const uint8_t *corners = topology_corners + mesh->first;
+    memset(uses, 0, sizeof(int[CORNERS][CORNERS]));
+    for (int i = 0; i < 3 * mesh->triangles; i++)
+        uses[corners[i]][corners[i % 3 == 2 ? i - 2 : i + 1]]++;
+}
+
+/* A mesh of a case, for a choice of its ambiguous faces: sides in faces are used once, in the direction
+ * that the choice tells, all others once in each; the corners of each are the crossed edges and its own.
+ * Around each corner the triangles are one fan. */
+static void check_mesh(int case_index, int joined, const struct topology_mesh_entry *mesh)
+{
+    int uses[CORNERS][CORNERS], segments = 0, crossed = 0;
+    count_mesh_sides(mesh, uses);
+    for (int a = 0; a < CORNERS; a++)
+        for (int b = 0; b < CORNERS; b++) {
+            const bool in_face = a < EDGES && b < EDGES && share_face(a, b, b);
+            CHECK(uses[a][b] <= 1);
+            CHECK(a != b || !uses[a][b]);
+            if (!uses[a][b])
+                continue;
+            CHECK_EQ_I64(uses[b][a], !in_face);
+            segments += in_face;
+            for (int face = 0; face < 6 && in_face; face++) {
+                if (!is_in_face(a, face / 2, face % 2) || !is_in_face(b, face / 2, face % 2) ||
+                    !is_ambiguous(case_index, face / 2, face % 2))
+                    continue;
+                int p[2], q[2], shared = -1; /* the corner that the segment cuts off */
+                edge_corners(a, p);
+                edge_corners(b, q);
+                for (int i = 0; i < 4; i++)
+                    if (p[i / 2] == q[i % 2])
+                        shared = p[i / 2];
+                CHECK(shared >= 0 && (case_index >> shared & 1) == !(joined >> face & 1));
+            }
+        }
+    for (int v = 0; v < CORNERS; v++) {
+        int sides = 0, ends = 0, is_edge = 0;
+        for (int b = 0; b < CORNERS; b++) {
+            sides += uses[v][b];
+            ends += uses[v][b] && !uses[b][v];
+        }
+        if (v < EDGES) {
+            int corner[2];
+            edge_corners(v, corner);
+            is_edge = (case_index >> corner[0] & 1) != (case_index >> corner[1] & 1);
+            crossed += is_edge;
+            CHECK_EQ_I64(ends, is_edge);
+        } else {
+            CHECK_EQ_I64(ends, 0);
+        }
+        CHECK_EQ_I64(sides > 0, v < EDGES ? is_edge : v < EDGES + mesh->own);
+        /* From triangle to triangle: the number around v that one fan has. */
+        const uint8_t *corners = topology_corners + mesh->first;
+        int from = -1, at, count = 0;
+        for (int b = 0; b < CORNERS && from < 0; b++)
+            if (uses[v][b] && (ends == 0 || !uses[b][v]))
+                from = b;
+        for (at = from; at >= 0;) {
+            int next = -1;
+            for (int i = 0; i < 3 * mesh->triangles; i++)
+                if (corners[i] == v && corners[i % 3 == 2 ? i - 2 : i + 1] == at)
+                    next = corners[i % 3 == 0 ? i + 2 : i - 1];
+            count += next >= 0;
+            at = next == from || count > CORNERS ? -1 : next;
+        }
+        CHECK_EQ_I64(count, sides);
+    }
+    CHECK_EQ_I64(segments, crossed);
+}
+
+TEST(meshes_of_the_interpolant_are_manifolds)
+{
+    for (int c = 0; c < 256; c++) {
+        int faces[6], count = 0, listed = topology_faces[c];
+        for (int face = 0; face < 6; face++)
+            if (is_ambiguous(c, face / 2, face % 2)) {
+                faces[count++] = face;
+                CHECK(listed >> face & 1);
+                listed &= ~(1 << face);
+            }
+        CHECK_EQ_I64(listed, 0);
+        CHECK(topology_choices[c] >= 0 || count == 0);
+        for (int bits = 0; bits < 1 << count && topology_choices[c] >= 0; bits++) {
+            const uint16_t *choice = topology_meshes_of[topology_choices[c] + bits];
+            int joined = 0;
+            for (int i = 0; i < count; i++)
+                joined |= (bits >> i & 1) << faces[i];
+            check_mesh(c, joined, &topology_meshes[choice[0]]);
+            for (int i = 1; i < 3; i++)
+                for (int k = 0; k < 2 && choice[i]; k++) {
+                    check_mesh(c, joined, &topology_meshes[choice[i] + k]);
+                    CHECK_EQ_I64(topology_meshes[choice[i] + k].own, RING);
+                }
+        }
+    }
+}
+
+/* Without joined faces and tunnels, a case has the triangles of the first table. */
+TEST(separated_meshes_are_the_cases)
+{
+    for (int c = 0; c < 256; c++) {
+        if (topology_choices[c] < 0)
+            continue;
+        const struct topology_mesh_entry *mesh =
+            &topology_meshes[topology_meshes_of[topology_choices[c]][0]];
+        CHECK_EQ_I64(mesh->triangles, surface_case_count[c]);
+        for (int i = 0; i < 3 * mesh->triangles; i++)
+            CHECK_EQ_I64(topology_corners[mesh->first + (uint32_t)i], table_edge(c, i));
     }
 }
 

@@ -1,7 +1,8 @@
 /* Surface: volume, or points through a field, to triangle mesh.
  *
  * Marching cubes whose 256-case table separates inside corners on ambiguous faces, so that
- * neighbouring cells always agree and closed fields give closed meshes.
+ * neighbouring cells always agree and closed fields give closed meshes. On request the topology is
+ * that of the trilinear interpolant instead (tml_topology): exact decisions, so that cells agree, too.
  *   inside     value >= iso, for every type; a sample exactly at the isovalue makes no hole
  *   missing    NaN samples, samples whose mask byte is 0 and samples outside the region: a cell
  *              with such a corner makes no triangle, so the surface ends there (open, no false
@@ -9,8 +10,8 @@
  *   vertex     lies on a grid edge between an inside and an outside sample; t = (iso - a) / (b - a)
  *              from the endpoint with the lower index, in double for f64, u32, i32, u64 and i64 and
  *              in float otherwise; clamped to [0, 1]. Where b - a overflows, t = 1/2.
- *   order      vertices by row (z, then y), within a row by axis x, y, z, then by x; triangles by
- *              cell, then by table. The same on every engine and for any number of threads.
+ *   order      vertices by row (z, then y), within a row by axis x, y, z, then by x, and last those
+ *              in the cells of the row (TRILINEAR), by x; triangles by cell, then by table. The same on every engine and for any number of threads.
  *   winding    counter-clockwise seen from the low side (outside), also for mirrored grids
  *   normals    unit length, pointing to the low side; of a zero gradient: 0 0 0
  *   position   origin + direction * spacing * index, computed in double and rounded once to float.
@@ -38,6 +39,27 @@ typedef enum tml_normals {
     TML_NORMALS_CENTRAL, /* central differences, one-sided at the border */
     TML_NORMALS_SOBEL,   /* Sobel's weights in three dimensions, 3x3x3 samples: smoothest */
 } tml_normals;
+
+/* Which topology the surface has in a cell whose corners do not tell: where on a face they are in and
+ * out by turns, or where all but two across the cell are alike. */
+typedef enum tml_topology {
+    /* Inside corners across a face's diagonal are apart, and nothing is joined through the cell. From
+     * the signs of samples alone: the quickest. */
+    TML_TOPOLOGY_SEPARATED,
+    /* As the trilinear interpolant of the cell's samples has it: inside corners across a face are
+     * joined where its saddle is inside (the asymptotic decider), and regions are joined through the
+     * cell where the interpolant has a tunnel. A saddle at the isovalue is inside, as a sample is; an
+     * infinite sample counts as the largest finite double. Decisions are exact for every type, so the
+     * mesh is closed and a manifold where that of SEPARATED is. A cell may have vertices of its own, six
+     * on the interpolant's surface in a tunnel or one amid a loop of eight edges and more; their normals
+     * are the interpolant's gradient, their values interpolated in the cell. Takes 8 bytes a row and 2
+     * for each such cell more. The Vulkan and OpenGL engines have the host compute it, of volumes and
+     * by tml_surface alone. After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching
+     * Cubes 33. 1995; Custodio, Etiene, Pesco, Silva: Practical considerations on Marching Cubes 33
+     * topological correctness. 2013; Grosso: Construction of Topologically Correct and Manifold
+     * Isosurfaces. 2016. */
+    TML_TOPOLOGY_TRILINEAR,
+} tml_topology;
 
 typedef struct tml_region {
     uint64_t first[3];
@@ -75,8 +97,9 @@ typedef struct tml_surface_desc {
     bool all_labels; /* one part for each value but 0 that occurs, ascending */
 
     /* How. */
-    tml_normals normals; /* with labels: of the binary volume */
-    bool soup;           /* three vertices a triangle, no indices */
+    tml_topology topology; /* TRILINEAR: not with labels */
+    tml_normals normals;   /* with labels: of the binary volume */
+    bool soup;             /* three vertices a triangle, no indices */
     bool caps;           /* close the surface where it leaves the region, by a wall on the border
                              * samples: as though one layer of outside samples lay around them, at
                              * no distance */
@@ -423,9 +446,9 @@ TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
 TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
                                                       const tml_surface_enqueue_desc *desc);
 
-/* How many triangles each cell gets, 0 to 5, found from the samples alone and on the host, whatever
+/* How many triangles each cell gets, 0 to 5 (24 with TRILINEAR), found from the samples alone and on the host, whatever
  * the engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1
- * of them along each axis, x fastest. Of desc, volume, grid.dims, iso, mask and region count; cells
+ * of them along each axis, x fastest. Of desc, volume, grid.dims, iso, topology, mask and region count; cells
  * outside the region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT,
  * INVALID_HANDLE, UNSUPPORTED (2^30 samples or more in a slice), OUT_OF_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc,

@@ -301,3 +301,13 @@ def test_labels_are_chosen_smoothed_and_saved(tmp_path):
         trommel.surface_labels(volume.astype(float))
     with pytest.raises(trommel.InvalidArgument, match="desc.bound"):
         trommel.surface_labels(volume, bound=float("nan"))
+
+
+def test_topology_of_the_interpolant():
+    cell = np.full((2, 2, 2), -1, np.float32)
+    cell[0, 0, 0] = cell[1, 1, 1] = 4
+    apart, joined = (trommel.surface(cell, 0, topology=topology).examine() for topology in ("separated", "trilinear"))
+    assert (apart["components"], apart["euler"]) == (2, 2)
+    assert (joined["components"], joined["euler"]) == (1, 0)
+    with pytest.raises(ValueError, match="topology"):
+        trommel.surface(cell, 0, topology="linear")

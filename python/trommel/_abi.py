@@ -174,6 +174,8 @@ TML_NORMALS_NONE = 0
 TML_NORMALS_FORWARD = 1
 TML_NORMALS_CENTRAL = 2
 TML_NORMALS_SOBEL = 3
+TML_TOPOLOGY_SEPARATED = 0
+TML_TOPOLOGY_TRILINEAR = 1
 TML_SURFACE_VOLUME = 0
 TML_SURFACE_MASK = 1
 TML_SURFACE_ATTRIBUTE = 2
@@ -1024,6 +1026,7 @@ class tml_surface_desc(Structure):
         ('labels', POINTER(c_uint64)),
         ('label_count', c_uint32),
         ('all_labels', c_bool),
+        ('topology', c_int),
         ('normals', c_int),
         ('soup', c_bool),
         ('caps', c_bool),

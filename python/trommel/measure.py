@@ -21,7 +21,7 @@ def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequen
     """As skimage.measure.marching_cubes: vertices, faces, normals, values, along the volume's axes.
 
     What differs: the surface is closed wherever it does not meet the border or the mask, also where samples equal
-    the level; each method gives it. The volume is read in its own type. Normals are perpendicular to the surface
+    the level, by each method; "lewiner" has the trilinear interpolant's topology. The volume is read in its own type. Normals are perpendicular to the surface
     also where the spacing differs between axes. values of a vertex that is exactly at a sample are those of the
     eight cells there. context: as of all functions.
 
@@ -56,7 +56,8 @@ def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequen
     # The direction gives vertices in the order of the volume's axes.
     is_short = method == "_lorensen"
     mesh = surface(volume, level, direction=((0, 0, 1), (0, 1, 0), (1, 0, 0)), drop_degenerate=not allow_degenerate,
-                   normals=None if is_short else "central", context=context)
+                   normals=None if is_short else "central",
+                   topology="trilinear" if method == "lewiner" else "separated", context=context)
     vertices, faces, normals = mesh.vertices, mesh.faces, mesh.normals
     if not len(faces):
         _check_level(samples, level)

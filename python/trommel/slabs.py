@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _abi as c
 from ._library import InvalidArgument, context_of, lib, path_of, scalar_type
-from .surface import NORMALS, UPS, choose, grid_of
+from .surface import NORMALS, TOPOLOGIES, UPS, choose, grid_of
 
 if TYPE_CHECKING:
     from ._types import ArrayLike, Context, DTypeLike, Path
@@ -73,9 +73,9 @@ def _source(volume, shape, dtype):
 
 def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int] | None = None,
                     dtype: DTypeLike | None = None, spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
-                    direction: ArrayLike | None = None, normals: str | None = "central", caps: bool = False,
-                    flip: bool = False, soup: bool = False, up: str | None = None, memory: int = 0,
-                    context: Context | None = None) -> dict[str, int]:
+                    direction: ArrayLike | None = None, normals: str | None = "central",
+                    topology: str = "separated", caps: bool = False, flip: bool = False, soup: bool = False,
+                    up: str | None = None, memory: int = 0, context: Context | None = None) -> dict[str, int]:
     """Writes the isosurface of a volume of any size to a mesh file, slab by slab: neither is ever whole in memory.
 
     path     PLY, STL, OBJ, GLB or VTP, by its ending
@@ -95,7 +95,8 @@ def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int]
     context, result = context_of(context), c.tml_surface_result()
     indices64 = not soup and shape[0] * shape[1] * shape[2] > 2**31
     desc = c.tml_surface_desc(grid=grid_of(shape, spacing, origin, direction), iso=iso, soup=soup, indices64=indices64,
-                              normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip)
+                              normals=choose(NORMALS, "normals", normals),
+                              topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip)
     slabs = _Slabs(volume, shape, dtype, context)
     is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
         volume.dtype.isnative

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TML_NORMALS_FORWARD,
             "central": c.TML_NORMALS_CENTRAL, "sobel": c.TML_NORMALS_SOBEL}
+TOPOLOGIES = {"separated": c.TML_TOPOLOGY_SEPARATED, "trilinear": c.TML_TOPOLOGY_TRILINEAR}
 UPS = {None: c.TML_UP_NONE, "z": c.TML_UP_Z, "y": c.TML_UP_Y, "x": c.TML_UP_X, "-z": c.TML_UP_MINUS_Z,
        "-y": c.TML_UP_MINUS_Y, "-x": c.TML_UP_MINUS_X}
 _KERNELS = {"wendland": c.TML_FIELD_WENDLAND_C2, "poly6": c.TML_FIELD_POLY6, "metaball": c.TML_FIELD_METABALL}
@@ -244,8 +245,9 @@ def _geometry_of(volume, spacing, origin, direction):
 def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | None = None,
             spacing: ArrayLike | None = None, origin: ArrayLike | None = None, direction: ArrayLike | None = None,
             mask: ArrayLike | None = None, attribute: ArrayLike | None = None, normals: str | None = "central",
-            caps: bool = False, flip: bool = False, soup: bool = False, cells: bool = False, largest: bool = False,
-            drop_degenerate: bool = False, context: Context | None = None) -> Mesh:
+            topology: str = "separated", caps: bool = False, flip: bool = False, soup: bool = False,
+            cells: bool = False, largest: bool = False, drop_degenerate: bool = False,
+            context: Context | None = None) -> Mesh:
     """The isosurface of a volume as a Mesh.
 
     volume     volume[z, y, x] of any type of numbers; of a masked array what is masked is missing; an image of
@@ -256,6 +258,8 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
     mask       of the volume's shape: samples that are 0 are missing, and the surface ends there
     attribute  of the volume's shape: interpolated onto vertices, Mesh.values
     normals    None, "forward", "central", "sobel"
+    topology   of ambiguous cells: "separated", samples inside are apart across a face's diagonal; "trilinear", as the
+               trilinear interpolant has it
     caps       close the surface at the volume's border
     flip       inside is low
     soup       three vertices a triangle, no faces
@@ -278,7 +282,8 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
         raise InvalidArgument("INVALID_ARGUMENT", "surface: needs either iso or labels")
     context, result = context_of(context), c.tml_surface_result()
     desc = c.tml_surface_desc(grid=grid_of(volume.shape, spacing, origin, direction),
-                              normals=choose(NORMALS, "normals", normals), caps=caps, flip=flip, soup=soup,
+                              normals=choose(NORMALS, "normals", normals),
+                              topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip, soup=soup,
                               cells=cells, largest_component=largest, drop_degenerate=drop_degenerate,
                               indices64=volume.size > 2**31)
     if labels is not None and isinstance(labels, str) and labels == "all":

@@ -10,7 +10,7 @@
 #include "core/matrix.h"
 #include "stream/stream_internal.h"
 #include "surface/slab_components.h"
-#include "surface/surface_internal.h"
+#include "surface/surface_on_host.h"
 
 enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
 
@@ -298,6 +298,11 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
 {
     const tml_engine_op *op = surface_engine(tml)->op;
     plan->stage = stage;
+    if (SURFACE_HAS_TRILINEAR && plan->host && stage != SURFACE_SOUP) {
+        plan->progress_first = from;
+        plan->progress_last = to;
+        return surface_host_run(tml, plan);
+    }
     if (stage == SURFACE_END) /* of a call that may have failed or be cancelled; needs no scratch */
         return op->run(tml, plan, NULL, 0);
     tml_status status = stream_begin_op(tml, "tml_surface", op, "no surfaces", plan);
@@ -874,6 +879,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     void *kept = NULL;
     double progress = 0;
     surface_plan plan = {.caps = desc->caps,
+                         .trilinear = desc->topology == TML_TOPOLOGY_TRILINEAR,
                          .normals = desc->normals,
                          .indices64 = desc->indices64,
                          .layout = layout_wanted(desc),
@@ -886,7 +892,11 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     tml_field_desc field;
     tml_surface_result unused;
     surface_output outputs[OUTPUTS];
+    surface_host host = {.scratch = NULL};
     tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
+    if (status == TML_OK)
+        status = surface_check_topology(tml, "tml_surface", desc,
+                                        surface_engine(tml)->trilinear_on_host && !desc->field);
     if (status == TML_OK)
         status = resolve_input(tml, desc, &grid, &field, &plan);
     if (status == TML_OK)
@@ -908,11 +918,16 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
         status = surface_resolve_parts(tml, desc, &plan);
     if (status == TML_OK && desc->field)
         status = field_plan_create(tml, &field, &plan.field);
+    if (SURFACE_HAS_TRILINEAR && status == TML_OK && plan.trilinear &&
+        !surface_engine(tml)->has_trilinear)
+        status = surface_host_begin(tml, desc, &plan, &host);
     if (status == TML_OK)
         status = extract(tml, desc, &plan, out);
 
     if (kept)
         (void)!surface_run_stage(tml, &plan, SURFACE_END, 1.0, 1.0);
+    if (SURFACE_HAS_TRILINEAR)
+        surface_host_end(tml, &host);
     if (plan.field)
         field_plan_destroy(tml, plan.field);
     tml_free(tml, plan.parts, plan.part_capacity * sizeof *plan.parts);
@@ -952,7 +967,7 @@ static uint64_t room_in(const tml_slot *slot, uint64_t room)
 }
 
 /* Sets the capacities. A soup's welded mesh has no more vertices than its triangles have corners, and
- * one on an edge of the box, pad counted, at most. */
+ * one on an edge of the box, pad counted, at most; TRILINEAR more, in cells. */
 static tml_status find_room(tml_context *tml, surface_plan *plan)
 {
     uint64_t vertices = room_in(plan->positions, UINT64_MAX);
@@ -965,7 +980,9 @@ static tml_status find_room(tml_context *tml, surface_plan *plan)
     const uint64_t *box = plan->parts[0].box.count, pad = plan->caps ? 2 : 0;
     uint64_t edges = 3 * (box[0] + pad) * (box[1] + pad) * (box[2] + pad);
     plan->triangle_capacity = TML_MIN_OF(plan->triangle_capacity, vertices / 3);
-    plan->vertex_capacity = TML_MIN_OF(3 * plan->triangle_capacity, edges);
+    plan->vertex_capacity = 3 * plan->triangle_capacity;
+    if (!plan->trilinear)
+        plan->vertex_capacity = TML_MIN_OF(plan->vertex_capacity, edges);
     if (plan->vertex_capacity <= UINT32_MAX)
         return TML_OK;
     return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -1026,6 +1043,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
                                   .scratch_limit = SIZE_MAX,
                                   .progress_last = 1,
                                   .caps = surface->caps,
+                                  .trilinear = surface->topology == TML_TOPOLOGY_TRILINEAR,
                                   .normals = surface->normals,
                                   .soup = surface->soup,
                                   .layout = layout_wanted(surface),
@@ -1043,8 +1061,8 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
                          "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
                          "iso is not finite");
     tml_grid grid = {0};
-    tml_status status = TML_OK;
-    if (surface->field)
+    tml_status status = surface_check_topology(tml, "tml_surface_enqueue", surface, false);
+    if (status == TML_OK && surface->field)
         status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.surface.field",
                                         surface->field, &job->field);
     if (status == TML_OK)

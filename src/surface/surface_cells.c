@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "stream/stream_internal.h"
-#include "surface/surface_internal.h"
+#include "surface/surface_topology.h"
 
 #include "kernels/kernel.h"
 
@@ -16,6 +16,7 @@ typedef struct cell_job {
     const surface_box *region;
     tml_type type;
     double iso;
+    bool trilinear;
     surface_limits limits; /* for integer types */
     const uint8_t *samples;
     const uint8_t *mask; /* NULL: no sample is masked */
@@ -50,6 +51,7 @@ static bool is_missing(const cell_job *job, uint64_t i)
 static uint8_t triangles_at(const cell_job *job, const uint64_t at[3])
 {
     const surface_box *region = job->region;
+    topology_cell cell = {.type = job->type, .iso = job->iso};
     for (int a = 0; a < 3; a++)
         if (at[a] < region->first[a] || at[a] + 1 >= region->first[a] + region->count[a])
             return 0;
@@ -60,8 +62,13 @@ static uint8_t triangles_at(const cell_job *job, const uint64_t at[3])
         if (is_missing(job, i))
             return 0;
         index |= (is_inside(job, i) ? 1u : 0u) << corner;
+        if (SURFACE_HAS_TRILINEAR && job->trilinear)
+            topology_set_corner(&cell, corner, job->samples + i * tml_type_size(job->type));
     }
-    return (uint8_t)surface_case_count[index];
+    cell.index = index;
+    if (!SURFACE_HAS_TRILINEAR || !job->trilinear || !topology_is_open(index))
+        return (uint8_t)surface_case_count[index];
+    return (uint8_t)topology_mesh_of(topology_find(&cell)).triangle_count;
 }
 
 static void count_slice(void *argument, uint32_t z)
@@ -86,6 +93,8 @@ static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc
                          "tml_surface_cells: needs two samples along each axis and a finite iso");
     tml_status status = surface_check_dims(tml, "tml_surface_cells", dims, &count);
     if (status == TML_OK)
+        status = surface_check_topology(tml, "tml_surface_cells", desc, true);
+    if (status == TML_OK)
         status = surface_resolve_region(tml, "tml_surface_cells", &desc->region, dims, &region);
     if (status == TML_OK)
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume", desc->volume,
@@ -104,6 +113,7 @@ static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc
                     .region = &region,
                     .type = type,
                     .iso = desc->iso,
+                    .trilinear = desc->topology == TML_TOPOLOGY_TRILINEAR,
                     .limits = surface_limits_of(type, desc->iso),
                     .samples = samples,
                     .mask = mask};

@@ -71,6 +71,13 @@ typedef struct surface_welded {
     uint64_t triangle_count; /* that are gathered */
 } surface_welded;
 
+/* Is TML_TOPOLOGY_TRILINEAR part of this build? A page need not load it. */
+#ifdef __EMSCRIPTEN__
+enum { SURFACE_HAS_TRILINEAR = 0 };
+#else
+enum { SURFACE_HAS_TRILINEAR = 1 };
+#endif
+
 typedef struct surface_plan {
     surface_stage stage;
     surface_part *parts; /* the parts of this run */
@@ -86,6 +93,7 @@ typedef struct surface_plan {
     const tml_slot *index;
     bool labels;
     bool caps;
+    bool trilinear; /* tml_surface_desc.topology; false where the build lacks it */
 
     /* A slab, on engines that take slabs: volume, mask and attribute hold layers [held_first,
      * held_first + held_count) of the whole volume. held_count 0: all layers. */
@@ -117,6 +125,10 @@ typedef struct surface_plan {
     const tml_slot *counts, *draw;
     const tml_slot *iso_on_device;
     uint64_t iso_index;
+
+    /* COUNT and EMIT are the host's (surface_on_host.h), on an engine whose buffers these are; NULL:
+     * the engine's own. */
+    struct surface_host *host;
 
     /* What an engine keeps from COUNT to EMIT beside the scratch. */
     void **kept;
@@ -165,6 +177,8 @@ typedef struct surface_parts {
     bool emits_soups;        /* EMIT makes soups and no welded meshes */
     bool emits_cells;        /* surface_plan.triangle_cells */
     bool emits_layouts;      /* surface_plan.layout */
+    bool has_trilinear;      /* surface_plan.trilinear */
+    bool trilinear_on_host;  /* ... by surface_plan.host */
 } surface_parts;
 extern const surface_parts surface_parts_of[PART_COUNT];
 static inline const surface_parts *surface_engine(const tml_context *tml)
@@ -260,6 +274,9 @@ uint64_t surface_brick_count(const uint64_t dims[3]);
 void surface_drop_flat_parts(surface_plan *plan);
 /* tml_surface_part.value of a part. */
 double surface_part_value(const surface_plan *plan, const surface_part *part);
+/* May a call have the topology of its desc? on_host: any engine will do. (surface_topology.c) */
+tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                  bool on_host);
 /* Runs a stage with scratch from the arena. Its share of the call's progress is [from, to]. */
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);

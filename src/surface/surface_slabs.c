@@ -116,7 +116,7 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.surface.normals is none of TML_NORMALS_...");
-    return TML_OK;
+    return surface_check_topology(tml, "tml_surface_slabs", surface, false);
 }
 
 static bool is_scalar(tml_type type)
@@ -207,14 +207,16 @@ static tml_status resolve_share(stream *s)
 }
 
 /* Do a part's vertex and triangle numbers stay below 2^64? A sample, also of a pad, owns at most
- * three edges and a cell of five triangles. A soup has three vertices a triangle. */
+ * three edges and a cell of five triangles, or with six vertices of its own and 24 triangles. A soup
+ * has three vertices a triangle. */
 static bool has_numbers(const stream *s, const tml_surface_part *before)
 {
     uint64_t samples = 1, vertices, triangles, corners;
     for (int a = 0; a < 3; a++)
         if (!tml_mul(samples, s->region.count[a] + 2, &samples))
             return false;
-    return tml_mul(samples, 3, &vertices) && tml_mul(samples, 5, &triangles) &&
+    return tml_mul(samples, s->plan.trilinear ? 9 : 3, &vertices) &&
+           tml_mul(samples, s->plan.trilinear ? 24 : 5, &triangles) &&
            before->vertex_count <= UINT64_MAX - vertices &&
            before->triangle_count <= UINT64_MAX - triangles &&
            (!s->desc->surface->soup || tml_mul(before->triangle_count + triangles, 3, &corners));
@@ -536,6 +538,8 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
     for (int i = 0; i < PIECE_ARRAYS; i++)
         if (piece_has(s, i))
             size += (i == PIECE_INDICES ? triangles : vertices) * tml_type_size(piece_type(s, i));
+    if (s->plan.trilinear) /* marks of cells, two bytes each, which have two triangles and more */
+        size += triangles;
     return size + (s->components ? forest_size(vertices) : 0);
 }
 
@@ -923,6 +927,7 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
                 .desc = desc,
                 .result = out,
                 .plan = {.caps = desc->surface->caps,
+                         .trilinear = desc->surface->topology == TML_TOPOLOGY_TRILINEAR,
                          .normals = desc->surface->normals,
                          .indices64 = desc->surface->indices64 || desc->surface->soup,
                          .vertex_capacity = UINT64_MAX,

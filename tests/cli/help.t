@@ -123,7 +123,7 @@ Which surface:
       --labels all|N[,N...]
                             surfaces of these stored values of an integer volume
                             instead, a part each (for volumes; not with --iso,
-                            --debug-cells)
+                            --topology, --debug-cells)
       --smooth N            one mesh of all labels' boundaries, shared by the labels
                             on both sides and smoothed N times within its cells (16,
                             say; 0: as they are); .ply and .vtp have both labels of
@@ -137,6 +137,11 @@ Which surface:
                             empty end is the volume's
       --mask FILE           a volume of the same size; where it is 0, samples count
                             as missing (for volumes; not with --smooth)
+      --topology separated|trilinear
+                            where a cell's corners do not tell its topology: samples
+                            inside, across a face's diagonal, are apart, or all is
+                            as the trilinear interpolant has it, tunnels included
+                            (not with --labels; default: separated)
       --caps                close the surface where it leaves the volume
       --flip                inside is below the isovalue: reverse the orientation of
                             triangles and normals (not with --smooth)
@@ -151,10 +156,10 @@ Output:
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
       --png FILE            a picture of it
       --debug-cells FILE    a picture of the triangles of each cell, slice beside
-                            slice: 0 to 5 are black, blue, green, yellow, orange,
-                            red; of the samples alone, without what --caps adds or
-                            --largest drops (for volumes; not with --labels, --iso
-                            V,V..., --iso A:B:N)
+                            slice: 0 to 5 (or more) are black, blue, green, yellow,
+                            orange, red; of the samples alone, without what --caps
+                            adds or --largest drops (for volumes; not with --labels,
+                            --iso V,V..., --iso A:B:N)
       --by triangles|place  colours of that picture; place: x in red, y in green, z
                             in blue, of the cells that have triangles, which are
                             also shown side by side, as compaction leaves them (for

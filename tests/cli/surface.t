@@ -99,7 +99,7 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
     }
   ],
   "surface_seconds": #,
-  "scratch_bytes": 27520
+  "scratch_bytes": 27840
 }
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 -o fuel.ply -q
 ## Labels of an integer volume, a part each.
@@ -192,7 +192,7 @@ $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --jso
     }
   ],
   "surface_seconds": #,
-  "scratch_bytes": 315392
+  "scratch_bytes": 315840
 }
 ## Points, whose field is told.
 $ trommel surface data/dam_break_4732.vtk --resolution 64 -o water.ply

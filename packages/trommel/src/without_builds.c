@@ -1,9 +1,20 @@
 /* What JavaScript does not offer and a page need not load: trees that are built on the device, and distances of meshes,
  * rays, points and volumes there, in the place of src/collide/collide_build.c, collide_distance_*.c,
- * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and collide_volume_device.c. */
+ * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and collide_volume_device.c; and surfaces
+ * with the trilinear topology (src/surface/surface_topology.c, surface_on_host.c, cpu/cpu_surface_topology.c). */
 #include "collide/collide_cast.h"
 #include "collide/collide_distance.h"
 #include "collide/collide_points_device.h"
+#include "surface/surface_internal.h"
+
+tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                  bool on_host)
+{
+    (void)on_host;
+    return desc->topology
+               ? tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: desc.topology: not in this build", call)
+               : TML_OK;
+}
 
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
 {

@@ -46,6 +46,7 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->no_mask = space->sample_mask ? space->sample_mask + 2 * space->words : NULL;
     space->entries = cpu_arena_take(arena, space->rows, sizeof(row_entry));
     space->flags = cpu_arena_take(arena, space->rows, 1);
+    space->open = plan->trilinear ? cpu_arena_take(arena, space->rows, sizeof(open_entry)) : NULL;
     space->chunks = cpu_arena_take(arena, space->chunk_count, sizeof(chunk_entry));
 }
 
@@ -163,6 +164,31 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
     job->window.first = first;
     job->window.count = count;
     return field_slab(job->tml, plan->field, first, count, (void *)job->window.samples);
+}
+
+tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint64_t back,
+                       uint64_t ahead, tml_task_fn task, const char *stage, double from, double to)
+{
+    const surface_plan *plan = job->plan;
+    const workspace *space = job->space;
+    uint64_t slices = plan->volume ? space->size[2] : field_slab_slices(plan);
+    for (uint64_t z = z_first; z < z_end; z += slices) {
+        uint64_t end = TML_MIN_OF(z + slices, z_end);
+        uint64_t low = box_index(space, 2, z), high = box_index(space, 2, end - 1);
+        low -= TML_MIN_OF(low, back);
+        high = TML_MIN_OF(high + ahead, plan->dims[2] - 1);
+        double start = tml_seconds();
+        tml_status status = window_load(job, low, high - low + 1);
+        if (plan->field)
+            surface_time(plan->result, "field", tml_seconds() - start);
+        if (status != TML_OK)
+            return status;
+        if (!run_chunks(job, z, end, task, stage,
+                        from + (to - from) * (double)z / (double)space->size[2],
+                        from + (to - from) * (double)end / (double)space->size[2]))
+            return TML_ERROR_CANCELLED;
+    }
+    return TML_OK;
 }
 
 bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,
@@ -382,6 +408,8 @@ static void missing_free(surface_job *job, workspace *space)
     tml_free(job->tml, space->present, size);
     tml_free(job->tml, space->cells, size);
     space->present = space->cells = NULL;
+    if (has_open(space))
+        meshes_free(job, space);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -435,10 +463,12 @@ static void count_task(void *argument, uint32_t index)
     uint64_t chunk = job->first_chunk + index;
     chunk_place place = chunk_locate(space, chunk);
     bool last_z = place.z + 1 == space->size[2];
-    uint64_t vertices = 0, triangles = 0, cells = 0;
+    uint64_t vertices = 0, triangles = 0, cells = 0, open = 0;
     for (uint64_t y = place.y_first; y < place.y_end; y++) {
         row_entry *entry = &space->entries[y + space->size[1] * place.z];
         *entry = (row_entry){(uint32_t)vertices, (uint32_t)triangles, 0, 0};
+        if (has_open(space))
+            space->open[y + space->size[1] * place.z] = (open_entry){(uint32_t)open, 0, 0, 0};
         bool last_y = y + 1 == space->size[1];
         const uint8_t *flags = space->flags + y + space->size[1] * place.z;
         uint64_t next_z = last_z ? 0 : space->size[1];
@@ -455,10 +485,17 @@ static void count_task(void *argument, uint32_t index)
         entry->x_edges = (uint32_t)counts.crossings[0];
         entry->y_edges = (uint32_t)counts.crossings[1];
         vertices += counts.crossings[0] + counts.crossings[1] + counts.crossings[2];
+        if (has_open(space) && counts.cells) {
+            const uint64_t *crossings = counts.crossings;
+            open_entry *row = &space->open[y + space->size[1] * place.z];
+            row->count = count_open(job, y, place.z);
+            row->on_edges = (uint32_t)(crossings[0] + crossings[1] + crossings[2]);
+            open += row->count;
+        }
         triangles += counts.triangles;
         cells += counts.cells;
     }
-    space->chunks[chunk] = (chunk_entry){vertices, triangles, cells};
+    space->chunks[chunk] = (chunk_entry){vertices, triangles, cells, open};
 }
 
 /* End of the counted layers: the own ones and the next, whose vertices triangles name. */
@@ -473,7 +510,7 @@ static void scan_chunks(workspace *space)
     surface_part *part = space->part;
     uint64_t own_end = space->own_end * space->chunks_per_slice;
     uint64_t end = counted_end(space) * space->chunks_per_slice;
-    chunk_entry sum = {0, 0, 0};
+    chunk_entry sum = {0, 0, 0, 0};
     part->vertex_count = part->triangle_count = part->active_cells = 0;
     for (uint64_t c = space->own_first * space->chunks_per_slice; c < end; c++) {
         chunk_entry counts = space->chunks[c];
@@ -531,9 +568,13 @@ static tml_status count_part(surface_job *job, double from, double to)
         job->space = &spaces[p];
         if (missing)
             status = find_missing(job, at, at + span);
-        if (status == TML_OK && !run_chunks(job, job->space->own_first, counted_end(job->space),
-                                            count_task, "counts", at + span, at + 2 * span))
+        const uint64_t first = job->space->own_first, end = counted_end(job->space);
+        const double middle = at + (has_open(job->space) ? 1.2 : 2) * span;
+        if (status == TML_OK &&
+            !run_chunks(job, first, end, count_task, "counts", at + span, middle))
             status = TML_ERROR_CANCELLED;
+        if (status == TML_OK && has_open(job->space))
+            status = find_meshes(job, first, end, middle, at + 2 * span);
         if (status == TML_OK)
             scan_chunks(job->space);
     }
@@ -543,19 +584,18 @@ static tml_status count_part(surface_job *job, double from, double to)
 /* ---- the operation --------------------------------------------------------------------------- */
 
 /* The case table numbers edges 4 * axis + place. flip: with the second and third corner of each
- * triangle exchanged. */
-static void expand_cases(surface_case cases[256], bool flip)
+ * triangle exchanged. trilinear: open cases have none. */
+static void expand_cases(surface_case cases[256], bool flip, bool trilinear)
 {
-    /* Lane of each edge: counters 0 ... 3 for the x-edges. An odd y- or z-edge lies one step along
-     * x: its number is its counter's value after the cell. */
-    static const uint8_t lane_of_edge[12] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
     static const uint8_t edge_of_counter[8] = {0, 1, 2, 3, 4, 6, 8, 10};
     for (unsigned i = 0; i < 256; i++) {
         surface_case *entry = &cases[i];
         *entry = (surface_case){.index_count = (uint8_t)(3 * surface_case_count[i])};
+        if (SURFACE_HAS_TRILINEAR && trilinear && topology_is_open(i))
+            entry->index_count = 0;
         for (unsigned k = 0; k < entry->index_count; k++) {
             uint32_t edge = surface_case_edges[2 * i + k / 8] >> (4 * (k % 8)) & 0xf;
-            entry->lanes[flip ? k / 3 * 3 + (3 - k % 3) % 3 : k] = lane_of_edge[edge];
+            entry->lanes[flip ? k / 3 * 3 + (3 - k % 3) % 3 : k] = surface_lane_of_edge[edge];
         }
         for (unsigned c = 0; c < 8; c++) {
             unsigned edge = edge_of_counter[c];
@@ -651,7 +691,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     }
 
     surface_case cases[256];
-    expand_cases(cases, plan->flip_winding);
+    expand_cases(cases, plan->flip_winding, plan->trilinear);
     job.cases = cases;
     float *slab;
     if (plan->stage == SURFACE_COUNT) {

@@ -222,6 +222,16 @@ static void block_flush(vertex_queue *queue, vertex_block *block)
     block->run_count = block->border = lanes->count = 0;
 }
 
+/* Writes all of the queue. The next vertex has the number next. */
+static void queue_flush(vertex_queue *queue, uint64_t next)
+{
+    block_flush(queue, &queue->blocks[!queue->filling]);
+    block_flush(queue, &queue->blocks[queue->filling]);
+    surface_normals_flush(&queue->normals);
+    queue->blocks[queue->filling].first = next;
+    queue->blocks[!queue->filling].first = next + SURFACE_LANES;
+}
+
 /* A row of the workspace. */
 typedef struct vertex_row {
     uint64_t y, z;
@@ -375,12 +385,18 @@ static void vertices_task(void *argument, uint32_t index)
         block->run_count = block->border = block->lanes.count = 0;
     }
     surface_normals_begin(&queue.normals, job);
-    for (uint64_t y = at.y_first; y < at.y_end; y++)
-        if (row_vertex_count(entries, y, at.y_end, total))
-            row_vertices(&queue, y, at.z);
-    block_flush(&queue, &queue.blocks[!queue.filling]);
-    block_flush(&queue, &queue.blocks[queue.filling]);
-    surface_normals_flush(&queue.normals);
+    for (uint64_t y = at.y_first; y < at.y_end; y++) {
+        if (!row_vertex_count(entries, y, at.y_end, total))
+            continue;
+        row_vertices(&queue, y, at.z);
+        if (has_open(space) && open_of_row(space, y, at.z)->own) {
+            const open_entry *open = open_of_row(space, y, at.z);
+            const uint64_t first = base + entries[y].vertices + open->on_edges;
+            queue_flush(&queue, first + open->own);
+            open_vertices(job, y, at.z, first);
+        }
+    }
+    queue_flush(&queue, 0);
 }
 
 /* ---- triangles ------------------------------------------------------------------------------- */
@@ -409,23 +425,11 @@ static void row_counters(const workspace *space, uint64_t y, uint64_t z,
     out[7] = bases[1][2];
 }
 
-/* The case of the cell at a bit of word w of the rows. */
-static unsigned case_of(const surface_rows *rows, uint64_t w, unsigned bit)
-{
-    unsigned index = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        const surface_word *row = rows->row[i] + w;
-        index |= (unsigned)(row[0] >> bit & 1) << (2 * i);
-        index |= (unsigned)((bit < 63 ? row[0] >> (bit + 1) : row[1]) & 1) << (2 * i + 1);
-    }
-    return index;
-}
-
 /* With missing samples not every crossed edge has a vertex, and running counters do not hold: a
  * vertex number is the rank of its edge's bit. */
 static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint64_t z,
                                         const uint64_t counters[SURFACE_COUNTERS], uint64_t base,
-                                        uint32_t *out)
+                                        open_writer *open, uint32_t *out)
 {
     static const uint8_t axis_of[8] = {0, 0, 0, 0, 1, 1, 2, 2};
     static const uint8_t row_of[8] = {0, 1, 2, 3, 0, 2, 0, 1};
@@ -443,14 +447,22 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
             stream[i] = edges[row_of[i]].words[axis_of[i]][w % GROUP_WORDS];
         for (; cells; cells &= cells - 1) {
             unsigned bit = (unsigned)__builtin_ctzll(cells);
-            const surface_case *entry = &job->cases[case_of(&rows, w, bit)];
-            for (unsigned k = 0; k < entry->index_count; k++) {
-                unsigned lane = entry->lanes[k] & 7, after = entry->lanes[k] >> 3;
+            const unsigned index = case_of(&rows, w, bit);
+            const surface_case *entry = &job->cases[index];
+            const bool is_open = SURFACE_HAS_TRILINEAR && open && topology_is_open(index);
+            if (!entry->index_count && !is_open)
+                continue;
+            uint32_t numbers[16];
+            for (int i = 0; i < 8; i++) {
                 surface_word below = ((surface_word)1 << bit) - 1;
-                below |= after ? (surface_word)1 << bit : 0;
-                *out++ = (uint32_t)(before[lane] - base +
-                                    (uint64_t)__builtin_popcountll(stream[lane] & below));
+                numbers[i] = (uint32_t)(before[i] - base +
+                                        (uint64_t)__builtin_popcountll(stream[i] & below));
+                numbers[8 + i] = numbers[i] + (uint32_t)(stream[i] >> bit & 1);
             }
+            for (unsigned k = 0; k < entry->index_count; k++)
+                *out++ = numbers[entry->lanes[k]];
+            if (is_open)
+                out = open_write(open, numbers, out);
         }
         for (int i = 0; i < 8; i++)
             before[i] += (uint64_t)__builtin_popcountll(stream[i]);
@@ -466,6 +478,7 @@ static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t f
     const tml_slot *out = job->plan->triangle_cells;
     uint64_t row = (box_index(space, 1, y) + dims[1] * box_index(space, 2, z)) * dims[0];
     surface_rows rows = rows_at(space, y, z);
+    const uint16_t *meshes = has_open(space) ? meshes_of_row(space, y, z) : NULL;
     for (uint64_t w = 0; w < space->words; w++) {
         surface_word c[4], next[4];
         for (int i = 0; i < 4; i++) {
@@ -478,7 +491,9 @@ static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t f
         for (; cells; cells &= cells - 1) {
             unsigned bit = (unsigned)__builtin_ctzll(cells);
             uint64_t number = row + box_index(space, 0, 64 * w + bit);
-            unsigned corners = job->cases[case_of(&rows, w, bit)].index_count;
+            unsigned index = case_of(&rows, w, bit), corners = job->cases[index].index_count;
+            if (SURFACE_HAS_TRILINEAR && meshes && topology_is_open(index))
+                corners = 3 * topology_mesh_of(*meshes++).triangle_count;
             for (unsigned k = 0; k < corners; k += 3, first++)
                 if (out->type == TML_U64)
                     ((uint64_t *)out->memory)[first] = number;
@@ -524,15 +539,25 @@ static void row_triangles(const surface_job *job, uint64_t y, uint64_t z,
                           uint32_t *end)
 {
     const workspace *space = job->space;
+    const bool is_open = has_open(space) && open_of_row(space, y, z)->count;
+    open_writer open;
+    if (is_open)
+        open = (open_writer){.meshes = meshes_of_row(space, y, z),
+                             .own = (uint32_t)(wide[0] - base) + open_of_row(space, y, z)->on_edges,
+                             .flips = job->plan->flip_winding};
     if (space->cells) {
-        triangles_with_missing(job, y, z, wide, base, out);
+        triangles_with_missing(job, y, z, wide, base, is_open ? &open : NULL, out);
         return;
     }
     uint32_t counters[SURFACE_COUNTERS];
     for (int i = 0; i < SURFACE_COUNTERS; i++)
         counters[i] = (uint32_t)(wide[i] - base);
     surface_rows rows = rows_at(space, y, z);
-    job->simd->triangles(&rows, space->words, space->x_mask, job->cases, counters, out, end);
+    if (is_open)
+        job->simd->open_triangles(&rows, space->words, space->x_mask, job->cases, counters, out,
+                                  end, open_write, &open);
+    else
+        job->simd->triangles(&rows, space->words, space->x_mask, job->cases, counters, out, end);
 }
 
 static void triangles_task(void *argument, uint32_t index)
@@ -594,41 +619,18 @@ static void triangles_task(void *argument, uint32_t index)
 
 /* ---- the stage ------------------------------------------------------------------------------- */
 
-/* Vertices slab by slab; a volume is one slab. A slab's vertices need a halo of one layer above,
- * their normals one layer below and two above. */
-static tml_status emit_vertices(surface_job *job, double from, double to)
-{
-    const surface_plan *plan = job->plan;
-    const workspace *space = job->space;
-    uint64_t slices = plan->volume ? space->size[2] : field_slab_slices(plan);
-    for (uint64_t z = space->own_first; z < space->own_end; z += slices) {
-        uint64_t end = TML_MIN_OF(z + slices, space->own_end);
-        uint64_t low = box_index(space, 2, z), high = box_index(space, 2, end - 1);
-        uint64_t back = plan->vertex_normals && low > 0 ? 1 : 0;
-        uint64_t ahead = plan->vertex_normals ? 2 : 1;
-        high = TML_MIN_OF(high + ahead, plan->dims[2] - 1);
-        double start = tml_seconds();
-        tml_status status = window_load(job, low - back, high - (low - back) + 1);
-        if (plan->field)
-            surface_time(plan->result, "field", tml_seconds() - start);
-        if (status != TML_OK)
-            return status;
-        if (!run_chunks(job, z, end, vertices_task, "vertices",
-                        from + (to - from) * (double)z / (double)space->size[2],
-                        from + (to - from) * (double)end / (double)space->size[2]))
-            return TML_ERROR_CANCELLED;
-    }
-    return TML_OK;
-}
-
 tml_status surface_emit(surface_job *job, double from, double to)
 {
     const workspace *space = job->space;
+    const surface_plan *plan = job->plan;
     double middle = (from + to) / 2;
     if (space->part->vertex_count == 0) /* a slab may have vertices and no triangles */
         return TML_OK;
-    job->is_unit = is_unit_grid(job->plan, job->axes);
-    tml_status status = emit_vertices(job, from, middle);
+    job->is_unit = is_unit_grid(plan, job->axes);
+    /* Vertices need a halo of one layer above, their normals one layer below and two above. */
+    tml_status status =
+        run_windows(job, space->own_first, space->own_end, plan->vertex_normals ? 1 : 0,
+                    plan->vertex_normals ? 2 : 1, vertices_task, "vertices", from, middle);
     if (status != TML_OK)
         return status;
     return run_chunks(job, space->own_first, space->own_end, triangles_task, "triangles", middle,

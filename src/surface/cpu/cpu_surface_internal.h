@@ -9,6 +9,7 @@
 #include "cpu/cpu_parts.h"
 #include "surface/cpu/cpu_surface_simd.h"
 #include "surface/surface_space.h"
+#include "surface/surface_topology.h"
 
 /* Vertices and triangles before a row in its chunk; the row's own crossed x- and y-edges. */
 typedef struct row_entry {
@@ -16,10 +17,18 @@ typedef struct row_entry {
     uint32_t x_edges, y_edges;
 } row_entry;
 
+/* Of a row with open cells (topology_is_open): those before it in its chunk, its own, its vertices on
+ * edges, which come first, and those in cells. */
+typedef struct open_entry {
+    uint32_t before, count;
+    uint32_t on_edges, own;
+} open_entry;
+
 /* Vertices and triangles: the chunk's counts, after scan_chunks their exclusive prefix sums. */
 typedef struct chunk_entry {
     uint64_t vertices, triangles;
     uint64_t cells;
+    uint64_t open; /* open cells, then those of the chunks before */
 } chunk_entry;
 
 /* The isovalue in the type that samples are compared as: a sample >= value is inside. Labels use
@@ -53,10 +62,13 @@ typedef struct workspace {
     surface_word *x_mask;
     surface_word *no_mask;
     row_entry *entries; /* one a row */
+    open_entry *open;   /* one a row; NULL: not trilinear */
     uint8_t *flags;     /* one a row: ROW_ */
     chunk_entry *chunks;
     surface_word *present; /* laid out like bits; NULL when no sample is missing */
     surface_word *cells;   /* laid out like bits: cells whose eight corners are present */
+    uint16_t *meshes;      /* of the open cells, in their order: open_count of them */
+    uint64_t open_count;
 } workspace;
 
 /* The samples of layers [first, first + count) of the whole volume: what plan->volume holds, or the
@@ -145,6 +157,18 @@ static inline const chunk_entry *chunk_of_row(const workspace *space, uint64_t y
 /* The four rows of bits around the row of cells at (y, z). Past the border the last row repeats. */
 surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z);
 
+/* The case of the cell at a bit of word w of the rows. */
+static inline unsigned case_of(const surface_rows *rows, uint64_t w, unsigned bit)
+{
+    unsigned index = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const surface_word *row = rows->row[i] + w;
+        index |= (unsigned)(row[0] >> bit & 1) << (2 * i);
+        index |= (unsigned)((bit < 63 ? row[0] >> (bit + 1) : row[1]) & 1) << (2 * i + 1);
+    }
+    return index;
+}
+
 /* The edges with a vertex that row (y, z) owns, in up to GROUP_WORDS words from word first on.
  * Returns the number of words. */
 uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y, uint64_t z,
@@ -154,6 +178,10 @@ uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y
 uint64_t field_slab_slices(const surface_plan *plan);
 /* Makes layers [first, first + count) available in job->window. */
 tml_status window_load(surface_job *job, uint64_t first, uint64_t count);
+/* Runs a task over layers [z_first, z_end), a slab of a field after the other; a volume is one slab. A
+ * slab has a halo of back layers below and ahead above. */
+tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint64_t back,
+                       uint64_t ahead, tml_task_fn task, const char *stage, double from, double to);
 
 /* Runs a task for each chunk of layers [z_first, z_end) of job->space, in batches between which it
  * reports progress in [from, to]. False if cancelled. */
@@ -162,6 +190,36 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 
 /* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
 tml_status surface_emit(surface_job *job, double from, double to);
+
+/* The open cells of a row of cells (cpu_surface_topology.c). */
+uint32_t count_open(const surface_job *job, uint64_t y, uint64_t z);
+/* Chooses the meshes of all open cells in counted layers and adds what they have to the row table and
+ * the chunk table, which hold counts as of separated cells. */
+tml_status find_meshes(surface_job *job, uint64_t z_first, uint64_t z_end, double from, double to);
+void meshes_free(surface_job *job, workspace *space);
+/* Writes a row's own vertices, from number first in the outputs on. */
+void open_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first);
+
+static inline bool has_open(const workspace *space)
+{
+    return SURFACE_HAS_TRILINEAR && space->open;
+}
+static inline const open_entry *open_of_row(const workspace *space, uint64_t y, uint64_t z)
+{
+    return &space->open[y + space->size[1] * z];
+}
+static inline uint16_t *meshes_of_row(const workspace *space, uint64_t y, uint64_t z)
+{
+    return space->meshes + chunk_of_row(space, y, z)->open + open_of_row(space, y, z)->before;
+}
+
+/* Writes the corners of one open cell of a row after the other, a surface_open_fn. */
+typedef struct open_writer {
+    const uint16_t *meshes; /* the next cell's */
+    uint32_t own;           /* number of its first own vertex, less a base */
+    bool flips;
+} open_writer;
+uint32_t *open_write(void *writer, const uint32_t counters[16], uint32_t *out);
 
 /* Gathers the plan's outputs from plan->welded (cpu_surface_soup.c). */
 tml_status surface_soup_run(const surface_job *job);

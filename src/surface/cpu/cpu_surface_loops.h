@@ -530,9 +530,10 @@ static inline void counters_store(uint32_t counters[8], counters8 value)
 
 /* The vertex number of a crossed edge is the running counter of its stream: the cells around a
  * crossed edge are all active, and they are visited in the edges' order. */
-static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
-                               const surface_word *cell_mask, const surface_case *cases,
-                               uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end)
+static inline __attribute__((always_inline)) uint32_t *
+write_triangles(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
+                const surface_case *cases, uint32_t counters[SURFACE_COUNTERS], uint32_t *out,
+                uint32_t *end, surface_open_fn open, void *user)
 {
     counters8 running = counters_load(counters);
     for (uint64_t w = 0; w < words; w += WORDS) {
@@ -548,6 +549,14 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
             word_cases(c, lane, word_case);
             for (; left; left &= left - 1) {
                 const surface_case *entry = &cases[word_case[__builtin_ctzll(left)]];
+                if (open && !entry->index_count) {
+                    uint32_t both[16], unused[16];
+                    counters_store(both, running);
+                    running = cell_write(entry, running, unused);
+                    counters_store(both + 8, running);
+                    out = open(user, both, out);
+                    continue;
+                }
                 if (end - out >= 16) {
                     running = cell_write(entry, running, out);
                 } else {
@@ -563,6 +572,60 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
     counters_store(counters, running);
     return out;
 }
+
+static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
+                               const surface_word *cell_mask, const surface_case *cases,
+                               uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end)
+{
+    return write_triangles(rows, words, cell_mask, cases, counters, out, end, NULL, NULL);
+}
+
+#ifndef __EMSCRIPTEN__
+static uint32_t *open_triangles_row(const surface_rows *rows, uint64_t words,
+                                    const surface_word *cell_mask, const surface_case *cases,
+                                    uint32_t counters[SURFACE_COUNTERS], uint32_t *out,
+                                    uint32_t *end, surface_open_fn open, void *user)
+{
+    return write_triangles(rows, words, cell_mask, cases, counters, out, end, open, user);
+}
+
+/* A face whose corners, two across the diagonal and then the other two, are in and out by turns. */
+static inline WORD ambiguous(WORD a, WORD b, WORD c, WORD d)
+{
+    return (a ^ c) & ~(a ^ b) & ~(c ^ d);
+}
+
+/* As topology_is_open tells: cells with an ambiguous face, and those whose corners are all alike but
+ * two at the ends of a space diagonal. Of these ends both or neither are inside: b and n. */
+static inline WORD open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
+                              WORD c7)
+{
+    WORD b0 = c0 & c7, b1 = c1 & c6, b2 = c2 & c5, b3 = c3 & c4;
+    WORD n0 = ~(c0 | c7), n1 = ~(c1 | c6), n2 = ~(c2 | c5), n3 = ~(c3 | c4);
+    WORD mixed01 = (b0 & n1) | (n0 & b1), mixed23 = (b2 & n3) | (n2 & b3);
+    WORD alike01 = (b0 & b1) | (n0 & n1), alike23 = (b2 & b3) | (n2 & n3);
+    return (mixed01 & alike23) | (alike01 & mixed23) | ambiguous(c0, c3, c1, c2) |
+           ambiguous(c4, c7, c5, c6) | ambiguous(c0, c5, c1, c4) | ambiguous(c2, c7, c3, c6) |
+           ambiguous(c0, c6, c2, c4) | ambiguous(c1, c7, c3, c5);
+}
+
+static bool open_row(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
+                     surface_word *restrict out)
+{
+    const surface_word *r0 = rows->row[0], *r1 = rows->row[1], *r2 = rows->row[2],
+                       *r3 = rows->row[3];
+    surface_word any = 0;
+    for (uint64_t w = 0; w < words; w += WORDS)
+        PUT(out, open_cells(AT(r0), surface_step_x(AT(r0), AT(r0 + 1)), AT(r1),
+                            surface_step_x(AT(r1), AT(r1 + 1)), AT(r2),
+                            surface_step_x(AT(r2), AT(r2 + 1)), AT(r3),
+                            surface_step_x(AT(r3), AT(r3 + 1))) &
+                     AT(cell_mask));
+    for (uint64_t w = 0; w < words; w++)
+        any |= out[w];
+    return any != 0;
+}
+#endif
 
 /* ---- normals --------------------------------------------------------------------------------- */
 
@@ -597,6 +660,10 @@ const surface_simd SURFACE_SET = {
     .edges = edges_of_row,
     .count = count_row,
     .triangles = triangles_row,
+#ifndef __EMSCRIPTEN__
+    .open_triangles = open_triangles_row,
+    .open = open_row,
+#endif
 };
 
 #include "kernels/kernel_end.h"

@@ -30,6 +30,14 @@ typedef struct surface_case {
     uint8_t index_count; /* 3 for each triangle */
 } surface_case;
 
+/* The lane of each edge of the case table. An odd y- or z-edge lies one step along x: its number is
+ * its counter's value after the cell. */
+static const uint8_t surface_lane_of_edge[12] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
+
+/* Writes the triangles of the next cell of a row whose case does not tell them (topology_is_open), from
+ * counters' values before and after it. Returns their end. */
+typedef uint32_t *(*surface_open_fn)(void *user, const uint32_t counters[16], uint32_t *out);
+
 /* The eight running counters of a row of cells: x-edges of rows 0 1 2 3, y-edges of rows 0 and 2,
  * z-edges of rows 0 and 1. */
 enum { SURFACE_COUNTERS = 8 };
@@ -151,6 +159,14 @@ typedef struct surface_simd {
     uint32_t *(*triangles)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
                            const surface_case *cases, uint32_t counters[SURFACE_COUNTERS],
                            uint32_t *out, uint32_t *end);
+    /* The same of a row with open cells, whose cases have index_count 0. */
+    uint32_t *(*open_triangles)(const surface_rows *rows, uint64_t words,
+                                const surface_word *cell_mask, const surface_case *cases,
+                                uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end,
+                                surface_open_fn open, void *user);
+    /* Marks the open cells among those of the mask. Returns whether there are any. */
+    bool (*open)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
+                 surface_word *out);
 } surface_simd;
 
 extern const surface_simd surface_simd_plain;
