@@ -634,6 +634,35 @@ TEST(soups_and_wide_indices)
     tml_close(tml);
 }
 
+/* Vertices of records are those of arrays. */
+TEST(records_have_own_vertices)
+{
+    tml_context *tml = open_cpu(2);
+    static float samples[SAMPLES];
+    make_noise(samples, 23);
+    tml_surface_desc desc = volume_desc(tml, TML_F32, side_dims, samples, 0);
+    desc.normals = TML_NORMALS_CENTRAL;
+    desc.attribute = desc.volume;
+    bytes apart = bytes_of(tml, &desc);
+    desc.vertex_stride = 32;
+    desc.normal_offset = 12;
+    desc.value_offset = 24;
+    bytes together = bytes_of(tml, &desc);
+    const uint64_t count = apart.size[0] / 12;
+    bool is_same = together.size[0] == 32 * count;
+    for (uint64_t v = 0; v < count && is_same; v++) {
+        const unsigned char *record = (const unsigned char *)together.data[0] + 32 * v;
+        is_same = memcmp(record, (const float *)apart.data[0] + 3 * v, 12) == 0 &&
+                  memcmp(record + 12, (const float *)apart.data[1] + 3 * v, 12) == 0 &&
+                  memcmp(record + 24, (const float *)apart.data[2] + v, 4) == 0;
+    }
+    CHECK(is_same);
+    bytes_free(&apart);
+    bytes_free(&together);
+    tml_buffer_destroy(tml, desc.volume);
+    tml_close(tml);
+}
+
 /* Vertices lie in their cells; those of tunnels on the interpolant's surface; normals are of length 1 or 0
  * and point to lower values. A skewed, mirrored grid, far away. */
 TEST(own_vertices_are_placed)
