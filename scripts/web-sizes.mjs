@@ -1,25 +1,28 @@
-// web-sizes INDEX WASM_FOLDER: what a visitor downloads, plain and compressed. Fails above the limit.
+// web-sizes PACKAGE: what a visitor downloads, plain and compressed. Fails above the limit.
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-const [index, folder] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 // The limits in KB of brotli, which every browser with WebAssembly's SIMD takes.
 let over = false;
 for (const [build, limit, files] of [
-    ['one thread', 420, ['trommel.js', 'trommel.wasm']],
-    ['with threads', 420, ['trommel-threads.js', 'trommel-threads.worker.js', 'trommel-threads.wasm']],
+    ['one thread', 420, ['index.js', 'wasm/trommel.js', 'wasm/trommel.wasm']],
+    ['with threads', 420, ['index.js', ...['js', 'worker.js', 'wasm'].map(end => `wasm/trommel-threads.${end}`)]],
     ...[['surface', 210], ['streams', 140], ['image', 108]].map(([part, limit]) =>
-        [`${part} alone`, limit, [`trommel-${part}.js`, `trommel-${part}.wasm`]]),
+        [`${part} alone`, limit, [`${part}.js`, `wasm/trommel-${part}.js`, `wasm/trommel-${part}.wasm`]]),
+    ['in one file', 520, ['inline.js', 'within/trommel.js']],
+    ...[['surface', 260], ['streams', 180], ['image', 140]].map(([part, limit]) =>
+        [`${part} in one`, limit, [`${part}-inline.js`, `within/trommel-${part}.js`]]),
 ]) {
     const sum = { plain: 0, gzip: 0, brotli: 0 };
-    for (const path of [index, ...files.map(file => `${folder}/${file}`)]) {
-        const bytes = readFileSync(path);
+    for (const file of ['core.js', ...files]) {
+        const bytes = readFileSync(`${folder}/${file}`);
         sum.plain += bytes.length;
         sum.gzip += gzipSync(bytes, { level: 9 }).length;
         sum.brotli += brotliCompressSync(bytes).length;
     }
     const kb = bytes => `${(bytes / 1000).toFixed(1).padStart(7)} KB`;
-    console.log(`${build.padEnd(13)} ${kb(sum.plain)} plain ${kb(sum.gzip)} gzip ${kb(sum.brotli)} brotli`);
+    console.log(`${build.padEnd(14)} ${kb(sum.plain)} plain ${kb(sum.gzip)} gzip ${kb(sum.brotli)} brotli`);
     if (sum.brotli > limit * 1000) {
         console.error(`web-sizes: ${build}: more than ${limit} KB of brotli`);
         over = true;

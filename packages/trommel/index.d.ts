@@ -81,7 +81,9 @@ export interface CreateOptions {
     webgl?: 1 | 2;
     /** Given to getContext when a context is made on a canvas. */
     contextAttributes?: Record<string, unknown>;
-    /** Where the .wasm and .js files lie. Default: beside index.js. */
+    /** The folder whose wasm/ has the .wasm and .js files. Default: the package's; trommel/inline, and trommel in bundlers
+     * that leave files behind, have what they need within, for one thread, and load these files if this or locate
+     * is given. */
     base?: Address;
     /** Where one of them lies, by its name ('trommel.wasm'): for files that were renamed. undefined: as without. */
     locate?: (file: string) => Address | undefined;

@@ -14,12 +14,12 @@ function sphere(n = 32) {
 }
 
 // A sphere by one thread and by two, and on the device; what came out, or what went wrong, stands in the page.
-const program = entry => `import { Trommel } from '${entry}';
+const program = (entry, options = '{}') => `import { Trommel } from '${entry}';
 ${sphere}
 async function main() {
     const { data, n } = sphere(), found = [];
     for (const [target, options] of [[null, { threads: 1 }], [null, { threads: 2 }], [document.createElement('canvas'), {}]]) {
-        const t = await Trommel.create(target, options);
+        const t = await Trommel.create(target, { ...options, ...${options} });
         found.push(t.engine + ' ' + t.device.threads + ' ' + t.surface({ data, dims: [n, n, n] }).triangleCount);
         t.close();
     }
@@ -30,12 +30,12 @@ main().then(text => (document.body.dataset.result = text), error => (document.bo
 const pageWith = script => `<!doctype html><meta charset="utf-8"><title>x</title><link rel="icon" href="data:,"><body>${script}</body>`;
 
 // A folder with the program and the package as npm would install it, without what it need not publish.
-function projectOf(folder, name, entry) {
+function projectOf(folder, name, entry, options) {
     const root = join(folder, 'bundles', name);
     rmSync(root, { recursive: true, force: true });
     mkdirSync(join(root, 'src'), { recursive: true });
     writeFileSync(join(root, 'package.json'), '{ "private": true, "type": "module" }');
-    writeFileSync(join(root, 'src/index.js'), program(entry));
+    writeFileSync(join(root, 'src/index.js'), program(entry, options));
     const tarball = execFileSync('npm', ['pack', '--silent', '--pack-destination', root, join(folder, '../package')]).toString().trim();
     mkdirSync(join(root, 'node_modules/trommel'), { recursive: true });
     execFileSync('tar', ['-xzf', join(root, tarball), '--strip-components=1', '-C', join(root, 'node_modules/trommel')]);
@@ -63,8 +63,10 @@ export default async function (t) {
         },
         async esbuild(root, folder) {
             const { build } = await load(folder, 'esbuild');
-            await build({ absWorkingDir: root, entryPoints: ['src/index.js'], bundle: true, minify: true, format: 'esm', outfile: 'dist/main.js', logLevel: 'error' });
-            writeFileSync(join(root, 'dist/index.html'), pageWith('<script type="module" src="main.js"></script>'));
+            const { warnings } = await build({ absWorkingDir: root, entryPoints: ['src/index.js'], bundle: true, minify: true, outfile: 'dist/main.js', logLevel: 'error' });
+            if (warnings.length)
+                throw new Error(warnings[0].text);
+            writeFileSync(join(root, 'dist/index.html'), pageWith('<script src="main.js"></script>'));
         },
         async rollup(root, folder) {
             const { rollup } = await load(folder, 'rollup');
@@ -86,26 +88,30 @@ export default async function (t) {
         }
     };
 
-    for (const name of ['vite', 'webpack'])
-        await t.test(`${name} builds a program that works`, async ({ open, folder, assert }) => {
-            const root = projectOf(folder, name, 'trommel');
-            await bundlers[name](root, folder);
-            assert.equal(await opened(open, join(root, 'dist')), TWO);
-        });
-    for (const name of ['esbuild', 'rollup'])
-        await t.test(`${name} builds one with the package within, and one with its files beside`, async ({ open, folder, assert }) => {
-            const inline = projectOf(folder, `${name}-inline`, 'trommel/inline');
-            await bundlers[name](inline, folder);
-            assert.deepEqual(readdirSync(join(inline, 'dist')).sort(), ['index.html', 'main.js']);
-            assert.equal(await opened(open, join(inline, 'dist')), ONE);
+    // The scripts and WebAssembly that a build emits.
+    const emitted = root => readdirSync(join(root, 'dist'), { recursive: true }).map(name => name.replace(/^assets./, ''))
+        .filter(name => /\.(js|wasm)$/.test(name));
 
-            const beside = projectOf(folder, name, 'trommel');
-            await bundlers[name](beside, folder);
-            cpSync(join(beside, 'node_modules/trommel/wasm'), join(beside, 'dist/wasm'), { recursive: true });
-            assert.equal(await opened(open, join(beside, 'dist')), TWO);
+    for (const name of ['vite', 'webpack', 'esbuild', 'rollup'])
+        for (const part of ['', '/surface'])
+            await t.test(`${name} builds a program of trommel${part} that works, without a setting`, async ({ open, folder, assert }) => {
+                const root = projectOf(folder, `${name}${part.replace('/', '-')}`, `trommel${part}`);
+                await bundlers[name](root, folder);
+                const files = emitted(root), isOne = ['esbuild', 'rollup'].includes(name);
+                assert.ok(isOne ? files.join() === 'main.js' : files.filter(file => file.endsWith('.wasm')).length === (part ? 1 : 2), files.join());
+                assert.equal(await opened(open, join(root, 'dist')), isOne || part ? ONE : TWO);
+            });
+    for (const name of ['esbuild', 'rollup'])
+        await t.test(`${name} with the package's files beside`, async ({ open, folder, assert }) => {
+            for (const entry of ['trommel/files', 'trommel']) {
+                const root = projectOf(folder, `${name}-beside`, entry, '{ base: document.baseURI }');
+                await bundlers[name](root, folder);
+                cpSync(join(root, 'node_modules/trommel/wasm'), join(root, 'dist/wasm'), { recursive: true });
+                assert.equal(await opened(open, join(root, 'dist')), TWO);
+            }
         });
     await t.test('files that are not there are told, with what helps', async ({ open, folder, assert }) => {
-        const root = projectOf(folder, 'missing', 'trommel');
+        const root = projectOf(folder, 'missing', 'trommel/files', '{ base: document.baseURI }');
         await bundlers.esbuild(root, folder);
         const server = await serve({ folder: join(root, 'dist') });
         try {
