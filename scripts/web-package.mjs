@@ -1,5 +1,5 @@
-// web-package PACKAGE: the package's files that are made of what was compiled: modules with the WebAssembly within, and
-// the parts, each with a WebAssembly of its own for who needs no more.
+// web-package PACKAGE: the package's files that are made of what was compiled: modules with the WebAssembly within, the
+// parts, each with a WebAssembly of its own for who needs no more, and threads that start in Deno.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -40,3 +40,10 @@ export default Trommel;
     write(`${part}-node.js`, `import './node.js';\nexport * from './${part}.js';\nexport { default } from './${part}.js';\n`);
     writeWithin(`trommel-${part}`);
 }
+
+// Emscripten's worker assigns global.location, which Deno's workers have as a getter alone.
+const worker = read('wasm/trommel-threads.worker.js'), assigns = 'Object.assign(global,{self:global';
+const defines = '(what=>{for(const name in what)Object.defineProperty(global,name,{value:what[name],writable:true,configurable:true})})({self:global';
+if (!worker.includes(assigns) && !worker.includes(defines))
+    throw new Error('wasm/trommel-threads.worker.js does not begin as Emscripten 3.1.6 writes it');
+write('wasm/trommel-threads.worker.js', worker.replace(assigns, defines));

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { projectOf } from "../lib/code_dialog.js";
 
 // What each must say, and no longer line.
-const SAID = {
+export const SAID = {
     surface: /^\d{4} vertices, \d{5} triangles\n\d+ bytes of GLB for any viewer$/,
     compaction: /^100 kept, in order: 0, 28, 56, 84, 3, \.\.\.$/,
     exposure: /^sun 255, sky \d+, ground \d+ of 255$/,

@@ -11,7 +11,8 @@
 //   shot(page, name)      a screenshot, build/web/test/NAME.png
 //   root                  the repository's folder, for data; folder: build/web/test
 //   trommel(...args)      runs the native command, resolves to its output
-// Ends with "N passed, N failed".
+//   skip(reason)          ends the test, which is counted as skipped
+// Ends with "N passed, N failed, N skipped".
 import { execFile } from 'node:child_process';
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -53,6 +54,8 @@ async function serverOf(isolated) {
     return servers.get(isolated);
 }
 
+class Skip extends Error {}
+
 class Tools {
     assert = assert;
     root = root;
@@ -82,13 +85,15 @@ class Tools {
         return stdout;
     };
 
+    skip = reason => { throw new Skip(reason); };
+
     async close() {
         await Promise.all(this.contexts.map(context => context.close()));
         assert.deepEqual(this.errors, [], 'errors in the page');
     }
 }
 
-let passed = 0, failed = 0;
+let passed = 0, failed = 0, skipped = 0;
 
 async function runTest(file, name, body) {
     const tools = new Tools(), start = performance.now();
@@ -108,6 +113,11 @@ async function runTest(file, name, body) {
         error ??= caught;
     }
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    if (error instanceof Skip) {
+        console.log(`skipped ${file}: ${name}: ${error.message}`);
+        skipped++;
+        return;
+    }
     console.log(`${error ? 'FAILED' : 'passed'} ${file}: ${name} (${seconds} s)`);
     if (error)
         console.log(String(error.stack ?? error).replace(/^/gm, '    '));
@@ -132,5 +142,5 @@ for (const path of files) {
 await browser?.close();
 for (const server of servers.values())
     await server.close();
-console.log(`${passed} passed, ${failed} failed`);
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(failed || passed === 0 ? 1 : 0);
