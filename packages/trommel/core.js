@@ -88,13 +88,19 @@ function typeOf(array) {
 const scalarOf = type => type.split('x')[0];
 const componentsOf = type => Number(type.split('x')[1] ?? 1);
 
+/* What is told of data that are not what is needed. */
+function unlike(data, needed) {
+    return Array.isArray(data) ? `a plain array, needs ${needed}: new Float32Array(array) makes one, or the type that the numbers have`
+                               : `${data === null ? 'null' : typeof data}, needs ${needed}`;
+}
+
 /* Bytes of an array or of an ArrayBuffer, in place. */
 function bytesOf(call, data) {
     if (ArrayBuffer.isView(data))
         return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     if (data instanceof ArrayBuffer || (typeof SharedArrayBuffer !== 'undefined' && data instanceof SharedArrayBuffer))
         return new Uint8Array(data);
-    throw invalid(`${call}: the data are ${data === null ? 'null' : typeof data}, needs a typed array or an ArrayBuffer`);
+    throw invalid(`${call}: data is ${unlike(data, 'a typed array or an ArrayBuffer')}`);
 }
 
 /* A turn of the event loop, soon: timers wait four milliseconds. */
@@ -511,13 +517,13 @@ class Inside {
         this.check();
         refuseOthers('buffer', options, 'type count data texture place label');
         const { type, count, data, texture, label } = options;
+        const bytes = data === undefined ? null : bytesOf('buffer', data);
         if (typeof type !== 'string' || !(scalarOf(type) in ARRAYS))
             throw invalid(`buffer: type is ${JSON.stringify(type)}, needs one such as 'f32' or 'u16x2'`);
         if (!Number.isSafeInteger(count) || count < 0)
             throw invalid(`buffer: count is ${count}, needs a whole number of elements`);
         const onHost = options.place === 'host' && this.gl !== null;
         const size = ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type);
-        const bytes = data === undefined ? null : bytesOf('buffer', data);
         if (bytes && bytes.length !== count * size)
             throw invalid(`buffer: data are ${bytes.length} bytes, needs ${count * size} (${count} of ${type})`);
         const host = onHost ? this.allocate('buffer', count * size) : 0;
@@ -1211,7 +1217,7 @@ class Inside {
         if (data instanceof TrommelBuffer)
             return f(this.handle(call, field, data));
         if (!ArrayBuffer.isView(data))
-            throw invalid(`${call}: ${field} is no typed array and no buffer`);
+            throw invalid(`${call}: ${field} is ${unlike(data, 'a typed array or a buffer')}`);
         const buffer = this.create({ type: type ?? typeOf(data), count: data.length, data, label: field });
         try {
             return f(buffer[INTERNAL].handle);
@@ -1451,9 +1457,11 @@ export class Trommel {
         inside.tml = inside.reply('tml');
         inside.path = inside.reply('path') ? inside.text('path').replace('path ', '').replace('_', '-') : null;
         inside.tests = treeOf(module);
+        const name = inside.text('name'), running = inside.reply('threads');
         inside.device = Object.freeze({
-            engine: gl ? 'gl' : 'cpu', name: inside.text('name'), features: inside.text('features'),
-            threads: inside.reply('threads'), isSoftware: inside.reply('is_software') !== 0,
+            engine: gl ? 'gl' : 'cpu', features: inside.text('features'), threads: running, isSoftware: inside.reply('is_software') !== 0,
+            /* The library tells of the processors; here it is the threads that there are. */
+            name: gl ? name : name.replace(/\d+ threads?$/, `${running} thread${running === 1 ? '' : 's'}`),
         });
         gl?.canvas?.addEventListener?.('webglcontextlost', inside.onLost);
         return trommel;
@@ -1479,8 +1487,8 @@ export class Trommel {
                 throw invalid(`buffer: a ${what.constructor.name} has no element type here`);
             return this[INTERNAL].create({ type, count: what.length, data: what });
         }
-        if (!what || typeof what !== 'object')
-            throw invalid('buffer: needs a typed array or {type, count}');
+        if (!what || typeof what !== 'object' || Array.isArray(what))
+            throw invalid(`buffer: what is given is ${unlike(what, 'a typed array or {type, count}')}`);
         return this[INTERNAL].create(what);
     }
 

@@ -93,9 +93,10 @@ export interface CreateOptions {
 
 export interface DeviceInfo {
     engine: 'cpu' | 'gl';
-    /** The driver's own words for the renderer where the browser tells them. */
+    /** The driver's own words for the renderer where the browser tells them; of the CPU engine the threads. */
     name: string;
     features: string;
+    /** Of the CPU engine, as create() was asked. */
     threads: number;
     isSoftware: boolean;
 }

@@ -118,15 +118,16 @@ export default async function (t) {
         const data = new Float32Array(48 ** 3).map((_, i) =>
             Math.sin((i % 48) / 5) + Math.cos((Math.floor(i / 48) % 48) / 7) + Math.sin(i / 48 / 48 / 3));
         const meshes = [];
-        for (const threads of [1, 2]) {
+        for (const threads of [1, 2, 5]) {
             const library = await Trommel.create(null, { threads });
-            assert.equal(library.device.threads, threads);
+            assert.deepEqual([library.device.threads, library.device.name], [threads, `CPU, ${threads} thread${threads > 1 ? 's' : ''}`]);
             meshes.push(library.surface({ data, dims: [48, 48, 48] }, { iso: 0.3, normals: 'sobel' }));
             library.close();
         }
         assert.ok(meshes[0].triangleCount > 1000);
         for (const array of ['positions', 'normals', 'indices'])
-            assert.deepEqual(meshes[0][array], meshes[1][array]);
+            for (const mesh of meshes)
+                assert.deepEqual(meshes[0][array], mesh[array]);
     });
 
     await t.test('a soup is the welded mesh, triangle by triangle', async ({ assert }) => {
@@ -487,6 +488,12 @@ export default async function (t) {
         fails(() => library.buffer({ type: 'f32', count: 2, data: new Uint8Array(7) }), 'INVALID_ARGUMENT', /needs 8/);
         fails(() => a.read(3, 2), 'INVALID_ARGUMENT', /of 4/);
         fails(() => library.kernel('float f(blob x) { return 1.0f; }'), 'INVALID_ARGUMENT', /"blob x"/);
+        const plain = [1, 2, 3, 4, 5, 6, 7, 8], what = /is a plain array, needs .*: new Float32Array\(array\) makes one/;
+        fails(() => library.buffer(plain), 'INVALID_ARGUMENT', what);
+        fails(() => library.buffer({ type: 'f32', count: 8, data: plain }), 'INVALID_ARGUMENT', what);
+        fails(() => library.surface({ data: plain, dims: [2, 2, 2] }), 'INVALID_ARGUMENT', what);
+        fails(() => library.expose({ data: plain, width: 1, height: 1 }), 'INVALID_ARGUMENT', what);
+        fails(() => library.buffer(null), 'INVALID_ARGUMENT', /is null, needs a typed array or \{type, count\}/);
         const silent = library.kernel('float f(float x) { return x; }');
         fails(() => library.map({ kernel: silent, in: [a], out: a }), 'UNSUPPORTED', /cannot be compiled for the CPU/);
         fails(() => library.surface({ data: new Float32Array(7), dims: [2, 2, 2] }), 'INVALID_ARGUMENT', /desc\.volume/);
