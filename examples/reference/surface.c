@@ -19,6 +19,26 @@ static void surface(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
+/* One cell, of which two corners across it are inside: apart, or joined where its middle is inside, too. */
+static void topology(tml_context *tml)
+{
+    const tml_topology topologies[] = {TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR};
+    const float corners[8] = {1, 0.4f, 0.4f, 0.4f, 0.4f, 0.4f, 0.4f, 1};
+    uint64_t triangles[2];
+    for (int i = 0; i < 2; i++) {
+        tml_surface_result result;
+        MUST(tml_surface(tml,
+                         &(tml_surface_desc){.volume = buffer_of(tml, TML_F32, 8, corners),
+                                             .grid = {.dims = {2, 2, 2}},
+                                             .iso = 0.5,
+                                             .topology = topologies[i]},
+                         &result));
+        triangles[i] = result.triangle_count;
+        tml_surface_free(tml, &result);
+    }
+    CHECK(triangles[0] == 2 && triangles[1] == 18);
+}
+
 /* Several surfaces of one volume: a part for each isovalue. */
 static void isovalues(tml_context *tml)
 {
@@ -261,7 +281,7 @@ static void clean(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){surface, isovalues, labels, shared_boundaries,
+                        (example *const[]){surface, topology, isovalues, labels, shared_boundaries,
                                            region_with_caps, examine, stages, ranges, cells,
                                            enqueue, slabs, components_of_shares, clean, NULL});
 }
