@@ -208,8 +208,11 @@ static inline const open_entry *open_of_row(const workspace *space, uint64_t y, 
 {
     return &space->open[y + space->size[1] * z];
 }
+/* NULL where no row has any. */
 static inline uint16_t *meshes_of_row(const workspace *space, uint64_t y, uint64_t z)
 {
+    if (!space->meshes)
+        return NULL;
     return space->meshes + chunk_of_row(space, y, z)->open + open_of_row(space, y, z)->before;
 }
 
