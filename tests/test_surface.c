@@ -2412,6 +2412,12 @@ static void set_layout(scene *s, const layout_case *l)
         s->desc.normals = TML_NORMALS_NONE;
 }
 
+/* A place in an array that may be none. */
+static const unsigned char *place_in(const void *array, uint64_t at)
+{
+    return array ? (const unsigned char *)array + at : NULL;
+}
+
 /* Compares vertices that are laid out so, in up to three arrays, with packed ones. chosen: of the
  * packed, or NULL for all in turn; UINT64_MAX: zeros. */
 static bool vertices_are(const tml_surface_desc *desc, const void *const arrays[3],
@@ -2422,11 +2428,10 @@ static bool vertices_are(const tml_surface_desc *desc, const void *const arrays[
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t from = chosen ? chosen[i] : i;
         const bool none = from == UINT64_MAX;
-        const unsigned char *v = (const unsigned char *)arrays[0] + i * (stride ? stride : 12);
+        const unsigned char *v = place_in(arrays[0], i * (stride ? stride : 12));
         const unsigned char *n =
-            stride ? v + desc->normal_offset : (const unsigned char *)arrays[1] + i * normal_size;
-        const unsigned char *a =
-            stride ? v + desc->value_offset : (const unsigned char *)arrays[2] + i * 4;
+            stride ? v + desc->normal_offset : place_in(arrays[1], i * normal_size);
+        const unsigned char *a = stride ? v + desc->value_offset : place_in(arrays[2], i * 4);
         if (memcmp(v + desc->position_offset, none ? zeros : packed->positions + 3 * from, 12) != 0)
             return false;
         const float *normal = none || !packed->normals ? zeros : packed->normals + 3 * from;
