@@ -167,11 +167,9 @@ TML_KERNEL_WITH(collide_volume, uvec4, collide_list_nearest,
                  tml_index at),
                 {
                     collide_sample here = collide_sample_at(cuts, U(at), plan);
-                    uint samples = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE;
                     if (here.place == COLLIDE_NONE)
                         return UVEC4(COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE, COLLIDE_NONE);
-                    return collide_open_in_cut(here.point, cuts, COLLIDE_CUT * (U(at) / samples),
-                                               boxes, triangles, plan);
+                    return collide_open_in_cut(here.point, cuts, here.cut, boxes, triangles, plan);
                 })
 
 /* The nearest one's distance, and its sample's place; none that is beyond the grid or the band. more: not 0 where they are
@@ -208,12 +206,11 @@ TML_KERNEL_OUTS_WITH(collide_volume, (float distance, uint place), collide_look_
                       tml_index at),
                      {
                          collide_look_up_more_out o;
-                         uint samples = COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE * COLLIDE_GRID_EDGE;
                          uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
                          collide_sample here = collide_sample_at(cuts, U(at), plan);
                          collide_found found = collide_find_in_cut(
                              collide_found_none(collide_band_limit(plan, grid)), here.point, cuts,
-                             COLLIDE_CUT * (U(at) / samples), boxes, triangles, plan);
+                             here.cut, boxes, triangles, plan);
                          o.distance = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
                          o.place = COLLIDE_NONE;
                          if (found.slot == COLLIDE_NONE)
@@ -256,8 +253,7 @@ typedef struct volume_run {
     float band;
     tml_buffer plan, boxes, triangles;
     tml_buffer counts, is_unsure, first_four, firsts, unsure, crossings, bounds, told;
-    tml_buffer told_near, near_large, near, cuts,
-        parts[4];                                 /* near blocks, and what they look into */
+    tml_buffer near_large, near, cuts, parts[4];  /* near blocks, and what they look into */
     tml_buffer slots, distances, places;          /* of a round's samples */
     tml_buffer more, more_distances, more_places; /* of those with more triangles */
     tml_buffer totals[5]; /* crossings, unsure lines, large and near blocks, samples with more */
@@ -436,19 +432,17 @@ static tml_status near_list(volume_run *run, const tml_map_desc *tell, tml_buffe
                             tml_buffer total, uint32_t *count)
 {
     tml_map_desc map = *tell;
-    tml_buffer_destroy(run->tml, run->told_near);
-    run->told_near = (tml_buffer){0, 0};
-    tml_status status = make(run, TML_U32, map.length.count, "near blocks", &run->told_near);
-    map.out = run->told_near;
+    tml_status status = make(run, TML_U32, map.length.count, "near blocks", &map.out);
     if (status == TML_OK)
         status = tml_map(run->tml, &map);
     if (status == TML_OK)
-        status = tml_compact(run->tml,
-                             &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_told_near),
-                                                          .in = {run->told_near}},
-                                                 .length = map.length,
-                                                 .indices = list,
-                                                 .count = total});
+        status = tml_compact(
+            run->tml,
+            &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_told_near), .in = {map.out}},
+                                .length = map.length,
+                                .indices = list,
+                                .count = total});
+    tml_buffer_destroy(run->tml, map.out);
     return status == TML_OK ? tml_buffer_read(run->tml, total, count) : status;
 }
 
@@ -634,13 +628,13 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
         !stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
         return TML_OK;
     tml_status status = run_all(&run, is_told);
-    const tml_buffer made[] = {run.plan,      run.counts,         run.is_unsure,   run.first_four,
-                               run.firsts,    run.unsure,         run.crossings,   run.bounds,
-                               run.told,      run.told_near,      run.near_large,  run.near,
-                               run.cuts,      run.parts[0],       run.parts[1],    run.parts[2],
-                               run.parts[3],  run.slots,          run.distances,   run.places,
-                               run.more,      run.more_distances, run.more_places, run.totals[0],
-                               run.totals[1], run.totals[2],      run.totals[3],   run.totals[4]};
+    const tml_buffer made[] = {run.plan,           run.counts,      run.is_unsure, run.first_four,
+                               run.firsts,         run.unsure,      run.crossings, run.bounds,
+                               run.told,           run.near_large,  run.near,      run.cuts,
+                               run.parts[0],       run.parts[1],    run.parts[2],  run.parts[3],
+                               run.slots,          run.distances,   run.places,    run.more,
+                               run.more_distances, run.more_places, run.totals[0], run.totals[1],
+                               run.totals[2],      run.totals[3],   run.totals[4]};
     for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
         tml_buffer_destroy(tml, made[i]);
     return status;

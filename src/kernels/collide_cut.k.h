@@ -113,10 +113,11 @@ collide_find_in_cut(collide_found found, vec3 point, tml_words cuts, uint first,
     return found;
 }
 
-/* A sample of a near block: its place on the grid, NONE beyond that. */
+/* A sample of a near block: its place on the grid, NONE beyond that, and where its block's cut begins. */
 STRUCT_BEGIN(collide_sample)
 vec3 point;
 uint place;
+uint cut;
 STRUCT_END(collide_sample)
 
 /* Sample number at of the blocks whose cuts these are. */
@@ -125,8 +126,8 @@ FUNCTION(collide_sample) collide_sample_at(tml_words cuts, uint at, tml_words pl
     uint edge = COLLIDE_GRID_EDGE;
     uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
     uint inner = at % (edge * edge * edge);
-    uvec3 first =
-        collide_block_first(plan, grid, tml_word(cuts, COLLIDE_CUT * (at / (edge * edge * edge))));
+    uint cut = COLLIDE_CUT * (at / (edge * edge * edge));
+    uvec3 first = collide_block_first(plan, grid, tml_word(cuts, cut));
     uint x = first.x + inner % edge;
     uint y = first.y + inner / edge % edge;
     uint z = first.z + inner / (edge * edge);
@@ -135,6 +136,7 @@ FUNCTION(collide_sample) collide_sample_at(tml_words cuts, uint at, tml_words pl
     collide_sample here;
     here.point = VEC3(0.0f, 0.0f, 0.0f);
     here.place = COLLIDE_NONE;
+    here.cut = cut;
     if (x < wide && y < high && z < collide_grid_dim(plan, grid, 2u)) {
         here.point = VEC3(collide_grid_at(plan, grid, 0u, x), collide_grid_at(plan, grid, 1u, y),
                           collide_grid_at(plan, grid, 2u, z));
