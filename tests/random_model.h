@@ -15,6 +15,7 @@
 
 #include <trommel/trommel.h>
 
+#include "seed.h"
 #include "support_marching_cubes.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -193,18 +194,9 @@ static inline const tml_kernel *map_kernel(const call *c)
 
 /* ---- random numbers -------------------------------------------------------------------------- */
 
-/* splitmix64. Steele, Lea, Flood: Fast splittable pseudorandom number generators. 2014 */
-static inline uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static inline uint64_t random_below(uint64_t *state, uint64_t n)
 {
-    return random_next(state) % n;
+    return test_random(state) % n;
 }
 
 /* Lengths on the seams of words, workgroups, blocks and tiles, and primes. */
@@ -330,7 +322,7 @@ static inline void fill(tml_type type, uint64_t count, int style, uint64_t seed,
     size_t size = scalar ? tml_type_size(scalar) : 1;
     uint64_t scalars = count * tml_type_size(type) / size, run = 0;
     for (uint64_t i = 0; i < scalars; i++, out += size) {
-        uint64_t x = random_next(&seed), value = x;
+        uint64_t x = test_random(&seed), value = x;
         switch (style) {
         case STYLE_SMALL:
             value = x >> 20 & 3;

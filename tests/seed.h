@@ -1,4 +1,4 @@
-/* Samples differ from run to run: what of a sample is taken depends on TML_SEED, a number. */
+/* Numbers by chance, and samples that differ from run to run: what of a sample is taken depends on TML_SEED, a number. */
 #ifndef SEED_H
 #define SEED_H
 
@@ -11,6 +11,15 @@ static inline uint64_t test_seed(void)
 {
     const char *seed = getenv("TML_SEED");
     return seed && *seed ? strtoull(seed, NULL, 10) : 1;
+}
+
+/* The next number of a sequence: splitmix64. Steele, Lea, Flood: Fast splittable pseudorandom number generators. 2014 */
+static inline uint64_t test_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
 }
 
 #ifdef TML_SANITIZED

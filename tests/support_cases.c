@@ -29,17 +29,9 @@ static const double PERF_SECONDS = 0.5;
 
 /* ---- random numbers and time ----------------------------------------------------------------- */
 
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 uint64_t case_random(case_run *c)
 {
-    return splitmix64(&c->seed);
+    return test_random(&c->seed);
 }
 
 static double seconds(void)
@@ -242,7 +234,7 @@ static void pair_grow(const pair_cover *cover, uint64_t *seed, int a, int b, int
 {
     int order[CASE_MAX_AXES], chosen[CASE_MAX_AXES] = {a, b}, chosen_count = 2;
     for (int i = 0; i < cover->axes; i++) {
-        int j = (int)(splitmix64(seed) % (unsigned)(i + 1));
+        int j = (int)(test_random(seed) % (unsigned)(i + 1));
         order[i] = order[j];
         order[j] = i;
     }
@@ -250,7 +242,7 @@ static void pair_grow(const pair_cover *cover, uint64_t *seed, int a, int b, int
         int axis = order[i];
         if (axis == a || axis == b)
             continue;
-        int best = -1, start = (int)(splitmix64(seed) % (unsigned)cover->sizes[axis]);
+        int best = -1, start = (int)(test_random(seed) % (unsigned)cover->sizes[axis]);
         for (int step = 0; step < cover->sizes[axis]; step++) {
             int value = (start + step) % cover->sizes[axis], gain = 0;
             for (int k = 0; k < chosen_count; k++)
@@ -297,7 +289,8 @@ static case_list list_pairs(const case_op *op)
                             /* Greed insists on a contradiction: try at random. */
                             for (int i = 0; i < cover.axes; i++)
                                 if (i != a && i != b)
-                                    choice[i] = (int)(splitmix64(&seed) % (unsigned)cover.sizes[i]);
+                                    choice[i] =
+                                        (int)(test_random(&seed) % (unsigned)cover.sizes[i]);
                         }
                         found = is_sensible(op, choice);
                     }

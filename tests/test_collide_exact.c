@@ -30,10 +30,7 @@ static uint64_t times(uint64_t count)
 static uint64_t random_state;
 static uint64_t random_bits(void)
 {
-    uint64_t x = random_state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return test_random(&random_state);
 }
 static int random_below(int count)
 {

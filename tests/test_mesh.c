@@ -12,11 +12,7 @@ static uint64_t random_state;
 
 static uint64_t random_below(uint64_t n)
 {
-    random_state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    uint64_t h = random_state;
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    return (h ^ h >> 31) % n;
+    return test_random(&random_state) % n;
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */

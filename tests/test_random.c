@@ -186,7 +186,7 @@ static uint16_t create_array(generator *g, uint8_t context, tml_type type, uint6
               .type = type,
               .count = count,
               .index = limit,
-              .seed = random_next(&g->seed)};
+              .seed = test_random(&g->seed)};
     if (chance(g, 25))
         c.options |= OPTION_LENT;
     else if (chance(g, 15))
@@ -676,7 +676,7 @@ static call make_operation(generator *g, uint8_t context)
     size_t k = 0;
     for (; x >= operations[k].weight; k++)
         x -= operations[k].weight;
-    call c = {.kind = operations[k].kind, .context = context, .seed = random_next(&g->seed)};
+    call c = {.kind = operations[k].kind, .context = context, .seed = test_random(&g->seed)};
     c.options |= chance(g, 30) ? OPTION_CHECK : 0;
     c.options |= chance(g, 3) ? OPTION_CANCEL : 0;
     g->used_count = 0;
@@ -708,7 +708,7 @@ static void make_recording(generator *g, uint8_t context)
 
 static void make_side_open(generator *g, uint8_t context)
 {
-    call c = {.kind = CALL_OPEN, .context = context, .seed = random_next(&g->seed)};
+    call c = {.kind = CALL_OPEN, .context = context, .seed = test_random(&g->seed)};
     c.options |= chance(g, 25) ? OPTION_STAGING : 0;
     c.options |= chance(g, 25) ? OPTION_PASSES : 0;
     emit(g, &c);
@@ -740,7 +740,7 @@ static bool choose_range(generator *g, call *c, int place)
 static void make_write(generator *g, call *c)
 {
     c->style = (uint8_t)any_style(g);
-    c->seed = random_next(&g->seed);
+    c->seed = test_random(&g->seed);
     if (c->kind == CALL_WRITE && chance(g, 10)) {
         g->used_count = 0;
         c->at[AT_OUT] = find(g, c->context, count_types, 0, ROLE_OFFSETS);
@@ -832,7 +832,7 @@ static void make_call(generator *g)
         make_stale(g, context);
     } else if (x < 455) {
         c.kind = CALL_SURFACE;
-        c.seed = random_next(&g->seed);
+        c.seed = test_random(&g->seed);
         c.options |= chance(g, 30) ? OPTION_CANCEL : 0;
         g->used_count = 0;
         choose_volume(g, &c);

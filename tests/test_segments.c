@@ -10,14 +10,6 @@
 
 enum { MAX_DEVICES = 8, SEGMENTS = 40, ELEMENTS = 110000 };
 
-static uint64_t random_u64(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* Runs test on every device, on OpenGL ES also with short rows of texels, on Vulkan with short passes. */
 static void everywhere(void (*test)(tml_context *tml))
 {
@@ -57,7 +49,7 @@ static void fill(void)
     for (int s = 0; s < SEGMENTS; s++)
         offsets[s + 1] = offsets[s] + lengths[s];
     for (int i = 0; i < ELEMENTS; i++) {
-        uint64_t x = random_u64(&state);
+        uint64_t x = test_random(&state);
         values[i] = ldexpf((float)(int32_t)x, (int)(x >> 40 & 31) - 40);
         halves[i] = (uint16_t)((x >> 32 & 0x83ffu) | ((x >> 50 & 7u) + 12u) << 10);
     }
@@ -109,7 +101,7 @@ static void long_sum_on(tml_context *tml)
     static float data[FIRST + LONG + 7];
     uint64_t state = 7;
     for (uint32_t i = 0; i < FIRST + LONG + 7; i++)
-        data[i] = ldexpf((float)(int32_t)random_u64(&state), (int)(i % 37) - 60);
+        data[i] = ldexpf((float)(int32_t)test_random(&state), (int)(i % 37) - 60);
     uint32_t largest = FIRST + LONG - 2;
     data[largest] = data[largest + 1] = 1000.0f;
     tml_buffer room;

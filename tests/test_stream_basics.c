@@ -24,14 +24,6 @@ static const uint64_t seams[] = {0,    1,    7,    8,    63,   64,    65,    102
 static const uint32_t thread_counts[] = {1, 2, 7};
 static const tml_method methods[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN};
 
-static uint64_t random_u64(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static void *memory_of(tml_context *tml, tml_buffer buffer)
 {
     void *memory = NULL;
@@ -85,7 +77,7 @@ static sample make_sample(tml_context *tml, uint64_t count, uint32_t threshold)
     uint32_t *mask = memory_of(tml, s.mask);
     uint64_t state = count * 1000 + threshold;
     for (uint64_t i = 0; i < count; i++) {
-        s.values[i] = (uint32_t)random_u64(&state) & 255;
+        s.values[i] = (uint32_t)test_random(&state) & 255;
         flags[i] = s.values[i] < threshold ? (uint8_t)(1 + i % 255) : 0; /* any value but 0 */
         if (i % 32 == 0)
             mask[i / 32] = UINT32_MAX; /* bits past the end are set, and ignored */
@@ -203,7 +195,7 @@ static void every_size(tml_context *tml)
             tml_buffer in = buffer_of(tml, TML_RECORD(first + p), s.count, NULL);
             uint8_t *bytes = memory_of(tml, in);
             for (uint64_t i = 0; i < s.count * (first + p); i++)
-                bytes[i] = (uint8_t)random_u64(&state);
+                bytes[i] = (uint8_t)test_random(&state);
             desc.payloads[p] =
                 (tml_payload){in, buffer_of(tml, TML_RECORD(first + p), s.count, NULL)};
         }
@@ -358,8 +350,8 @@ static void widened_inputs(tml_context *tml)
     uint8_t *y = memory_of(tml, bytes);
     uint64_t state = 5;
     for (uint32_t i = 0; i < COUNT; i++) {
-        x[i] = (uint16_t)random_u64(&state); /* NaN and infinities among them */
-        y[i] = (uint8_t)random_u64(&state);
+        x[i] = (uint16_t)test_random(&state); /* NaN and infinities among them */
+        y[i] = (uint8_t)test_random(&state);
     }
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL), count = buffer_of(tml, TML_U64, 1, NULL);
     uint32_t *indices = memory_of(tml, out);
@@ -419,7 +411,7 @@ static tml_buffer random_buffer(tml_context *tml, tml_type type, uint64_t count,
     void *memory = memory_of(tml, buffer);
     uint64_t state = seed;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t bits = random_u64(&state);
+        uint64_t bits = test_random(&state);
         double real = (double)(int64_t)bits * 0x1p-60;
         if (type == TML_F32)
             ((float *)memory)[i] = (float)real;
@@ -699,7 +691,7 @@ TEST(scans_of_positive_floats_never_fall)
     double *x = memory_of(tml, in), *y = memory_of(tml, out), sum;
     uint64_t state = 9;
     for (size_t i = 0; i < COUNT; i++)
-        x[i] = i % 3 ? 0 : (double)random_u64(&state) * 0x1p-64;
+        x[i] = i % 3 ? 0 : (double)test_random(&state) * 0x1p-64;
     CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){
                                     .in = in, .inclusive = true, .out = out, .total = total}));
     bool right = true;

@@ -15,11 +15,7 @@ static uint64_t random_state = 1;
 
 static uint64_t random_below(uint64_t bound)
 {
-    random_state += 0x9e3779b97f4a7c15u;
-    uint64_t h = random_state;
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    return (h ^ h >> 31) % bound;
+    return test_random(&random_state) % bound;
 }
 
 typedef struct volume {

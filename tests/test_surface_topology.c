@@ -103,10 +103,7 @@ static void check_closed(tml_context *tml, tml_surface_desc desc)
 static uint64_t random_state;
 static uint64_t random_bits(void)
 {
-    uint64_t h = random_state += 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    return h ^ h >> 31;
+    return test_random(&random_state);
 }
 /* -1 ... 1 */
 static double random_real(void)
