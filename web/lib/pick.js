@@ -50,17 +50,26 @@ export class Picker {
     }
 
     async pick(x, y) {
-        if (!this.view)
-            return;
+        if (this.view)
+            await this.ask({ origin: this.view.eye, direction: this.view.towards(x, y) });
+    }
+
+    // Where what is shown was made anew, its triangle may be another.
+    again() {
+        if (this.shown)
+            this.ask(this.shown.ray);
+    }
+
+    async ask(ray) {
         const asked = ++this.asked;
         try {
-            const found = await this.find({ origin: this.view.eye, direction: this.view.towards(x, y) });
+            const found = await this.find(ray);
             if (asked !== this.asked)
                 return;
             this.clear();
             if (!found)
                 return;
-            this.shown = found;
+            this.shown = { ...found, ray };
             this.tell(found.lines);
             this.place(this.view, found.of, found.model);
         } catch (error) {

@@ -54,6 +54,7 @@ class SurfacePanel {
         this.isPlaying = !app.reducedMotion.matches;
         this.camera.turns = this.isPlaying;
         this.isStale = true; // the surface is not that of the source and settings
+        this.moment = 0;     // counts what changes the surface but for who makes it, and on what grid
         this.last = 0;
         this.seconds = null; // device time of the last measured field and surface
         this.timed = -Infinity;
@@ -169,6 +170,7 @@ class SurfacePanel {
 
         const changed = () => {
             this.isStale = true;
+            this.moment++;
             this.showSlice();
             this.keep();
             this.app.requestFrame();
@@ -418,6 +420,7 @@ class SurfacePanel {
         this.figures.triangles.textContent = "–";
         this.isFresh = true; // its points or samples are not on the device
         this.isStale = true;
+        this.moment++;
         this.worker?.forget();
         this.renderer?.setPoints(source.cloud?.positions ?? new Float32Array(0));
         this.sizeGrid();
@@ -899,6 +902,7 @@ class SurfacePanel {
             this.renderer?.setPoints(cloud.positions);
         }
         this.isStale = true;
+        this.moment++;
     }
 
     frameOnDevice(seconds, moves) {
@@ -963,8 +967,12 @@ class SurfacePanel {
         const style = { ...look, colors: COLORS.indexOf(this.colors), wire: this.wire ? 0.85 : 0 };
         // Other settings: the surface that there is stays until the worker has one with them.
         const hasOlder = !this.isForHost && this.live && this.computed === source && !this.needsGrid && !this.worker.mesh;
-        this.drawn = isOnDevice || hasOlder ? this.live.made : this.worker.mesh;
-        this.picker.place(view, this.drawn, source.model);
+        const drawn = isOnDevice || hasOlder ? this.live.made : this.worker.mesh;
+        this.picker.place(view, this.moment, source.model);
+        if (this.drawn !== drawn) {
+            this.drawn = drawn;
+            this.picker.again();
+        }
         if (isOnDevice || hasOlder)
             renderer.drawMesh(this.live.mesh(source.model), view, style);
         else if (this.worker.mesh)
@@ -996,13 +1004,13 @@ class SurfacePanel {
         const { source } = this, moves = this.isPlaying && this.canMove;
         if (moves)
             this.play(false);
-        let hit, drawn;
+        let hit, drawn, moment;
         do {
             // What is under way comes first.
             do
                 await new Promise((resolve) => requestAnimationFrame(resolve));
             while (this.isShown && (this.isStale || (!this.isOnDevice && this.worker.isBusy)));
-            ({ drawn } = this);
+            ({ drawn, moment } = this);
             if (!drawn || !this.isShown || source !== this.source)
                 return null;
             const mesh = this.picked === drawn ? undefined : drawn === this.live?.made ? await this.live.read() : { positions: drawn.positions };
@@ -1012,7 +1020,7 @@ class SurfacePanel {
         } while (drawn !== this.drawn);
         if (!hit && moves)
             this.play(true);
-        return hit && { at: hit.at, of: drawn, model: source.model, lines: this.linesOf(hit) };
+        return hit && { at: hit.at, of: moment, model: source.model, lines: this.linesOf(hit) };
     }
 
     linesOf({ triangle, at }) {

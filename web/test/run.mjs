@@ -1,5 +1,5 @@
 // run [WORD ...]: the tests of the package (packages/trommel/test) in Node and of the page (web/test) in
-// Chromium without a screen, which draws on the processor. Words choose files by part of their names.
+// Chromium without a screen, which draws on the processor. Words choose tests by part of their files and names.
 //
 // A file's default export gets t; t.test(name, async (tools) => ...) runs at once, one after the other.
 // Tools:
@@ -124,16 +124,15 @@ async function runTest(file, name, body) {
     error ? failed++ : passed++;
 }
 
+const isAsked = text => !words.length || words.some(word => text.includes(word));
 const files = [join(root, 'packages/trommel/test'), here].flatMap(place =>
     (existsSync(place) ? readdirSync(place) : []).filter(name => name.endsWith('.test.mjs')).sort()
         .map(name => join(place, name)));
 for (const path of files) {
     const file = path.slice(root.length + 1);
-    if (words.length && !words.some(word => file.includes(word)))
-        continue;
     try {
         const { default: define } = await import(pathToFileURL(path));
-        await define({ test: (name, body) => runTest(file, name, body) });
+        await define({ test: (name, body) => isAsked(`${file}: ${name}`) && runTest(file, name, body) });
     } catch (error) {
         failed++;
         console.log(`FAILED ${file}\n${String(error.stack ?? error).replace(/^/gm, '    ')}`);

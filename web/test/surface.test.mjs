@@ -135,6 +135,11 @@ export default async function (t) {
         await told.waitFor({ timeout: 60 * SECONDS });
         assert.equal(await page.textContent(".play button"), "Play");
         await shot(page, "surface-pick-dancer");
+        // It is the same surface when the device takes over.
+        await page.waitForFunction(() => !document.querySelector(".timing").textContent.includes("on the processor"), null, { timeout: 120 * SECONDS });
+        await page.waitForTimeout(1500);
+        assert.match(await told.innerText(), /^Triangle /);
+        assert.ok(await told.isVisible());
     });
 
     await t.test("a surface is on the screen, and moves", async ({ open, shot, assert }) => {
