@@ -326,7 +326,7 @@ static void check_mesh(int case_index, int joined, const struct topology_mesh_en
 TEST(meshes_of_the_interpolant_are_manifolds)
 {
     for (int c = 0; c < 256; c++) {
-        int faces[6], count = 0, listed = topology_faces[c];
+        int faces[6], count = 0, listed = topology_ambiguous[c];
         for (int face = 0; face < 6; face++)
             if (is_ambiguous(c, face / 2, face % 2)) {
                 faces[count++] = face;

@@ -121,15 +121,10 @@ static scaled scaled_of(double x)
     return out;
 }
 
-static bool has_bits(tml_type type)
-{
-    return !tml_type_is_float(type) && tml_type_size(type) == 8;
-}
-
 static scaled scaled_sample(const topology_cell *cell, unsigned c)
 {
     uint64_t bits = cell->bits[c];
-    if (!has_bits(cell->type))
+    if (!topology_is_rounded(cell->type))
         return scaled_of(cell->values[c]);
     bool is_negative = tml_type_is_signed(cell->type) && bits >> 63;
     return (scaled){is_negative ? -1 : bits > 0, 0, is_negative ? 0 - bits : bits};
@@ -175,10 +170,6 @@ typedef enum polynomial {
                    * determinant has its extremum */
 } polynomial;
 
-/* Corners of the two faces across an axis: two across the diagonal, then the other two. */
-static const uint8_t faces_of[3][2][4] = {
-    {{0, 6, 2, 4}, {1, 7, 3, 5}}, {{0, 5, 4, 1}, {2, 7, 6, 3}}, {{0, 3, 1, 2}, {4, 7, 5, 6}}};
-
 static integer exact_determinant(const integer corners[8], const uint8_t a[4], const uint8_t b[4])
 {
     integer diagonal = multiply(&corners[a[0]], &corners[b[1]]);
@@ -202,7 +193,7 @@ static integer twice_less(const integer *x, const integer *y)
 static __attribute__((noinline)) int exact_sign(const topology_cell *cell, polynomial what,
                                                 int axis)
 {
-    const uint8_t(*faces)[4] = faces_of[axis];
+    const uint8_t(*faces)[4] = topology_corners_of[axis];
     integer corners[8];
     exact_corners(cell, corners);
     if (what == LOW || what == HIGH)
@@ -235,7 +226,7 @@ static __attribute__((noinline)) int exact_sign(const topology_cell *cell, polyn
 
 typedef struct rounded_cell {
     const topology_cell *cell;
-    double corners[8]; /* less the isovalue; 0 in pads */
+    double corners[8]; /* less the isovalue; none is in a pad */
     double largest;    /* magnitude of these */
     double error;      /* of each, at most, times 2^53 */
     bool is_rough;     /* no sign can be told */
@@ -247,8 +238,6 @@ static void round_cell(const topology_cell *cell, rounded_cell *out)
     out->cell = cell;
     for (unsigned c = 0; c < 8; c++)
         out->corners[c] = cell->values[c] - cell->iso;
-    for (unsigned c = 0; c < 8 && cell->pads; c++)
-        out->corners[c] = cell->pads >> c & 1 ? 0 : out->corners[c];
     for (unsigned c = 0; c < 8; c++)
         most[c] = fabs(out->corners[c]);
     for (unsigned half = 4; half; half /= 2)
@@ -256,7 +245,8 @@ static void round_cell(const topology_cell *cell, rounded_cell *out)
             most[c] = TML_MAX_OF(most[c], most[c + half]);
     out->largest = most[0];
     /* 64-bit integers are rounded before, to 2^-53 of what may be a sample or the isovalue more. */
-    out->error = out->largest + (has_bits(cell->type) ? out->largest + fabs(cell->iso) : 0);
+    out->error =
+        out->largest + (topology_is_rounded(cell->type) ? out->largest + fabs(cell->iso) : 0);
     /* So that products of four neither overflow nor lose more than the error to underflow. */
     out->is_rough = !(out->largest > 0x1p-200 && out->error < 0x1p200);
 }
@@ -279,7 +269,7 @@ static inline double alternating_sum(const double corners[8], const uint8_t a[4]
 static inline __attribute__((always_inline)) int sign_of(const rounded_cell *rounded,
                                                          polynomial what, int axis)
 {
-    const uint8_t(*faces)[4] = faces_of[axis];
+    const uint8_t(*faces)[4] = topology_corners_of[axis];
     double value = 0, bound = rounded->error;
     const double m = rounded->largest, *corners = rounded->corners;
     const double mixed =
@@ -365,24 +355,18 @@ unsigned topology_separated_count(unsigned index)
     return topology_meshes[topology_meshes_of[topology_choices[index]][0]].triangles;
 }
 
-/* Bits of those among the ambiguous faces whose inside corners are joined. Without branches: what they
- * would skip takes less time than one that the processor guesses wrong. */
-static unsigned find_joined(const rounded_cell *rounded, unsigned faces)
+/* Bits of those among the ambiguous faces whose inside corners are joined. */
+static unsigned find_joined(const topology_cell *cell, topology_faces known, unsigned faces)
 {
-    const double *corners = rounded->corners, bound = 0x1p-49 * rounded->error * rounded->largest;
-    const unsigned index = rounded->cell->index;
-    unsigned joined = 0, unsure = rounded->is_rough ? faces : 0;
-    _Pragma("GCC unroll 6") for (unsigned face = 0; face < 6; face++)
-    {
-        const uint8_t *at = faces_of[face / 2][face % 2];
-        const double value = determinant(corners, at, at);
-        unsure |= (unsigned)!(fabs(value) > bound) << face;
-        joined |= ((unsigned)(value > 0) ^ (~index >> at[0] & 1)) << face;
-    }
-    for (unsure &= faces; unsure; unsure &= unsure - 1) {
+    const unsigned index = cell->index;
+    unsigned joined = 0;
+    _Pragma("GCC unroll 6") for (unsigned face = 0; face < 6; face++) joined |=
+        (~index >> topology_corners_of[face / 2][face % 2][0] & 1) << face;
+    joined ^= known.positive;
+    for (unsigned unsure = known.unsure & faces; unsure; unsure &= unsure - 1) {
         const int face = __builtin_ctz(unsure);
-        const int sign = exact_sign(rounded->cell, face % 2 ? HIGH : LOW, face / 2);
-        const bool is_diagonal = index >> faces_of[face / 2][face % 2][0] & 1;
+        const int sign = exact_sign(cell, face % 2 ? HIGH : LOW, face / 2);
+        const bool is_diagonal = index >> topology_corners_of[face / 2][face % 2][0] & 1;
         joined &= ~(1u << face);
         joined |= (unsigned)(is_diagonal ? sign >= 0 : sign <= 0) << face;
     }
@@ -390,19 +374,26 @@ static unsigned find_joined(const rounded_cell *rounded, unsigned faces)
 }
 
 /* The mesh of a choice. *has_tunnel: it is the first of two. */
-static unsigned find_mesh(const rounded_cell *rounded, const uint16_t choice[3], bool *has_tunnel)
+static unsigned find_mesh(const topology_cell *cell, topology_faces known, const uint16_t choice[3],
+                          bool *has_tunnel)
 {
+    const unsigned low = known.positive, high = low >> 1, mixed = low >> 6;
+    rounded_cell rounded;
     *has_tunnel = false;
-    if ((!choice[1] && !choice[2]) || rounded->cell->pads)
+    if ((!choice[1] && !choice[2]) || cell->pads)
         return choice[0];
+    /* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. */
+    if (!known.unsure && (~(low ^ high) & (low ^ mixed) & 0x15) != 0x15)
+        return choice[0];
+    round_cell(cell, &rounded);
     for (int axis = 2; axis >= 0; axis--) {
-        int sign = sign_below(rounded, LOW, LOW_SUM, axis);
-        if (!sign || sign_below(rounded, HIGH, HIGH_SUM, axis) != sign ||
-            sign_below(rounded, MIXED, BOTH_SUMS, axis) != -sign)
+        int sign = sign_below(&rounded, LOW, LOW_SUM, axis);
+        if (!sign || sign_below(&rounded, HIGH, HIGH_SUM, axis) != sign ||
+            sign_below(&rounded, MIXED, BOTH_SUMS, axis) != -sign)
             return choice[0];
     }
-    int sign = sign_of(rounded, DISCRIMINANT, 2);
-    bool is_inside = choice[1] && (!choice[2] || sign_of(rounded, EXTREMUM, 2) < 0);
+    int sign = sign_of(&rounded, DISCRIMINANT, 2);
+    bool is_inside = choice[1] && (!choice[2] || sign_of(&rounded, EXTREMUM, 2) < 0);
     if (sign < 0 || (sign == 0 && !is_inside))
         return choice[0];
     *has_tunnel = true;
@@ -442,7 +433,7 @@ static bool place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][
 {
     static const uint8_t places[TOPOLOGY_OWN_MOST][3] = {{0, 0, 0}, {1, 0, 0}, {1, 0, 1},
                                                          {1, 1, 1}, {0, 1, 1}, {0, 1, 0}};
-    const uint8_t(*faces)[4] = faces_of[2];
+    const uint8_t(*faces)[4] = topology_corners_of[2];
     double corners[8], lines[2][3];
     scale_corners(cell, corners);
     const double low = determinant(corners, faces[0], faces[0]);
@@ -536,20 +527,19 @@ void topology_set_corner(topology_cell *cell, unsigned c, const void *sample)
     }
 }
 
-uint16_t topology_find(const topology_cell *cell)
+uint16_t topology_find(const topology_cell *cell, topology_faces known)
 {
-    rounded_cell rounded;
     bool has_tunnel;
     double places[TOPOLOGY_OWN_MOST][3];
-    round_cell(cell, &rounded);
-    const unsigned faces = topology_faces[cell->index], joined = find_joined(&rounded, faces);
+    const unsigned faces = topology_ambiguous[cell->index],
+                   joined = find_joined(cell, known, faces);
     unsigned choice = (unsigned)topology_choices[cell->index];
     _Pragma("GCC unroll 6") for (unsigned face = 0, place = 0; face < 6; face++)
     {
         choice += (joined >> face & 1) << place;
         place += faces >> face & 1;
     }
-    unsigned mesh = find_mesh(&rounded, topology_meshes_of[choice], &has_tunnel);
+    unsigned mesh = find_mesh(cell, known, topology_meshes_of[choice], &has_tunnel);
     return (uint16_t)(has_tunnel && place_ring(cell, places) ? mesh + 1 : mesh);
 }
 

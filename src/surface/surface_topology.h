@@ -18,12 +18,14 @@
 #ifndef TML_SURFACE_TOPOLOGY_H
 #define TML_SURFACE_TOPOLOGY_H
 
+#include <math.h>
+
 #include "surface/surface_internal.h"
 
 /* Own vertices of a cell, beside those on its edges: the middle of a fan, or the ring of a tunnel. */
 enum { TOPOLOGY_OWN_MOST = 6, TOPOLOGY_TRIANGLES_MOST = 24 };
 
-/* A cell of which no sample is missing. */
+/* A cell of which no sample is missing. Those of one batch have one type and one isovalue. */
 typedef struct topology_cell {
     tml_type type;
     double iso;
@@ -36,6 +38,76 @@ typedef struct topology_cell {
 /* The sample of corner c of a cell, from its place in memory; all of them, from four rows of samples. */
 void topology_set_corner(topology_cell *cell, unsigned c, const void *sample);
 void topology_set_corners(topology_cell *cell, const unsigned char *const rows[4], uint64_t x);
+
+/* Corners of the two faces across each axis: two across the diagonal, then the other two. */
+static const uint8_t topology_corners_of[3][2][4] = {
+    {{0, 6, 2, 4}, {1, 7, 3, 5}}, {{0, 5, 4, 1}, {2, 7, 6, 3}}, {{0, 3, 1, 2}, {4, 7, 5, 6}}};
+
+/* Is the type read as a double that may be rounded? */
+static inline bool topology_is_rounded(tml_type type)
+{
+    return !tml_type_is_float(type) && tml_type_size(type) == 8;
+}
+
+/* A bit of each of a cell's six faces, two for an axis, and from bit 6 on for every second one of each pair of
+ * opposite faces: is the determinant (of a pair, its mixed part) positive; can doubles not tell? */
+typedef struct topology_faces {
+    uint16_t positive, unsure;
+} topology_faces;
+
+/* Cells of one volume whose faces are looked at side by side: eight in a vector. */
+enum { TOPOLOGY_BATCH = 16 };
+typedef double topology_doubles __attribute__((vector_size(64)));
+typedef int64_t topology_bits __attribute__((vector_size(64)));
+
+/* Two or four products' sum, of faces a and b: once or both ways. */
+static inline __attribute__((always_inline)) void
+topology_look_at(const topology_doubles corners[8], const uint8_t a[4], const uint8_t b[4],
+                 const topology_doubles *bound, unsigned bit, topology_bits *positive,
+                 topology_bits *unsure)
+{
+    topology_doubles value = corners[a[0]] * corners[b[1]] - corners[a[2]] * corners[b[3]];
+    if (a != b)
+        value += corners[b[0]] * corners[a[1]] - corners[b[2]] * corners[a[3]];
+    const topology_doubles size = (topology_doubles)((topology_bits)value & INT64_MAX);
+    *positive |= (value > 0) & (int64_t)1 << bit;
+    *unsure |= ~(size > (a == b ? *bound : 4 * *bound)) & (int64_t)1 << bit;
+}
+
+static inline __attribute__((always_inline)) void
+topology_look_at_eight(const topology_cell *cells, uint32_t count, topology_faces out[8])
+{
+    const double iso = cells->iso, rounded = topology_is_rounded(cells->type) ? 1 : 0;
+    topology_doubles corners[8], largest = {0};
+    for (unsigned i = 0; i < 8; i++) {
+        const topology_cell *cell = &cells[i < count ? i : 0];
+        for (unsigned c = 0; c < 8; c++)
+            corners[c][i] = cell->pads >> c & 1 ? 0 : cell->values[c] - iso;
+    }
+    for (unsigned c = 0; c < 8; c++) {
+        const topology_bits size = (topology_bits)corners[c] & INT64_MAX;
+        const topology_bits is_larger = size > (topology_bits)largest; /* as the doubles are */
+        largest = (topology_doubles)((size & is_larger) | ((topology_bits)largest & ~is_larger));
+    }
+    const topology_doubles error = largest + rounded * (largest + fabs(iso));
+    const topology_doubles bound = 0x1p-49 * error * largest;
+    topology_bits positive = {0}, unsure = ~((largest > 0x1p-200) & (error < 0x1p200));
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const uint8_t *low = topology_corners_of[axis][0], *high = topology_corners_of[axis][1];
+        topology_look_at(corners, low, low, &bound, 2 * axis, &positive, &unsure);
+        topology_look_at(corners, high, high, &bound, 2 * axis + 1, &positive, &unsure);
+        topology_look_at(corners, low, high, &bound, 2 * axis + 6, &positive, &unsure);
+    }
+    for (unsigned i = 0; i < 8; i++)
+        out[i] = (topology_faces){(uint16_t)positive[i], (uint16_t)unsure[i]};
+}
+
+static inline void topology_look_at_faces(const topology_cell *cells, uint32_t count,
+                                          topology_faces out[TOPOLOGY_BATCH])
+{
+    for (uint32_t i = 0; i < count; i += 8)
+        topology_look_at_eight(cells + i, count - i, out + i);
+}
 
 /* The triangles of a cell. */
 typedef struct topology_mesh {
@@ -50,7 +122,7 @@ bool topology_is_open(unsigned index);
 /* Triangles of that case with TML_TOPOLOGY_SEPARATED. */
 unsigned topology_separated_count(unsigned index);
 /* The number of a cell's mesh, and the mesh with that number. */
-uint16_t topology_find(const topology_cell *cell);
+uint16_t topology_find(const topology_cell *cell, topology_faces faces);
 topology_mesh topology_mesh_of(uint16_t number);
 /* The places of its own vertices in the cell, 0 to 1 on each axis. */
 void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOLOGY_OWN_MOST][3]);

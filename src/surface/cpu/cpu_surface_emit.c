@@ -429,7 +429,7 @@ static void row_counters(const workspace *space, uint64_t y, uint64_t z,
  * vertex number is the rank of its edge's bit. */
 static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint64_t z,
                                         const uint64_t counters[SURFACE_COUNTERS], uint64_t base,
-                                        open_writer *open, uint32_t *out)
+                                        surface_open *open, uint32_t *out)
 {
     static const uint8_t axis_of[8] = {0, 0, 0, 0, 1, 1, 2, 2};
     static const uint8_t row_of[8] = {0, 1, 2, 3, 0, 2, 0, 1};
@@ -540,11 +540,12 @@ static void row_triangles(const surface_job *job, uint64_t y, uint64_t z,
 {
     const workspace *space = job->space;
     const bool is_open = has_open(space) && open_of_row(space, y, z)->count;
-    open_writer open;
+    surface_open open;
     if (is_open)
-        open = (open_writer){.meshes = meshes_of_row(space, y, z),
-                             .own = (uint32_t)(wide[0] - base) + open_of_row(space, y, z)->on_edges,
-                             .flips = job->plan->flip_winding};
+        open =
+            (surface_open){.meshes = meshes_of_row(space, y, z),
+                           .own = (uint32_t)(wide[0] - base) + open_of_row(space, y, z)->on_edges,
+                           .flips = job->plan->flip_winding};
     if (space->cells) {
         triangles_with_missing(job, y, z, wide, base, is_open ? &open : NULL, out);
         return;
@@ -555,7 +556,7 @@ static void row_triangles(const surface_job *job, uint64_t y, uint64_t z,
     surface_rows rows = rows_at(space, y, z);
     if (is_open)
         job->simd->open_triangles(&rows, space->words, space->x_mask, job->cases, counters, out,
-                                  end, open_write, &open);
+                                  end, &open);
     else
         job->simd->triangles(&rows, space->words, space->x_mask, job->cases, counters, out, end);
 }

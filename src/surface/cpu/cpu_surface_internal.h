@@ -216,14 +216,6 @@ static inline uint16_t *meshes_of_row(const workspace *space, uint64_t y, uint64
     return space->meshes + chunk_of_row(space, y, z)->open + open_of_row(space, y, z)->before;
 }
 
-/* Writes the corners of one open cell of a row after the other, a surface_open_fn. */
-typedef struct open_writer {
-    const uint16_t *meshes; /* the next cell's */
-    uint32_t own;           /* number of its first own vertex, less a base */
-    bool flips;
-} open_writer;
-uint32_t *open_write(void *writer, const uint32_t counters[16], uint32_t *out);
-
 /* Gathers the plan's outputs from plan->welded (cpu_surface_soup.c). */
 tml_status surface_soup_run(const surface_job *job);
 

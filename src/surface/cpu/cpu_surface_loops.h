@@ -425,68 +425,85 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 #endif
 }
 
-/* Writes 16 indices, of which up to 15 are the cell's, and advances the counters. */
-#if defined(SURFACE_AVX512)
+/* Eight counters before a cell and after it, and sixteen lanes, each one of these numbers: lanes_write writes them. */
+#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
 typedef __m256i counters8;
+typedef __m128i lanes16;
+static inline lanes16 lanes_load(const uint8_t lanes[16])
+{
+    return _mm_loadu_si128((const __m128i *)lanes);
+}
+static inline lanes16 lanes_pick(const uint8_t table[16], lanes16 at)
+{
+    return _mm_shuffle_epi8(lanes_load(table), at);
+}
 static inline counters8 counters_load(const uint32_t counters[8])
 {
     return _mm256_loadu_si256((const __m256i *)counters);
-}
-static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
-{
-    __m256i advance = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)entry->advance));
-    __m256i after = _mm256_add_epi32(before, advance);
-    __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(before), after, 1);
-    __m512i lanes = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->lanes));
-    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(lanes, both));
-    return after;
 }
 static inline void counters_store(uint32_t counters[8], counters8 value)
 {
     _mm256_storeu_si256((__m256i *)counters, value);
 }
-#elif defined(SURFACE_AVX2)
-typedef __m256i counters8;
-static inline counters8 counters_load(const uint32_t counters[8])
+static inline counters8 counters_add(counters8 before, const uint8_t advance[8])
 {
-    return _mm256_loadu_si256((const __m256i *)counters);
+    return _mm256_add_epi32(before,
+                            _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)advance)));
 }
-static inline __m256i pick8(const uint8_t lanes[8], __m256i before, __m256i after)
+#    if defined(SURFACE_AVX512)
+static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after, uint32_t *out)
 {
-    __m256i lane = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)lanes));
+    __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(before), after, 1);
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(_mm512_cvtepu8_epi32(lanes), both));
+}
+#    else
+static inline __m256i pick8(__m128i lanes, __m256i before, __m256i after)
+{
+    __m256i lane = _mm256_cvtepu8_epi32(lanes);
     __m256i late = _mm256_slli_epi32(lane, 28); /* bit 3 of the lane becomes the sign */
     return _mm256_castps_si256(_mm256_blendv_ps(
         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(before, lane)),
         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(after, lane)), _mm256_castsi256_ps(late)));
 }
-static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
+static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after, uint32_t *out)
 {
-    __m256i advance = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)entry->advance));
-    __m256i after = _mm256_add_epi32(before, advance);
-    _mm256_storeu_si256((__m256i *)out, pick8(entry->lanes, before, after));
-    _mm256_storeu_si256((__m256i *)(out + 8), pick8(entry->lanes + 8, before, after));
-    return after;
+    _mm256_storeu_si256((__m256i *)out, pick8(lanes, before, after));
+    _mm256_storeu_si256((__m256i *)(out + 8), pick8(_mm_srli_si128(lanes, 8), before, after));
 }
-static inline void counters_store(uint32_t counters[8], counters8 value)
-{
-    _mm256_storeu_si256((__m256i *)counters, value);
-}
+#    endif
 #elif TML_NEON
 typedef uint32x4x2_t counters8;
+typedef uint8x16_t lanes16;
+static inline lanes16 lanes_load(const uint8_t lanes[16])
+{
+    return vld1q_u8(lanes);
+}
+static inline lanes16 lanes_pick(const uint8_t table[16], lanes16 at)
+{
+    return vqtbl1q_u8(vld1q_u8(table), at);
+}
 static inline counters8 counters_load(const uint32_t counters[8])
 {
     return (counters8){{vld1q_u32(counters), vld1q_u32(counters + 4)}};
 }
-static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
+static inline void counters_store(uint32_t counters[8], counters8 value)
+{
+    vst1q_u32(counters, value.val[0]);
+    vst1q_u32(counters + 4, value.val[1]);
+}
+static inline counters8 counters_add(counters8 before, const uint8_t advance[8])
+{
+    uint16x8_t more = vmovl_u8(vld1_u8(advance));
+    return (counters8){
+        {vaddw_u16(before.val[0], vget_low_u16(more)), vaddw_high_u16(before.val[1], more)}};
+}
+static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after, uint32_t *out)
 {
     /* The bytes of lane l are 4 l and the next three of the sixteen counters. */
     const uint8x16_t places = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
-    uint16x8_t advance = vmovl_u8(vld1_u8(entry->advance));
-    counters8 after = {
-        {vaddw_u16(before.val[0], vget_low_u16(advance)), vaddw_high_u16(before.val[1], advance)}};
     uint8x16x4_t both = {{vreinterpretq_u8_u32(before.val[0]), vreinterpretq_u8_u32(before.val[1]),
                           vreinterpretq_u8_u32(after.val[0]), vreinterpretq_u8_u32(after.val[1])}};
-    uint8x16_t first = vshlq_n_u8(vld1q_u8(entry->lanes), 2);
+    uint8x16_t first = vshlq_n_u8(lanes, 2);
     for (int i = 0; i < 4; i++) {
         const uint8_t a = (uint8_t)(4 * i), b = (uint8_t)(a + 1), c = (uint8_t)(a + 2),
                       d = (uint8_t)(a + 3);
@@ -494,37 +511,87 @@ static inline counters8 cell_write(const surface_case *entry, counters8 before, 
         uint8x16_t bytes = vorrq_u8(vqtbl1q_u8(first, from), places);
         vst1q_u32(out + 4 * i, vreinterpretq_u32_u8(vqtbl4q_u8(both, bytes)));
     }
-    return after;
-}
-static inline void counters_store(uint32_t counters[8], counters8 value)
-{
-    vst1q_u32(counters, value.val[0]);
-    vst1q_u32(counters + 4, value.val[1]);
 }
 #else
 typedef struct counters8 {
     uint32_t lane[8];
 } counters8;
+typedef struct lanes16 {
+    uint8_t lane[16];
+} lanes16;
+static inline lanes16 lanes_load(const uint8_t lanes[16])
+{
+    lanes16 value;
+    memcpy(value.lane, lanes, sizeof value.lane);
+    return value;
+}
+static inline lanes16 lanes_pick(const uint8_t table[16], lanes16 at)
+{
+    for (int i = 0; i < 16; i++)
+        at.lane[i] = table[at.lane[i] & 15];
+    return at;
+}
 static inline counters8 counters_load(const uint32_t counters[8])
 {
     counters8 value;
     memcpy(value.lane, counters, sizeof value.lane);
     return value;
 }
-static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
-{
-    uint32_t both[16];
-    for (int i = 0; i < 8; i++) {
-        both[i] = before.lane[i];
-        both[8 + i] = before.lane[i] + entry->advance[i];
-    }
-    for (int i = 0; i < 16; i++)
-        out[i] = both[entry->lanes[i]];
-    return counters_load(both + 8);
-}
 static inline void counters_store(uint32_t counters[8], counters8 value)
 {
     memcpy(counters, value.lane, sizeof value.lane);
+}
+static inline counters8 counters_add(counters8 before, const uint8_t advance[8])
+{
+    for (int i = 0; i < 8; i++)
+        before.lane[i] += advance[i];
+    return before;
+}
+static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after, uint32_t *out)
+{
+    uint32_t both[16];
+    counters_store(both, before);
+    counters_store(both + 8, after);
+    for (int i = 0; i < 16; i++)
+        out[i] = both[lanes.lane[i]];
+}
+#endif
+
+/* Writes n indices, at most 15: as 16, unless that would overwrite another task's triangles. Returns their end. */
+static inline uint32_t *indices_write(lanes16 lanes, uint32_t n, counters8 before, counters8 after,
+                                      uint32_t *out, const uint32_t *end)
+{
+    if (__builtin_expect(end - out >= 16, true)) {
+        lanes_write(lanes, before, after, out);
+        return out + n;
+    }
+    uint32_t last[16];
+    lanes_write(lanes, before, after, last);
+    memcpy(out, last, n * sizeof *out);
+    return out + n;
+}
+
+#ifndef __EMSCRIPTEN__
+/* Of an open cell. */
+static uint32_t *open_cell_write(surface_open *open, counters8 before, counters8 after,
+                                 uint32_t *out, const uint32_t *end)
+{
+    static const uint8_t orders[2][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                          {0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15}};
+    const topology_mesh mesh = topology_mesh_of(*open->meshes);
+    if (mesh.own_count) { /* few have own vertices */
+        uint32_t both[16];
+        counters_store(both, before);
+        counters_store(both + 8, after);
+        return open_write(open, both, out);
+    }
+    open->meshes++;
+    for (uint32_t k = 0; k < 3 * mesh.triangle_count; k += 15) {
+        const lanes16 edges = lanes_pick(mesh.corners + k, lanes_load(orders[open->flips]));
+        out = indices_write(lanes_pick(surface_lane_of_edge, edges),
+                            TML_MIN_OF(3 * mesh.triangle_count - k, 15u), before, after, out, end);
+    }
+    return out;
 }
 #endif
 
@@ -533,7 +600,7 @@ static inline void counters_store(uint32_t counters[8], counters8 value)
 static inline __attribute__((always_inline)) uint32_t *
 write_triangles(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
                 const surface_case *cases, uint32_t counters[SURFACE_COUNTERS], uint32_t *out,
-                uint32_t *end, surface_open_fn open, void *user)
+                uint32_t *end, surface_open *open)
 {
     counters8 running = counters_load(counters);
     for (uint64_t w = 0; w < words; w += WORDS) {
@@ -549,23 +616,16 @@ write_triangles(const surface_rows *rows, uint64_t words, const surface_word *ce
             word_cases(c, lane, word_case);
             for (; left; left &= left - 1) {
                 const surface_case *entry = &cases[word_case[__builtin_ctzll(left)]];
+                const counters8 before = running;
+                running = counters_add(before, entry->advance);
+#ifndef __EMSCRIPTEN__
                 if (open && !entry->index_count) {
-                    uint32_t both[16], unused[16];
-                    counters_store(both, running);
-                    running = cell_write(entry, running, unused);
-                    counters_store(both + 8, running);
-                    out = open(user, both, out);
+                    out = open_cell_write(open, before, running, out, end);
                     continue;
                 }
-                if (end - out >= 16) {
-                    running = cell_write(entry, running, out);
-                } else {
-                    /* A store of 16 indices would overwrite another task's triangles. */
-                    uint32_t last[16];
-                    running = cell_write(entry, running, last);
-                    memcpy(out, last, entry->index_count * sizeof *out);
-                }
-                out += entry->index_count;
+#endif
+                out = indices_write(lanes_load(entry->lanes), entry->index_count, before, running,
+                                    out, end);
             }
         }
     }
@@ -577,16 +637,16 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
                                const surface_word *cell_mask, const surface_case *cases,
                                uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end)
 {
-    return write_triangles(rows, words, cell_mask, cases, counters, out, end, NULL, NULL);
+    return write_triangles(rows, words, cell_mask, cases, counters, out, end, NULL);
 }
 
 #ifndef __EMSCRIPTEN__
 static uint32_t *open_triangles_row(const surface_rows *rows, uint64_t words,
                                     const surface_word *cell_mask, const surface_case *cases,
                                     uint32_t counters[SURFACE_COUNTERS], uint32_t *out,
-                                    uint32_t *end, surface_open_fn open, void *user)
+                                    uint32_t *end, surface_open *open)
 {
-    return write_triangles(rows, words, cell_mask, cases, counters, out, end, open, user);
+    return write_triangles(rows, words, cell_mask, cases, counters, out, end, open);
 }
 
 /* A face whose corners, two across the diagonal and then the other two, are in and out by turns. */
@@ -663,6 +723,7 @@ const surface_simd SURFACE_SET = {
 #ifndef __EMSCRIPTEN__
     .open_triangles = open_triangles_row,
     .open = open_row,
+    .look_at_faces = topology_look_at_faces,
 #endif
 };
 

@@ -4,6 +4,7 @@
 #define TML_CPU_SURFACE_SIMD_H
 
 #include "core/core_internal.h"
+#include "surface/surface_topology.h"
 
 typedef uint64_t surface_word;
 
@@ -32,11 +33,17 @@ typedef struct surface_case {
 
 /* The lane of each edge of the case table. An odd y- or z-edge lies one step along x: its number is
  * its counter's value after the cell. */
-static const uint8_t surface_lane_of_edge[12] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
+static const uint8_t surface_lane_of_edge[16] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
 
-/* Writes the triangles of the next cell of a row whose case does not tell them (topology_is_open), from
- * counters' values before and after it. Returns their end. */
-typedef uint32_t *(*surface_open_fn)(void *user, const uint32_t counters[16], uint32_t *out);
+/* The triangles of a row's open cells (topology_is_open), whose cases do not tell them. */
+typedef struct surface_open {
+    const uint16_t *meshes; /* of the next ones */
+    uint32_t own;           /* number of their next own vertex */
+    bool flips;             /* the second and third corner of each triangle exchanged */
+} surface_open;
+
+/* Writes those of the next cell, from counters' values before and after it. Returns their end. */
+uint32_t *open_write(surface_open *open, const uint32_t counters[16], uint32_t *out);
 
 /* The eight running counters of a row of cells: x-edges of rows 0 1 2 3, y-edges of rows 0 and 2,
  * z-edges of rows 0 and 1. */
@@ -163,10 +170,13 @@ typedef struct surface_simd {
     uint32_t *(*open_triangles)(const surface_rows *rows, uint64_t words,
                                 const surface_word *cell_mask, const surface_case *cases,
                                 uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end,
-                                surface_open_fn open, void *user);
+                                surface_open *open);
     /* Marks the open cells among those of the mask. Returns whether there are any. */
     bool (*open)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
                  surface_word *out);
+    /* topology_look_at_faces */
+    void (*look_at_faces)(const topology_cell *cells, uint32_t count,
+                          topology_faces out[TOPOLOGY_BATCH]);
 } surface_simd;
 
 extern const surface_simd surface_simd_plain;

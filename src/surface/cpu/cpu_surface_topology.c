@@ -22,10 +22,6 @@ typedef struct open_walk {
     const unsigned char *samples[4]; /* rows of the whole volume */
 } open_walk;
 
-/* Cells that are read before the first is looked at: a load of two numbers waits for two stores that
- * are on their way to the cache. */
-enum { BATCH = 16 };
-
 static topology_cell open_cell(const surface_job *job)
 {
     return (topology_cell){.type = job->plan->type, .iso = job->space->part->iso};
@@ -121,20 +117,22 @@ uint32_t count_open(const surface_job *job, uint64_t y, uint64_t z)
 /* Chooses the meshes of a row's open cells. Returns how many more triangles they have than separated ones,
  * modulo 2^64. */
 static uint64_t find_row_meshes(const surface_job *job, uint64_t y, uint64_t z,
-                                topology_cell cells[BATCH], open_entry *row)
+                                topology_cell cells[TOPOLOGY_BATCH], open_entry *row)
 {
     uint16_t *mesh = meshes_of_row(job->space, y, z);
+    topology_faces faces[TOPOLOGY_BATCH];
     uint64_t triangles = 0;
     open_walk walk;
     walk_begin(&walk, job, y, z);
     walk_take_samples(&walk);
     for (uint32_t left = row->count; left > 0;) {
-        const uint32_t count = TML_MIN_OF(left, (uint32_t)BATCH);
+        const uint32_t count = TML_MIN_OF(left, (uint32_t)TOPOLOGY_BATCH);
         uint64_t x = 0;
         for (uint32_t i = 0; i < count && walk_next(&walk, &x, &cells[i].index); i++)
             walk_read(&walk, x, &cells[i]);
+        job->simd->look_at_faces(cells, count, faces);
         for (uint32_t i = 0; i < count; i++) {
-            *mesh = topology_find(&cells[i]);
+            *mesh = topology_find(&cells[i], faces[i]);
             const topology_mesh found = topology_mesh_of(*mesh++);
             triangles += found.triangle_count;
             triangles -= topology_separated_count(cells[i].index);
@@ -155,8 +153,8 @@ static void meshes_task(void *argument, uint32_t index)
     chunk_place place = chunk_locate(space, job->first_chunk + index);
     uint64_t vertices = 0;  /* own ones so far */
     uint64_t triangles = 0; /* more than separated ones, modulo 2^64 */
-    topology_cell cells[BATCH];
-    for (int i = 0; i < BATCH; i++)
+    topology_cell cells[TOPOLOGY_BATCH];
+    for (int i = 0; i < TOPOLOGY_BATCH; i++)
         cells[i] = open_cell(job);
     for (uint64_t y = place.y_first; y < place.y_end; y++) {
         const uint64_t row = y + space->size[1] * place.z;
@@ -202,9 +200,8 @@ void meshes_free(surface_job *job, workspace *space)
 
 /* ---- triangles and vertices ------------------------------------------------------------------ */
 
-uint32_t *open_write(void *writer, const uint32_t counters[16], uint32_t *out)
+uint32_t *open_write(surface_open *open, const uint32_t counters[16], uint32_t *out)
 {
-    open_writer *open = writer;
     const topology_mesh mesh = topology_mesh_of(*open->meshes++);
     const uint32_t second = open->flips ? 2 : 1, third = 3 - second;
     uint32_t numbers[12 + TOPOLOGY_OWN_MOST];
