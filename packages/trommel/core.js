@@ -1966,19 +1966,9 @@ export class Trommel {
 
     loadMesh(file, name = 'file', options = {}) {
         const i = this[INTERNAL];
-        i.check();
-        /* The loader goes by the content, and by the name's ending where that says nothing. */
-        const path = `/in${/\.[a-z0-9]+$/i.exec(name)?.[0] ?? ''}`;
-        i.m.FS.writeFile(path, bytesOf('loadMesh', file));
-        try {
-            i.scope(() => i.call('mesh_load', {
-                name: i.stackText(path), memory_limit: options.memoryLimit ?? 2 ** 30,
-            }));
-        } catch (error) {
-            throw new TrommelError(error.status, error.message.replaceAll(path, name));
-        } finally {
-            i.m.FS.unlink(path);
-        }
+        i.withFile('loadMesh', file, (data, size) => i.scope(() => i.call('mesh_load', {
+            data, size, name: i.stackText(name), memory_limit: options.memoryLimit ?? 2 ** 30,
+        })));
         try {
             const vertexCount = i.reply('vertex_count'), triangleCount = i.reply('triangle_count');
             return {
@@ -2061,7 +2051,7 @@ export class Trommel {
     saveMesh(mesh, format) {
         const i = this[INTERNAL];
         i.check();
-        const path = `/mesh.${MESH_FORMATS[choice('saveMesh', 'format', MESH_FORMATS, format)]}`;
+        const name = `mesh.${MESH_FORMATS[choice('saveMesh', 'format', MESH_FORMATS, format)]}`;
         const held = [];
         const place = array => {
             if (!array)
@@ -2074,14 +2064,13 @@ export class Trommel {
         const vertexCount = mesh.positions.length / 3;
         try {
             i.scope(() => i.call('mesh_save', {
-                name: i.stackText(path), vertices: place(mesh.positions), vertex_normals: place(mesh.normals),
+                name: i.stackText(name), vertices: place(mesh.positions), vertex_normals: place(mesh.normals),
                 vertex_values: place(mesh.values), indices: place(mesh.indices), vertex_count: vertexCount,
                 triangle_count: mesh.indices ? mesh.indices.length / 3 : vertexCount / 3,
                 ...i.vector('saveMesh', 'origin', mesh.origin, 3, 'origin'),
             }));
-            const file = i.m.FS.readFile(path);
-            i.m.FS.unlink(path);
-            return file;
+            held.push(i.reply('data'));
+            return i.copyOut(i.reply('data'), 'u8', i.reply('size'));
         } finally {
             for (const at of held)
                 i.m._free(at);

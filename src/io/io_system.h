@@ -1,4 +1,5 @@
-/* What trommel-io asks of the operating system: io_system_posix.c and io_system_windows.c answer. Names are UTF-8.
+/* What trommel-io asks of the operating system: io_system_posix.c, io_system_windows.c and io_system_web.c answer, the
+ * last what there is to ask where no files are. Names are UTF-8.
  * What fails sets errno, unless said otherwise. */
 #ifndef TML_IO_SYSTEM_H
 #define TML_IO_SYSTEM_H
@@ -55,5 +56,10 @@ bool tml_io_map_bring(void *memory, size_t size);
 
 /* Calls visit with the name of each entry of a folder, until it returns false. false: it cannot be listed. */
 bool tml_io_folder_visit(const char *path, bool (*visit)(void *user, const char *name), void *user);
+
+#ifdef __EMSCRIPTEN__
+/* The file that was written last; free() it. */
+void *tml_io_take_written(size_t *size);
+#endif
 
 #endif

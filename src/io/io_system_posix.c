@@ -1,4 +1,4 @@
-/* The system behind trommel-io on Linux, macOS and Emscripten. */
+/* The system behind trommel-io on Linux and macOS. */
 #include "io/io_system.h"
 
 #include <dirent.h>
@@ -11,25 +11,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __EMSCRIPTEN__
-#    include <emscripten.h>
-#endif
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-#ifdef __EMSCRIPTEN__
-#    pragma GCC diagnostic push
-#    pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* As exact as musl's strtod, which brings floats of 128 bits along. */
-EM_JS(double, tml_io_number, (const char *text), { return Number(UTF8ToString(text)); })
-#    pragma GCC diagnostic pop
-
-bool tml_io_strtod(const char *text, double *out)
-{
-    *out = tml_io_number(text);
-    return true;
-}
-#else
 bool tml_io_strtod(const char *text, double *out)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* static in glibc and musl */
@@ -39,7 +23,6 @@ bool tml_io_strtod(const char *text, double *out)
     freelocale(c_locale);
     return true;
 }
-#endif
 
 int tml_io_print_double(char *out, size_t size, int precision, double value)
 {

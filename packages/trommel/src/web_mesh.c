@@ -1,6 +1,8 @@
 /* Meshes and their files for JavaScript. */
 #include <trommel/io.h>
 
+#include "io/io_system.h"
+#include "io/mesh_sink.h"
 #include "web.h"
 
 EMSCRIPTEN_KEEPALIVE int web_mesh_examine(tml_context *tml)
@@ -24,12 +26,16 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_examine(tml_context *tml)
 
 static tml_mesh_file loaded_mesh;
 
-/* name: a file that index.js has written; its ending may say what it is. */
+/* The reply holds until web_mesh_free; the name's ending may say what it is. */
 EMSCRIPTEN_KEEPALIVE int web_mesh_load(tml_context *tml)
 {
     const web_request *r = &request;
     tml_mesh_load_desc desc = {.weld = TML_WELD_AUTO, .memory_limit = (uint64_t)r->memory_limit};
-    tml_status status = tml_mesh_load(tml, text(r->name), &desc, &loaded_mesh);
+    io_file file;
+    tml_io_open_memory(tml, "tml_mesh_load", text(r->name), pointer(r->data), (size_t)r->size,
+                       &file);
+    tml_status status = tml_mesh_read(&file, &desc, &loaded_mesh);
+    tml_io_close(&file);
     if (status != TML_OK)
         return status;
     const tml_mesh *mesh = &loaded_mesh.mesh;
@@ -47,6 +53,7 @@ EMSCRIPTEN_KEEPALIVE void web_mesh_free(tml_context *tml)
     tml_mesh_file_free(tml, &loaded_mesh);
 }
 
+/* name: its ending says what the file becomes, which the caller frees (reply.data). */
 EMSCRIPTEN_KEEPALIVE int web_mesh_save(tml_context *tml)
 {
     const web_request *r = &request;
@@ -57,5 +64,12 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_save(tml_context *tml)
                      .vertex_count = (uint64_t)r->vertex_count,
                      .triangle_count = (uint64_t)r->triangle_count,
                      .origin = {r->origin0, r->origin1, r->origin2}};
-    return tml_mesh_save(tml, text(r->name), &mesh);
+    tml_status status = tml_mesh_save(tml, text(r->name), &mesh);
+    size_t size;
+    void *data = tml_io_take_written(&size);
+    if (status != TML_OK)
+        free(data);
+    reply.data = address(data);
+    reply.size = (double)size;
+    return status;
 }
