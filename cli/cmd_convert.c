@@ -41,7 +41,7 @@ static const opt convert_options[] = {
      .offset = offsetof(convert_args, up),
      .help = "the axis that points up in IN; a GLB is y-up, so its node turns the mesh; auto: y "
              "for OBJ and glTF, z for all others"},
-    SIMPLIFY_OPTION(offsetof(convert_args, simplify), .applies = OPT_MESH),
+    SIMPLIFY_OPTIONS(convert_args, simplify, .applies = OPT_MESH),
     {OPT_SECTION, .help = "Pictures", .applies = OPT_INTEGERS},
     {OPT_FLAG, "linear", .offset = offsetof(convert_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},

@@ -184,8 +184,7 @@ static const opt surface_options[] = {
      .parse = parse_labels, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
     {OPT_CUSTOM, "smooth", .applies = OPT_VOLUME, .needs = "labels",
-     .excludes =
-         "mask|flip|largest|drop-degenerate|cells|normals|attribute|soup|slabs|index|simplify",
+     .excludes = "mask|flip|largest|drop-degenerate|cells|normals|attribute|soup|slabs|index",
      .argument = "N", .parse = parse_smooth, .offset = offsetof(surface_args, smooth),
      .help =
          "one mesh of all labels' boundaries, shared by the labels on both sides and smoothed N "
@@ -248,8 +247,8 @@ static const opt surface_options[] = {
     {OPT_FLAG, "indices64", .needs = "output", .excludes = "soup",
      .offset = offsetof(surface_args, indices64),
      .help = "64-bit indices, for more than 2^32 vertices"},
-    SIMPLIFY_OPTION(offsetof(surface_args, simplify), .needs = "output|png",
-                    .excludes = "soup|cells|indices64|slabs|index|iso=*,*|labels=all|labels=*,*"),
+    SIMPLIFY_OPTIONS(surface_args, simplify, .needs = "output|png",
+                     .excludes = "soup|cells|indices64|slabs|index|iso=*,*|iso=*:*"),
 
     INPUT_OPTIONS(surface_args),
 
@@ -825,12 +824,13 @@ static void fill_colors(const tml_mesh *mesh, const tml_mesh_attribute *a, uint8
 static tml_status draw_attributes(run *r, render_desc *desc)
 {
     const surface_args *a = r->args;
-    const tml_mesh_attribute *shown = &r->attributes[0];
     tml_mesh mesh = r->mesh;
+    const tml_mesh_attribute *shown = &mesh.attributes[0];
     bool is_color = false;
-    for (uint32_t i = 0; i < r->attribute_count && !is_color; i++) {
-        is_color = strcmp(r->attributes[i].name, "color") == 0 && r->attributes[i].components >= 3;
-        shown = is_color ? &r->attributes[i] : shown;
+    for (uint32_t i = 0; i < mesh.attribute_count && !is_color; i++) {
+        const tml_mesh_attribute *at = &mesh.attributes[i];
+        is_color = strcmp(at->name, "color") == 0 && at->components >= 3;
+        shown = is_color ? at : shown;
     }
     size_t size = is_color ? 3 * mesh.triangle_count : mesh.vertex_count * sizeof(float);
     void *memory = tml_alloc(r->tml, size + 1);
@@ -962,7 +962,7 @@ static const char *what_needs_all(const run *r)
            : a->cells                        ? "leave out --cells"
            : a->smooth.is_asked              ? "leave out --smooth"
            : a->labels.all                   ? "name the labels"
-           : simplify_is_asked(&a->simplify) ? "leave out --simplify"
+           : simplify_is_asked(&a->simplify) ? "leave out --simplify and --simplify-error"
            : a->soup && (a->largest || a->drop_degenerate)
                ? "leave out --soup, or --largest and --drop-degenerate"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
@@ -1292,6 +1292,9 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
 {
     const surface_args *a = args;
     frames f;
+    if (simplify_is_asked(&a->simplify) && (a->labels.all || a->labels.count > 1) &&
+        !a->smooth.is_asked)
+        return cli_usage("--simplify makes one mesh: name one label, or give --smooth");
     int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;

@@ -2221,6 +2221,28 @@ TEST(simplify_leaves_fewer_triangles)
     EXPECT(0, "surface %s --iso 128 --simplify 100 -o %s", in_folder("ball_32x32x32_uint8.raw"),
            in_folder("hundred.ply"));
     CHECK(strstr(out, "100 triangles of"));
+    /* By an error, or by what is reached first; a ball has no triangles that meet. */
+    const char *ball_file = in_folder("ball_32x32x32_uint8.raw");
+    EXPECT(0, "surface %s --iso 128 --simplify-error 0.1 --check -o %s --json", ball_file,
+           in_folder("near.ply"));
+    double farthest = json_get("farthest");
+    CHECK(is_json(out) && json_get_last("error") <= 0.1);
+    CHECK(farthest > 0.01 && farthest < 0.5 && json_get("mean_distance") < 0.1);
+    CHECK(json_get("mean_distance") > 0.001 && strstr(out, "\"pairs\": 0"));
+    CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    CHECK_NEAR(json_get("nonmanifold_edges"), 0, 0);
+    EXPECT(0, "info %s --json", in_folder("near.ply"));
+    double near = json_get("faces");
+    EXPECT(0, "surface %s --iso 128 --simplify-error 0.1 --simplify 0.5 -o %s --json", ball_file,
+           in_folder("half.ply"));
+    CHECK(near < before / 4 && json_get_last("error") < 0.1);
+    EXPECT(0, "info %s --json", in_folder("half.ply"));
+    CHECK(json_get("faces") > 0.4 * before && json_get("faces") > 2 * near);
+    EXPECT(0, "convert %s --simplify 1000000 -o %s", in_folder("half.ply"), in_folder("all.ply"));
+    CHECK(strstr(out, "moved by about 0\n"));
+    EXPECT(2, "surface %s --iso 128 --check -o %s", ball_file, in_folder("none.ply"));
+    EXPECT(2, "surface %s --iso 128 --simplify-error 0 -o %s", ball_file, in_folder("none.ply"));
+    EXPECT(2, "surface %s --labels all --simplify 0.5 -o %s", ball_file, in_folder("none.ply"));
     char text[8192];
     int used = 0,
         n = 5; /* n x n squares; the left and the right half have coordinates of their own */
@@ -2267,6 +2289,102 @@ TEST(simplify_leaves_fewer_triangles)
     EXPECT(2, "surface %s --iso 1 --slabs 2 --simplify 0.5 -o %s",
            in_folder("ball_32x32x32_uint8.raw"), in_folder("none.ply"));
     CHECK(!exists("none.obj") && !exists("none.ply"));
+}
+
+/* The rows of a PLY's vertices, of size bytes each; *faces: what follows them. */
+static const char *ply_rows(const char *name, size_t size, char *text, int *count,
+                            const char **faces)
+{
+    test_read_text(in_folder(name), text, OUTPUT_SIZE);
+    const char *element = strstr(text, "element vertex"), *at = strstr(text, "end_header\n");
+    *count = 0;
+    if (!CHECK(element && at && sscanf(element, "element vertex %d", count) == 1))
+        return NULL;
+    at += strlen("end_header\n");
+    *faces = at + size * (size_t)*count;
+    return at;
+}
+
+TEST(simplify_keeps_what_vertices_carry)
+{
+    enum { ROW = 40 }; /* position, normal, velocity, heat */
+    static char before[OUTPUT_SIZE], after[OUTPUT_SIZE];
+    const char *faces;
+    char *to = before;
+    int count, count_after;
+    to += snprintf(to, 100, "x y z vx vy vz heat\n");
+    for (int i = 0; i < 125; i++)
+        to += snprintf(to, 100, "%d %d %d %d 2 %d %d\n", i % 5, i / 5 % 5, i / 25, i / 25, i % 5,
+                       i / 5 % 5);
+    write_text("carried.xyz", before);
+    EXPECT(0, "surface %s --cell 0.5 --radius 2 --attribute velocity,heat -o %s",
+           in_folder("carried.xyz"), in_folder("carried.ply"));
+    if (run("surface %s --cell 0.5 --radius 2 --attribute velocity,heat --simplify 0.3 -o %s "
+            "--png %s",
+            in_folder("carried.xyz"), in_folder("carried_few.ply"), in_folder("carried.png")) &&
+        strstr(err, "built without meshoptimizer"))
+        SKIP("the build has no meshoptimizer");
+    const char *rows = ply_rows("carried.ply", ROW, before, &count, &faces);
+    const char *kept = ply_rows("carried_few.ply", ROW, after, &count_after, &faces);
+    CHECK(count_after > 50 && count_after < count / 2 && exists("carried.png"));
+    for (int i = 0; rows && kept && i < count_after; i++) {
+        int k = 0;
+        while (k < count && memcmp(kept + ROW * i, rows + ROW * k, ROW) != 0)
+            k++;
+        if (!CHECK(k < count))
+            break;
+    }
+}
+
+/* A box of two labels, side by side: their sheets and what is outside keep their places, labels and outlines. */
+TEST(simplify_keeps_where_labels_meet)
+{
+    static uint8_t box[BALL * BALL * BALL];
+    static char text[OUTPUT_SIZE];
+    const char *face = NULL;
+    int count = 0, faces = 0, seam = 0;
+    for (int i = 0; i < BALL * BALL * BALL; i++) {
+        int x = i % BALL, y = i / BALL % BALL, z = i / BALL / BALL;
+        bool is_in = x >= 8 && x < 24 && y >= 8 && y < 24 && z >= 8 && z < 24;
+        box[i] = (uint8_t)(is_in ? 1 + (x >= 16) : 0);
+    }
+    make_nifti("box.nii", box, 1, 0);
+    if (run("surface %s --labels all --smooth 0 --simplify-error 0.01 -o %s", in_folder("box.nii"),
+            in_folder("box.ply")) &&
+        strstr(err, "built without meshoptimizer"))
+        SKIP("the build has no meshoptimizer");
+    const char *rows = ply_rows("box.ply", 12, text, &count, &face);
+    CHECK(rows && sscanf(strstr(text, "element face"), "element face %d", &faces) == 1);
+    CHECK(faces > 100 && faces < 1000); /* of 3,584 */
+    double areas[3][3] = {{0}};
+    for (int f = 0; f < faces; f++, face += 15) { /* 3, three corners, two labels */
+        uint32_t corners[3];
+        float at[3][3];
+        uint8_t labels[2];
+        memcpy(corners, face + 1, sizeof corners);
+        memcpy(labels, face + 13, sizeof labels);
+        for (int k = 0; k < 3; k++)
+            memcpy(at[k], rows + 12 * corners[k], sizeof at[k]);
+        double u[3], v[3];
+        for (int k = 0; k < 3; k++) {
+            u[k] = (double)(at[1][k] - at[0][k]);
+            v[k] = (double)(at[2][k] - at[0][k]);
+        }
+        double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                       u[0] * v[1] - u[1] * v[0]};
+        if (CHECK(labels[0] < 3 && labels[1] < 3))
+            areas[labels[0]][labels[1]] += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+    }
+    CHECK_NEAR(areas[1][2] + areas[2][1], 256, 1e-3);
+    CHECK_NEAR(areas[1][0] + areas[0][1], 768, 1e-3);
+    CHECK_NEAR(areas[2][0] + areas[0][2], 768, 1e-3);
+    for (int i = 0; i < count; i++) {
+        float at[3];
+        memcpy(at, rows + 12 * i, sizeof at);
+        bool is_edge = at[1] == 7.5f || at[1] == 23.5f || at[2] == 7.5f || at[2] == 23.5f;
+        seam += at[0] == 15.5f && is_edge;
+    }
+    CHECK_EQ_I64(seam, 64);
 }
 
 TEST(convert_refuses_nonsense)

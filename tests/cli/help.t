@@ -131,7 +131,7 @@ Which surface:
                             background, and so is 0 (for volumes; needs --labels;
                             not with --mask, --flip, --largest, --drop-degenerate,
                             --cells, --normals, --attribute, --soup, --slabs,
-                            --index, --simplify)
+                            --index)
       --region X0:X1,Y0:Y1,Z0:Z1
                             only samples X0 up to, not including, X1 and so on; an
                             empty end is the volume's
@@ -166,7 +166,8 @@ Output:
                             volumes; needs --debug-cells; default: triangles)
       --cells FILE.npy      the number of each triangle's cell: that of its lowest
                             sample, x + nx (y + ny z) (for volumes; needs --output
-                            or --png; not with --smooth, --simplify)
+                            or --png; not with --smooth, --simplify,
+                            --simplify-error)
       --normals none|forward|central|sobel
                             how normals follow from the samples (not with --smooth;
                             default: central)
@@ -178,16 +179,27 @@ Output:
                             not with --smooth, --color)
       --soup                three vertices for each triangle, no indices (needs
                             --output or --png; not with --smooth, --indices64,
-                            --simplify)
+                            --simplify, --simplify-error)
       --indices64           64-bit indices, for more than 2^32 vertices (needs
-                            --output; not with --soup, --simplify)
+                            --output; not with --soup, --simplify, --simplify-error)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
                             number; vertices that stay keep their place, normal and
-                            value; what is closed stays closed, but edges of more
-                            than two triangles may arise (needs --output or --png;
-                            not with --smooth, --soup, --cells, --indices64,
-                            --slabs, --index, --iso V,V..., --labels all, --labels
-                            N,N...)
+                            values, and where labels meet they all stay, so that for
+                            labels --simplify-error is better; what is closed stays
+                            closed, but edges of more than two triangles may arise,
+                            and small parts go (needs --output or --png; not with
+                            --soup, --cells, --indices64, --slabs, --index, --iso
+                            V,V..., --iso A:B:N)
+      --simplify-error E    as few triangles as leave the surface about where it
+                            was: E, in the input's units, bounds the mean over the
+                            planes that a vertex stands for, and single points lie
+                            farther; with --simplify, what is reached first (needs
+                            --output or --png; not with --soup, --cells,
+                            --indices64, --slabs, --index, --iso V,V..., --iso
+                            A:B:N; 1e-30 or more)
+      --check               tell how far the vertices that were there lie from the
+                            simplified mesh, and which of its triangles meet others
+                            (needs --simplify or --simplify-error)
 
 Input (for volumes):
       --dims X,Y,Z          samples along x (fastest), y and z; also read from a
@@ -210,12 +222,12 @@ Volumes larger than memory:
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
-                            or a compressed one (not with --smooth, --simplify; 0 to
-                            1000000000; default: 0)
+                            or a compressed one (not with --smooth, --simplify,
+                            --simplify-error; 0 to 1000000000; default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --smooth,
-                            --simplify)
+                            --simplify, --simplify-error)
 
 Sequences:
       --frames FIRST-LAST   of an input named with %04d: these numbers, each of
@@ -1033,8 +1045,18 @@ Meshes (for meshes):
                             others (needs --output FILE.glb; default: auto)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
                             number; vertices that stay keep their place, normal and
-                            value; what is closed stays closed, but edges of more
-                            than two triangles may arise (for meshes)
+                            values, and where labels meet they all stay, so that for
+                            labels --simplify-error is better; what is closed stays
+                            closed, but edges of more than two triangles may arise,
+                            and small parts go (for meshes)
+      --simplify-error E    as few triangles as leave the surface about where it
+                            was: E, in the input's units, bounds the mean over the
+                            planes that a vertex stands for, and single points lie
+                            farther; with --simplify, what is reached first (for
+                            meshes; 1e-30 or more)
+      --check               tell how far the vertices that were there lie from the
+                            simplified mesh, and which of its triangles meet others
+                            (needs --simplify or --simplify-error)
 
 Pictures (for pictures of integers):
       --linear              PNG and JPEG hold linear values (default: sRGB, unless
