@@ -62,7 +62,8 @@ int64_t tml_io_file_write(int fd, const void *data, size_t size)
     (void)fd;
     if (size > written.room - written.size) {
         size_t room = written.room + written.room / 2 + size;
-        uint8_t *larger = realloc(written.data, room);
+        uint8_t *larger =
+            room > written.room ? realloc(written.data, room) : NULL; /* or it wrapped */
         if (!larger) {
             errno = ENOMEM;
             return -1;
