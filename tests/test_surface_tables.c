@@ -8,6 +8,7 @@
 
 #include "kernels/kernel_end.h"
 
+#include "surface/surface_topology.h"
 #include "surface_topology_tables.h"
 
 enum { EDGES = 12, MAX_TRIANGLES = 5 };
@@ -251,18 +252,18 @@ static bool is_ambiguous(int case_index, int axis, int side)
 }
 
 /* uses[a][b]: as count_sides. */
-static void count_mesh_sides(const struct topology_mesh_entry *mesh, int uses[CORNERS][CORNERS])
+static void count_mesh_sides(const topology_mesh *mesh, int uses[CORNERS][CORNERS])
 {
     const uint8_t *corners = topology_corners + mesh->first;
     memset(uses, 0, sizeof(int[CORNERS][CORNERS]));
-    for (int i = 0; i < 3 * mesh->triangles; i++)
+    for (int i = 0; i < 3 * mesh->triangle_count; i++)
         uses[corners[i]][corners[i % 3 == 2 ? i - 2 : i + 1]]++;
 }
 
 /* A mesh of a case, for a choice of its ambiguous faces: sides in faces are used once, in the direction
  * that the choice tells, all others once in each; the corners of each are the crossed edges and its own.
  * Around each corner the triangles are one fan. */
-static void check_mesh(int case_index, int joined, const struct topology_mesh_entry *mesh)
+static void check_mesh(int case_index, int joined, const topology_mesh *mesh)
 {
     int uses[CORNERS][CORNERS], segments = 0, crossed = 0;
     count_mesh_sides(mesh, uses);
@@ -303,7 +304,7 @@ static void check_mesh(int case_index, int joined, const struct topology_mesh_en
         } else {
             CHECK_EQ_I64(ends, 0);
         }
-        CHECK_EQ_I64(sides > 0, v < EDGES ? is_edge : v < EDGES + mesh->own);
+        CHECK_EQ_I64(sides > 0, v < EDGES ? is_edge : v < EDGES + mesh->own_count);
         /* From triangle to triangle: the number around v that one fan has. */
         const uint8_t *corners = topology_corners + mesh->first;
         int from = -1, at, count = 0;
@@ -312,7 +313,7 @@ static void check_mesh(int case_index, int joined, const struct topology_mesh_en
                 from = b;
         for (at = from; at >= 0;) {
             int next = -1;
-            for (int i = 0; i < 3 * mesh->triangles; i++)
+            for (int i = 0; i < 3 * mesh->triangle_count; i++)
                 if (corners[i] == v && corners[i % 3 == 2 ? i - 2 : i + 1] == at)
                     next = corners[i % 3 == 0 ? i + 2 : i - 1];
             count += next >= 0;
@@ -344,7 +345,7 @@ TEST(meshes_of_the_interpolant_are_manifolds)
             for (int i = 1; i < 3; i++)
                 for (int k = 0; k < 2 && choice[i]; k++) {
                     check_mesh(c, joined, &topology_meshes[choice[i] + k]);
-                    CHECK_EQ_I64(topology_meshes[choice[i] + k].own, RING);
+                    CHECK_EQ_I64(topology_meshes[choice[i] + k].own_count, RING);
                 }
         }
     }
@@ -356,10 +357,10 @@ TEST(separated_meshes_are_the_cases)
     for (int c = 0; c < 256; c++) {
         if (topology_choices[c] < 0)
             continue;
-        const struct topology_mesh_entry *mesh =
+        const topology_mesh *mesh =
             &topology_meshes[topology_meshes_of[topology_choices[c]][0]];
-        CHECK_EQ_I64(mesh->triangles, surface_case_count[c]);
-        for (int i = 0; i < 3 * mesh->triangles; i++)
+        CHECK_EQ_I64(mesh->triangle_count, surface_case_count[c]);
+        for (int i = 0; i < 3 * mesh->triangle_count; i++)
             CHECK_EQ_I64(topology_corners[mesh->first + (uint32_t)i], table_edge(c, i));
     }
 }

@@ -588,14 +588,7 @@ static void print_topology(FILE *file, const topology *all)
         fprintf(file, "{%d, %d, %d},%s", choice->mesh, choice->tunnels[0], choice->tunnels[1],
                 i % 8 == 7 ? "\n" : " ");
     }
-    fprintf(
-        file,
-        "};\n\n/* Of each mesh: its first corner below, triangles, the cell's own vertices, and "
-        "the edges around the only one. */\n"
-        "static const struct topology_mesh_entry {\n"
-        "    uint32_t first;\n    uint8_t triangles, own;\n    uint16_t around;\n"
-        "} topology_meshes[%d] = {\n",
-        all->mesh_count);
+    fprintf(file, "};\n\nconst topology_mesh topology_meshes[%d] = {\n", all->mesh_count);
     for (int i = 0; i < all->mesh_count; i++) {
         const cell_mesh *mesh = &all->meshes[i];
         fprintf(file, "{%d, %d, %d, 0x%x},%s", corners, mesh->triangle_count, mesh->own_count,
@@ -603,8 +596,7 @@ static void print_topology(FILE *file, const topology *all)
         corners += 3 * mesh->triangle_count;
     }
     fprintf(file,
-            "};\n\n/* Three for each triangle: edges, then own vertices; 16 may be read at once. */\n"
-            "static const uint8_t topology_corners[%d + 15] = {\n",
+            "};\n\n/* 16 may be read at once. */\nconst uint8_t topology_corners[%d + 15] = {\n",
             corners);
     for (int i = 0, k = 0; i < all->mesh_count; i++)
         for (int c = 0; c < 3 * all->meshes[i].triangle_count; c++, k++)

@@ -70,7 +70,7 @@ static uint8_t triangles_at(const cell_job *job, const uint64_t at[3])
         return (uint8_t)surface_case_count[index];
     topology_faces faces[TOPOLOGY_BATCH];
     topology_look_at_faces(&cell, 1, faces);
-    return (uint8_t)topology_mesh_of(topology_find(&cell, faces[0])).triangle_count;
+    return topology_meshes[topology_find(&cell, faces[0])].triangle_count;
 }
 
 static void count_slice(void *argument, uint32_t z)

@@ -352,7 +352,7 @@ bool topology_is_open(unsigned index)
 
 unsigned topology_separated_count(unsigned index)
 {
-    return topology_meshes[topology_meshes_of[topology_choices[index]][0]].triangles;
+    return topology_meshes[topology_meshes_of[topology_choices[index]][0]].triangle_count;
 }
 
 /* Bits of those among the ambiguous faces whose inside corners are joined. */
@@ -543,18 +543,12 @@ uint16_t topology_find(const topology_cell *cell, topology_faces known)
     return (uint16_t)(has_tunnel && place_ring(cell, places) ? mesh + 1 : mesh);
 }
 
-topology_mesh topology_mesh_of(uint16_t number)
-{
-    const struct topology_mesh_entry *entry = &topology_meshes[number];
-    return (topology_mesh){entry->triangles, entry->own, topology_corners + entry->first};
-}
-
 void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOLOGY_OWN_MOST][3])
 {
-    const struct topology_mesh_entry *entry = &topology_meshes[number];
-    if (entry->around)
-        place_middle(cell, entry->around, out[0]);
-    else if (entry->own)
+    const topology_mesh *mesh = &topology_meshes[number];
+    if (mesh->around)
+        place_middle(cell, mesh->around, out[0]);
+    else if (mesh->own_count)
         place_ring(cell, out);
 }
 

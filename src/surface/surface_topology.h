@@ -109,21 +109,23 @@ static inline void topology_look_at_faces(const topology_cell *cells, uint32_t c
         topology_look_at_eight(cells + i, count - i, out + i);
 }
 
-/* The triangles of a cell. */
+/* The triangles of an open cell. */
 typedef struct topology_mesh {
-    uint32_t triangle_count;
-    uint32_t own_count;
-    const uint8_t
-        *corners; /* three for each triangle: an edge of the case table, or 12 and more: own */
+    uint32_t
+        first; /* in topology_corners: three for each triangle, an edge of the case table, or 12 and more: own */
+    uint8_t triangle_count, own_count;
+    uint16_t around; /* the edges around the only own vertex; else 0 */
 } topology_mesh;
+
+extern const topology_mesh topology_meshes[];
+extern const uint8_t topology_corners[]; /* 16 may be read at once */
 
 /* Has the case more than one mesh? */
 bool topology_is_open(unsigned index);
 /* Triangles of that case with TML_TOPOLOGY_SEPARATED. */
 unsigned topology_separated_count(unsigned index);
-/* The number of a cell's mesh, and the mesh with that number. */
+/* The number of a cell's mesh. */
 uint16_t topology_find(const topology_cell *cell, topology_faces faces);
-topology_mesh topology_mesh_of(uint16_t number);
 /* The places of its own vertices in the cell, 0 to 1 on each axis. */
 void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOLOGY_OWN_MOST][3]);
 

@@ -493,7 +493,7 @@ static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t f
             uint64_t number = row + box_index(space, 0, 64 * w + bit);
             unsigned index = case_of(&rows, w, bit), corners = job->cases[index].index_count;
             if (SURFACE_HAS_TRILINEAR && meshes && topology_is_open(index))
-                corners = 3 * topology_mesh_of(*meshes++).triangle_count;
+                corners = 3u * topology_meshes[*meshes++].triangle_count;
             for (unsigned k = 0; k < corners; k += 3, first++)
                 if (out->type == TML_U64)
                     ((uint64_t *)out->memory)[first] = number;

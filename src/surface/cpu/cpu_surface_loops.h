@@ -578,18 +578,20 @@ static uint32_t *open_cell_write(surface_open *open, counters8 before, counters8
 {
     static const uint8_t orders[2][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
                                           {0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15}};
-    const topology_mesh mesh = topology_mesh_of(*open->meshes);
-    if (mesh.own_count) { /* few have own vertices */
+    const topology_mesh *mesh = &topology_meshes[*open->meshes];
+    const uint8_t *corners = topology_corners + mesh->first;
+    const uint32_t count = 3u * mesh->triangle_count;
+    if (mesh->own_count) { /* few have own vertices */
         uint32_t both[16];
         counters_store(both, before);
         counters_store(both + 8, after);
         return open_write(open, both, out);
     }
     open->meshes++;
-    for (uint32_t k = 0; k < 3 * mesh.triangle_count; k += 15) {
-        const lanes16 edges = lanes_pick(mesh.corners + k, lanes_load(orders[open->flips]));
-        out = indices_write(lanes_pick(surface_lane_of_edge, edges),
-                            TML_MIN_OF(3 * mesh.triangle_count - k, 15u), before, after, out, end);
+    for (uint32_t k = 0; k < count; k += 15) {
+        const lanes16 edges = lanes_pick(corners + k, lanes_load(orders[open->flips]));
+        out = indices_write(lanes_pick(surface_lane_of_edge, edges), TML_MIN_OF(count - k, 15u),
+                            before, after, out, end);
     }
     return out;
 }

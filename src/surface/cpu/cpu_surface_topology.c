@@ -133,10 +133,10 @@ static uint64_t find_row_meshes(const surface_job *job, uint64_t y, uint64_t z,
         job->simd->look_at_faces(cells, count, faces);
         for (uint32_t i = 0; i < count; i++) {
             *mesh = topology_find(&cells[i], faces[i]);
-            const topology_mesh found = topology_mesh_of(*mesh++);
-            triangles += found.triangle_count;
+            const topology_mesh *found = &topology_meshes[*mesh++];
+            triangles += found->triangle_count;
             triangles -= topology_separated_count(cells[i].index);
-            row->own += found.own_count;
+            row->own += found->own_count;
         }
         left -= count;
     }
@@ -202,20 +202,21 @@ void meshes_free(surface_job *job, workspace *space)
 
 uint32_t *open_write(surface_open *open, const uint32_t counters[16], uint32_t *out)
 {
-    const topology_mesh mesh = topology_mesh_of(*open->meshes++);
+    const topology_mesh *mesh = &topology_meshes[*open->meshes++];
+    const uint8_t *corners = topology_corners + mesh->first;
     const uint32_t second = open->flips ? 2 : 1, third = 3 - second;
     uint32_t numbers[12 + TOPOLOGY_OWN_MOST];
     for (int edge = 0; edge < 12; edge++)
         numbers[edge] = counters[surface_lane_of_edge[edge]];
     for (uint32_t k = 0; k < TOPOLOGY_OWN_MOST; k++)
         numbers[12 + k] = open->own + k;
-    for (uint32_t k = 0; k < 3 * mesh.triangle_count; k += 3) {
-        out[k] = numbers[mesh.corners[k]];
-        out[k + 1] = numbers[mesh.corners[k + second]];
-        out[k + 2] = numbers[mesh.corners[k + third]];
+    for (uint32_t k = 0; k < 3u * mesh->triangle_count; k += 3) {
+        out[k] = numbers[corners[k]];
+        out[k + 1] = numbers[corners[k + second]];
+        out[k + 2] = numbers[corners[k + third]];
     }
-    open->own += mesh.own_count;
-    return out + 3 * mesh.triangle_count;
+    open->own += mesh->own_count;
+    return out + 3 * mesh->triangle_count;
 }
 
 /* Place of a cell's own vertex in the volume's indices. With caps a cell may begin in a pad, where it
@@ -276,7 +277,7 @@ void open_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t firs
     walk_begin(&walk, job, y, z);
     walk_take_samples(&walk);
     for (; walk_next(&walk, &at[0], &cell.index); mesh++) {
-        const uint32_t count = topology_mesh_of(*mesh).own_count;
+        const uint32_t count = topology_meshes[*mesh].own_count;
         double places[TOPOLOGY_OWN_MOST][3];
         if (!count)
             continue;
