@@ -41,6 +41,9 @@ TEST(sheets_show_what_blits_drop)
     int code;
     if (!program || !*program)
         SKIP("no program in this build");
+#ifndef TML_PNG
+    SKIP("built without libpng");
+#endif
     pixels[6] = pixels[7] = pixels[8] = 1; /* PFM's first row is the lowest one */
     FILE *file = fopen("corner.pfm", "wb");
     if (!CHECK(file != NULL))

@@ -13,8 +13,7 @@ tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size)
     (void)data, (void)size;
     return tml_io_error(
         sink->file, TML_ERROR_UNSUPPORTED,
-        "is glTF, which this build cannot read (it was made without jsmn); convert it "
-        "to OBJ or PLY");
+        "is glTF, and this library was built without jsmn (TML_GLTF); convert it to OBJ or PLY");
 }
 
 #else

@@ -325,7 +325,7 @@ tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out)
 {
     (void)type, (void)out;
     return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                        "is VTK XML, and this build reads none: it was made without expat; save "
+                        "is VTK XML, and this library was built without expat (TML_XML); save "
                         "volumes as NRRD or legacy VTK, meshes as PLY");
 }
 
