@@ -44,11 +44,15 @@ typedef struct collide_mesh {
     uint64_t hash; /* of the corners */
 } collide_mesh;
 
+/* Of words of four bytes, whose lowest goes first on every machine. */
 static inline uint64_t collide_hash(uint64_t hash, const void *data, size_t size)
 {
-    const unsigned char *bytes = (const unsigned char *)data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u; /* FNV-1a */
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)data + i, 4);
+        for (int shift = 0; shift < 32; shift += 8)
+            hash = (hash ^ (word >> shift & 255)) * 0x100000001b3u; /* FNV-1a */
+    }
     return hash;
 }
 #define COLLIDE_HASH_START 0xcbf29ce484222325u
@@ -127,6 +131,12 @@ static inline int collide_found_order(const void *left, const void *right)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
+/* NaN without its sign, which processors choose and some C libraries print. */
+static inline double collide_printed(float x)
+{
+    return (double)(isnan(x) ? NAN : x);
+}
+
 /* A line of the record: files, pose, hashes of the meshes (of the first, moved second), counts by class, and
  * the hash of all that was found, in order. */
 static inline void collide_line(char line[512], int a, int b, const collide_pose *pose,
@@ -142,8 +152,9 @@ static inline void collide_line(char line[512], int a, int b, const collide_pose
         hash = collide_hash(hash, &found[i], sizeof found[i]);
     }
     snprintf(line, 512, "%s %s %a %a %a %a %016llx %016llx %u %u %u %u %016llx\n", collide_files[a],
-             a == b ? "-" : collide_files[b], (double)pose->scale, (double)pose->move[0],
-             (double)pose->move[1], (double)pose->move[2], (unsigned long long)first->hash,
+             a == b ? "-" : collide_files[b], collide_printed(pose->scale),
+             collide_printed(pose->move[0]), collide_printed(pose->move[1]),
+             collide_printed(pose->move[2]), (unsigned long long)first->hash,
              (unsigned long long)second->hash, counts[1], counts[2], counts[3], counts[4],
              (unsigned long long)hash);
 }
