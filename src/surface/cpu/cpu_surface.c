@@ -488,7 +488,9 @@ static void count_task(void *argument, uint32_t index)
         if (has_open(space) && counts.cells) {
             const uint64_t *crossings = counts.crossings;
             open_entry *row = &space->open[y + space->size[1] * place.z];
-            row->count = count_open(job, y, place.z);
+            row->count = (uint32_t)job->simd->count_open(
+                &rows, space->words,
+                space->cells ? plane_row(space, space->cells, y, place.z) : space->x_mask);
             row->on_edges = (uint32_t)(crossings[0] + crossings[1] + crossings[2]);
             open += row->count;
         }

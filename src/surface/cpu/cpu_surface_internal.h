@@ -191,10 +191,8 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 /* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
 tml_status surface_emit(surface_job *job, double from, double to);
 
-/* The open cells of a row of cells (cpu_surface_topology.c). */
-uint32_t count_open(const surface_job *job, uint64_t y, uint64_t z);
 /* Chooses the meshes of all open cells in counted layers and adds what they have to the row table and
- * the chunk table, which hold counts as of separated cells. */
+ * the chunk table, which hold counts as of separated cells (cpu_surface_topology.c). */
 tml_status find_meshes(surface_job *job, uint64_t z_first, uint64_t z_end, double from, double to);
 void meshes_free(surface_job *job, workspace *space);
 /* Writes a row's own vertices, from number first in the outputs on. */

@@ -671,21 +671,36 @@ static inline WORD open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD 
            ambiguous(c0, c6, c2, c4) | ambiguous(c1, c7, c3, c5);
 }
 
-static bool open_row(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
-                     surface_word *restrict out)
+/* out: NULL where they are counted alone. */
+ALWAYS_INLINE uint64_t open_words(const surface_rows *rows, uint64_t words,
+                                  const surface_word *cell_mask, surface_word *restrict out)
 {
     const surface_word *r0 = rows->row[0], *r1 = rows->row[1], *r2 = rows->row[2],
                        *r3 = rows->row[3];
-    surface_word any = 0;
-    for (uint64_t w = 0; w < words; w += WORDS)
-        PUT(out, open_cells(AT(r0), surface_step_x(AT(r0), AT(r0 + 1)), AT(r1),
-                            surface_step_x(AT(r1), AT(r1 + 1)), AT(r2),
-                            surface_step_x(AT(r2), AT(r2 + 1)), AT(r3),
-                            surface_step_x(AT(r3), AT(r3 + 1))) &
-                     AT(cell_mask));
-    for (uint64_t w = 0; w < words; w++)
-        any |= out[w];
-    return any != 0;
+    word_total count = {0};
+    for (uint64_t w = 0; w < words; w += WORDS) {
+        const WORD open = open_cells(AT(r0), surface_step_x(AT(r0), AT(r0 + 1)), AT(r1),
+                                     surface_step_x(AT(r1), AT(r1 + 1)), AT(r2),
+                                     surface_step_x(AT(r2), AT(r2 + 1)), AT(r3),
+                                     surface_step_x(AT(r3), AT(r3 + 1))) &
+                          AT(cell_mask);
+        count = total_add(count, WORD_COUNT(open));
+        if (out)
+            PUT(out, open);
+    }
+    return total_of(count);
+}
+
+static uint64_t open_row(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
+                         surface_word *out)
+{
+    return open_words(rows, words, cell_mask, out);
+}
+
+static uint64_t count_open_row(const surface_rows *rows, uint64_t words,
+                               const surface_word *cell_mask)
+{
+    return open_words(rows, words, cell_mask, NULL);
 }
 #endif
 
@@ -725,6 +740,7 @@ const surface_simd SURFACE_SET = {
 #ifndef __EMSCRIPTEN__
     .open_triangles = open_triangles_row,
     .open = open_row,
+    .count_open = count_open_row,
     .look_at_faces = topology_look_at_faces,
 #endif
 };

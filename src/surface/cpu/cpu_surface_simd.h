@@ -171,9 +171,10 @@ typedef struct surface_simd {
                                 const surface_word *cell_mask, const surface_case *cases,
                                 uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end,
                                 surface_open *open);
-    /* Marks the open cells among those of the mask. Returns whether there are any. */
-    bool (*open)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
-                 surface_word *out);
+    /* Marks the open cells among those of the mask. Returns their number. */
+    uint64_t (*open)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
+                     surface_word *out);
+    uint64_t (*count_open)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask);
     /* topology_look_at_faces */
     void (*look_at_faces)(const topology_cell *cells, uint32_t count,
                           topology_faces out[TOPOLOGY_BATCH]);

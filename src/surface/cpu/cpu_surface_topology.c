@@ -103,17 +103,6 @@ static void walk_read(const open_walk *walk, uint64_t x, topology_cell *cell)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-uint32_t count_open(const surface_job *job, uint64_t y, uint64_t z)
-{
-    uint64_t count = 0;
-    open_walk walk;
-    walk_begin(&walk, job, y, z);
-    while (walk_on(&walk))
-        for (uint64_t w = walk.word; w < walk.words; w++)
-            count += (uint64_t)__builtin_popcountll(walk.found[w]);
-    return (uint32_t)count;
-}
-
 /* Chooses the meshes of a row's open cells. Returns how many more triangles they have than separated ones,
  * modulo 2^64. */
 static uint64_t find_row_meshes(const surface_job *job, uint64_t y, uint64_t z,
