@@ -21,6 +21,7 @@ typedef struct convert_args {
     uint32_t weld; /* tml_weld */
     uint32_t up;   /* tml_up; 0: by the input's format */
     bool is_linear;
+    uint64_t smooth;
     simplify_goal simplify;
 } convert_args;
 
@@ -41,6 +42,10 @@ static const opt convert_options[] = {
      .offset = offsetof(convert_args, up),
      .help = "the axis that points up in IN; a GLB is y-up, so its node turns the mesh; auto: y "
              "for OBJ and glTF, z for all others"},
+    {OPT_COUNT, "smooth", .argument = "N", .least = 0, .most = 1000, .fallback = "0",
+     .offset = offsetof(convert_args, smooth),
+     .help = "smooth N times (10 to 30, say) by Taubin's two steps, before --simplify: what is "
+             "large stays as large, boundaries stay, and normals follow the triangles"},
     SIMPLIFY_OPTIONS(convert_args, simplify, .applies = OPT_MESH),
     {OPT_SECTION, .help = "Pictures", .applies = OPT_INTEGERS},
     {OPT_FLAG, "linear", .offset = offsetof(convert_args, is_linear),
@@ -138,6 +143,53 @@ static int convert_points(run *r)
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
+/* Arrays in place of a mesh's. */
+typedef struct smoothed {
+    tml_buffer positions, normals;
+    void *mapped_positions, *mapped_normals;
+} smoothed;
+
+static void smooth_free(tml_context *tml, smoothed *made)
+{
+    if (made->mapped_positions)
+        tml_buffer_unmap(tml, made->positions);
+    if (made->mapped_normals)
+        tml_buffer_unmap(tml, made->normals);
+    tml_buffer_destroy(tml, made->positions);
+    tml_buffer_destroy(tml, made->normals);
+}
+
+static tml_status smooth(run *r, const mesh_input *in, tml_mesh *mesh, smoothed *out)
+{
+    tml_context *tml = r->tml;
+    const tml_buffer_desc array = {
+        .type = TML_VEC(TML_F32, 3), .count = mesh->vertex_count, .label = "smoothed"};
+    double start = cli_now();
+    if (!mesh->indices)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "--smooth: the triangles share no vertices; give --weld always");
+    tml_status status = tml_buffer_create(tml, &array, &out->positions);
+    if (status == TML_OK && mesh->normals)
+        status = tml_buffer_create(tml, &array, &out->normals);
+    if (status == TML_OK)
+        status =
+            tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.vertices = in->positions,
+                                                         .indices = in->indices,
+                                                         .iterations = (uint32_t)r->args->smooth,
+                                                         .out = out->positions,
+                                                         .normals = out->normals});
+    if (status == TML_OK && mesh->vertex_count)
+        status = tml_buffer_map(tml, out->positions, &out->mapped_positions);
+    if (status == TML_OK && mesh->vertex_count && mesh->normals)
+        status = tml_buffer_map(tml, out->normals, &out->mapped_normals);
+    if (status == TML_OK && mesh->vertex_count) {
+        mesh->positions = out->mapped_positions;
+        mesh->normals = out->mapped_normals;
+    }
+    add_time(r, "smooth", start);
+    return status;
+}
+
 static int convert_mesh(run *r)
 {
     const convert_args *a = r->args;
@@ -157,9 +209,10 @@ static int convert_mesh(run *r)
                      a->output);
         if (in.file.crease_count || in.file.corner_count)
             cli_warn("creases and sharp corners are left out");
+        smoothed smoother = {.mapped_positions = NULL};
+        tml_status status = a->smooth ? smooth(r, &in, &mesh, &smoother) : TML_OK;
         double start = cli_now();
-        tml_status status = TML_OK;
-        if (simplify_is_asked(&a->simplify)) {
+        if (status == TML_OK && simplify_is_asked(&a->simplify)) {
             status = simplify_mesh(r->tml, &a->simplify, &mesh, &r->simple);
             mesh = r->simple.mesh;
             add_time(r, "simplify", start);
@@ -169,6 +222,7 @@ static int convert_mesh(run *r)
             status = tml_mesh_save(r->tml, a->output, &mesh);
         code = cli_fail(r->tml, status);
         add_time(r, "save", start);
+        smooth_free(r->tml, &smoother);
     }
     mesh_input_free(r->tml, &in);
     return code;

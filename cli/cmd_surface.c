@@ -183,13 +183,14 @@ static const opt surface_options[] = {
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
      .parse = parse_labels, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
-    {OPT_CUSTOM, "smooth", .applies = OPT_VOLUME, .needs = "labels",
-     .excludes = "mask|flip|largest|drop-degenerate|cells|normals|attribute|soup|slabs|index",
-     .argument = "N", .parse = parse_smooth, .offset = offsetof(surface_args, smooth),
+    {OPT_CUSTOM, "smooth", .excludes = "soup|slabs|index", .argument = "N", .parse = parse_smooth,
+     .offset = offsetof(surface_args, smooth),
      .help =
-         "one mesh of all labels' boundaries, shared by the labels on both sides and smoothed N "
-         "times within its cells (16, say; 0: as they are); .ply and .vtp have both labels of "
-         "each triangle. Other labels than the named ones are background, and so is 0"},
+         "smooth the mesh N times (10 to 30, say) by Taubin's two steps: what is large stays as "
+         "large, boundaries stay, and normals follow the triangles. With --labels: one mesh of all "
+         "labels' boundaries, shared by the labels on both sides and smoothed N times within its "
+         "cells (16, say; 0: as they are); .ply and .vtp have both labels of each triangle. Other "
+         "labels than the named ones are background, and so is 0"},
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
      .offset = offsetof(surface_args, region),
      .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
@@ -600,6 +601,12 @@ static uint64_t background_of(const label_list *labels)
     return background;
 }
 
+/* Are the labels' boundaries shared? */
+static bool makes_net(const surface_args *a)
+{
+    return a->smooth.is_asked && (a->labels.all || a->labels.count);
+}
+
 /* The labels' shared boundaries, as a mesh of one part. */
 static tml_status extract_boundaries(run *r)
 {
@@ -632,21 +639,37 @@ static tml_status extract_boundaries(run *r)
     return TML_OK;
 }
 
+static tml_status smooth(run *r)
+{
+    double start = cli_now();
+    const tml_mesh_smooth_desc desc = {.vertices = r->result.vertices,
+                                       .indices = r->result.indices,
+                                       .iterations = r->args->smooth.iterations,
+                                       .out = r->result.vertices,
+                                       .normals = r->result.vertex_normals};
+    tml_status status = tml_mesh_smooth(r->tml, &desc);
+    report_add_stage(&r->summary.report, "smooth", cli_now() - start);
+    return status;
+}
+
 static int extract(run *r)
 {
     choose_surface(r);
     double start = cli_now();
     tml_status status =
         r->args->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)r->args->cells_by) : TML_OK;
-    if (status == TML_OK && r->args->smooth.is_asked)
+    if (status == TML_OK && makes_net(r->args))
         status = extract_boundaries(r);
     else if (status == TML_OK)
         status = tml_surface(r->tml, &r->desc, &r->result);
     r->summary.surface_seconds = cli_now() - start;
     r->summary.result = &r->result;
+    if (status == TML_OK)
+        add_stages(r);
+    if (status == TML_OK && !makes_net(r->args) && r->args->smooth.iterations)
+        status = smooth(r);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
-    add_stages(r);
     bool may_be_empty = r->is_frame && r->summary.cells;
     return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
 }
@@ -731,9 +754,8 @@ static int map_mesh(run *r)
     const double *origin = r->in.is_points ? r->in.points.origin : r->desc.position_origin;
     tml_status status = map_if_any(r->tml, true, r->result.vertices, &positions);
     if (status == TML_OK)
-        status =
-            map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE && !r->args->smooth.is_asked,
-                       r->result.vertex_normals, &normals);
+        status = map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE && !makes_net(r->args),
+                            r->result.vertex_normals, &normals);
     if (status == TML_OK)
         status = map_if_any(r->tml, r->args->attribute && !r->in.is_points, r->result.vertex_values,
                             &values);
@@ -1288,13 +1310,29 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     return code;
 }
 
+/* NULL: nothing that is given. */
+static const char *what_net_excludes(const surface_args *a)
+{
+    return a->mask                             ? "--mask"
+           : a->flip                           ? "--flip"
+           : a->largest                        ? "--largest"
+           : a->drop_degenerate                ? "--drop-degenerate"
+           : a->cells                          ? "--cells"
+           : a->attribute                      ? "--attribute"
+           : a->normals != TML_NORMALS_CENTRAL ? "--normals"
+                                               : NULL;
+}
+
 static int surface_run(void *args, char **operands, uint32_t operand_count)
 {
     const surface_args *a = args;
     frames f;
-    if (simplify_is_asked(&a->simplify) && (a->labels.all || a->labels.count > 1) &&
-        !a->smooth.is_asked)
+    const char *other = what_net_excludes(a);
+    if (simplify_is_asked(&a->simplify) && (a->labels.all || a->labels.count > 1) && !makes_net(a))
         return cli_usage("--simplify makes one mesh: name one label, or give --smooth");
+    if (makes_net(a) && other)
+        return cli_usage("--smooth of --labels and %s exclude each other; leave one of them out",
+                         other);
     int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;

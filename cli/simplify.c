@@ -227,11 +227,11 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
     tml_tree *tree = NULL;
     float *distances = take(tml, STRETCH, 4);
     made->is_checked = true;
-    tml_status status = cli_lend_input(tml, TML_VEC(TML_F32, 3), mesh->vertex_count,
-                                       mesh->positions, "simplified", &vertices);
+    tml_status status = cli_lend(tml, TML_VEC(TML_F32, 3), mesh->vertex_count, mesh->positions,
+                                 "simplified", &vertices);
     if (status == TML_OK)
-        status = cli_lend_input(tml, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->indices,
-                                "simplified", &indices);
+        status = cli_lend(tml, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->indices,
+                          "simplified", &indices);
     if (status == TML_OK && !distances)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "--check: no memory for distances");
     if (status == TML_OK)
@@ -253,8 +253,8 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
         uint64_t count = before->vertex_count - first;
         count = count < STRETCH ? count : STRETCH;
         tml_buffer out = {0};
-        status = cli_lend_input(tml, TML_VEC(TML_F32, 3), count, before->positions + 3 * first,
-                                "vertices", &points);
+        status = cli_lend(tml, TML_VEC(TML_F32, 3), count, before->positions + 3 * first,
+                          "vertices", &points);
         if (status == TML_OK)
             status = tml_buffer_create(
                 tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "distances"},

@@ -20,11 +20,9 @@ typedef struct simplify_goal {
 } simplify_goal;
 
 /* Rows of an option table for a simplify_goal, a member of struct args; what else is so of the first two. */
+/* clang-format off */
 #define SIMPLIFY_OPTIONS(args, member, ...)                                                        \
-    {OPT_CUSTOM,                                                                                   \
-     "simplify",                                                                                   \
-     .argument = "RATIO|N",                                                                        \
-     .parse = simplify_parse,                                                                      \
+    {OPT_CUSTOM, "simplify", .argument = "RATIO|N", .parse = simplify_parse,                       \
      .offset = offsetof(args, member.count),                                                       \
      .brief = "to a share of the triangles, or to N of them",                                      \
      .help = "fewer triangles: a share below 1, such as 0.1, or a number; vertices that stay "     \
@@ -32,22 +30,17 @@ typedef struct simplify_goal {
              "for labels --simplify-error is better; what is closed stays closed, but edges of "   \
              "more than two triangles may arise, and small parts go",                              \
      __VA_ARGS__},                                                                                 \
-        {OPT_NUMBER,                                                                               \
-         "simplify-error",                                                                         \
-         .argument = "E",                                                                          \
-         .least = 1e-30,                                                                           \
-         .most = INFINITY,                                                                         \
-         .offset = offsetof(args, member.error),                                                   \
-         .help = "as few triangles as leave the surface about where it was: E, in the input's "    \
-                 "units, bounds the mean over the planes that a vertex stands for, and single "    \
-                 "points lie farther; with --simplify, what is reached first",                     \
-         __VA_ARGS__},                                                                             \
-    {                                                                                              \
-        OPT_FLAG, "check", .needs = "simplify|simplify-error",                                     \
-                           .offset = offsetof(args, member.check),                                 \
-                           .help = "tell how far the vertices that were there lie from the "       \
-                                   "simplified mesh, and which of its triangles meet others"       \
-    }
+    {OPT_NUMBER, "simplify-error", .argument = "E", .least = 1e-30, .most = INFINITY,              \
+     .offset = offsetof(args, member.error),                                                       \
+     .help = "as few triangles as leave the surface about where it was: E, in the input's "        \
+             "units, bounds the mean over the planes that a vertex stands for, and single "        \
+             "points lie farther; with --simplify, what is reached first",                         \
+     __VA_ARGS__},                                                                                 \
+    {OPT_FLAG, "check", .needs = "simplify|simplify-error",                                        \
+     .offset = offsetof(args, member.check),                                                       \
+     .help = "tell how far the vertices that were there lie from the simplified mesh, and which "  \
+             "of its triangles meet others"}
+/* clang-format on */
 
 const char *simplify_parse(const char *text, void *member);
 static inline bool simplify_is_asked(const simplify_goal *goal)

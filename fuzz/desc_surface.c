@@ -643,10 +643,44 @@ static void clean_mesh(void)
     note(positions, 12 * mesh.vertex_count);
 }
 
+/* Without iterations nothing moves. */
+static void smooth_mesh(void)
+{
+    uint64_t vertices = below(12), triangles = below(12);
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    const double numbers[] = {0, 0.5, 0.33, -0.34, 1, 2, -0.6, NAN};
+    tml_mesh_smooth_desc desc = {.vertices = make(vec3, vertices, CONTENTS_ANY, 0),
+                                 .indices = make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3),
+                                                 triangles, CONTENTS_BELOW, vertices),
+                                 .iterations = (uint32_t)below(4),
+                                 .method = (tml_smooth_method)below(3),
+                                 .lambda = numbers[below(8)],
+                                 .mu = numbers[below(8)],
+                                 .free_boundary = take_bool()};
+    if (take_bool())
+        desc.weights = make(TML_F32, vertices, CONTENTS_ANY, 0);
+    desc.out = take_bool() ? desc.vertices : make(vec3, vertices + below(2), CONTENTS_ANY, 0);
+    if (take_bool())
+        desc.normals = make(vec3, vertices + below(2), CONTENTS_ANY, 0);
+    static float before[3 * 64], after[3 * 64];
+    uint64_t count = count_of(desc.vertices);
+    bool is_kept =
+        desc.iterations == 0 && count <= 64 && CALL(tml_buffer_read, tml, desc.vertices, before);
+    if (!CALL(tml_mesh_smooth, tml, &desc) || count > 64 ||
+        !CALL(tml_buffer_read_range, tml, desc.out, 0, count, after))
+        return;
+    for (uint64_t i = 0; is_kept && i < 3 * count; i++)
+        DEMAND(before[i] == after[i] || isnan(before[i]));
+    note(after, 12 * count);
+}
+
 void desc_mesh(void)
 {
     if (take_bool()) {
-        clean_mesh();
+        if (take_bool())
+            smooth_mesh();
+        else
+            clean_mesh();
         return;
     }
     uint64_t vertices = below(12), triangles = below(12);

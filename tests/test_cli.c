@@ -2400,6 +2400,35 @@ TEST(simplify_keeps_where_labels_meet)
     CHECK_EQ_I64(seam, 64);
 }
 
+/* A ball of 0 and 255: stairs, which go; how large it is stays. */
+TEST(smooth_takes_stairs_away)
+{
+    static uint8_t stairs[BALL * BALL * BALL];
+    for (int i = 0; i < BALL * BALL * BALL; i++)
+        stairs[i] = ball_at(i % BALL, i / BALL % BALL, i / BALL / BALL) >= 128 ? 255 : 0;
+    write_file("stairs_32x32x32_uint8.raw", NULL, 0, stairs, sizeof stairs);
+    const char *volume = in_folder("stairs_32x32x32_uint8.raw");
+    EXPECT(0, "surface %s --iso 128 -o %s --json", volume, in_folder("rough.ply"));
+    double triangles = json_get("triangles");
+    EXPECT(0, "info %s --json", in_folder("rough.ply"));
+    double size = json_get("volume"), area = json_get("area");
+    EXPECT(0, "surface %s --iso 128 --smooth 20 -o %s --json", volume, in_folder("soft.ply"));
+    CHECK_NEAR(json_get("triangles"), triangles, 0);
+    CHECK(strstr(out, "\"name\": \"smooth\""));
+    EXPECT(0, "info %s --json", in_folder("soft.ply"));
+    CHECK_NEAR(json_get("volume"), size, 0.02 * size);
+    CHECK(json_get("area") < 0.97 * area);
+    EXPECT(0, "convert %s --smooth 20 -o %s", in_folder("rough.ply"), in_folder("softer.ply"));
+    CHECK(same_files("soft.ply", "softer.ply"));
+    EXPECT(0, "convert %s --smooth 0 -o %s", in_folder("rough.ply"), in_folder("as_it_is.ply"));
+    CHECK(same_files("rough.ply", "as_it_is.ply"));
+    EXPECT(2, "surface %s --iso 128 --smooth 3 --soup -o %s", volume, in_folder("none.ply"));
+    EXPECT(2, "surface %s --labels 255 --smooth 3 --flip -o %s", volume, in_folder("none.ply"));
+    CHECK(strstr(err, "--flip") != NULL);
+    EXPECT(2, "convert %s --smooth 2.5 -o %s", in_folder("rough.ply"), in_folder("none.ply"));
+    CHECK(!exists("none.ply"));
+}
+
 TEST(convert_refuses_nonsense)
 {
     make_nifti("n.nii", ball(false), 1, 0);

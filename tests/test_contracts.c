@@ -495,6 +495,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_mesh_examine, (tml, buffer, buffer, false, NULL), "out")                                 \
     X(tml_mesh_clean, (NULL, &arrays, false, false), "tml")                                        \
     X(tml_mesh_clean, (tml, NULL, false, false), "mesh")                                           \
+    X(tml_mesh_smooth, (NULL, &smoothing), "tml")                                                  \
+    X(tml_mesh_smooth, (tml, NULL), "desc")                                                        \
     X(tml_image_measure, (NULL, &measure), "tml")                                                  \
     X(tml_image_measure, (tml, NULL), "desc")                                                      \
     X(tml_image_stats_read, (NULL, buffer, &image_stats), "tml")                                   \
@@ -679,6 +681,7 @@ TEST(null_is_refused_by_every_call)
     tml_surface_result mesh;
     tml_mesh_stats stats;
     tml_mesh_arrays arrays = {0};
+    const tml_mesh_smooth_desc smoothing = {.vertices = none};
     uint8_t cells[8] = {0};
     const tml_image_measure_desc measure = {.stats = none};
     tml_image_stats image_stats;

@@ -938,6 +938,17 @@ static void run_mesh(fault_run *r)
         fault_hash(r, &stats.euler, sizeof stats.euler);
         fault_hash(r, &stats.area, sizeof stats.area);
     }
+    const tml_mesh_smooth_desc smoothing = {.vertices = vertices,
+                                            .indices = indices,
+                                            .iterations = 2,
+                                            .out = fault_buffer(r, vec3_type, SHEET_VERTICES, NULL),
+                                            .normals =
+                                                fault_buffer(r, vec3_type, SHEET_VERTICES, NULL)};
+    float smoothed[2][SHEET_VERTICES][3];
+    FAULT_DO(r, tml_mesh_smooth(r->tml, &smoothing));
+    FAULT_DO(r, tml_buffer_read(r->tml, smoothing.out, smoothed[0]));
+    FAULT_DO(r, tml_buffer_read(r->tml, smoothing.normals, smoothed[1]));
+    fault_hash(r, smoothed, sizeof smoothed);
     memcpy(s.vertices[1], s.vertices[0], sizeof s.vertices[0]); /* a degenerate triangle or two */
     tml_surface_part part = {.vertex_count = SHEET_VERTICES, .triangle_count = SHEET_TRIANGLES};
     tml_mesh_arrays mesh = {.positions = s.vertices[0],

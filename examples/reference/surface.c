@@ -278,10 +278,31 @@ static void clean(tml_context *tml)
     CHECK(mesh.vertex_count == 4 && mesh.triangle_count == 2 && whole.triangle_count == 2);
 }
 
+/* A roof of four triangles, with its ridge pulled down by a third of the way to the eaves, and the eaves kept. */
+static void smooth(tml_context *tml)
+{
+    const tml_vec3 corners[] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {1, 1, 3}};
+    const uint32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4};
+    tml_vec3 out[5], up[5];
+    const tml_mesh_smooth_desc desc = {.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 5, corners),
+                                       .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, triangles),
+                                       .iterations = 1,
+                                       .method = TML_SMOOTH_LAPLACIAN,
+                                       .lambda = 1.0 / 3,
+                                       .out = buffer_of(tml, TML_VEC(TML_F32, 3), 5, NULL),
+                                       .normals = buffer_of(tml, TML_VEC(TML_F32, 3), 5, NULL)};
+    MUST(tml_mesh_smooth(tml, &desc));
+    MUST(tml_buffer_read(tml, desc.out, out));
+    MUST(tml_buffer_read(tml, desc.normals, up));
+    CHECK(fabsf(out[4].z - 2) < 1e-6f && out[0].x == 0 && out[2].y == 2);
+    CHECK(fabsf(up[4].z - 1) < 1e-6f);
+}
+
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){surface, topology, isovalues, labels, shared_boundaries,
                                            region_with_caps, examine, stages, ranges, cells,
-                                           enqueue, slabs, components_of_shares, clean, NULL});
+                                           enqueue, slabs, components_of_shares, clean, smooth,
+                                           NULL});
 }

@@ -100,11 +100,11 @@ typedef struct tml_surface_desc {
     tml_topology topology; /* TRILINEAR: not with labels */
     tml_normals normals;   /* with labels: of the binary volume */
     bool soup;             /* three vertices a triangle, no indices */
-    bool caps;           /* close the surface where it leaves the region, by a wall on the border
+    bool caps;             /* close the surface where it leaves the region, by a wall on the border
                              * samples: as though one layer of outside samples lay around them, at
                              * no distance */
-    bool flip;           /* reverse winding and normals: inside is low */
-    bool indices64;      /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
+    bool flip;             /* reverse winding and normals: inside is low */
+    bool indices64;        /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
     /* leave out triangles with two equal corners (equal float positions); those corners become
      * one vertex, so a closed mesh stays closed. It need not stay a manifold: where samples
      * equal the isovalue, sheets that met in such triangles alone are joined, and edges of four
@@ -507,6 +507,45 @@ typedef struct tml_mesh_arrays {
  * leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
                                                  bool largest_component, bool drop_degenerate);
+
+/* ---- smoothing ------------------------------------------------------------------------------- */
+
+typedef enum tml_smooth_method {
+    TML_SMOOTH_TAUBIN, /* a step by lambda, then one by mu, which is negative: what is large stays as large */
+    TML_SMOOTH_LAPLACIAN, /* a step by lambda: everything shrinks, least what has small weights */
+} tml_smooth_method;
+
+/* Moves the vertices of a mesh, and not its triangles: in each step each vertex goes by its weight times lambda (or mu)
+ * of the way to the mean of its neighbours. At least one of out and normals is given. */
+typedef struct tml_mesh_smooth_desc {
+    tml_buffer vertices; /* f32x3 */
+    tml_buffer indices;  /* u32x3 or u64x3 */
+    /* Optional: f32, one a vertex, 0 (stays) to 1; what is less or NaN is 0, what is more is 1. Of a surface of
+     * particles, how crowded these are there: drops stay as they are, and sheets become smooth. */
+    tml_buffer weights;
+    uint32_t iterations; /* some 10 to 50; at most 10000. 0: out are the vertices */
+    tml_smooth_method method;
+    double lambda; /* above 0, at most 1; 0: 0.5 */
+    /* Of TAUBIN: less than -lambda; 0: 1 / (0.1 - 1 / lambda), -0.526 with lambda's 0.5. What makes waves of the mesh's
+     * length grow is INVALID_ARGUMENT: (1 - 2 lambda)(1 - 2 mu) beyond 1. */
+    double mu;
+    bool
+        free_boundary; /* boundary vertices move, too; without it they, and others of edges that two triangles do not
+                         * run along in opposite directions, stay */
+    tml_buffer out;     /* f32x3, a vertex each; may be vertices */
+    tml_buffer normals; /* f32x3, likewise: of out's, by the triangles' areas; of length 1, or 0 */
+} tml_mesh_smooth_desc;
+
+/* Smooths. A neighbour counts once for each triangle that it shares with the vertex, so equally where the mesh is
+ * closed; vertices of no triangle stay. The same bytes for any number of threads; GPUs may differ in each step's last
+ * bits. A program of streams: reads one word back, and waits for that. Memory of the device, for its time: 52 bytes a triangle and
+ * 24 a vertex, and what tml_sort takes. Fewer than 2^30 triangles and 2^32 - 1 vertices. Errors: INVALID_ARGUMENT (which triangle has
+ * an index out of range, or a coordinate that is not finite and within 2^100), INVALID_HANDLE, OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, UNSUPPORTED (more triangles; OpenGL ES 2's tier), CANCELLED; out and normals are then
+ * undefined. After: Taubin: A Signal Processing Approach to Fair Surface Design. 1995; Loeschner, Boettcher, Jeske,
+ * Bender: Weighted Laplacian Smoothing for Surface Reconstruction of Particle-based Fluids. 2023 (weights). */
+TML_API TML_MUST_CHECK tml_status tml_mesh_smooth(tml_context *tml,
+                                                  const tml_mesh_smooth_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -274,6 +274,30 @@ def test_parts_of_pictures_are_measured():
         trommel.measure_picture(image, region=(50, 0, 20, 10))
 
 
+def test_meshes_are_smoothed():
+    z, y, x = np.mgrid[-15:16, -15:16, -15:16].astype(np.float32)
+    rough = trommel.surface((x * x + y * y + z * z < 100).astype(np.float32), 0.5)
+    soft = rough.smooth(20)
+    before, after = rough.examine(), soft.examine()
+    assert soft.face_count == rough.face_count and soft.normals.shape == soft.vertices.shape
+    assert abs(after["volume"] / before["volume"] - 1) < 0.02 and after["area"] < 0.97 * before["area"]
+    middle = soft.vertices.mean(0)
+    out = soft.vertices - middle
+    assert ((soft.normals * out).sum(1) > 0.9 * np.linalg.norm(out, axis=1)).all()
+    shrunk = rough.smooth(20, method="laplacian")
+    assert shrunk.examine()["volume"] < 0.97 * before["volume"]
+    weights = np.zeros(len(rough.vertices), np.float32)
+    weights[:100] = 1
+    some = rough.smooth(3, weights=weights)
+    assert (some.vertices[100:] == rough.vertices[100:]).all() and (some.vertices[:100] != rough.vertices[:100]).any()
+    for wrong in (dict(step=0.9), dict(method="mean"), dict(weights=weights[1:]), dict(step=2)):
+        with pytest.raises(trommel.InvalidArgument):
+            rough.smooth(1, **wrong)
+    triangle = trommel.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    assert (triangle.smooth(5).vertices == triangle.vertices).all()
+    assert (triangle.smooth(5, free_boundary=True).vertices != triangle.vertices).any()
+
+
 def test_meshes_are_cleaned():
     one, other = cube(), cube(0.5)
     faces = np.concatenate([one.faces, other.faces + 8, np.full((1, 3), 16, np.uint32)])

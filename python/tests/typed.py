@@ -21,6 +21,7 @@ pairs = trommel.collide(tree, mesh, np.eye(4)[None], want="all").pairs["a"]
 depths: np.ndarray = tree.signed_distance(mesh.vertices, rule="winding")
 kept_tree: trommel.Tree = trommel.load_tree("a.tree")
 largest: trommel.Mesh = mesh.clean(largest=True)
+soft: trommel.Mesh = mesh.smooth(10, method="laplacian", step=0.3)
 trommel.save_volume("v.nrrd", head, spacing=(1, 1, 2))
 trommel.save_points("p.ply", trommel.load_points("q.ply"))
 smooth: trommel.Mesh = trommel.subdivide(mesh, 2)

@@ -179,6 +179,8 @@ TML_TOPOLOGY_TRILINEAR = 1
 TML_SURFACE_VOLUME = 0
 TML_SURFACE_MASK = 1
 TML_SURFACE_ATTRIBUTE = 2
+TML_SMOOTH_TAUBIN = 0
+TML_SMOOTH_LAPLACIAN = 1
 TML_UP_NONE = 0
 TML_UP_Z = 1
 TML_UP_Y = 2
@@ -1235,6 +1237,21 @@ class tml_mesh_arrays(Structure):
     ]
 
 
+class tml_mesh_smooth_desc(Structure):
+    _fields_ = [
+        ('vertices', tml_buffer),
+        ('indices', tml_buffer),
+        ('weights', tml_buffer),
+        ('iterations', c_uint32),
+        ('method', c_int),
+        ('lambda', c_double),
+        ('mu', c_double),
+        ('free_boundary', c_bool),
+        ('out', tml_buffer),
+        ('normals', tml_buffer),
+    ]
+
+
 class tml_volume(Structure):
     _fields_ = [
         ('data', c_void_p),
@@ -1504,6 +1521,7 @@ FUNCTIONS = {
     'tml_mesh_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_mesh_load': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_load_desc), POINTER(tml_mesh_file)]),
     'tml_mesh_save': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh)]),
+    'tml_mesh_smooth': (c_int, [c_void_p, POINTER(tml_mesh_smooth_desc)]),
     'tml_mesh_stream_add': (c_int, [c_void_p, c_uint32, POINTER(tml_mesh)]),
     'tml_mesh_stream_finish': (c_int, [c_void_p, c_int]),
     'tml_mesh_stream_open': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_stream_desc), POINTER(c_void_p)]),

@@ -17,6 +17,7 @@ NORMALS = {None: c.TML_NORMALS_NONE, "none": c.TML_NORMALS_NONE, "forward": c.TM
 TOPOLOGIES = {"separated": c.TML_TOPOLOGY_SEPARATED, "trilinear": c.TML_TOPOLOGY_TRILINEAR}
 UPS = {None: c.TML_UP_NONE, "z": c.TML_UP_Z, "y": c.TML_UP_Y, "x": c.TML_UP_X, "-z": c.TML_UP_MINUS_Z,
        "-y": c.TML_UP_MINUS_Y, "-x": c.TML_UP_MINUS_X}
+_SMOOTH = {"taubin": c.TML_SMOOTH_TAUBIN, "laplacian": c.TML_SMOOTH_LAPLACIAN}
 _KERNELS = {"wendland": c.TML_FIELD_WENDLAND_C2, "poly6": c.TML_FIELD_POLY6, "metaball": c.TML_FIELD_METABALL}
 
 
@@ -138,6 +139,34 @@ class Mesh:
             setattr(mesh, name, None if array is None else array[:arrays.vertex_count])
         mesh.faces = mesh.faces[:arrays.triangle_count]
         mesh.parts = _parts_of(parts, arrays.part_count) if self.parts else []
+        return mesh
+
+    def smooth(self, iterations: int = 10, *, weights: ArrayLike | None = None, method: str = "taubin",
+               step: float = 0.5, free_boundary: bool = False, context: Context | None = None) -> Mesh:
+        """A smooth mesh of the same triangles, whose normals, if there are any, follow them. method: "taubin" (what is
+        large stays as large) or "laplacian" (all shrinks). weights: one a vertex, 0 (stays) to 1. step: how far each
+        step goes, at most 0.69 with "taubin", 1 with "laplacian". free_boundary: the mesh's boundary moves, too.
+
+        >>> import trommel
+        >>> roof = trommel.Mesh([[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0], [1, 1, 3]],
+        ...                     [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
+        >>> roof.smooth(1, method="laplacian").vertices[4].tolist()
+        [1.0, 1.0, 1.5]
+        """
+        context, faces = context_of(context), self._faces()
+        mesh = Mesh(np.empty_like(self.vertices), faces, None if self.normals is None else np.empty_like(self.normals),
+                    self.values, self.parts, self.origin, self.cells, self.labels)
+        with Buffers(context) as buffers:
+            desc = c.tml_mesh_smooth_desc(iterations=iterations, method=choose(_SMOOTH, "method", method),
+                                          **{"lambda": step}, free_boundary=free_boundary)
+            desc.vertices = buffers.input(self.vertices, c.TML_F32 | 3 << 8)
+            desc.indices = buffers.input(faces)
+            desc.out = buffers.output(mesh.vertices, c.TML_F32 | 3 << 8)
+            if weights is not None:
+                desc.weights = buffers.input(as_array(weights, "weights", np.float32, 1))
+            if mesh.normals is not None:
+                desc.normals = buffers.output(mesh.normals, c.TML_F32 | 3 << 8)
+            context.call("mesh_smooth", desc)
         return mesh
 
     def to_trimesh(self) -> Any:

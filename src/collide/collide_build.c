@@ -21,6 +21,7 @@
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_stream.k.h"
+#include "kernels/mesh.k.h"
 /* Uses the formulas above. */
 #include "kernels/collide_build.k.h"
 
@@ -35,13 +36,13 @@ TML_KERNEL_OUTS_WITH(collide_build, (uvec3 corners, uint is_usable), collide_mes
                      (tml_words indices, tml_words vertices, tml_index triangle, tml_params p), {
                          uint at = 3u * U(triangle);
                          collide_mesh_triangle_out o;
-                         o.corners = UVEC3(collide_index_at(indices, at, p.u[1]),
-                                           collide_index_at(indices, at + 1u, p.u[1]),
-                                           collide_index_at(indices, at + 2u, p.u[1]));
+                         o.corners = UVEC3(mesh_index_at(indices, at, p.u[1]),
+                                           mesh_index_at(indices, at + 1u, p.u[1]),
+                                           mesh_index_at(indices, at + 2u, p.u[1]));
                          o.is_usable =
-                             collide_vertex_is_usable(vertices, o.corners.x, p.u[0]) &&
-                                     collide_vertex_is_usable(vertices, o.corners.y, p.u[0]) &&
-                                     collide_vertex_is_usable(vertices, o.corners.z, p.u[0])
+                             mesh_vertex_is_usable(vertices, o.corners.x, p.u[0]) &&
+                                     mesh_vertex_is_usable(vertices, o.corners.y, p.u[0]) &&
+                                     mesh_vertex_is_usable(vertices, o.corners.z, p.u[0])
                                  ? 1u
                                  : 0u;
                          return o;

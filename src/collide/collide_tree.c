@@ -15,6 +15,7 @@
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_stream.k.h"
+#include "kernels/mesh.k.h"
 /* Uses the formulas above. */
 #include "collide/collide_slab.h"
 #include "kernels/collide_build.k.h"

@@ -1,32 +1,5 @@
 /* A tree built and fitted as streams: the triangles of a mesh, the halving of ranges, slots, boxes and slabs. */
 
-/* Of a coordinate's bits: is it finite and within 2^100? */
-FUNCTION(bool) collide_bits_are_usable(uint bits)
-{
-    return (bits & 0x7fffffffu) <= 0x71800000u;
-}
-
-/* Index number at of indices of 1 word or 2 each; of 0: at itself. What 32 bits do not hold is 2^32 - 1. */
-FUNCTION(uint) collide_index_at(tml_words indices, uint at, uint words)
-{
-    uint index = at;
-    if (words == 1u)
-        index = tml_word(indices, at);
-    if (words == 2u)
-        index = tml_word(indices, 2u * at + 1u) != 0u ? 0xffffffffu : tml_word(indices, 2u * at);
-    return index;
-}
-
-FUNCTION(bool) collide_vertex_is_usable(tml_words vertices, uint vertex, uint count)
-{
-    bool is_usable = vertex < count;
-    if (is_usable)
-        is_usable = collide_bits_are_usable(tml_word(vertices, 3u * vertex)) &&
-                    collide_bits_are_usable(tml_word(vertices, 3u * vertex + 1u)) &&
-                    collide_bits_are_usable(tml_word(vertices, 3u * vertex + 2u));
-    return is_usable;
-}
-
 /* Of n elements in blocks, more of them of least + 1 and then the others of least: the block that element at is
  * in, its first element and its size. Ranges halved d times, the left half not the smaller, are such blocks in the
  * order of their numbers' d bits reversed, with n / 2^d for least and n mod 2^d for more. */
@@ -123,7 +96,7 @@ FUNCTION(collide_box) collide_leaf_box(tml_words triangles, uint leaf)
                                      collide_corner_at(triangles, COLLIDE_WIDTH * leaf, 2u));
     bool is_usable = true;
     for (uint i = 0u; i < COLLIDE_TRIANGLE_WORDS; i++)
-        if (!collide_bits_are_usable(tml_word(triangles, COLLIDE_TRIANGLE_WORDS * leaf + i)))
+        if (!mesh_bits_are_usable(tml_word(triangles, COLLIDE_TRIANGLE_WORDS * leaf + i)))
             is_usable = false;
     for (uint i = 3u; i < 3u * COLLIDE_WIDTH; i++) {
         vec3 p = collide_corner_at(triangles, COLLIDE_WIDTH * leaf + i / 3u, i % 3u);

@@ -6,7 +6,7 @@
 
 enum {
     VK_BATCHES = 8,          /* command buffers in flight */
-    VK_OWN_KERNELS = 5,      /* lists of the library's and programs' kernels */
+    VK_OWN_KERNELS = 6,      /* lists of the library's and programs' kernels */
     VK_BATCH_OPS = 64,       /* dispatches and copies after which a batch is submitted */
     VK_STAGE_SIZE = 8 << 20, /* bytes of each half of the staging ring */
     VK_AFTER_MAX = 8,        /* semaphores that a submission waits for */

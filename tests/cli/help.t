@@ -124,19 +124,20 @@ Which surface:
                             surfaces of these stored values of an integer volume
                             instead, a part each (for volumes; not with --iso,
                             --topology, --debug-cells)
-      --smooth N            one mesh of all labels' boundaries, shared by the labels
-                            on both sides and smoothed N times within its cells (16,
+      --smooth N            smooth the mesh N times (10 to 30, say) by Taubin's two
+                            steps: what is large stays as large, boundaries stay,
+                            and normals follow the triangles. With --labels: one
+                            mesh of all labels' boundaries, shared by the labels on
+                            both sides and smoothed N times within its cells (16,
                             say; 0: as they are); .ply and .vtp have both labels of
                             each triangle. Other labels than the named ones are
-                            background, and so is 0 (for volumes; needs --labels;
-                            not with --mask, --flip, --largest, --drop-degenerate,
-                            --cells, --normals, --attribute, --soup, --slabs,
+                            background, and so is 0 (not with --soup, --slabs,
                             --index)
       --region X0:X1,Y0:Y1,Z0:Z1
                             only samples X0 up to, not including, X1 and so on; an
                             empty end is the volume's
       --mask FILE           a volume of the same size; where it is 0, samples count
-                            as missing (for volumes; not with --smooth)
+                            as missing (for volumes)
       --topology separated|trilinear
                             where a cell's corners do not tell its topology: samples
                             inside, across a face's diagonal, are apart, or all is
@@ -144,13 +145,11 @@ Which surface:
                             (not with --labels; default: separated)
       --caps                close the surface where it leaves the volume
       --flip                inside is below the isovalue: reverse the orientation of
-                            triangles and normals (not with --smooth)
-      --largest             keep each part's component with the most triangles (not
-                            with --smooth)
+                            triangles and normals
+      --largest             keep each part's component with the most triangles
       --drop-degenerate     leave out triangles with two equal corners; what is
                             closed stays closed, but edges of four triangles may
-                            arise where samples equal the isovalue (not with
-                            --smooth)
+                            arise where samples equal the isovalue
 
 Output:
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
@@ -166,17 +165,15 @@ Output:
                             volumes; needs --debug-cells; default: triangles)
       --cells FILE.npy      the number of each triangle's cell: that of its lowest
                             sample, x + nx (y + ny z) (for volumes; needs --output
-                            or --png; not with --smooth, --simplify,
-                            --simplify-error)
+                            or --png; not with --simplify, --simplify-error)
       --normals none|forward|central|sobel
-                            how normals follow from the samples (not with --smooth;
-                            default: central)
+                            how normals follow from the samples (default: central)
       --attribute FILE|NAME[,NAME...]
                             a volume of the same size whose values are put on the
                             vertices; of points the names of what they carry, as
                             info lists them, such as velocity,color: its mean by the
                             kernel (for volumes or points; needs --output or --png;
-                            not with --smooth, --color)
+                            not with --color)
       --soup                three vertices for each triangle, no indices (needs
                             --output or --png; not with --smooth, --indices64,
                             --simplify, --simplify-error)
@@ -1043,6 +1040,10 @@ Meshes (for meshes):
                             the axis that points up in IN; a GLB is y-up, so its
                             node turns the mesh; auto: y for OBJ and glTF, z for all
                             others (needs --output FILE.glb; default: auto)
+      --smooth N            smooth N times (10 to 30, say) by Taubin's two steps,
+                            before --simplify: what is large stays as large,
+                            boundaries stay, and normals follow the triangles (0 to
+                            1000; default: 0)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
                             number; vertices that stay keep their place, normal and
                             values, and where labels meet they all stay, so that for
