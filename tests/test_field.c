@@ -1181,7 +1181,11 @@ static void means_on(tml_context *tml, const tml_field_desc *known, const point_
     memcpy(desc.position_origin, known->grid.origin, sizeof desc.position_origin);
     for (uint32_t w = 0; w < 4; w++) {
         tml_type type = w ? TML_VEC(TML_F32, w + 1) : TML_F32;
-        desc.attributes[2 * w].values = buffer_of(tml, type, cloud->count, values[w]);
+        const tml_buffer_desc on_host = {.type = type, .count = cloud->count, .host = values[w]};
+        if (w == 1)
+            CHECK_OK(tml, tml_buffer_create(tml, &on_host, &desc.attributes[2 * w].values));
+        else
+            desc.attributes[2 * w].values = buffer_of(tml, type, cloud->count, values[w]);
         desc.attributes[2 * w].out = buffer_of(tml, type, MEAN_POSITIONS, NULL);
     }
     CHECK_OK(tml, tml_field_mean(tml, &desc));

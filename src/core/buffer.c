@@ -319,3 +319,17 @@ tml_status tml_sync(tml_context *tml)
     tml_status status = TML_ENTER(tml);
     return status ? status : tml_leave(tml, tml->engine->sync(tml));
 }
+
+tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *label, tml_buffer *out)
+{
+    tml_buffer_desc desc = {.label = label};
+    void *memory = NULL;
+    tml_buffer_describe(tml, from, &desc.type, &desc.count);
+    tml_status status = tml_buffer_map(tml, from, &memory);
+    desc.data = memory;
+    if (status == TML_OK)
+        status = tml_buffer_create(tml, &desc, out);
+    if (memory)
+        tml_buffer_unmap(tml, from);
+    return status;
+}

@@ -138,6 +138,10 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
 tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
                                      tml_buffer buffer, const tml_type *types, uint64_t count);
 
+/* A buffer of the engine's with what one that is on_host holds. */
+tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *label,
+                              tml_buffer *out);
+
 /* Frees what reads without a wait keep, before the engine closes. */
 void tml_reads_close(tml_context *tml);
 

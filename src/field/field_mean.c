@@ -332,7 +332,11 @@ static tml_status copy_to_device(tml_context *tml, field_means *means, tml_buffe
         return TML_OK;
     tml_status status = tml_refuse_recording(
         tml, NULL, "values that lie on the host (tml_buffer_desc.host) would have to be copied");
-    return status ? status : make_buffer(tml, means, slot->type, slot->count, slot->memory, buffer);
+    if (!status)
+        status = tml_copy_to_device(tml, *buffer, "field mean", buffer);
+    if (!status)
+        means->owned[means->owned_count++] = *buffer;
+    return status;
 }
 
 static tml_status make_array(tml_context *tml, field_means *means, uint32_t number, bool is_kept,
