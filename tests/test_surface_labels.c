@@ -787,6 +787,95 @@ TEST(threads_types_and_levels_give_the_same_bytes)
     free(v.labels);
 }
 
+/* Meshes of both contexts, byte for byte, of volumes in turn at each choice that a desc has. */
+static void check_choices(tml_context *tml, tml_context *host)
+{
+    static const struct {
+        tml_type type;
+        uint64_t kinds, least;
+    } labels[] = {{TML_U8, 4, 0},
+                  {TML_I8, 5, (uint64_t)-2},
+                  {TML_U16, 3, 65530},
+                  {TML_I16, 4, (uint64_t)-3},
+                  {TML_U32, 1 << 30, 0},
+                  {TML_I32, 6, (uint64_t)-1},
+                  {TML_U64, 5, (uint64_t)1 << 63},
+                  {TML_I64, 4, (uint64_t)1 << 63},
+                  {TML_U8, 1, 7}};
+    static const uint64_t lengths[] = {2, 3, 16, 29, 30, 31, 32, 33, 34, 61, 63, 64, 65, 96, 97};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+    for (uint64_t i = 0; i < 9 * LENGTHS; i++) {
+        const uint64_t least = labels[i % 9].least;
+        volume v = random_volume(lengths[i % LENGTHS], 2 + random_below(9), 2 + random_below(9),
+                                 labels[i % 9].type, labels[i % 9].kinds, least);
+        const uint64_t chosen[] = {least, least + 2, least + 3}, pair[] = {least + 1, least};
+        tml_surface_labels_desc desc = {.caps = i % 2 == 0,
+                                        .quads = i % 3 == 0,
+                                        .smooth = (uint32_t)(i % 5),
+                                        .background = i % 7 ? 0 : least + 1,
+                                        .no_background = i % 11 == 0,
+                                        .between = i % 13 == 0 ? pair : NULL};
+        if (i % 4 == 0) {
+            desc.labels = chosen;
+            desc.label_count = 3;
+        }
+        if (i % 6 == 1)
+            desc.relaxation = 0.83, desc.bound = 0.4;
+        if (i % 6 == 2)
+            for (int a = 0; a < 3; a++) {
+                desc.region.first[a] = random_below(v.dims[a] - 1);
+                desc.region.count[a] = 1 + random_below(v.dims[a] - desc.region.first[a]);
+            }
+        if (i % 6 > 3)
+            desc.grid = (tml_grid){.spacing = {0.7, 0.3, 2.9},
+                                   .origin = {100.1, -7, 1e-3},
+                                   .direction = {0, 1, 0, 0.6, 0, i % 12 > 6 ? 0.8 : 0, 0, 0, 1}};
+        mesh expected = mesh_of(host, &v, desc), other = mesh_of(tml, &v, desc);
+        if (!CHECK(meshes_are_same(&expected, &other)))
+            fprintf(stderr, "choice %d\n", (int)i);
+        mesh_free(&expected);
+        mesh_free(&other);
+        free(v.labels);
+    }
+}
+
+/* Outputs of the caller's are written as far as the mesh goes: an odd number of faces, with labels of a byte, of a volume that
+ * stays on the host. Smaller ones are refused, with the counts. */
+static void check_given(tml_context *tml)
+{
+    enum { MORE = 5 };
+    const uint8_t samples[4 * 4 * 3] = {[4 * 4 + 5] = 1, [4 * 4 + 6] = 2};
+    tml_surface_labels_desc desc = {.grid = {.dims = {4, 4, 3}}, .quads = true};
+    tml_surface_labels_result counts, result;
+    CHECK_OK(tml, tml_buffer_create(tml,
+                                    &(tml_buffer_desc){.type = TML_U8,
+                                                       .count = sizeof samples,
+                                                       .host = (void *)(uintptr_t)samples},
+                                    &desc.volume));
+    desc.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
+    CHECK_STATUS(tml_surface_labels(tml, &desc, &counts), TML_ERROR_CAPACITY);
+    CHECK_EQ_U64(counts.face_count, 11);
+    CHECK_EQ_U64(counts.vertex_count, 12);
+    tml_buffer_destroy(tml, desc.vertices);
+    uint8_t before[2 * (11 + MORE)], after[sizeof before];
+    memset(before, 0xab, sizeof before);
+    desc.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 12, NULL);
+    desc.indices = buffer_of(tml, TML_VEC(TML_U32, 4), 11 + MORE, NULL);
+    desc.face_labels = buffer_of(tml, TML_VEC(TML_U8, 2), 11 + MORE, before);
+    CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
+    CHECK_EQ_U64(result.owned, 0);
+    CHECK_OK(tml, tml_buffer_read(tml, desc.face_labels, after));
+    for (int i = 0; i < 22; i++)
+        CHECK(after[i] < 3 && after[i] != after[i ^ 1]);
+    for (int i = 22; i < 22 + 2 * MORE; i++)
+        CHECK_EQ_U64(after[i], 0xab);
+    tml_buffer_destroy(tml, desc.volume);
+    tml_buffer_destroy(tml, desc.vertices);
+    tml_buffer_destroy(tml, desc.indices);
+    tml_buffer_destroy(tml, desc.face_labels);
+    tml_surface_labels_free(tml, &result);
+}
+
 static void check_engine(tml_engine_kind engine)
 {
     tml_context *tml = NULL, *host = open_cpu(2);
@@ -794,13 +883,9 @@ static void check_engine(tml_engine_kind engine)
         tml_close(host);
         SKIP("no such device");
     }
-    volume v = random_volume(70, 20, 15, TML_U32, 4, 1);
-    const tml_surface_labels_desc desc = {.smooth = 4, .caps = true};
-    mesh expected = mesh_of(host, &v, desc), other = mesh_of(tml, &v, desc);
-    CHECK(meshes_are_same(&expected, &other));
-    mesh_free(&expected);
-    mesh_free(&other);
-    free(v.labels);
+    check_given(host);
+    check_given(tml);
+    check_choices(tml, host);
     tml_close(tml);
     tml_close(host);
 }

@@ -398,6 +398,40 @@ TEST(outputs_come_before_scratch)
     on_devices(outputs_before_scratch, false);
 }
 
+/* Boundaries of labels where the device has room for them, where it has not, and the host makes them, and in between. */
+static void boundaries_in_rooms(tml_context *tml)
+{
+    const tml_surface_labels_desc desc = {.volume =
+                                              lend_host(tml, TML_U16, make_volume(TML_U16, 0)),
+                                          .grid = {.dims = {NX, NY, NZ}},
+                                          .smooth = 3};
+    static const uint64_t rooms[] = {AMPLE_ROOM, 1 << 20, 1 << 21, 1 << 22, AMPLE_ROOM};
+    void *expected = NULL;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(rooms); i++) {
+        tml_surface_labels_result net;
+        set_room(tml, rooms[i]);
+        tml_status status = tml_surface_labels(tml, &desc, &net);
+        if (status != TML_OK) { /* no room for the mesh either */
+            CHECK(status == TML_ERROR_OUT_OF_DEVICE_MEMORY && i > 0 && rooms[i] < AMPLE_ROOM);
+            continue;
+        }
+        const size_t size = 12 * net.vertex_count;
+        void *positions = malloc(size);
+        CHECK_OK(tml, tml_buffer_read(tml, net.vertices, positions));
+        CHECK(size > 0 && (!expected || memcmp(positions, expected, size) == 0));
+        free(expected);
+        expected = positions;
+        tml_surface_labels_free(tml, &net);
+    }
+    free(expected);
+    tml_buffer_destroy(tml, desc.volume);
+}
+
+TEST(boundaries_of_labels_in_any_room)
+{
+    on_devices(boundaries_in_rooms, false);
+}
+
 static void host_buffers(tml_context *tml)
 {
     static uint32_t memory[1000], back[1000];

@@ -279,21 +279,23 @@ typedef struct tml_surface_labels_result {
     uint64_t face_count;           /* triangles, or quads */
     tml_surface_label_part *parts; /* of separate meshes: labels ascend. Freed by _free */
     uint64_t part_count;
-    size_t scratch_size; /* bytes of memory that the call used at its peak, besides outputs */
-    tml_surface_stage stages[8];
+    size_t scratch_size;         /* bytes used at the call's peak, besides outputs and textures */
+    tml_surface_stage stages[8]; /* on a device the time to enqueue them */
     uint32_t stage_count;
 } tml_surface_labels_result;
 
-/* Extracts. Synchronous; the host computes on every engine, and buffers of devices are copied there
- * and back. Its time follows the boundaries but for one read of the volume. Memory, from the
- * allocator: 3 bits a sample, rows counted as whole 64, and 8 bytes a row; 1 bit more with labels,
- * and where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 18 bytes
- * for each vertex of 2 smooth + 1 layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex,
- * 16 a label and thread, and about 100 for each vertex of two layers and thread. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT,
- * INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. On
- * failure the outputs that the call created are destroyed again. After: Gibson: Constrained Elastic
- * Surface Nets. 1998; Schroeder, Tsalikis, Halle, Frisken: A High-Performance SurfaceNets Discrete
- * Isocontouring Algorithm. 2024. */
+/* Extracts. Waits for the counts; cannot be recorded. Its time follows the boundaries but for one read of the volume. Memory
+ * of the host, from the allocator: 3 bits a sample, rows counted as whole 64, and 8 bytes a row; 1 bit more with labels, and
+ * where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 18 bytes for each vertex of 2 smooth
+ * + 1 layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex, 16 a label and thread,
+ * and about 100 for each vertex of two layers and thread. Vulkan and OpenGL ES make the net on the device, with the same
+ * bytes; in its scratch memory, 13 bits a sample, 1 more with labels and 8 where faces are left out, 4 bytes a vertex and with
+ * smoothing 36 more, and 16 a face. OpenGL ES makes what it counts twice. The host computes instead, and buffers are copied
+ * there and back, with separate or indices64, for volumes of 2^32 / 3 samples or more, where a spacing is below 2^-30 or
+ * above 2^30, and where the device's memory is short. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT,
+ * INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
+ * call created are destroyed again. After: Gibson: Constrained Elastic Surface Nets. 1998; Schroeder, Tsalikis, Halle,
+ * Frisken: A High-Performance SurfaceNets Discrete Isocontouring Algorithm. 2024. */
 TML_API TML_MUST_CHECK tml_status tml_surface_labels(tml_context *tml,
                                                      const tml_surface_labels_desc *desc,
                                                      tml_surface_labels_result *out);

@@ -28,7 +28,7 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
 /* Bytes that scratch and allocations are aligned to, a cache line and the widest vector; slots in a page. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
 /* Buffers of one call alone (stream_temporary), and the slot number of the first one's handle. */
-enum { TML_TEMPORARIES = 20 };
+enum { TML_TEMPORARIES = 24 };
 #define TML_TEMPORARY_FIRST (UINT32_MAX - TML_TEMPORARIES)
 /* Bytes of an error message, its final 0 included. */
 enum { TML_MESSAGE = 768 };

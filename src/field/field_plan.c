@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "field/field_internal.h"
-#include "field/field_reals.h"
+#include "kernels/real64_host.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */

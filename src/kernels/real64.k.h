@@ -127,6 +127,14 @@ FUNCTION(uvec2) real64_multiply(uvec2 a, uvec2 b)
     return UVEC2(result.x, result.y | (REAL64_BEYOND * is_beyond));
 }
 
+/* sum + a * b, each rounded; of a sum that is not -0. A factor b of 0 costs nothing. */
+FUNCTION(uvec2) real64_add_product(uvec2 sum, uvec2 a, uvec2 b)
+{
+    if (real64_is_other_than_zero(b) == 0u)
+        return sum;
+    return real64_add(sum, real64_multiply(a, b));
+}
+
 /* a * 2^power, within the range. */
 FUNCTION(uvec2) real64_scale(uvec2 a, int power)
 {
@@ -161,6 +169,14 @@ FUNCTION(uvec2) real64_of_bits(uint sign_bit, uint x, int power)
 FUNCTION(uvec2) real64_of_uint(uint x)
 {
     return real64_of_bits(0u, x, 0);
+}
+
+/* whole + part / 2^bits, which is below 1. */
+FUNCTION(uvec2) real64_of_fixed(uint whole, uint part, uint bits)
+{
+    if (whole >> (32u - bits) == 0u)
+        return real64_of_bits(0u, whole << bits | part, -I(bits));
+    return real64_add(real64_of_uint(whole), real64_of_bits(0u, part, -I(bits)));
 }
 
 /* From a float's bits. */

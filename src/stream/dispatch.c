@@ -363,12 +363,26 @@ tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, ui
     return (tml_buffer){TML_TEMPORARY_FIRST + number, 1};
 }
 
+tml_buffer stream_alias(tml_context *tml, uint32_t number, tml_buffer of, tml_type type)
+{
+    tml_slot *slot = &tml->temporaries[number];
+    const size_t size = tml_type_size(type);
+    *slot = *tml_slot_of(tml, of);
+    slot->generation = 1;
+    slot->type = type;
+    slot->element_size = size;
+    slot->count = TML_CEIL_DIV(slot->size, size);
+    slot->size = (size_t)slot->count * size;
+    slot->lent = true;
+    return (tml_buffer){TML_TEMPORARY_FIRST + number, 1};
+}
+
 /* The last first: a pool, where the latest is found first, gives each its own again. */
 void stream_temporaries_end(tml_context *tml)
 {
     for (uint32_t t = TML_TEMPORARIES; t-- > 0;) {
         tml_slot *slot = &tml->temporaries[t];
-        if (!tml->engine->lay && slot->memory)
+        if (!tml->engine->lay && slot->memory && !slot->lent)
             tml->engine->buffer_destroy(tml, slot);
         *slot = (tml_slot){0};
     }
@@ -377,7 +391,8 @@ void stream_temporaries_end(tml_context *tml)
 /* Bytes of scratch that the temporaries take, before what the operations take. */
 static size_t temporary_size(const tml_context *tml, uint32_t number)
 {
-    return tml->engine->lay ? TML_ALIGN_UP(tml->temporaries[number].size, (size_t)256) : 0;
+    const tml_slot *slot = &tml->temporaries[number];
+    return tml->engine->lay && !slot->lent ? TML_ALIGN_UP(slot->size, (size_t)256) : 0;
 }
 
 static size_t temporaries_size(const tml_context *tml)
@@ -394,10 +409,12 @@ static tml_status lay_temporaries(tml_context *tml, unsigned char *scratch)
     for (uint32_t t = 0; t < TML_TEMPORARIES && !status; t++) {
         tml_slot *slot = &tml->temporaries[t];
         const tml_buffer_desc desc = {.type = slot->type, .count = slot->count};
-        if (slot->size > 0 && tml->engine->lay) {
+        if (slot->size == 0 || slot->lent)
+            continue;
+        if (tml->engine->lay) {
             tml->engine->lay(tml, slot, scratch);
             scratch += temporary_size(tml, t);
-        } else if (slot->size > 0) {
+        } else {
             status = tml->engine->buffer_create(tml, slot, &desc);
         }
     }

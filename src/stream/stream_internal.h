@@ -135,6 +135,9 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
  * then it ends them, or calls one of the functions of steps, which do. Nothing is written unless all steps
  * can be done. */
 tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, uint64_t count);
+/* The memory of a buffer that is no temporary, as elements of another type, the last of which may reach past its end; whole
+ * words do not reach past its memory's. */
+tml_buffer stream_alias(tml_context *tml, uint32_t number, tml_buffer of, tml_type type);
 void stream_temporaries_end(tml_context *tml);
 typedef struct stream_step {
     const stream_op *op;

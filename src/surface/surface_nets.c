@@ -1,5 +1,5 @@
 /* tml_surface_labels: checks the desc, resolves it into a plan of the surface net, and owns the
- * outputs. The host takes the plan's steps for every engine. */
+ * outputs. The device makes the net (surface_nets_device.c), or the host for any engine. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,7 +8,6 @@
 #include "surface/surface_nets.h"
 
 #define CALL "tml_surface_labels"
-enum { SMOOTH_MAX = 1000 };
 static const tml_type integer_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,      TML_U32,
                                          TML_I32, TML_U64, TML_I64, TML_TYPE_NONE};
 
@@ -44,7 +43,8 @@ void nets_time(const nets_plan *plan, const char *stage, double seconds)
 bool nets_report(const nets_plan *plan, const char *stage, double fraction)
 {
     const double from = plan->progress_from, to = plan->progress_to;
-    if (tml_progress(plan->tml, stage, from + (to - from) * fraction))
+    *plan->progress = TML_MAX_OF(*plan->progress, from + (to - from) * fraction);
+    if (tml_progress(plan->tml, stage, *plan->progress))
         return true;
     (void)tml_error(plan->tml, TML_ERROR_CANCELLED, CALL ": cancelled");
     return false;
@@ -118,10 +118,10 @@ static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_d
 {
     const double relaxation = desc->relaxation == 0 ? 0.5 : desc->relaxation;
     const double bound = desc->bound == 0 ? 1 : desc->bound;
-    if (desc->smooth > SMOOTH_MAX)
+    if (desc->smooth > NETS_SMOOTH_MAX)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          CALL ": desc.smooth is %" PRIu32 " iterations, needs at most %d",
-                         desc->smooth, SMOOTH_MAX);
+                         desc->smooth, NETS_SMOOTH_MAX);
     if (!(relaxation > 0 && relaxation <= 1))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          CALL ": desc.relaxation is %g, needs a number above 0 and at most 1",
@@ -137,6 +137,41 @@ static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_d
     return TML_OK;
 }
 
+static void put_double(uint32_t *words, double x)
+{
+    memcpy(words, &x, sizeof x);
+}
+
+static void fill_constants(nets_plan *plan)
+{
+    uint32_t *words = plan->constants;
+    const uint64_t labels[3] = {plan->background, plan->between ? plan->between[0] : 0,
+                                plan->between ? plan->between[1] : 0};
+    const uint32_t label_words[3] = {NETS_BACKGROUND, NETS_BETWEEN, NETS_BETWEEN + 2};
+    words[NETS_WORDS] = (uint32_t)plan->words32;
+    words[NETS_PAD] = (uint32_t)plan->pad;
+    for (uint32_t a = 0; a < 3; a++) {
+        words[NETS_SIZE + a] = (uint32_t)plan->size[a];
+        words[NETS_COUNT + a] = (uint32_t)plan->box.count[a];
+        words[NETS_FIRST + a] = (uint32_t)plan->box.first[a];
+        put_double(&words[NETS_ORIGIN + 2 * a], plan->origin[a]);
+        for (uint32_t c = 0; c < 3; c++)
+            put_double(&words[NETS_STEPS + 6 * a + 2 * c], plan->step[a][c]);
+        words[label_words[a]] = (uint32_t)labels[a];
+        words[label_words[a] + 1] = (uint32_t)(labels[a] >> 32);
+    }
+    words[NETS_STRIDES] = (uint32_t)plan->dims[0];
+    words[NETS_STRIDES + 1] = (uint32_t)(plan->dims[0] * plan->dims[1]);
+    words[NETS_BYTES] = (uint32_t)plan->sample_size;
+    words[NETS_SIGNED] = plan->is_signed;
+    for (size_t i = 0; i < 8 / plan->sample_size; i++)
+        nets_store(&words[NETS_PATTERN], i, plan->sample_size, plan->background);
+    words[NETS_FLIP] = plan->flip_winding;
+    words[NETS_CHOOSES] = plan->chosen != NULL;
+    words[NETS_NO_BACK] = plan->no_background;
+    words[NETS_HAS_BETWEEN] = plan->between != NULL;
+}
+
 static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc, nets_plan *plan)
 {
     tml_grid grid = {0};
@@ -147,6 +182,11 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
         status = surface_resolve_grid(tml, CALL, &desc->grid, &grid);
     if (status == TML_OK)
         status = surface_check_dims(tml, CALL, grid.dims, &count);
+    if (status == TML_OK && grid.dims[2] >= UINT32_MAX - 1)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         CALL ": %" PRIu64
+                              " layers; a net has fewer than 2^32 - 1; give a part of them",
+                         grid.dims[2]);
     if (status == TML_OK)
         status =
             tml_check_buffer_anywhere(tml, CALL, "desc.volume", desc->volume, integer_types, count);
@@ -158,7 +198,8 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
         return status;
     tml_buffer_describe(tml, desc->volume, &plan->type, NULL);
     memcpy(plan->dims, grid.dims, sizeof plan->dims);
-    memcpy(plan->origin, axes.origin, sizeof plan->origin);
+    for (int c = 0; c < 3; c++)
+        plan->origin[c] = axes.origin[c] + 0.0; /* no -0, whatever is added to it */
     memcpy(plan->step, axes.step, sizeof plan->step);
     plan->flip_winding = axes.flip_winding;
     plan->pad = desc->caps || desc->separate;
@@ -167,6 +208,7 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
     for (int a = 0; a < 3; a++)
         plan->size[a] = plan->box.count[a] + 2 * plan->pad;
     plan->words = TML_CEIL_DIV(plan->size[0], 64);
+    plan->words32 = plan->pad + TML_CEIL_DIV(plan->box.count[0] + plan->pad, 32);
     plan->sample_size = tml_type_size(plan->type);
     plan->is_signed = tml_type_is_signed(plan->type);
     const uint64_t group_first = 64 * ((plan->words - 1) / NETS_GROUP * NETS_GROUP);
@@ -175,6 +217,7 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
     plan->quads = desc->quads;
     plan->indices64 = desc->indices64;
     status = resolve_labels(tml, desc, plan);
+    fill_constants(plan);
     return status == TML_OK ? resolve_smoothing(tml, desc, plan) : status;
 }
 
@@ -268,46 +311,54 @@ static tml_status place_and_emit(nets_plan *plan)
         return TML_ERROR_OUT_OF_MEMORY;
     plan->state = own ? own : (unsigned char *)plan->positions;
     plan->places = plan->separate ? (float *)(void *)own : plan->positions;
-    tml_status status = run_step(plan, 0.25, 0.75, plan->steps->place);
+    tml_status status = run_step(plan, 0.25, 0.75, nets_on_host->place);
     if (status == TML_OK)
         status =
-            run_step(plan, 0.75, 1, plan->separate ? plan->steps->emit_parts : plan->steps->emit);
+            run_step(plan, 0.75, 1, plan->separate ? nets_on_host->emit_parts : nets_on_host->emit);
     nets_free(plan, own, count, NETS_STATE);
     return status;
 }
 
-static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc,
-                          tml_surface_labels_result *out)
+static tml_status count_on_host(nets_plan *plan)
+{
+    tml_surface_labels_result *out = plan->result;
+    tml_status status = run_step(plan, 0, 0.2, nets_on_host->count);
+    if (status != TML_OK)
+        return status;
+    out->vertex_count = nets_vertices(plan, &plan->kept);
+    out->face_count = nets_faces(plan, &plan->kept) * (plan->quads ? 1 : 2);
+    return plan->separate && out->face_count ? run_step(plan, 0.2, 0.25, nets_on_host->count_parts)
+                                             : TML_OK;
+}
+
+static tml_status write_on_host(nets_plan *plan, nets_outputs *outputs)
+{
+    tml_status status = map_outputs(plan->tml, outputs, plan);
+    if (status == TML_OK)
+        status = place_and_emit(plan);
+    unmap_outputs(plan->tml, outputs);
+    return status;
+}
+
+static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc, bool on_device)
 {
     tml_context *tml = plan->tml;
+    tml_surface_labels_result *out = plan->result;
     nets_outputs outputs = {0};
     tml_status status = TML_OK;
-    for (int a = 0; a < 3; a++)
-        if (plan->size[a] < 2)
-            plan->words = 0; /* without cells */
-    if (plan->words) {
-        status = run_step(plan, 0, 0.2, plan->steps->count);
-        if (status != TML_OK)
-            return status;
-        out->vertex_count = nets_vertices(plan, &plan->kept);
-        out->face_count = nets_faces(plan, &plan->kept) * (plan->quads ? 1 : 2);
-        if (plan->separate && out->face_count)
-            status = run_step(plan, 0.2, 0.25, plan->steps->count_parts);
-        if (status != TML_OK)
-            return status;
-    }
+    if (plan->words)
+        status = on_device ? nets_device_count(plan, desc->volume) : count_on_host(plan);
+    if (status != TML_OK)
+        return status;
     if (out->vertex_count > (uint64_t)UINT32_MAX + 1 && !plan->indices64)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          CALL ": %" PRIu64 " vertices need 64-bit indices; set desc.indices64",
                          out->vertex_count);
     describe_outputs(desc, plan, out, &outputs);
     status = surface_outputs_make(tml, CALL, outputs.list, OUTPUTS);
-    if (status == TML_OK && out->face_count) {
-        status = map_outputs(tml, &outputs, plan);
-        if (status == TML_OK)
-            status = place_and_emit(plan);
-        unmap_outputs(tml, &outputs);
-    }
+    if (status == TML_OK && out->face_count)
+        status = on_device ? nets_device_write(plan, out->vertices, out->indices, out->face_labels)
+                           : write_on_host(plan, &outputs);
     if (status == TML_OK)
         out->owned = surface_outputs_owned(outputs.list, OUTPUTS);
     else
@@ -315,26 +366,51 @@ static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc,
     return status;
 }
 
+static tml_status extract_on_host(nets_plan *plan, const tml_surface_labels_desc *desc)
+{
+    void *samples = NULL;
+    tml_status status = tml_buffer_map(plan->tml, desc->volume, &samples);
+    plan->samples = samples;
+    if (status == TML_OK)
+        status = extract(plan, desc, false);
+    nets_on_host->release(plan);
+    if (samples)
+        tml_buffer_unmap(plan->tml, desc->volume);
+    return status;
+}
+
+/* *is_done: false where the device's memory is short. */
+static tml_status extract_on_device(nets_plan *plan, const tml_surface_labels_desc *desc,
+                                    bool *is_done)
+{
+    tml_status status = extract(plan, desc, true);
+    nets_device_end(plan);
+    *is_done = status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (*is_done)
+        return status;
+    *plan->result = (tml_surface_labels_result){.owned = 0};
+    return TML_OK;
+}
+
 static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_desc *desc,
                                     tml_surface_labels_result *out)
 {
-    const nets_steps *own = nets_steps_of[tml->engine->part];
-    nets_plan plan = {.tml = tml, .result = out, .steps = own ? own : nets_steps_of[PART_CPU]};
+    double progress = 0;
+    nets_plan plan = {.tml = tml, .result = out, .progress_to = 1, .progress = &progress};
     nets_outputs outputs = {0};
-    void *samples = NULL;
+    bool is_done = false;
     tml_status status = resolve(tml, desc, &plan);
     if (status == TML_OK) {
         describe_outputs(desc, &plan, out, &outputs);
         status = check_outputs(tml, desc, &outputs);
     }
-    if (status == TML_OK)
-        status = tml_buffer_map(tml, desc->volume, &samples);
-    plan.samples = samples;
-    if (status == TML_OK)
-        status = extract(&plan, desc, out);
-    plan.steps->release(&plan);
-    if (samples)
-        tml_buffer_unmap(tml, desc->volume);
+    for (int a = 0; a < 3; a++)
+        if (plan.size[a] < 2)
+            plan.words = 0; /* without cells */
+    if (NETS_HAS_DEVICE && status == TML_OK && plan.words && nets_run_on_device(&plan))
+        status = extract_on_device(&plan, desc, &is_done);
+    if (status == TML_OK && !is_done)
+        status = extract_on_host(&plan, desc);
     if (status != TML_OK) { /* CAPACITY: the caller gets the counts */
         tml_free(tml, out->parts, out->part_count * sizeof *out->parts);
         const tml_surface_labels_result counts = {.vertex_count = out->vertex_count,

@@ -8,7 +8,14 @@
 #ifndef TML_SURFACE_NETS_H
 #define TML_SURFACE_NETS_H
 
+#include "kernels/real64_host.h"
 #include "surface/surface_internal.h"
+
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/surface_nets.k.h"
+
+#include "kernels/kernel_end.h"
 
 typedef uint64_t nets_word;
 enum { NETS_GROUP = 8 }; /* words of a row that are taken together */
@@ -24,7 +31,6 @@ typedef struct nets_planes {
 
 typedef struct nets_plan {
     tml_context *tml;
-    const struct nets_steps *steps;
     const void *samples;
     tml_type type;
     size_t sample_size;
@@ -47,7 +53,9 @@ typedef struct nets_plan {
     int16_t bound; /* in units of NETS_HALF */
     bool quads, separate, manifold, indices64;
     bool flip_winding;
-    double origin[3], step[3][3]; /* as in surface_plan */
+    double origin[3], step[3][3];        /* as in surface_plan */
+    uint64_t words32;                    /* of a row of bits on a device */
+    uint32_t constants[NETS_PLAN_WORDS]; /* of the kernels, but for what the device adds */
 
     void *background_row; /* box.count[0] samples of background */
     nets_word *members;   /* [z][y][word]: samples with a chosen label; NULL: all */
@@ -56,6 +64,7 @@ typedef struct nets_plan {
     unsigned char *state;     /* NETS_STATE bytes a vertex of the net, for iterations */
     float *places;            /* of kept vertices, in the state's memory where all are kept */
     struct nets_parts *parts; /* of separate meshes, from their count on */
+    struct nets_device *device;
 
     /* Outputs, in host memory. */
     float *positions; /* of shared vertices: their places */
@@ -65,12 +74,13 @@ typedef struct nets_plan {
     tml_surface_labels_result *result;
     uint64_t memory;                   /* of nets_alloc, in use */
     double progress_from, progress_to; /* of the step in progress */
+    double *progress;                  /* so far: it never goes back, when the host begins again */
     uint64_t first_layer;              /* of the batch of layers in progress */
 } nets_plan;
 
 /* A cell is 2 NETS_HALF units long, so that six places in it add up to less than 2^16. A vertex's
  * state holds two places, of this iteration and of the next, in the memory of its position. */
-enum { NETS_HALF = 1 << 12, NETS_STATE = 3 * sizeof(float) };
+enum { NETS_STATE = 3 * sizeof(float), NETS_SMOOTH_MAX = 1000 };
 
 /* Stores the low bytes of a label as element i. */
 static inline void nets_store(void *labels, uint64_t i, size_t size, uint64_t label)
@@ -185,7 +195,7 @@ void nets_free(nets_plan *plan, void *memory, uint64_t count, size_t size);
 
 typedef struct nets_parts nets_parts;
 
-/* The steps, in this order. Errors: OUT_OF_MEMORY, CANCELLED. */
+/* The host's steps, in this order. Errors: OUT_OF_MEMORY, CANCELLED. */
 typedef struct nets_steps {
     tml_status (*count)(nets_plan *plan);
     tml_status (*place)(nets_plan *plan); /* smooths, and writes places */
@@ -195,7 +205,19 @@ typedef struct nets_steps {
     tml_status (*emit_parts)(nets_plan *plan);
     void (*release)(nets_plan *plan);
 } nets_steps;
-/* By part; NULL: as the CPU's. src/surface/surface_nets_parts.c */
-extern const nets_steps *const nets_steps_of[PART_COUNT];
+extern const nets_steps *const nets_on_host; /* src/surface/surface_nets_parts.c */
+
+/* A page has none. */
+#ifdef __EMSCRIPTEN__
+enum { NETS_HAS_DEVICE = 0 };
+#else
+enum { NETS_HAS_DEVICE = 1 };
+#endif
+/* Can the device make the net? Its buffers are then read and written there. Errors: also OUT_OF_DEVICE_MEMORY. */
+bool nets_run_on_device(const nets_plan *plan);
+tml_status nets_device_count(nets_plan *plan, tml_buffer volume);
+tml_status nets_device_write(nets_plan *plan, tml_buffer vertices, tml_buffer indices,
+                             tml_buffer labels);
+void nets_device_end(nets_plan *plan);
 
 #endif

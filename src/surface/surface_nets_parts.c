@@ -1,6 +1,6 @@
-/* Who takes the steps of surface nets: the host, for every engine. */
+/* Who takes the steps of surface nets on the host. */
 #include "surface/surface_nets.h"
 
 extern const nets_steps cpu_nets_steps;
 
-const nets_steps *const nets_steps_of[PART_COUNT] = {[PART_CPU] = &cpu_nets_steps};
+const nets_steps *const nets_on_host = &cpu_nets_steps;

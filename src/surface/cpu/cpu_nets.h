@@ -111,19 +111,15 @@ CPU_INLINE nets_word nets_below(int bit)
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-/* Is the diagonal from corner 1 to 3 clearly shorter than that from 0 to 2? */
-CPU_INLINE bool nets_cuts_other_way(const nets_plan *plan, const uint64_t corner[4])
+/* Is it cut from corner 1 to 3? */
+CPU_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t corner[4])
 {
-    const float *positions = plan->places;
+    tml_vec3 at[4];
     if (plan->quads)
         return false;
-    float length[2];
-    for (int d = 0; d < 2; d++) {
-        const float *a = positions + 3 * corner[d], *b = positions + 3 * corner[d + 2];
-        const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-        length[d] = x * x + y * y + z * z;
-    }
-    return length[1] < 0.999f * length[0]; /* rounding decides nothing between squares' */
+    for (int k = 0; k < 4; k++)
+        memcpy(&at[k], plan->places + 3 * corner[k], sizeof at[k]);
+    return nets_cuts_other_way(at[0], at[1], at[2], at[3]);
 }
 
 /* Writes face number n, counter-clockwise seen from the side of the label other. */

@@ -10,7 +10,7 @@ CPU_INLINE void emit_face(void *user, const nets_face *face)
     uint64_t corner[4];
     for (int k = 0; k < 4; k++) /* keeping the diagonals */
         corner[reverse ? (4 - k) % 4 : k] = face->corner[k];
-    nets_write_face(plan, face->number, corner, nets_cuts_other_way(plan, face->corner),
+    nets_write_face(plan, face->number, corner, nets_is_cut_other_way(plan, face->corner),
                     face->label[!is_first], face->label[is_first]);
 }
 

@@ -431,7 +431,7 @@ CPU_INLINE void emit_face(void *user, const nets_face *face)
 {
     parts_slab *slab = user;
     const nets_plan *plan = slab->all->plan;
-    const bool cut = nets_cuts_other_way(plan, face->corner);
+    const bool cut = nets_is_cut_other_way(plan, face->corner);
     for (int s = 0; s < 2; s++) {
         const uint32_t number = number_of(slab->all, face->label[s]);
         const bool reverse = (s == 0) == plan->flip_winding;

@@ -191,14 +191,12 @@ CPU_INLINE place move_place(place old, place sum, const wave_step *step)
     const uint64_t bits = (uint64_t)_mm_cvtsi128_si64(to);
     return (place){(uint32_t)bits, (uint32_t)(bits >> 32)};
 #else
-    const int32_t from[3] = {(int32_t)(old.xy & 0xffff), (int32_t)(old.xy >> 16), (int32_t)old.z};
-    const int32_t all[3] = {(int32_t)(sum.xy & 0xffff), (int32_t)(sum.xy >> 16), (int32_t)sum.z};
+    const uint32_t from[3] = {old.xy & 0xffff, old.xy >> 16, old.z};
+    const uint32_t all[3] = {sum.xy & 0xffff, sum.xy >> 16, sum.z};
     uint32_t to[3];
-    for (int a = 0; a < 3; a++) {
-        const float way = (float)(all[a] - 6 * from[a] + step->toward[a]) * step->rate[a];
-        const int32_t at = from[a] + (int32_t)nearbyintf(way);
-        to[a] = (uint32_t)TML_MIN_OF(TML_MAX_OF(at, step->least[a]), step->most[a]);
-    }
+    for (int a = 0; a < 3; a++)
+        to[a] =
+            nets_moved(from[a], all[a], step->toward[a], step->rate[a], step->most[a] - NETS_HALF);
     return (place){to[0] | to[1] << 16, to[2]};
 #endif
 }
@@ -235,31 +233,23 @@ CPU_INSTANTIATE(CPU_FLAT void, move_vertices_level,
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-/* A coordinate in samples of the volume. Caps, whose cells begin beside the box, put it on it. */
-CPU_INLINE double coordinate(const nets_plan *plan, int axis, uint64_t cell, int32_t offset)
-{
-    const double x = (double)(plan->box.first[axis] + cell) - (double)plan->pad + 0.5 +
-                     (double)offset / (2 * NETS_HALF);
-    const double low = (double)plan->box.first[axis];
-    const double high = (double)(plan->box.first[axis] + plan->box.count[axis] - 1);
-    return TML_MIN_OF(TML_MAX_OF(x, low), high);
-}
-
 CPU_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint64_t v,
                              float out[3])
 {
-    double at[3];
-    place p = {0, 0};
-    if (plan->iterations)
-        p = load_place(plan->state + v * NETS_STATE + (plan->iterations & 1 ? NETS_STATE / 2 : 0));
-    const int32_t places[3] = {(int32_t)(p.xy & 0xffff), (int32_t)(p.xy >> 16), (int32_t)p.z};
+    uint32_t at[3];
     for (int a = 0; a < 3; a++)
-        at[a] =
-            coordinate(plan, a, cell[a],
-                       plan->iterations ? places[a] - NETS_HALF : first_offset(plan, a, cell[a]));
-    for (int c = 0; c < 3; c++)
-        out[c] = (float)(plan->origin[c] + at[0] * plan->step[0][c] + at[1] * plan->step[1][c] +
-                         at[2] * plan->step[2][c]);
+        at[a] = (uint32_t)(NETS_HALF + first_offset(plan, a, cell[a]));
+    if (plan->iterations) {
+        const place p =
+            load_place(plan->state + v * NETS_STATE + (plan->iterations & 1 ? NETS_STATE / 2 : 0));
+        at[0] = p.xy & 0xffff;
+        at[1] = p.xy >> 16;
+        at[2] = p.z;
+    }
+    const tml_vec3 position = nets_position(
+        plan->constants, (tml_uvec3){(uint32_t)cell[0], (uint32_t)cell[1], (uint32_t)cell[2]},
+        (tml_uvec3){at[0], at[1], at[2]});
+    memcpy(out, &position, sizeof position);
 }
 
 CPU_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row, uint64_t end_row)
@@ -325,11 +315,10 @@ static void make_steps(const nets_plan *plan, wave_step *steps)
         wave_step *step = &steps[code];
         int32_t count = 0;
         *step = (wave_step){.toward = {0}};
-        for (int s = 0; s < 6; s++) {
-            step->toward[s / 2] += (code >> s & 1) * (s & 1 ? 2 * NETS_HALF : -2 * NETS_HALF);
+        for (int s = 0; s < 6; s++)
             count += code >> s & 1;
-        }
         for (int a = 0; a < 3; a++) {
+            step->toward[a] = nets_toward((uint32_t)code, (uint32_t)a);
             const bool fixed = code >> (LINK_FIXED + a) & 1;
             const int16_t limit = fixed ? NETS_HALF : plan->bound;
             step->rate[a] = fixed || !count ? 0 : plan->relaxation / (float)count;

@@ -1,7 +1,8 @@
-/* The names of kernels/real64.k.h on the host's own doubles, for kernels/real64_bins.k.h in C. */
-#ifndef TML_FIELD_REALS_H
-#define TML_FIELD_REALS_H
+/* The names of kernels/real64.k.h on the host's own doubles, for kernel files that use them in C. */
+#ifndef TML_REAL64_HOST_H
+#define TML_REAL64_HOST_H
 
+#include <stdint.h>
 #include <string.h>
 
 typedef double real64;
@@ -17,6 +18,10 @@ static inline real64 real64_subtract(real64 a, real64 b)
 static inline real64 real64_multiply(real64 a, real64 b)
 {
     return a * b;
+}
+static inline real64 real64_add_product(real64 sum, real64 a, real64 b)
+{
+    return sum + a * b;
 }
 static inline real64 real64_negative(real64 a)
 {
@@ -44,6 +49,10 @@ static inline real64 real64_scale(real64 a, int32_t power)
 static inline real64 real64_of_uint(uint32_t x)
 {
     return (double)x;
+}
+static inline real64 real64_of_fixed(uint32_t whole, uint32_t part, uint32_t bits)
+{
+    return (double)whole + real64_scale((double)part, -(int32_t)bits);
 }
 static inline real64 real64_of_float(uint32_t bits)
 {
