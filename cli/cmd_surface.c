@@ -37,6 +37,12 @@ typedef struct smoothing {
     uint32_t iterations;
 } smoothing;
 
+/* Spacing of a field's samples: a length, or a share of the radius. */
+typedef struct cell_size {
+    double size;
+    bool is_in_radii;
+} cell_size;
+
 typedef struct surface_args {
     cli_common common;
     input_options input;
@@ -53,7 +59,8 @@ typedef struct surface_args {
     simplify_goal simplify;
     uint32_t points_kind; /* tml_field_kind */
     uint32_t kernel;      /* tml_field_kernel */
-    double radius, cell;
+    double radius;
+    cell_size cell;
     uint64_t resolution;
     double bounds[2][3]; /* both 0: the points' own */
     picture_options picture;
@@ -86,6 +93,20 @@ static const char *parse_smooth(const char *text, void *member)
     if (!opt_number(text, &number) || !(number >= 0 && number <= 1000) || number != floor(number))
         return "a whole number of iterations, 0 to 1000";
     *smooth = (smoothing){true, (uint32_t)number};
+    return NULL;
+}
+
+/* "0.02", or "0.25r". */
+static const char *parse_cell(const char *text, void *member)
+{
+    cell_size *cell = member;
+    char number[OPT_TEXT_SIZE];
+    size_t length = strlen(text);
+    cell->is_in_radii = length > 1 && length < sizeof number && text[length - 1] == 'r';
+    snprintf(number, sizeof number, "%.*s", (int)(length - cell->is_in_radii), text);
+    if (length >= sizeof number || !opt_number(number, &cell->size) || !(cell->size >= 0) ||
+        !isfinite(cell->size) || (cell->is_in_radii && !(cell->size > 0 && cell->size <= 1)))
+        return "a length such as 0.02, or a share of the radius, at most 1, such as 0.25r";
     return NULL;
 }
 
@@ -187,7 +208,8 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, smooth),
      .help =
          "smooth the mesh N times (10 to 30, say) by Taubin's two steps: what is large stays as "
-         "large, boundaries stay, and normals follow the triangles. With --labels: one mesh of all "
+         "large, boundaries stay, and normals follow the triangles. Of points by a Laplacian, "
+         "where they are crowded, so that drops stay. With --labels: one mesh of all "
          "labels' boundaries, shared by the labels on both sides and smoothed N times within its "
          "cells (16, say; 0: as they are); .ply and .vtp have both labels of each triangle. Other "
          "labels than the named ones are background, and so is 0"},
@@ -280,12 +302,13 @@ static const opt surface_options[] = {
     {OPT_NUMBER, "radius", .brief = "of points: reach of each", .argument = "R", .least = 0,
      .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
-    {OPT_NUMBER, "cell", .excludes = "resolution",
-     .brief = "of points: spacing of the field's samples", .argument = "L", .least = 0,
-     .most = INFINITY, .offset = offsetof(surface_args, cell),
-     .help = "spacing of the field's samples in the points' units, on a lattice through 0 that all "
-             "frames of a sequence share, so that what stands still does not flicker; a half to an "
-             "eighth of the radius (default: from --resolution)"},
+    {OPT_CUSTOM, "cell", .excludes = "resolution",
+     .brief = "of points: spacing of the field's samples", .argument = "L|Sr", .parse = parse_cell,
+     .offset = offsetof(surface_args, cell),
+     .help = "spacing of the field's samples in the points' units, or as a share of the radius, as "
+             "0.25r, on a lattice through 0 that all frames of a sequence share, so that what "
+             "stands still does not flicker; a half to an eighth of the radius (default: from "
+             "--resolution)"},
     {OPT_CUSTOM, "bounds", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_bounds,
      .offset = offsetof(surface_args, bounds),
      .help = "the field's box in the points' units; an empty end is the points' own; --caps closes "
@@ -452,16 +475,33 @@ static int prepare_volume(run *r)
 /* The lattice goes through the file's 0, wherever its points are counted from. */
 static void choose_grid(const surface_args *a, const tml_points *p, tml_field_desc *field)
 {
-    if (!(a->cell > 0))
+    if (!(a->cell.size > 0))
         field->resolution = (uint32_t)a->resolution;
     for (int axis = 0; axis < 3; axis++) {
         double lower = a->bounds[0][axis], upper = a->bounds[1][axis];
         bool is_given = lower != 0 || upper != 0;
-        field->grid.spacing[axis] = a->cell;
+        field->grid.spacing[axis] = a->cell.size;
         field->grid.origin[axis] = -p->origin[axis];
         field->lower[axis] = is_given ? lower - p->origin[axis] : 0;
         field->upper[axis] = is_given ? upper - p->origin[axis] : 0;
     }
+}
+
+/* A cell that is a share of the radius: of the one that is given, or of the largest or the median spacing's. */
+static tml_status choose_cell(tml_context *tml, const surface_args *a, tml_field_desc *field)
+{
+    tml_field_desc any = *field, resolved;
+    for (int axis = 0; axis < 3; axis++)
+        any.grid.spacing[axis] = 0;
+    any.resolution = 0;
+    tml_status status = field->radius > 0 ? TML_OK : tml_field_resolve(tml, &any, &resolved, NULL);
+    if (status != TML_OK)
+        return status;
+    const double radius = field->radius > 0 ? field->radius : resolved.radius;
+    field->radius = radius;
+    for (int axis = 0; axis < 3; axis++)
+        field->grid.spacing[axis] = a->cell.size * radius;
+    return TML_OK;
 }
 
 static int prepare_points(run *r)
@@ -482,12 +522,14 @@ static int prepare_points(run *r)
         field.radii = r->field.radii;
     }
     double start = cli_now();
+    if (status == TML_OK && a->cell.is_in_radii)
+        status = choose_cell(r->tml, a, &field);
     if (status == TML_OK)
         status = tml_field_resolve(r->tml, &field, &r->field, &r->isovalues[0]);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     report_add_stage(&r->summary.report, "spacing", cli_now() - start);
-    if (r->is_first && r->is_frame && a->cell > 0 && a->radius == 0 && !p->radii)
+    if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
         tml_log(r->tml, TML_LOG_WARNING,
                 "each frame gets a radius of its own, this one %g; to keep the surface steady, "
                 "give all the same --radius",
@@ -639,15 +681,82 @@ static tml_status extract_boundaries(run *r)
     return TML_OK;
 }
 
+/* From how crowded points are, as the sum of kernels at each, to how much is smoothed there: nothing at one alone, all
+ * where half as much is near as at the median. */
+static tml_status weigh(tml_context *tml, uint64_t count, tml_buffer sums)
+{
+    const tml_buffer_desc desc = {.type = TML_F32, .count = count, .label = "crowding"};
+    tml_buffer sorted = {0};
+    float median = 0, *sum = NULL;
+    void *mapped = NULL;
+    tml_status status = tml_buffer_create(tml, &desc, &sorted);
+    if (status == TML_OK)
+        status = tml_sort(tml, &(tml_sort_desc){.keys = sums, .sorted = sorted});
+    if (status == TML_OK)
+        status = tml_buffer_read_range(tml, sorted, count / 2, 1, &median);
+    tml_buffer_destroy(tml, sorted);
+    if (status == TML_OK)
+        status = tml_buffer_map(tml, sums, &mapped);
+    if (status != TML_OK)
+        return status;
+    const float half = (median - 1) / 2;
+    sum = mapped;
+    for (uint64_t i = 0; i < count; i++) {
+        float x = half > 0 ? fminf(fmaxf((sum[i] - 1) / half, 0), 1) : 0;
+        sum[i] = x * x * x * (x * (x * 6 - 15) + 10);
+    }
+    tml_buffer_unmap(tml, sums);
+    return TML_OK;
+}
+
+/* The same at the vertices. out: f32, one a vertex, made here. */
+static tml_status weigh_vertices(run *r, tml_buffer *out)
+{
+    const tml_points *p = &r->in.points;
+    tml_context *tml = r->tml;
+    const tml_buffer_desc sums = {.type = TML_F32, .count = p->count, .label = "crowding"};
+    const tml_buffer_desc weights = {
+        .type = TML_F32, .count = r->result.vertex_count, .label = "weights"};
+    tml_field_mean_desc desc = {.field = &r->field};
+    tml_status status = tml_buffer_create(tml, &sums, &desc.weights);
+    const tml_buffer made = desc.weights;
+    tml_buffer points = {0};
+    if (status == TML_OK)
+        status = cli_lend(tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &points);
+    desc.positions = points;
+    if (status == TML_OK)
+        status = tml_field_mean(tml, &desc);
+    if (status == TML_OK)
+        status = weigh(tml, p->count, made);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml, &weights, out);
+    desc.weights = (tml_buffer){0};
+    desc.positions = r->result.vertices;
+    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
+    desc.attributes[0] = (tml_field_attribute){made, *out};
+    if (status == TML_OK)
+        status = tml_field_mean(tml, &desc);
+    tml_buffer_destroy(tml, points);
+    tml_buffer_destroy(tml, made);
+    return status;
+}
+
 static tml_status smooth(run *r)
 {
     double start = cli_now();
-    const tml_mesh_smooth_desc desc = {.vertices = r->result.vertices,
-                                       .indices = r->result.indices,
-                                       .iterations = r->args->smooth.iterations,
-                                       .out = r->result.vertices,
-                                       .normals = r->result.vertex_normals};
-    tml_status status = tml_mesh_smooth(r->tml, &desc);
+    tml_mesh_smooth_desc desc = {.vertices = r->result.vertices,
+                                 .indices = r->result.indices,
+                                 .iterations = r->args->smooth.iterations,
+                                 .out = r->result.vertices,
+                                 .normals = r->result.vertex_normals};
+    tml_status status = TML_OK;
+    if (r->in.is_points && r->result.vertex_count) {
+        desc.method = TML_SMOOTH_LAPLACIAN;
+        status = weigh_vertices(r, &desc.weights);
+    }
+    if (status == TML_OK)
+        status = tml_mesh_smooth(r->tml, &desc);
+    tml_buffer_destroy(r->tml, desc.weights);
     report_add_stage(&r->summary.report, "smooth", cli_now() - start);
     return status;
 }

@@ -2429,6 +2429,59 @@ TEST(smooth_takes_stairs_away)
     CHECK(!exists("none.ply"));
 }
 
+/* A pool, whose bumps go, and a lone drop, which stays as it is. */
+TEST(smooth_leaves_drops_alone)
+{
+    enum { ROW = 24, POOL = 12 * 12 * 4 }; /* position and normal */
+    static char rough[OUTPUT_SIZE], soft[OUTPUT_SIZE];
+    const char *faces;
+    char *to = rough;
+    int count, soft_count, drops = 0, moved = 0;
+    uint32_t state = 1;
+    for (int i = 0; i < POOL; i++) {
+        double shift[3];
+        for (int k = 0; k < 3; k++)
+            shift[k] = ((state = state * 1664525u + 1013904223u) >> 16) % 100 / 250.0;
+        to += snprintf(to, 100, "%.3f %.3f %.3f\n", i % 12 + shift[0], i / 12 % 12 + shift[1],
+                       i / 144 + shift[2]);
+    }
+    snprintf(to, 100, "30 5 1\n");
+    write_text("pool.xyz", rough);
+    EXPECT(0, "surface %s --radius 2 --cell 0.25r -o %s", in_folder("pool.xyz"),
+           in_folder("pool.ply"));
+    EXPECT(0, "surface %s --radius 2 --cell 0.5 -o %s", in_folder("pool.xyz"),
+           in_folder("same.ply"));
+    CHECK(same_files("pool.ply", "same.ply"));
+    EXPECT(0, "surface %s --radius 2 --cell 0.5 --smooth 10 -o %s", in_folder("pool.xyz"),
+           in_folder("calm.ply"));
+    EXPECT(0, "info %s --json", in_folder("pool.ply"));
+    double area = json_get("area"), size = json_get("volume");
+    EXPECT(0, "info %s --json", in_folder("calm.ply"));
+    CHECK(json_get("area") < 0.97 * area);
+    CHECK_NEAR(json_get("volume"), size, 0.1 * size);
+    const char *from = ply_rows("pool.ply", ROW, rough, &count, &faces);
+    const char *at = ply_rows("calm.ply", ROW, soft, &soft_count, &faces);
+    CHECK_EQ_I64(count, soft_count);
+    for (int i = 0; from && at && i < count && i < soft_count; i++) {
+        float x[3];
+        memcpy(x, from + ROW * i, sizeof x);
+        bool is_same = memcmp(x, at + ROW * i, sizeof x) == 0;
+        drops += x[0] > 20;
+        moved += !is_same;
+        if (!CHECK(x[0] < 20 || is_same))
+            break;
+    }
+    CHECK(drops > 20 && moved > 500);
+    /* The spacing decides the radius, and that the cell. */
+    EXPECT(0, "surface %s --cell 0.2r -o %s --json", in_folder("pool.xyz"), in_folder("own.ply"));
+    CHECK(json_get("radius") > 1.5 && json_get("radius") < 3);
+    static const char *const wrong[] = {"2r", "r", "-1", "0r", "nanr", "0.5R", "infr"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        EXPECT(2, "surface %s --cell %s -o %s", in_folder("pool.xyz"), wrong[i],
+               in_folder("none.ply"));
+    CHECK(!exists("none.ply"));
+}
+
 TEST(convert_refuses_nonsense)
 {
     make_nifti("n.nii", ball(false), 1, 0);

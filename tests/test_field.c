@@ -1428,6 +1428,63 @@ TEST(attributes_together_are_those_alone)
     tml_close(cpu);
 }
 
+/* The sum of the weights, alone and beside a mean. */
+static void check_weights(tml_context *tml)
+{
+    static float values[FLUID], weights[MEAN_POSITIONS], again[MEAN_POSITIONS];
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
+                            .radius = 0.2,
+                            .grid = {.spacing = {0.07, 0.07, 0.07}}};
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    tml_field_mean_desc desc = {.field = &field,
+                                .positions =
+                                    buffer_of(tml, TML_VEC(TML_F32, 3), MEAN_POSITIONS, drop),
+                                .weights = buffer_of(tml, TML_F32, MEAN_POSITIONS, NULL)};
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.weights, weights));
+    double worst = 0, most = 0;
+    for (uint64_t i = 0; i < MEAN_POSITIONS; i++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < FLUID; k++) {
+            double squares = 0;
+            for (int a = 0; a < 3; a++)
+                squares += pow((double)drop[3 * i + a] - (double)drop[3 * k + a], 2);
+            double q = fmin(sqrt(squares) / 0.27, 1);
+            sum += pow(1 - q, 4) * (4 * q + 1);
+        }
+        worst = fmax(worst, fabs((double)weights[i] - sum) / sum);
+        most = fmax(most, sum);
+    }
+    CHECK(worst < 1e-4 && most > 2);
+    desc.attributes[0] = (tml_field_attribute){buffer_of(tml, TML_F32, FLUID, values),
+                                               buffer_of(tml, TML_F32, MEAN_POSITIONS, NULL)};
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.weights, again));
+    CHECK(memcmp(weights, again, sizeof weights) == 0);
+    tml_field_mean_desc bad = desc;
+    bad.weights = (tml_buffer){0, 0};
+    CHECK_EQ_U64(tml_field_mean_scratch_size(tml, &desc), tml_field_mean_scratch_size(tml, &bad));
+    bad.weights = desc.attributes[0].out;
+    CHECK_EQ_I64(tml_field_mean(tml, &bad), TML_ERROR_INVALID_ARGUMENT);
+    bad.weights = desc.positions;
+    CHECK_EQ_I64(tml_field_mean(tml, &bad), TML_ERROR_INVALID_ARGUMENT);
+    const tml_buffer buffers[] = {field.points, desc.positions, desc.weights,
+                                  desc.attributes[0].values, desc.attributes[0].out};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        tml_buffer_destroy(tml, buffers[i]);
+}
+
+TEST(weights_are_summed)
+{
+    make_drop(drop);
+    tml_context *cpu = open_cpu(2);
+    check_weights(cpu);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_weights(device_context(d));
+    tml_close(cpu);
+}
+
 /* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
  */
 static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cell)

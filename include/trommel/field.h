@@ -122,6 +122,9 @@ typedef struct tml_field_mean_desc {
     /* How many of the positions count; their number may be on the device, as tml_surface_enqueue's
      * counts have it: the means after it stay as they were. */
     tml_length length;
+    /* Optional: f32, one a position or more: the sum of the weights there, which tells how crowded the points are. At a
+     * lone point it is 1. */
+    tml_buffer weights;
 } tml_field_mean_desc;
 
 /* Velocity, colour or whatever the points carry, at positions: the mean of the values of the points

@@ -775,6 +775,7 @@ class tml_field_mean_desc(Structure):
         ('position_origin', c_double * 3),
         ('attributes', tml_field_attribute * 8),
         ('length', tml_length),
+        ('weights', tml_buffer),
     ]
 
 

@@ -444,19 +444,33 @@ class Field:
         >>> field.mean([2.0, 4.0], [[0.5, 0, 0]]).round(3).tolist()
         [3.0]
         """
-        context, points = context_of(context), self._points[0]
-        values = as_array(values, "values", np.float32, (1, 2))
-        positions = as_array(positions, "positions", np.float32, 2, 3)
+        points, values = self._points[0], as_array(values, "values", np.float32, (1, 2))
         if len(values) != len(points):
             raise InvalidArgument("INVALID_ARGUMENT", f"values has {len(values)} rows, needs one for each of "
                                   f"{len(points)} points")
-        out = np.empty((len(positions),) + values.shape[1:], np.float32)
+        return self._at(positions, values, context)
+
+    def crowding(self, positions: ArrayLike, context: Context | None = None) -> Array:
+        """How crowded the points are at positions (n x 3): the sum of the kernel's weights, 1 at a lone point.
+
+        >>> import trommel
+        >>> trommel.field([[0, 0, 0], [5, 0, 0], [5, 0, 0]], radius=1.0).crowding([[0, 0, 0], [5, 0, 0]]).tolist()
+        [1.0, 2.0]
+        """
+        return self._at(positions, None, context)
+
+    def _at(self, positions, values, context):
+        context, positions = context_of(context), as_array(positions, "positions", np.float32, 2, 3)
+        out = np.empty((len(positions),) + (() if values is None else values.shape[1:]), np.float32)
         with Buffers(context) as buffers:
             desc = _field_desc(buffers, *self._points)
             desc.radius = 0.0 if desc.radii.slot else self.radius
             desc.grid = grid_of(self.values.shape, self.spacing, self.origin, None)
             mean = c.tml_field_mean_desc(field=ctypes.pointer(desc), positions=buffers.input(positions))
-            mean.attributes[0] = c.tml_field_attribute(buffers.input(values), buffers.output(out))
+            if values is None:
+                mean.weights = buffers.output(out)
+            else:
+                mean.attributes[0] = c.tml_field_attribute(buffers.input(values), buffers.output(out))
             context.call("field_mean", mean)
         return out
 

@@ -62,6 +62,10 @@ TML_KERNEL_OUTS_WITH(field, (vec4 a, vec4 b, vec4 c, vec4 d), field_mean_16,
     return o;
 })
 
+TML_KERNEL_WITH(field, float, field_mean_weight, (vec3 at, tml_words plan, tml_words points), {
+    return field_mean(at, plan, points, points, 0u).weight;
+})
+
 TML_KERNEL_OUTS_WITH(field, (uint cell, vec4 point), field_mean_cells,
                      (uint bin, uvec4 record, tml_words plan), {
     field_mean_point p = field_mean_point_of(plan, bin, record);
@@ -213,6 +217,18 @@ static tml_status check_desc(mean_job *job)
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
         if (is_used(&desc->attributes[i]))
             status = check_attribute(job, i);
+    if (status == TML_OK && !tml_buffer_is_none(desc->weights)) {
+        static const tml_type weight_types[] = {TML_F32, TML_TYPE_NONE};
+        status = tml_check_buffer(job->tml, call, "desc.weights", desc->weights, weight_types,
+                                  job->length.count);
+        if (status == TML_OK)
+            status = stream_check_apart(job->tml, call, "desc.weights", desc->weights,
+                                        "desc.positions", desc->positions, false);
+        for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
+            if (is_used(&desc->attributes[i]))
+                status = stream_check_apart(job->tml, call, "desc.weights", desc->weights,
+                                            "desc.attributes", desc->attributes[i].out, false);
+    }
     if (status == TML_OK && job->point_count > most_points)
         status = too_many_points(job->tml, call, job->point_count);
     return status;
@@ -385,8 +401,9 @@ static tml_status make_arrays(tml_context *tml, field_means *means, bool is_kept
 
 /* ---- steps ------------------------------------------------------------------------------------- */
 
-/* At most one for each attribute to order its values, one a group for its means, and one to take an attribute's apart. */
-enum { FIRST_STEPS = 6, MAX_STEPS = FIRST_STEPS + 2 * TML_FIELD_MAX_ATTRIBUTES + MAX_GROUPS };
+/* At most one for each attribute to order its values, one a group for its means, one to take an attribute's apart, and one
+ * for the weights. */
+enum { FIRST_STEPS = 7, MAX_STEPS = FIRST_STEPS + 2 * TML_FIELD_MAX_ATTRIBUTES + MAX_GROUPS };
 typedef struct mean_steps {
     stream_step steps[MAX_STEPS];
     uint32_t count;
@@ -658,6 +675,12 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
         status = add_points(tml, &means, call, &s);
     if (!status)
         status = add_all_means(tml, &means, false, desc->positions, length, outs, &s);
+    if (!status && !tml_buffer_is_none(desc->weights))
+        add_map(&s,
+                &(tml_map_desc){.kernel = TML_USE(field_mean_weight),
+                                .in = {desc->positions, means.arrays[WORDS], means.arrays[POINTS]},
+                                .length = length,
+                                .out = desc->weights});
     if (status)
         stream_temporaries_end(tml);
     else if (size)

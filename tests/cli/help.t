@@ -94,7 +94,7 @@ Makes the mesh of an isosurface from a volume or from points.
       --simplify RATIO|N    to a share of the triangles, or to N of them
       --dims X,Y,Z          samples along x, y and z of a headerless file
       --radius R            of points: reach of each
-      --cell L              of points: spacing of the field's samples
+      --cell L|Sr           of points: spacing of the field's samples
       --resolution N        of points: samples along the field's longest side
       --help                all options, with defaults and ranges
 $ trommel surface --help
@@ -126,13 +126,14 @@ Which surface:
                             --topology, --debug-cells)
       --smooth N            smooth the mesh N times (10 to 30, say) by Taubin's two
                             steps: what is large stays as large, boundaries stay,
-                            and normals follow the triangles. With --labels: one
-                            mesh of all labels' boundaries, shared by the labels on
-                            both sides and smoothed N times within its cells (16,
-                            say; 0: as they are); .ply and .vtp have both labels of
-                            each triangle. Other labels than the named ones are
-                            background, and so is 0 (not with --soup, --slabs,
-                            --index)
+                            and normals follow the triangles. Of points by a
+                            Laplacian, where they are crowded, so that drops stay.
+                            With --labels: one mesh of all labels' boundaries,
+                            shared by the labels on both sides and smoothed N times
+                            within its cells (16, say; 0: as they are); .ply and
+                            .vtp have both labels of each triangle. Other labels
+                            than the named ones are background, and so is 0 (not
+                            with --soup, --slabs, --index)
       --region X0:X1,Y0:Y1,Z0:Z1
                             only samples X0 up to, not including, X1 and so on; an
                             empty end is the volume's
@@ -240,11 +241,12 @@ Field (for points):
                             shape of the kernel (default: wendland)
       --radius R            reach of a point; 0: the file's, or from the points'
                             median spacing (0 or more; default: 0)
-      --cell L              spacing of the field's samples in the points' units, on
-                            a lattice through 0 that all frames of a sequence share,
-                            so that what stands still does not flicker; a half to an
-                            eighth of the radius (default: from --resolution; not
-                            with --resolution; 0 or more)
+      --cell L|Sr           spacing of the field's samples in the points' units, or
+                            as a share of the radius, as 0.25r, on a lattice through
+                            0 that all frames of a sequence share, so that what
+                            stands still does not flicker; a half to an eighth of
+                            the radius (default: from --resolution; not with
+                            --resolution)
       --bounds X0:X1,Y0:Y1,Z0:Z1
                             the field's box in the points' units; an empty end is
                             the points' own; --caps closes what it cuts

@@ -528,7 +528,7 @@ trommel: surface: --cell and --resolution exclude each other; leave one of them 
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --cell -1
-trommel: surface: --cell: "-1" is not accepted; give a number such as 0.5 or 1e-3, 0 or more
+trommel: surface: --cell: "-1" is not accepted; give a length such as 0.02, or a share of the radius, at most 1, such as 0.25r
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --bounds 0:1,0:1
