@@ -135,6 +135,16 @@ tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_d
 tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
                               tml_buffer head, uint32_t head_count, uint64_t bin_count,
                               tml_buffer out);
+/* Is tml_field_mean_desc.weights part of this build? The one for JavaScript counts every byte. */
+#ifdef TML_WEB
+enum { FIELD_HAS_WEIGHTS = false };
+#else
+enum { FIELD_HAS_WEIGHTS = true };
+#endif
+extern const tml_kernel *const field_weights_kernel; /* of a position, the plan and the points */
+tml_status field_weights_check(tml_context *tml, const char *call, const tml_field_mean_desc *desc,
+                               tml_length length);
+
 /* Gives the engine the room's own kernels. */
 void field_learn(tml_context *tml);
 

@@ -62,10 +62,6 @@ TML_KERNEL_OUTS_WITH(field, (vec4 a, vec4 b, vec4 c, vec4 d), field_mean_16,
     return o;
 })
 
-TML_KERNEL_WITH(field, float, field_mean_weight, (vec3 at, tml_words plan, tml_words points), {
-    return field_mean(at, plan, points, points, 0u).weight;
-})
-
 TML_KERNEL_OUTS_WITH(field, (uint cell, vec4 point), field_mean_cells,
                      (uint bin, uvec4 record, tml_words plan), {
     field_mean_point p = field_mean_point_of(plan, bin, record);
@@ -217,18 +213,8 @@ static tml_status check_desc(mean_job *job)
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
         if (is_used(&desc->attributes[i]))
             status = check_attribute(job, i);
-    if (status == TML_OK && !tml_buffer_is_none(desc->weights)) {
-        static const tml_type weight_types[] = {TML_F32, TML_TYPE_NONE};
-        status = tml_check_buffer(job->tml, call, "desc.weights", desc->weights, weight_types,
-                                  job->length.count);
-        if (status == TML_OK)
-            status = stream_check_apart(job->tml, call, "desc.weights", desc->weights,
-                                        "desc.positions", desc->positions, false);
-        for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
-            if (is_used(&desc->attributes[i]))
-                status = stream_check_apart(job->tml, call, "desc.weights", desc->weights,
-                                            "desc.attributes", desc->attributes[i].out, false);
-    }
+    if (status == TML_OK && FIELD_HAS_WEIGHTS && !tml_buffer_is_none(desc->weights))
+        status = field_weights_check(job->tml, call, desc, job->length);
     if (status == TML_OK && job->point_count > most_points)
         status = too_many_points(job->tml, call, job->point_count);
     return status;
@@ -675,9 +661,9 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
         status = add_points(tml, &means, call, &s);
     if (!status)
         status = add_all_means(tml, &means, false, desc->positions, length, outs, &s);
-    if (!status && !tml_buffer_is_none(desc->weights))
+    if (!status && FIELD_HAS_WEIGHTS && !tml_buffer_is_none(desc->weights))
         add_map(&s,
-                &(tml_map_desc){.kernel = TML_USE(field_mean_weight),
+                &(tml_map_desc){.kernel = field_weights_kernel,
                                 .in = {desc->positions, means.arrays[WORDS], means.arrays[POINTS]},
                                 .length = length,
                                 .out = desc->weights});

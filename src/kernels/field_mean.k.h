@@ -122,8 +122,7 @@ field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, t
         float q2 = x * x + y * y + z * z;
         if (q2 < 1.0f) {
             float weight = field_term(formula, q2, 1.0f, 0.0f);
-            if (width > 0u)
-                sum.a = add4(sum.a, scale4(field_mean_quad(values, i, width, 0u), weight));
+            sum.a = add4(sum.a, scale4(field_mean_quad(values, i, width, 0u), weight));
             if (width > 4u)
                 sum.b = add4(sum.b, scale4(field_mean_quad(values, i, width, 1u), weight));
             if (width > 8u)
