@@ -16,9 +16,12 @@
 /* The largest count, and the most elements and words. */
 enum { GL_FLOAT_MAX = 1 << 24 };
 
+/* Of the whole library true; a part of the package for JavaScript goes without the tier. */
+extern const bool gl_has_floats;
+
 static inline bool gl_is_float(const gl_device *d)
 {
-    return d->path > TML_GL_PATH_INTEGER;
+    return gl_has_floats && d->path > TML_GL_PATH_INTEGER;
 }
 
 /* The part of gl_open for a path of the tier. */

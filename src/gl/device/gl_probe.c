@@ -504,6 +504,11 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
                          "tml_open: desc.gl.path is %d, needs one of "
                          "tml_gl_path",
                          (int)wanted);
+    if (!gl_has_floats && wanted > TML_GL_PATH_INTEGER)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "tml_open: path %s: not in this build",
+                         tml_gl_path_name(wanted));
+    if (!gl_has_floats)
+        wanted = TML_GL_PATH_INTEGER;
     probe *p = tml_alloc(tml, sizeof *p);
     if (!p)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_open: no memory to probe the device");
