@@ -28,6 +28,7 @@ writeWithin('trommel');
 
 for (const part of ['surface', 'streams', 'image']) {
     const entry = (imports, members) => `import { Trommel as Whole } from './core.js';
+import './parts/${part}.js';
 ${imports}export { TrommelError } from './core.js';
 export class Trommel extends Whole {
     static module = 'trommel-${part}';

@@ -1,6 +1,6 @@
-/* Trommel for JavaScript; index.d.ts says what each call does. This file turns objects and typed arrays
- * into the requests of src/web.h and its replies back into objects. index.js, inline.js and the parts say where the
- * WebAssembly is: apart from this file, since bundlers take every file that one names.
+/* Trommel for JavaScript; index.d.ts says what each call does. This file and those of parts/ turn objects
+ * and typed arrays into the requests of src/web.h and its replies back into objects. index.js, inline.js and the parts of
+ * the package say where the WebAssembly is: apart from this file, since bundlers take every file that one names.
  *
  * Each Trommel is an instance of the WebAssembly module of its own, so that contexts share nothing and
  * closing one gives all its memory back; the module is compiled once. */
@@ -17,45 +17,16 @@ export class TrommelError extends Error {
 
 /* ---- what the library's enumerations are called here ------------------------------------------- */
 
-const METHODS = ['auto', 'look-back', 'reduce-then-scan', 'histopyramid'];
-const FOLDS = ['sum', 'min', 'max', 'argmin', 'argmax', 'mean'];
-const NORMALS = ['none', 'forward', 'central', 'sobel'];
-const FIELD_KINDS = ['sum', 'distance'];
-const FIELD_KERNELS = ['wendland', 'poly6', 'metaball'];
 const PATHS = ['integer', 'float', 'float-packed', 'packed'];
 const LEVELS = ['error', 'warning', 'info', 'debug'];
-const EXPOSE_BY = ['mean', 'median', 'percentile', 'manual'];
-const TONES = ['srgb', 'reinhard', 'reinhard-extended', 'hable', 'aces-fit', 'agx', 'neutral'];
-const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb', 'custom'];
-const METERS = ['average', 'centre', 'spot', 'matrix'];
-const MIP_FILTERS = ['area', 'kaiser'];
-const MEASURES = { log: 1, mean: 2, histogram: 4 };
-const HISTOGRAM_BINS = 256;
-const COLLIDE_CLASSES = ['none', 'crossing', 'touching', 'coplanar', 'degenerate'];
-const COLLIDE_WANTS = ['all', 'count', 'first'];
-const COLLIDE_METHODS = ['auto', 'depth-first', 'breadth-first'];
-const TREE_RULES = ['even-odd', 'winding', 'solid-angle'];
-const CASTS = ['nearest', 'any', 'count', 'all'];
-const NEAREST_MAX = 256;
-const BOUNDARIES = ['edge-only', 'edge-and-corner', 'pinned'];
-const SUBDIVIDE_WEIGHTS = ['loop', 'warren'];
-const SPLIT_CRITERIA = ['length', 'pixels', 'angle', 'distance'];
-const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
 
-const ARRAYS = {
+export const ARRAYS = {
     u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, u32: Uint32Array, i32: Int32Array,
     u64: BigUint64Array, i64: BigInt64Array, f16: Uint16Array, f32: Float32Array, f64: Float64Array,
 };
 
-const KERNEL_TYPES = {
-    bool: 'u8', float: 'f32', int: 'i32', uint: 'u32', vec2: 'f32x2', vec3: 'f32x3', vec4: 'f32x4',
-    uvec2: 'u32x2', uvec3: 'u32x3', uvec4: 'u32x4', double: 'f64', uint64: 'u64', int64: 'i64',
-};
-const KERNEL_EXTRAS = ['tml_index', 'tml_rank', 'tml_params', 'tml_words'];
-const KERNEL_PARAMS = 6;
-
 /* An option's place in its list. */
-function choice(call, field, list, value) {
+export function choice(call, field, list, value) {
     if (value === undefined || value === null)
         return 0;
     const index = list.indexOf(value);
@@ -65,18 +36,21 @@ function choice(call, field, list, value) {
     return index;
 }
 
-function invalid(message) {
+export function invalid(message) {
     return new TrommelError('INVALID_ARGUMENT', message);
 }
 
-function luminanceFields(call, { luminance, weights = [], floor }) {
-    return {
-        luminance: choice(call, 'luminance', LUMINANCES, luminance), floor,
-        weight0: weights[0], weight1: weights[1], weight2: weights[2],
-    };
+export function refuseOthers(call, options, names) {
+    for (const name in options)
+        if (options[name] !== undefined && !names.split(' ').includes(name))
+            throw invalid(`${call}: there is no option ${name}; there are ${names.replace(/^1 /, '')}`);
 }
 
-function typeOf(array) {
+function lacking(call, trommel) {
+    return new TrommelError('UNSUPPORTED', `${call}: ${trommel.constructor.module.replace('-', '/')} has none; import 'trommel', which has all`);
+}
+
+export function typeOf(array) {
     if (array instanceof Uint8ClampedArray)
         return 'u8';
     for (const type in ARRAYS)
@@ -85,17 +59,17 @@ function typeOf(array) {
     return null;
 }
 
-const scalarOf = type => type.split('x')[0];
-const componentsOf = type => Number(type.split('x')[1] ?? 1);
+export const scalarOf = type => type.split('x')[0];
+export const componentsOf = type => Number(type.split('x')[1] ?? 1);
 
 /* What is told of data that are not what is needed. */
-function unlike(data, needed) {
+export function unlike(data, needed) {
     return Array.isArray(data) ? `a plain array, needs ${needed}: new Float32Array(array) makes one, or the type that the numbers have`
                                : `${data === null ? 'null' : typeof data}, needs ${needed}`;
 }
 
 /* Bytes of an array or of an ArrayBuffer, in place. */
-function bytesOf(call, data) {
+export function bytesOf(call, data) {
     if (ArrayBuffer.isView(data))
         return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     if (data instanceof ArrayBuffer || (typeof SharedArrayBuffer !== 'undefined' && data instanceof SharedArrayBuffer))
@@ -293,7 +267,7 @@ function unwatchState(gl) {
 /* Between the classes of this file, and for modules that have more functions than the package's. */
 export const INTERNAL = Symbol('trommel');
 
-class TrommelBuffer {
+export class TrommelBuffer {
     constructor(state) {
         this[INTERNAL] = state; /* t, handle, type, count, label, lent, host, texture */
     }
@@ -312,57 +286,13 @@ class TrommelBuffer {
     destroy() { this[INTERNAL].t[INTERNAL].destroy(this); }
 }
 
-/* A mesh with its tree of boxes. */
-class TrommelTree {
-    constructor(state) {
-        this[INTERNAL] = state; /* t, at, and what the properties say */
-    }
-    get triangleCount() { return this[INTERNAL].triangleCount; }
-    get brokenCount() { return this[INTERNAL].brokenCount; }
-    get depth() { return this[INTERNAL].depth; }
-    get lower() { return this[INTERNAL].lower; }
-    get upper() { return this[INTERNAL].upper; }
-    nearest(points, options = {}) { return this[INTERNAL].t[INTERNAL].nearest(this, points, options); }
-    signedDistance(points, options = {}) {
-        return this[INTERNAL].t[INTERNAL].sides('signedDistance', this, points, options, { distances: 'f32' }).distances;
-    }
-    inside(points, { border = true, ...options } = {}) {
-        const { sides } = this[INTERNAL].t[INTERNAL].sides('inside', this, points, options, { sides: 'u8' });
-        return sides.map(side => (border ? side !== 0 : side === 1)); /* outside, inside, on */
-    }
-    cast(origins, directions, options = {}) {
-        return this[INTERNAL].t[INTERNAL].cast(this, origins, directions, options);
-    }
-    refit(positions) { this[INTERNAL].t[INTERNAL].refitTree(this, positions); }
-    save() { return this[INTERNAL].t[INTERNAL].saveTree(this); }
-    destroy() { this[INTERNAL].t[INTERNAL].destroyTree(this); }
-}
-
-/* A mesh prepared to be subdivided. */
-class TrommelSubdivider {
-    constructor(state) {
-        this[INTERNAL] = state; /* t, at, and what the properties say */
-    }
-    get vertexCount() { return this[INTERNAL].vertexCount; }
-    get edgeCount() { return this[INTERNAL].edgeCount; }
-    get triangleCount() { return this[INTERNAL].triangleCount; }
-    get boundaryEdgeCount() { return this[INTERNAL].boundaryEdgeCount; }
-    get sharpEdgeCount() { return this[INTERNAL].sharpEdgeCount; }
-    uniformOnDevice(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
-    uniform(options) { return this[INTERNAL].t[INTERNAL].subdivided(this.uniformOnDevice(options)); }
-    adaptiveOnDevice(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
-    adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivided(this.adaptiveOnDevice(options)); }
-    adaptiveEnqueue(options) { this[INTERNAL].t[INTERNAL].subdivideEnqueue(this, options); }
-    destroy() { this[INTERNAL].t[INTERNAL].destroySubdivider(this); }
-}
-
 /* Bytes that go through the module's memory at a time on their way to or from a texture: its memory
  * grows but never shrinks. */
 const CHUNK = 4 << 20;
 
 /* ---- the instance's insides --------------------------------------------------------------------- */
 
-class Inside {
+export class Inside {
     constructor(trommel, module, gl, threads) {
         this.trommel = trommel;
         this.m = module;
@@ -416,7 +346,7 @@ class Inside {
         }
         const f = m[`_web_${name}`];
         if (!f)
-            throw new TrommelError('UNSUPPORTED', `${name}: ${this.trommel.constructor.module.replace('-', '/')} has none; import 'trommel', which has all`);
+            throw lacking(name, this.trommel);
         const status = f(this.tml);
         if (status !== 0)
             throw new TrommelError(m.UTF8ToString(m._web_status_name(status)),
@@ -643,82 +573,6 @@ class Inside {
         this.buffers.delete(buffer);
     }
 
-    treeAt(call, field, tree) {
-        if (tree === undefined || tree === null)
-            return undefined;
-        const state = tree[INTERNAL];
-        if (!(tree instanceof TrommelTree) || state.t !== this.trommel)
-            throw new TrommelError('INVALID_HANDLE', `${call}: ${field} is no tree of this Trommel`);
-        if (state.at === 0)
-            throw new TrommelError('INVALID_HANDLE', `${call}: ${field} was destroyed`);
-        return state.at;
-    }
-
-    /* What the replies of the calls that make or change a tree tell. */
-    treeState() {
-        return {
-            at: this.reply('tree'), triangleCount: this.reply('triangle_count'), depth: this.reply('depth'),
-            brokenCount: this.reply('broken_count'), lower: this.replies('lower', 3), upper: this.replies('upper', 3),
-        };
-    }
-
-    wrapTree() {
-        const tree = new TrommelTree({ t: this.trommel, ...this.treeState() });
-        this.trees.add(tree);
-        return tree;
-    }
-
-    refitTree(tree, positions) {
-        this.callWith('refit', 'tree_refit', { tree: this.treeAt('refit', 'the tree', tree) },
-            { vertices: [positions, 'f32x3', 'positions'] });
-        Object.assign(tree[INTERNAL], this.treeState());
-    }
-
-    nearest(tree, points, { k = 1, ...others }) {
-        refuseOthers('nearest', others, 'k');
-        if (!(Number.isInteger(k) && k >= 1 && k <= NEAREST_MAX))
-            throw invalid(`nearest: k is ${k}, needs 1 to ${NEAREST_MAX}`);
-        return this.callWith('nearest', 'tree_nearest', { tree: this.treeAt('nearest', 'the tree', tree), k },
-            { points: [points, 'f32x3'] }, { distances: 'f32', positions: 'f32x3', triangles: 'u32', features: 'u8' },
-            k * points?.length / 3);
-    }
-
-    sides(call, tree, points, { rule, ...others }, outputs) {
-        refuseOthers(call, others, outputs.sides ? 'rule border' : 'rule');
-        return this.callWith(call, 'tree_nearest', {
-            tree: this.treeAt(call, 'the tree', tree), rule: choice(call, 'rule', TREE_RULES, rule), is_signed: !outputs.sides,
-        }, { points: [points, 'f32x3'] }, outputs, points?.length / 3);
-    }
-
-    cast(tree, origins, directions, { want, tMax = Infinity, ...others }) {
-        refuseOthers('cast', others, 'want tMax');
-        if (!(tMax > 0))
-            throw invalid(`cast: tMax is ${tMax}, needs more than 0`);
-        const kind = choice('cast', 'want', CASTS, want), n = origins?.length / 3;
-        const ask = (what, outputs, count) => this.callWith('cast', 'tree_cast', {
-            tree: this.treeAt('cast', 'the tree', tree), what, t_max: tMax === Infinity ? 0 : tMax,
-        }, { origins: [origins, 'f32x3'], directions: [directions, 'f32x3'] }, outputs, count);
-        if (kind === 0)
-            return ask(0, { t: 'f32', triangles: 'u32', barycentrics: 'f32x2' }, n);
-        if (kind === 1)
-            return ask(1, { hits: 'u8' }, n).hits;
-        const { counts } = ask(2, { counts: 'u32' }, n);
-        return kind === 2 ? counts : ask(3, { rays: 'u32', triangles: 'u32', t: 'f32' }, counts.reduce((sum, one) => sum + one, 0));
-    }
-
-    saveTree(tree) {
-        this.check();
-        const at = this.treeAt('save', 'the tree', tree);
-        this.call('tree_size', { tree: at });
-        const size = this.reply('size'), data = this.allocate('save', size);
-        try {
-            this.call('tree_save', { tree: at, data, size });
-            return this.copyOut(data, 'u8', size);
-        } finally {
-            this.m._free(data);
-        }
-    }
-
     /* Calls name with buffers of arrays for as long, by the request's fields: inputs are [array, type, what the caller calls
      * it] or nothing, outputs types of count elements; returns what these then hold. */
     callWith(call, name, fields, inputs, outputs = {}, count = 0) {
@@ -748,40 +602,16 @@ class Inside {
         }
     }
 
-    /* Calls use with the address of the poses, or 0, and their number. */
-    withPoses(call, poses, use) {
-        if (poses && (!(poses instanceof Float32Array) || poses.length % 12))
-            throw invalid(`${call}: poses is no Float32Array of 12 numbers a pose`);
-        return this.withBytes(call, poses ?? new Uint8Array(0), at => use(poses ? at : 0, (poses?.length ?? 0) / 12));
-    }
-
-    /* Calls use with the address of a copy of the bytes, which lasts as long as the call. */
+    /* Calls use with the address of a copy of the bytes, which lasts as long as the call, and their number. */
     withBytes(call, data, use) {
+        this.check();
         const bytes = bytesOf(call, data), at = this.allocate(call, bytes.length);
+        this.m.HEAPU8.set(bytes, at);
         try {
-            this.m.HEAPU8.set(bytes, at);
-            return use(at);
+            return use(at, bytes.length);
         } finally {
             this.m._free(at);
         }
-    }
-
-    destroyTree(tree) {
-        const state = tree[INTERNAL];
-        if (state.at === 0 || this.isClosed)
-            return;
-        this.m._web_tree_destroy(this.tml, state.at);
-        state.at = 0;
-        this.trees.delete(tree);
-    }
-
-    destroySubdivider(subdivider) {
-        const state = subdivider[INTERNAL];
-        if (state.at === 0 || this.isClosed)
-            return;
-        this.m._web_subdivider_destroy(state.at);
-        state.at = 0;
-        this.subdividers.delete(subdivider);
     }
 
     /* Buffers of handles by name, null where that is 0, and destroy() for all. */
@@ -796,71 +626,6 @@ class Inside {
                     buffers[name]?.destroy();
             },
         };
-    }
-
-    /* Calls name; what it made stays on the device. */
-    subdivide(name, subdivider, fields) {
-        this.check();
-        const { at } = subdivider[INTERNAL];
-        if (at === 0)
-            throw new TrommelError('INVALID_HANDLE', `${name}: the subdivider was destroyed`);
-        this.call(name, { subdivider: at, ...fields });
-        const told = {
-            vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
-            depth: this.reply('depth'), error: this.reply('error'), isWithinBudget: this.reply('is_within_budget') !== 0,
-            isWithinDepth: this.reply('is_within_depth') !== 0,
-        };
-        return {
-            ...this.buffersOf({
-                vertices: this.reply('vertices'), vertexNormals: this.reply('vertex_normals'),
-                indices: this.reply('indices'), origins: this.reply('origins'),
-            }), ...told,
-        };
-    }
-
-    /* The same on the host. */
-    subdivided({ vertices, vertexNormals, indices, origins, destroy, ...told }) {
-        try {
-            return {
-                positions: vertices.read(), normals: vertexNormals?.read() ?? null, indices: indices.read(),
-                ...(origins !== undefined && { origins: origins?.read() ?? null }), ...told,
-            };
-        } finally {
-            destroy();
-        }
-    }
-
-    subdivideUniform(subdivider, o = {}) {
-        const { origins, depth, error, isWithinBudget, isWithinDepth, ...mesh } =
-            this.subdivide('subdivide_uniform', subdivider, { levels: o.levels, limit: o.limit, normals: o.normals });
-        return mesh;
-    }
-
-    subdivideAdaptive(subdivider, o = {}) {
-        const criterion = choice('adaptive', 'criterion', SPLIT_CRITERIA, o.criterion);
-        const { matrix, width, height, nearest, everywhere } = o.camera ?? {};
-        if (o.criterion === 'pixels' && matrix?.length !== 16)
-            throw invalid('adaptive: camera.matrix has no 16 numbers, which pixels need: world to clip space, row by row');
-        return this.scope(() => this.subdivide('subdivide_adaptive', subdivider, {
-            criterion, threshold: o.threshold, depth: o.maxDepth, budget: o.budget, slivers: o.slivers,
-            normals: o.normals, origins: o.origins,
-            camera: matrix && this.stackFloats(matrix), width, height, nearest, everywhere,
-        }));
-    }
-
-    subdivideEnqueue(subdivider, o = {}) {
-        const call = 'adaptiveEnqueue', { at } = subdivider[INTERNAL];
-        this.check();
-        if (at === 0)
-            throw new TrommelError('INVALID_HANDLE', `${call}: the subdivider was destroyed`);
-        this.call('subdivide_enqueue', {
-            subdivider: at, criterion: choice(call, 'criterion', SPLIT_CRITERIA, o.criterion), threshold: o.threshold,
-            depth: o.maxDepth, slivers: o.slivers, normals: !!o.vertexNormals, origins: !!o.origins,
-            vertices: this.handle(call, 'vertices', o.vertices), vertex_normals: this.handle(call, 'vertexNormals', o.vertexNormals),
-            indices: this.handle(call, 'indices', o.indices), origins_out: this.handle(call, 'origins', o.origins),
-            camera_buffer: this.handle(call, 'camera', o.camera), level_triangles: o.levelTriangles,
-            counts: this.handle(call, 'counts', o.counts), draw: this.handle(call, 'draw', o.draw),
-        });
     }
 
     /* ---- waiting without blocking ---- */
@@ -988,146 +753,8 @@ class Inside {
         }
     }
 
-    /* ---- kernels ---- */
-
-    kernel(source, js, library = '') {
-        this.check();
-        const parts = /^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*(\{[\s\S]*\})\s*$/.exec(source);
-        if (!parts)
-            throw invalid(`kernel: the source is ${JSON.stringify(String(source).slice(0, 40))}, needs "result name(type name, ...) { body }"`);
-        const key = `${library}\0${source}`, known = this.kernels.get(key);
-        if (known && known.js === js)
-            return known.kernel;
-        const [, result, name, list, body] = parts;
-        if (!(result in KERNEL_TYPES))
-            throw invalid(`kernel ${name}: its result is ${result}, needs one of ${Object.keys(KERNEL_TYPES).join(', ')}`);
-        const params = list.trim() === '' || list.trim() === 'void' ? [] : list.split(',').map(param => {
-            const words = /^\s*(\w+)\s+(\w+)\s*$/.exec(param);
-            if (!words || !(words[1] in KERNEL_TYPES || KERNEL_EXTRAS.includes(words[1])) || words[1] === 'bool')
-                throw invalid(`kernel ${name}: a parameter is "${param.trim()}", needs a type and a name; types: ${
-                    Object.keys(KERNEL_TYPES).concat(KERNEL_EXTRAS).filter(type => type !== 'bool').join(', ')}`);
-            return words[1];
-        });
-        if (params.length > KERNEL_PARAMS)
-            throw invalid(`kernel ${name}: it has ${params.length} parameters, can have ${KERNEL_PARAMS}`);
-        let run = 0;
-        if (js && !this.gl && this.threads === 1)
-            run = this.m.addFunction(block => this.runKernel(js, params, result, block), 'vi');
-        this.scope(() => {
-            const fields = {
-                name: this.keepText(name), source: this.keepText(`${result} ${name}(${list.trim()}) ${body}`),
-                result: this.stackText(KERNEL_TYPES[result]), param_count: params.length, run,
-                library: library && this.keepText(library),
-            };
-            params.forEach((param, i) => {
-                fields[`param${i}`] = this.stackText(KERNEL_TYPES[param] ?? param);
-            });
-            this.call('kernel', fields);
-        });
-        const kernel = Object.freeze({ name, source, result, [INTERNAL]: { at: this.reply('kernel'), run, inside: this } });
-        this.kernels.set(key, { js, kernel });
-        return kernel;
-    }
-
-    /* A block of work for a kernel in JavaScript. */
-    runKernel(js, params, result, block) {
-        const top = this.m.stackSave(), at = (this.m.stackAlloc(104) + 7) & ~7;
-        this.m._web_block(block, at);
-        const [indices, ranks, numbers, outs, first, count, ...ins] = this.m.HEAPF64.slice(at >> 3, (at >> 3) + 12);
-        this.m.stackRestore(top);
-        const buffer = this.m.HEAPU8.buffer;
-        const view = (type, address) =>
-            new ARRAYS[scalarOf(type)](buffer, address, count * componentsOf(type));
-        const getters = params.map((param, p) => {
-            if (param === 'tml_index') {
-                const index = indices ? new BigUint64Array(buffer, indices, count) : null;
-                return i => (index ? Number(index[i]) : first + i);
-            }
-            if (param === 'tml_rank') {
-                const rank = new Uint32Array(buffer, ranks, count);
-                return i => rank[i];
-            }
-            if (param === 'tml_params') {
-                const given = {
-                    f: Array.from(new Float32Array(buffer, numbers, 4)),
-                    u: Array.from(new Uint32Array(buffer, numbers + 16, 4)),
-                    m: Array.from(new Float32Array(buffer, numbers + 32, 16)),
-                };
-                return () => given;
-            }
-            if (param === 'tml_words') {
-                const words = new Uint32Array(buffer, ins[p]);
-                return () => words;
-            }
-            const type = KERNEL_TYPES[param], array = view(type, ins[p]), n = componentsOf(type);
-            if (n === 1)
-                return i => array[i];
-            const vector = new ARRAYS[scalarOf(type)](n);
-            return i => {
-                for (let c = 0; c < n; c++)
-                    vector[c] = array[n * i + c];
-                return vector;
-            };
-        });
-        const type = KERNEL_TYPES[result], n = componentsOf(type), out = view(type, outs);
-        const given = new Array(params.length);
-        for (let i = 0; i < count; i++) {
-            for (let p = 0; p < params.length; p++)
-                given[p] = getters[p](i);
-            const value = js(...given);
-            if (n === 1)
-                out[i] = result === 'bool' ? Number(Boolean(value)) : value;
-            else
-                for (let c = 0; c < n; c++)
-                    out[n * i + c] = value[c];
-        }
-    }
-
-    kernelAt(call, field, kernel) {
-        if (kernel === undefined || kernel === null)
-            return undefined;
-        const own = kernel[INTERNAL];
-        if (own?.inside !== this)
-            throw invalid(`${call}: ${field} is not a kernel of this Trommel; make it with kernel()`);
-        if (!this.gl && !own.run)
-            throw new TrommelError('UNSUPPORTED', `${call}: kernel ${kernel.name} cannot be compiled for the CPU; ${
-                this.threads > 1 ? 'create the Trommel with threads: 1 and ' : ''}give kernel() a function too`);
-        return own.at;
-    }
-
-    params(params) {
-        if (!params)
-            return 0;
-        const at = this.m.stackAlloc(96);
-        this.m.HEAPU8.fill(0, at, at + 96);
-        new Float32Array(this.m.HEAPU8.buffer, at, 4).set(params.f ?? []);
-        new Uint32Array(this.m.HEAPU8.buffer, at + 16, 4).set(params.u ?? []);
-        new Float32Array(this.m.HEAPU8.buffer, at + 32, 16).set(params.m ?? []);
-        return at;
-    }
 
     /* ---- parts of requests ---- */
-
-    inputs(call, list, limit = 4, name = 'in', key = buffer => buffer) {
-        const fields = {};
-        if (list && list.length > limit)
-            throw invalid(`${call}: ${list.length} of ${name}, can have ${limit}`);
-        list?.forEach((one, i) => {
-            fields[`${name}${i}`] = this.handle(call, `${name}[${i}]`, key(one));
-        });
-        return fields;
-    }
-
-    length(call, length, name = 'length') {
-        if (length === undefined || length === null)
-            return {};
-        if (typeof length === 'number')
-            return { [name]: length, [`${name}_exact`]: true };
-        return {
-            [name]: length.count, [`${name}_exact`]: length.count !== undefined,
-            [`${name}_buffer`]: this.handle(call, `${name}.buffer`, length.buffer), [`${name}_index`]: length.index,
-        };
-    }
 
     vector(call, field, values, count, name) {
         if (values === undefined || values === null)
@@ -1161,167 +788,29 @@ class Inside {
         return this.vector(call, 'region', [...region.first, ...region.count], 6, 'region');
     }
 
-    /* An array as a buffer for one call: on the GL engine on the host, in memory that is kept for the next
-     * such call. */
-    hostArray(use, type, array) {
-        const size = ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type), count = array.byteLength / size;
-        if (!Number.isInteger(count))
-            throw invalid(`${use}: ${array.length} numbers are no whole elements of ${type}`);
-        let own = this.hosts.get(use);
-        if (!own || own.size < array.byteLength) {
-            if (own)
-                this.m._free(own.at);
-            this.hosts.delete(use);
-            own = { size: array.byteLength, at: this.allocate(use, array.byteLength) };
-            this.hosts.set(use, own);
-        }
-        this.m.HEAPU8.set(bytesOf(use, array), own.at);
-        this.scope(() => this.call('buffer_create', {
-            type: this.stackText(type), count, host: own.at, label: this.stackText(use),
-        }));
-        return this.reply('buffer');
+    /* A texture of the page's with colours, or none. */
+    colours(call, texture, format) {
+        if (texture && !this.gl)
+            throw new TrommelError('UNSUPPORTED', `${call}: the CPU engine reads no textures; give a buffer`);
+        return { colours: texture ? this.lend(texture) : 0, colours_format: format };
     }
 
-    /* Calls f with the fields of a field's request; arrays are lent for as long. */
-    withField(call, options, f) {
-        const lent = [];
-        const place = (use, type) => {
-            const given = options[use];
-            if (given === undefined || given === null)
-                return undefined;
-            if (given instanceof TrommelBuffer)
-                return this.handle(call, use, given);
-            if (!(given instanceof Float32Array))
-                throw invalid(`${call}: ${use} is no Float32Array and no buffer`);
-            const handle = this.hostArray(use, type, given);
-            lent.push(handle);
-            return handle;
-        };
-        try {
-            return f({
-                points: place('points', 'f32x3'), radii: place('radii', 'f32'), radius: options.radius,
-                kind: choice(call, 'kind', FIELD_KINDS, options.kind),
-                field_kernel: choice(call, 'kernel', FIELD_KERNELS, options.kernel),
-                margin: options.margin, resolution: options.resolution, ...this.grid(call, options.grid),
-            });
-        } finally {
-            for (const handle of lent)
-                this.m._web_buffer_destroy(this.tml, handle);
-        }
-    }
-
-    /* Samples as a buffer for one call. */
-    withSamples(call, field, data, type, f) {
-        if (data === undefined || data === null)
-            return f(undefined);
-        if (data instanceof TrommelBuffer)
-            return f(this.handle(call, field, data));
-        if (!ArrayBuffer.isView(data))
-            throw invalid(`${call}: ${field} is ${unlike(data, 'a typed array or a buffer')}`);
-        const buffer = this.create({ type: type ?? typeOf(data), count: data.length, data, label: field });
-        try {
-            return f(buffer[INTERNAL].handle);
-        } finally {
-            this.destroy(buffer);
-        }
-    }
-
-    /* Calls f with the fields that say what a surface is made from. */
-    withSource(call, source, options, f) {
+    transfer(call, o) {
         this.check();
-        if (!source || typeof source !== 'object')
-            throw invalid(`${call}: needs a volume {data, dims} or {field}`);
-        return this.withSamples(call, 'mask', options.mask, 'u8', mask =>
-            this.withSamples(call, 'attribute', options.attribute, undefined, attribute => {
-                const rest = {
-                    mask, attribute, index: this.handle(call, 'index', options.index),
-                    ...this.region(call, options.region),
-                };
-                if (source.field)
-                    return this.withField(call, source.field, field => f({ ...field, is_field: true, ...rest }));
-                return this.withSamples(call, 'data', source.data, source.type, volume =>
-                    f({ volume, ...this.grid(call, source), ...rest }));
-            }));
-    }
-
-    /* Numbers on the stack, as an array of the module's. */
-    stackArray(Array, values) {
-        const size = values.length * Array.BYTES_PER_ELEMENT;
-        const at = (this.m.stackAlloc(size + 8) + 7) & ~7;
-        new Array(this.m.HEAPU8.buffer, at, values.length).set(values);
-        return at;
-    }
-
-    surfaceOnDevice(source, options) {
-        return this.withSource('surface', source, options, fields => {
-            this.scope(() => {
-                const request = {
-                    ...fields, iso: options.iso, all_labels: options.allLabels,
-                    normals: choice('surface', 'normals', NORMALS, options.normals),
-                    soup: options.soup, wants_cells: options.cells, caps: options.caps, flip: options.flip,
-                    drop_degenerate: options.dropDegenerate, largest_component: options.largestComponent,
-                    ...this.vector('surface', 'positionOrigin', options.positionOrigin, 3, 'position'),
-                };
-                if (options.isovalues) {
-                    request.isovalues = this.stackArray(Float64Array, options.isovalues);
-                    request.isovalue_count = options.isovalues.length;
-                }
-                if (options.labels) {
-                    if (options.labels.length > 65536)
-                        throw invalid(`surface: ${options.labels.length} labels, can have 65536`);
-                    request.labels = this.stackArray(BigInt64Array, options.labels.map(BigInt));
-                    request.label_count = options.labels.length;
-                }
-                this.call('surface', request);
-            });
-            return this.mesh();
+        refuseOthers(call, o, 'texture format width height tiles slices channels buffer first');
+        this.needGl(call);
+        if (!o.texture)
+            throw invalid(`${call}: texture is missing, needs a WebGLTexture`);
+        this.call(call === 'importTexture' ? 'import' : 'export', {
+            ...this.colours(call, o.texture, o.format), width: o.width, height: o.height,
+            tile_width: o.tiles?.[0], tile_height: o.tiles?.[1], slices: o.slices, channels: o.channels,
+            buffer: this.handle(call, 'buffer', o.buffer), first: o.first,
         });
     }
 
-    /* The mesh of the reply. */
-    mesh() {
-        const handles = {
-            vertices: this.reply('vertices'), vertexNormals: this.reply('vertex_normals'),
-            vertexValues: this.reply('vertex_values'), indices: this.reply('indices'),
-            triangleCells: this.reply('triangle_cells'),
-        };
-        const counts = {
-            vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
-            activeCells: this.reply('active_cells'),
-        };
-        const partCount = this.reply('part_count'), partsAt = this.reply('parts');
-        const numbers = this.copyOut(partsAt, 'f64', partsAt ? 5 * partCount : 0);
-        this.m._free(partsAt);
-        const parts = Array.from({ length: numbers.length / 5 }, (_, i) => {
-            const [value, vertexFirst, vertexCount, triangleFirst, triangleCount] = numbers.subarray(5 * i);
-            return { value, vertexFirst, vertexCount, triangleFirst, triangleCount };
-        });
-        const stageNumbers = this.copyOut(this.reply('stages'), 'f64', 2 * this.reply('stage_count'));
-        const stages = Array.from({ length: stageNumbers.length / 2 }, (_, i) => (
-            { name: this.m.UTF8ToString(stageNumbers[2 * i]), seconds: stageNumbers[2 * i + 1] }));
-        return { ...this.buffersOf(handles), ...counts, parts, stages };
-    }
-
-    payloads(call, payloads) {
-        return {
-            ...this.inputs(call, payloads, 8, 'payload_in', payload => payload.in),
-            ...this.inputs(call, payloads, 8, 'payload_out', payload => payload.out),
-        };
-    }
-
-    compactFields(call, o) {
-        return {
-            kernel: this.kernelAt(call, 'kernel', o.kernel), params: this.params(o.params),
-            ...this.inputs(call, o.in), flags: this.handle(call, 'flags', o.flags),
-            mask: this.handle(call, 'mask', o.mask),
-            ...this.payloads(call, o.payloads), ...this.length(call, o.length), method: choice(call, 'method', METHODS, o.method),
-            indices: this.handle(call, 'indices', o.indices), counts: this.handle(call, 'count', o.count),
-        };
-    }
-
-    stream(name, f) {
-        this.check();
-        this.scope(() => this.call(name, f()));
+    needGl(call) {
+        if (!this.gl)
+            throw new TrommelError('UNSUPPORTED', `${call}: this Trommel is on engine cpu, not on gl`);
     }
 
     close() {
@@ -1492,218 +981,11 @@ export class Trommel {
         return this[INTERNAL].create(what);
     }
 
-    kernel(source, js, library) {
-        return this[INTERNAL].kernel(source, js, library);
-    }
-
-    /* ---- streams ---- */
 
     batch(calls) {
         return this[INTERNAL].batch(calls);
     }
 
-    map(o) {
-        const i = this[INTERNAL];
-        i.stream('map_stream', () => ({
-            kernel: i.kernelAt('map', 'kernel', o.kernel), params: i.params(o.params), ...i.inputs('map', o.in),
-            ...i.length('map', o.length), out: i.handle('map', 'out', o.out),
-        }));
-    }
-
-    reduce(o) {
-        const i = this[INTERNAL];
-        i.stream('reduce', () => ({
-            fold: choice('reduce', 'fold', FOLDS, o.fold), in0: i.handle('reduce', 'in', o.in),
-            ...i.length('reduce', o.length), out: i.handle('reduce', 'out', o.out),
-        }));
-    }
-
-    histogram(o) {
-        const i = this[INTERNAL];
-        i.stream('histogram', () => ({
-            kernel: i.kernelAt('histogram', 'kernel', o.kernel), params: i.params(o.params),
-            ...i.inputs('histogram', o.in), ...i.length('histogram', o.length), bins: o.bins,
-            edges: i.handle('histogram', 'edges', o.edges), lower: o.lower, upper: o.upper,
-            weights: i.handle('histogram', 'weights', o.weights), out: i.handle('histogram', 'out', o.out),
-        }));
-    }
-
-    scan(o) {
-        const i = this[INTERNAL];
-        i.stream('scan', () => ({
-            in0: i.handle('scan', 'in', o.in), ...i.length('scan', o.length), inclusive: o.inclusive,
-            method: choice('scan', 'method', METHODS, o.method), fold: choice('scan', 'fold', FOLDS, o.fold),
-            out: i.handle('scan', 'out', o.out), total: i.handle('scan', 'total', o.total),
-            start: i.handle('scan', 'start', o.start),
-        }));
-    }
-
-    compact(o) {
-        const i = this[INTERNAL];
-        i.stream('compact', () => i.compactFields('compact', o));
-    }
-
-    partition(o) {
-        const i = this[INTERNAL];
-        i.stream('partition', () => i.compactFields('partition', o));
-    }
-
-    sort(o) {
-        const i = this[INTERNAL];
-        i.stream('sort', () => ({
-            in0: i.handle('sort', 'keys', o.keys), ...i.length('sort', o.length), descending: o.descending,
-            first: o.firstBit, count: o.bitCount, method: choice('sort', 'method', METHODS, o.method),
-            out: i.handle('sort', 'sorted', o.sorted), ...i.payloads('sort', o.payloads), indices: i.handle('sort', 'indices', o.indices),
-            offsets: i.handle('sort', 'offsets', o.offsets),
-        }));
-    }
-
-    topK(o) {
-        const i = this[INTERNAL];
-        i.stream('top_k', () => ({
-            in0: i.handle('topK', 'keys', o.keys), ...i.length('topK', o.length), ...i.length('topK', o.k, 'k'),
-            smallest: o.smallest, unsorted: o.unsorted, values: i.handle('topK', 'values', o.values),
-            indices: i.handle('topK', 'indices', o.indices), ...i.payloads('topK', o.payloads), counts: i.handle('topK', 'count', o.count),
-        }));
-    }
-
-    expand(o) {
-        const i = this[INTERNAL];
-        i.stream('expand', () => ({
-            counts: i.handle('expand', 'counts', o.counts),
-            kernel: i.kernelAt('expand', 'countKernel', o.countKernel),
-            emit: i.kernelAt('expand', 'emitKernel', o.emitKernel), params: i.params(o.params),
-            ...i.inputs('expand', o.in), ...i.length('expand', o.length),
-            method: choice('expand', 'method', METHODS, o.method), indices: i.handle('expand', 'source', o.source),
-            ranks: i.handle('expand', 'rank', o.rank), out: i.handle('expand', 'out', o.out),
-            total: i.handle('expand', 'total', o.total),
-        }));
-    }
-
-    unique(o) {
-        const i = this[INTERNAL];
-        i.stream('unique', () => ({
-            in0: i.handle('unique', 'in', o.in), ...i.length('unique', o.length),
-            values: i.handle('unique', 'values', o.values), starts: i.handle('unique', 'starts', o.starts),
-            lengths: i.handle('unique', 'lengths', o.lengths), counts: i.handle('unique', 'count', o.count),
-        }));
-    }
-
-    /* ---- field and surface ---- */
-
-    resolveField(options) {
-        const i = this[INTERNAL];
-        i.check();
-        return i.withField('resolveField', options, fields => {
-            i.call('field_resolve', fields);
-            return { ...options, radius: i.reply('radius'), margin: i.reply('margin'), grid: i.replyGrid(), iso: i.reply('iso') };
-        });
-    }
-
-    field(options, out) {
-        const i = this[INTERNAL];
-        i.check();
-        let resolved = options;
-        if (!out) {
-            if (!options.grid?.dims)
-                resolved = this.resolveField(options);
-            const [x, y, z] = resolved.grid.dims;
-            out = i.create({ type: 'f32', count: x * y * z, label: 'field' });
-        }
-        i.batch(() => i.withField('field', resolved, fields =>
-            i.call('field', { ...fields, out: i.handle('field', 'out', out) })));
-        return out;
-    }
-
-    surface(source, options = {}) {
-        return this[INTERNAL].batch(() => {
-            const mesh = this[INTERNAL].surfaceOnDevice(source, options);
-            try {
-                return {
-                    positions: mesh.vertices.read(), normals: mesh.vertexNormals?.read() ?? null,
-                    values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
-                    cells: mesh.triangleCells?.read() ?? null,
-                    vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
-                    activeCells: mesh.activeCells, stages: mesh.stages,
-                };
-            } finally {
-                mesh.destroy();
-            }
-        });
-    }
-
-    surfaceOnDevice(source, options = {}) {
-        return this[INTERNAL].surfaceOnDevice(source, options);
-    }
-
-    surfaceEnqueue(o) {
-        const i = this[INTERNAL], call = 'surfaceEnqueue';
-        i.check();
-        i.call('surface_enqueue', {
-            volume: i.handle(call, 'volume', o.volume), ...i.grid(call, o), iso: o.iso,
-            iso_buffer: i.handle(call, 'isoBuffer', o.isoBuffer), iso_index: o.isoIndex,
-            normals: choice(call, 'normals', NORMALS, o.normals), soup: o.soup, caps: o.caps, flip: o.flip,
-            ...i.region(call, o.region), mask: i.handle(call, 'mask', o.mask),
-            attribute: i.handle(call, 'attribute', o.attribute), index: i.handle(call, 'index', o.index),
-            vertices: i.handle(call, 'vertices', o.vertices),
-            vertex_normals: i.handle(call, 'vertexNormals', o.vertexNormals),
-            vertex_values: i.handle(call, 'vertexValues', o.vertexValues),
-            indices: i.handle(call, 'indices', o.indices), wants_cells: !!o.triangleCells,
-            triangle_cells: i.handle(call, 'triangleCells', o.triangleCells), counts: i.handle(call, 'counts', o.counts),
-        });
-    }
-
-    surfaceIndex(volume) {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('surface_index', {
-            volume: i.handle('surfaceIndex', 'data', volume.data), ...i.grid('surfaceIndex', volume),
-        });
-        return i.wrap(i.reply('buffer'), { label: 'index' });
-    }
-
-    cells(source, options = {}) {
-        const i = this[INTERNAL];
-        return i.withSource('cells', source, options, fields => {
-            const count = source.dims.reduce((product, n) => product * Math.max(n - 1, 0), 1);
-            const at = i.allocate('cells', count);
-            try {
-                i.call('surface_cells', { ...fields, iso: options.iso, cells: at });
-                return i.copyOut(at, 'u8', count);
-            } finally {
-                i.m._free(at);
-            }
-        });
-    }
-
-    examine(mesh, componentsOnly = false) {
-        const i = this[INTERNAL];
-        i.check();
-        const whole = (name, array) => {
-            if (!array || array.length % 3)
-                throw invalid(`examine: ${name} has no whole triples`);
-            return array.length / 3;
-        };
-        const vertices = i.create({ type: 'f32x3', count: whole('positions', mesh.positions), data: mesh.positions });
-        try {
-            const indices = i.create({ type: 'u32x3', count: whole('indices', mesh.indices), data: mesh.indices });
-            try {
-                i.call('mesh_examine', {
-                    vertices: vertices[INTERNAL].handle, indices: indices[INTERNAL].handle,
-                    components_only: componentsOnly,
-                });
-            } finally {
-                indices.destroy();
-            }
-        } finally {
-            vertices.destroy();
-        }
-        return {
-            components: i.reply('components'), boundaryEdges: i.reply('boundary_edges'),
-            nonmanifoldEdges: i.reply('nonmanifold_edges'), euler: i.reply('euler'), area: i.reply('area'),
-            volume: i.reply('enclosed'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
-        };
-    }
 
     /* ---- time ---- */
 
@@ -1760,322 +1042,9 @@ export class Trommel {
         return i.text('glsl');
     }
 
-    /* ---- image ---- */
 
-    imageSizes() {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('image_sizes', {});
-        return { stats: i.reply('count'), state: i.reply('size') };
-    }
-    imageMeasure(o) {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('image_measure', {
-            ...i.imageFields('imageMeasure', o.image), ...luminanceFields('imageMeasure', o),
-            region0: o.region?.x, region1: o.region?.y, region2: o.region?.width, region3: o.region?.height,
-            what: (o.what ?? []).reduce((bits, one) => bits | MEASURES[one], 0),
-            histogram_low: o.histogramLow, bin_log2: o.binLog2,
-            mask: i.handle('imageMeasure', 'mask', o.mask), mask_width: o.maskWidth, mask_height: o.maskHeight,
-            stats: i.handle('imageMeasure', 'stats', o.stats),
-        });
-    }
-    meterWeights(meter, { width, height, maskWidth, maskHeight }) {
-        const i = this[INTERNAL];
-        i.check();
-        const size = maskWidth * maskHeight, data = i.allocate('meterWeights', size);
-        try {
-            i.call('meter_weights', {
-                meter: choice('meterWeights', 'meter', METERS, meter), width, height,
-                mask_width: maskWidth, mask_height: maskHeight, data,
-            });
-            return i.copyOut(data, 'u8', size);
-        } finally {
-            i.m._free(data);
-        }
-    }
-    mipLevels(width, height) {
-        const i = this[INTERNAL], levels = [];
-        i.check();
-        do {
-            i.call('mip_level', { width, height, level: levels.length });
-            levels.push({ width: i.reply('width'), height: i.reply('height'), first: i.reply('first') });
-        } while (levels.length < i.reply('count'));
-        return levels;
-    }
-    imageMips(o) {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('image_mips', {
-            ...i.imageFields('imageMips', o.in), ...luminanceFields('imageMips', o),
-            filter: choice('imageMips', 'filter', MIP_FILTERS, o.filter), levels: o.levels, last_alone: o.lastAlone,
-            log_luminance: o.logLuminance, out: i.handle('imageMips', 'out', o.out),
-        });
-    }
-    imageStats(stats) {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('image_stats', { stats: i.handle('imageStats', 'stats', stats) });
-        const histogram = i.copyOut(i.reply('histogram'), 'f64', HISTOGRAM_BINS);
-        return {
-            pixels: i.reply('pixels'), positive: i.reply('positive'), zero: i.reply('zero'),
-            negative: i.reply('negative'), nan: i.reply('nan'), infinite: i.reply('infinite'),
-            weight: i.reply('weight'), min: i.reply('min'), max: i.reply('max'), mean: i.reply('mean'),
-            deviation: i.reply('deviation'), log2Mean: i.reply('log2_mean'),
-            geometricMean: i.reply('geometric_mean'), histogramLow: i.reply('histogram_low'),
-            binWidth: i.reply('bin_width'), histogram,
-        };
-    }
-    imagePercentile(percent) {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('image_percentile', { percentile: percent });
-        return i.reply('percentile');
-    }
-    imageExpose(o) {
-        const i = this[INTERNAL];
-        i.check();
-        i.call('image_expose', {
-            stats: i.handle('imageExpose', 'stats', o.stats), state: i.handle('imageExpose', 'state', o.state),
-            by: choice('imageExpose', 'by', EXPOSE_BY, o.by), clip_low: o.clip?.[0], clip_high: o.clip?.[1],
-            percentile: o.percentile, ev100: o.ev100, key: o.key, bias: o.bias, ev_min: o.evMin, ev_max: o.evMax,
-            speed_up: o.speedUp, speed_down: o.speedDown, seconds: o.seconds, reset: o.reset,
-        });
-    }
-    imageTonemap(o) {
-        const i = this[INTERNAL];
-        i.check();
-        if (o.out.width !== o.in.width || o.out.height !== o.in.height)
-            throw invalid(`imageTonemap: out is ${o.out.width} x ${o.out.height}, needs in's size, ` +
-                `${o.in.width} x ${o.in.height}`);
-        const out = i.imageFields('imageTonemap', o.out);
-        i.call('image_tonemap', {
-            ...i.imageFields('imageTonemap', o.in), to: out.in0, to_channels: out.channels, to_srgb: out.srgb,
-            state: i.handle('imageTonemap', 'state', o.state), scale: o.scale,
-            tone: choice('imageTonemap', 'tone', TONES, o.tone), white: o.white,
-        });
-    }
 
-    expose(picture, { tone, white, ...o } = {}) {
-        const { width, height, data, type = typeOf(data), channels = 3, srgb } = picture, made = [];
-        const make = options => {
-            made.push(this.buffer(options));
-            return made.at(-1);
-        };
-        return this.batch(() => {
-            try {
-                const sizes = this.imageSizes(), shown = make({ type: 'u8x4', count: width * height });
-                const image = { buffer: make({ type, count: width * height * channels, data }), width, height, channels, srgb };
-                const stats = make({ type: 'u32', count: sizes.stats }), state = make({ type: 'f32', count: sizes.state });
-                this.imageMeasure({ image, stats });
-                this.imageExpose({ ...o, stats, state, reset: true });
-                this.imageTonemap({ in: image, out: { buffer: shown, width, height, channels: 4, srgb: true }, state, tone, white });
-                return new Uint8ClampedArray(shown.read().buffer);
-            } finally {
-                for (const buffer of made)
-                    buffer.destroy();
-            }
-        });
-    }
 
-    /* ---- collide ---- */
-
-    tree(mesh, { skipBroken } = {}) {
-        const i = this[INTERNAL];
-        i.callWith('tree', 'tree_create', { skip_broken: skipBroken },
-            { vertices: [mesh.positions, 'f32x3', 'positions'], indices: mesh.indices && [mesh.indices, 'u32x3'] });
-        return i.wrapTree();
-    }
-
-    loadTree(bytes) {
-        const i = this[INTERNAL];
-        i.check();
-        return i.withBytes('loadTree', bytes, data => {
-            i.call('tree_load', { data, size: bytes.byteLength });
-            return i.wrapTree();
-        });
-    }
-
-    distance(a, b, { poses } = {}) {
-        const i = this[INTERNAL];
-        i.check();
-        const count = Math.max((poses?.length ?? 0) / 12, 1), size = 40 * count; /* tml_collide_distance_result */
-        const [tree, other_tree] = [i.treeAt('distance', 'a', a), i.treeAt('distance', 'b', b)];
-        return i.withPoses('distance', poses, (at, pose_count) =>
-            i.withBytes('distance', new Uint8Array(size), data => {
-                i.call('collide_distance', { tree, other_tree, poses: at, pose_count, data });
-                const view = new DataView(i.copyOut(data, 'u8', size).buffer);
-                const point = first => [0, 4, 8].map(k => view.getFloat32(first + k, true));
-                return Array.from({ length: count }, (_, k) => ({
-                    distance: view.getFloat64(40 * k, true), pointA: point(40 * k + 8), pointB: point(40 * k + 20),
-                    a: view.getUint32(40 * k + 32, true), b: view.getUint32(40 * k + 36, true),
-                }));
-            }));
-    }
-
-    collide(a, b = null, o = {}) {
-        const i = this[INTERNAL];
-        i.check();
-        const poseCount = (o.poses?.length ?? 0) / 12;
-        const classes = (o.classes ?? []).reduce((bits, one) =>
-            bits | 1 << choice('collide', 'classes', COLLIDE_CLASSES, one), 0);
-        i.withPoses('collide', o.poses, (poses, pose_count) => i.call('collide', {
-            tree: i.treeAt('collide', 'a', a), other_tree: i.treeAt('collide', 'b', b), poses,
-            pose_count, what: choice('collide', 'want', COLLIDE_WANTS, o.want), classes,
-            segments: o.segments, method: choice('collide', 'method', COLLIDE_METHODS, o.method),
-            memory_limit: o.memoryLimit,
-        }));
-        try {
-            const count = i.reply('count'), pairs = i.reply('pairs'), segments = i.reply('segments');
-            const counts = i.replies('class_count', COLLIDE_CLASSES.length);
-            return {
-                count, pairs: pairs ? i.copyOut(pairs, 'u32', 4 * count) : new Uint32Array(0),
-                segments: segments ? i.copyOut(segments, 'f32', 6 * count) : null,
-                first: Array.from(i.copyOut(i.reply('first'), 'u64', Math.max(poseCount, 1) + 1), Number),
-                classCounts: Object.fromEntries(COLLIDE_CLASSES.map((name, k) => [name, counts[k]]).slice(1)),
-                stepPairs: Array.from(i.copyOut(i.reply('step_pairs'), 'u64', i.reply('step_count')), Number),
-                nodePairs: i.reply('node_pairs'), tested: i.reply('tested'), unsure: i.reply('unsure'),
-            };
-        } finally {
-            i.m._web_collide_free(i.tml);
-        }
-    }
-
-    /* ---- subdivide ---- */
-
-    subdivider(mesh, o = {}) {
-        const i = this[INTERNAL], given = (array, type, name) => array && [array, type, name];
-        i.callWith('subdivider', 'subdivider_create', {
-            boundary: choice('subdivider', 'boundary', BOUNDARIES, o.boundary),
-            weighting: choice('subdivider', 'weights', SUBDIVIDE_WEIGHTS, o.weights), fix: o.fix,
-        }, {
-            vertices: [mesh.positions, 'f32x3', 'positions'], indices: [mesh.indices, 'u32x3'], creases: given(o.creases, 'u32x2'),
-            crease_sharpness: given(o.creaseSharpness, 'f32', 'creaseSharpness'), corners: given(o.corners, 'u32'),
-            corner_sharpness: given(o.cornerSharpness, 'f32', 'cornerSharpness'),
-        });
-        const subdivider = new TrommelSubdivider({
-            t: this, at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
-            triangleCount: i.reply('triangle_count'), boundaryEdgeCount: i.reply('boundary_edge_count'),
-            sharpEdgeCount: i.reply('sharp_edge_count'),
-        });
-        i.subdividers.add(subdivider);
-        return subdivider;
-    }
-
-    /* ---- files ---- */
-
-    loadMesh(file, name = 'file', options = {}) {
-        const i = this[INTERNAL];
-        i.withFile('loadMesh', file, (data, size) => i.scope(() => i.call('mesh_load', {
-            data, size, name: i.stackText(name), memory_limit: options.memoryLimit ?? 2 ** 30,
-        })));
-        try {
-            const vertexCount = i.reply('vertex_count'), triangleCount = i.reply('triangle_count');
-            return {
-                positions: i.copyOut(i.reply('positions'), 'f32', 3 * vertexCount),
-                indices: i.copyOut(i.reply('indices'), 'u32', 3 * triangleCount), vertexCount, triangleCount,
-                origin: i.replies('origin', 3), format: i.text('format'), comment: i.text('comment'),
-            };
-        } finally {
-            i.m._web_mesh_free(i.tml);
-        }
-    }
-
-    loadPicture(file, name = 'file', options = {}) {
-        const i = this[INTERNAL];
-        return i.withFile('loadPicture', file, (data, size) => i.scope(() => {
-            i.call('picture_load', {
-                data, size, name: i.stackText(name), memory_limit: options.memoryLimit ?? 2 ** 30,
-            });
-            try {
-                const type = i.text('type'), bytes = ARRAYS[type].BYTES_PER_ELEMENT;
-                return {
-                    data: i.copyOut(i.reply('data'), type, i.reply('size') / bytes), type,
-                    width: i.reply('width'), height: i.reply('height'), channels: i.reply('channels'),
-                    srgb: i.reply('srgb') !== 0, format: i.text('format'), comment: i.text('comment'),
-                };
-            } finally {
-                i.m._web_picture_free(i.tml);
-            }
-        }));
-    }
-
-    loadVolume(file, name = 'file', options = {}) {
-        const i = this[INTERNAL];
-        return i.withFile('loadVolume', file, (data, size) => i.scope(() => {
-            i.call('volume_load', {
-                data, size, name: i.stackText(name), ...i.vector('loadVolume', 'dims', options.dims, 3, 'dims'),
-                type: i.stackText(options.type), big_endian: options.bigEndian, skip: options.skip,
-                ...i.vector('loadVolume', 'spacing', options.spacing, 3, 'spacing'), frame: options.frame,
-                memory_limit: options.memoryLimit ?? 2 ** 30,
-            });
-            try {
-                const type = i.text('type'), bytes = ARRAYS[type].BYTES_PER_ELEMENT;
-                return {
-                    data: i.copyOut(i.reply('data'), type, i.reply('size') / bytes), type, ...i.replyGrid(),
-                    slope: i.reply('slope'), intercept: i.reply('intercept'), format: i.text('format'),
-                    space: i.text('space'), comment: i.text('comment'),
-                };
-            } finally {
-                i.m._web_volume_free(i.tml);
-            }
-        }));
-    }
-
-    suggestIso({ data, type }) {
-        const i = this[INTERNAL];
-        return i.withFile('suggestIso', data, (at, size) => i.scope(() => {
-            i.call('suggest_iso', { data: at, size, type: i.stackText(type ?? typeOf(data)) });
-            return { iso: i.reply('iso'), lower: i.reply('min'), upper: i.reply('max') };
-        }));
-    }
-
-    loadPoints(file, name = 'file') {
-        const i = this[INTERNAL];
-        return i.withFile('loadPoints', file, (data, size) => i.scope(() => {
-            i.call('points_load', { data, size, name: i.stackText(name) });
-            try {
-                const count = i.reply('count');
-                const array = (field, n) => (i.reply(field) ? i.copyOut(i.reply(field), 'f32', n) : null);
-                return {
-                    positions: array('positions', 3 * count) ?? new Float32Array(0), radii: array('radii', count),
-                    values: array('values', count), valueName: i.text('value_name'), count,
-                    origin: i.replies('origin', 3), format: i.text('format'), dropped: i.reply('dropped'),
-                };
-            } finally {
-                i.m._web_points_free(i.tml);
-            }
-        }));
-    }
-
-    saveMesh(mesh, format) {
-        const i = this[INTERNAL];
-        i.check();
-        const name = `mesh.${MESH_FORMATS[choice('saveMesh', 'format', MESH_FORMATS, format)]}`;
-        const held = [];
-        const place = array => {
-            if (!array)
-                return undefined;
-            const bytes = bytesOf('saveMesh', array), at = i.allocate('saveMesh', bytes.length);
-            held.push(at);
-            i.m.HEAPU8.set(bytes, at);
-            return at;
-        };
-        const vertexCount = mesh.positions.length / 3;
-        try {
-            i.scope(() => i.call('mesh_save', {
-                name: i.stackText(name), vertices: place(mesh.positions), vertex_normals: place(mesh.normals),
-                vertex_values: place(mesh.values), indices: place(mesh.indices), vertex_count: vertexCount,
-                triangle_count: mesh.indices ? mesh.indices.length / 3 : vertexCount / 3,
-                ...i.vector('saveMesh', 'origin', mesh.origin, 3, 'origin'),
-            }));
-            held.push(i.reply('data'));
-            return i.copyOut(i.reply('data'), 'u8', i.reply('size'));
-        } finally {
-            for (const at of held)
-                i.m._free(at);
-        }
-    }
 
     lost() {
         this[INTERNAL].lose();
@@ -2085,83 +1054,24 @@ export class Trommel {
     }
 }
 
-/* What each call's options may be named; of those with a 1 they come second. */
-const STREAM = 'kernel params in length', KEEP = `${STREAM} flags mask payloads method indices count`;
-const SURFACE = 'normals soup caps flip region mask attribute index';
-const IMAGE = 'luminance weights floor';
-const WHOLE = `1 iso isovalues labels allLabels ${SURFACE} cells dropDegenerate largestComponent positionOrigin`;
-const FIELD = 'points radii radius kind kernel margin grid resolution iso';
-const TEXTURE = 'texture format width height tiles slices channels buffer first';
-const OPTIONS = {
-    map: `${STREAM} out`, reduce: 'fold in length out', histogram: `${STREAM} bins edges lower upper weights out`,
-    scan: 'in length inclusive method fold out total start', compact: KEEP, partition: KEEP,
-    sort: 'keys length descending firstBit bitCount method sorted payloads indices offsets',
-    topK: 'keys length k smallest unsorted values indices payloads count',
-    expand: 'counts countKernel emitKernel params in length method source rank out total',
-    unique: 'in length values starts lengths count', field: FIELD, resolveField: FIELD,
-    surface: WHOLE, surfaceOnDevice: WHOLE, cells: '1 iso mask region',
-    surfaceEnqueue: `dims spacing origin direction volume iso isoBuffer isoIndex ${SURFACE} vertices vertexNormals ` +
-        'vertexValues indices triangleCells counts',
-    imageMeasure: `image ${IMAGE} region what histogramLow binLog2 mask maskWidth maskHeight stats`,
-    imageMips: `in ${IMAGE} filter levels lastAlone logLuminance out`,
-    imageExpose: 'stats state by clip percentile ev100 key bias evMin evMax speedUp speedDown seconds reset',
-    imageTonemap: 'in out state scale tone white', importTexture: TEXTURE, exportTexture: TEXTURE,
-};
-
-function refuseOthers(call, options, names) {
-    for (const name in options)
-        if (options[name] !== undefined && !names.split(' ').includes(name))
-            throw invalid(`${call}: there is no option ${name}; there are ${names.replace(/^1 /, '')}`);
-}
-for (const [call, names] of Object.entries(OPTIONS)) {
-    const { [call]: plain } = Trommel.prototype;
-    Trommel.prototype[call] = function (...given) {
-        refuseOthers(call, given[names.startsWith('1 ') ? 1 : 0], names);
-        return plain.apply(this, given);
-    };
-}
-
-Object.assign(Inside.prototype, {
-    /* A file's bytes in the module's memory, for as long as f runs. */
-    withFile(call, file, f) {
-        this.check();
-        const bytes = bytesOf(call, file), at = this.allocate(call, bytes.length);
-        this.m.HEAPU8.set(bytes, at);
-        try {
-            return f(at, bytes.length);
-        } finally {
-            this.m._free(at);
-        }
-    },
-    imageFields(call, image) {
-        return {
-            in0: image.texture ? undefined : this.handle(call, 'the picture', image.buffer),
-            width: image.width, height: image.height,
-            channels: image.channels ?? (image.texture ? 3 : undefined), srgb: image.srgb,
-            ...this.colours(call, image.texture, image.format),
+/* A part's methods; options: what each call's may be named, of those with a 1 they come second. */
+export function extend(kind, methods, options = {}) {
+    for (const call of Object.getOwnPropertyNames(methods.prototype).slice(1)) { /* after the constructor */
+        const plain = methods.prototype[call], names = options[call];
+        const value = names === undefined ? plain : function (...given) {
+            refuseOthers(call, given[names.startsWith('1 ') ? 1 : 0], names);
+            return plain.apply(this, given);
         };
-    },
-    /* A texture of the page's with colours, or none. */
-    colours(call, texture, format) {
-        if (texture && !this.gl)
-            throw new TrommelError('UNSUPPORTED', `${call}: the CPU engine reads no textures; give a buffer`);
-        return { colours: texture ? this.lend(texture) : 0, colours_format: format };
-    },
-    transfer(call, o) {
-        this.check();
-        this.needGl(call);
-        if (!o.texture)
-            throw invalid(`${call}: texture is missing, needs a WebGLTexture`);
-        this.call(call === 'importTexture' ? 'import' : 'export', {
-            ...this.colours(call, o.texture, o.format), width: o.width, height: o.height,
-            tile_width: o.tiles?.[0], tile_height: o.tiles?.[1], slices: o.slices, channels: o.channels,
-            buffer: this.handle(call, 'buffer', o.buffer), first: o.first,
-        });
-    },
-    needGl(call) {
-        if (!this.gl)
-            throw new TrommelError('UNSUPPORTED', `${call}: this Trommel is on engine cpu, not on gl`);
-    },
-});
+        Object.defineProperty(kind.prototype, call, { value, writable: true, configurable: true, enumerable: false });
+    }
+}
 
-export default Trommel;
+/* What a part of the package has not loaded is refused by name. */
+for (const call of ('kernel map reduce histogram scan compact partition sort topK expand unique resolveField field surface ' +
+    'surfaceOnDevice surfaceEnqueue surfaceIndex cells examine loadMesh saveMesh imageSizes imageMeasure meterWeights mipLevels ' +
+    'imageMips imageStats imagePercentile imageExpose imageTonemap expose tree loadTree distance collide subdivider ' +
+    'loadPicture loadVolume suggestIso loadPoints').split(' '))
+    Trommel.prototype[call] = function () {
+        throw lacking(call, this);
+    };
+

@@ -1,6 +1,6 @@
-/* Trommel for JavaScript: core.js with the files of wasm/ beside it. They are written out, so that bundlers find them
+/* Trommel for JavaScript: whole.js with the files of wasm/ beside it. They are written out, so that bundlers find them
  * and put them where they put such files. */
-import { Trommel } from './core.js';
+import { Trommel } from './whole.js';
 
 Trommel.files = {
     'trommel.js': () => new URL('./wasm/trommel.js', import.meta.url),
@@ -10,5 +10,5 @@ Trommel.files = {
     'trommel-threads.worker.js': () => new URL('./wasm/trommel-threads.worker.js', import.meta.url),
 };
 
-export * from './core.js';
-export { default } from './core.js';
+export * from './whole.js';
+export { default } from './whole.js';

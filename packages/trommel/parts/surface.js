@@ -1,0 +1,304 @@
+/* Fields from points, surfaces, and meshes with their files. */
+import {
+    ARRAYS, INTERNAL, Inside, Trommel, TrommelBuffer, bytesOf, choice, componentsOf, extend, invalid, scalarOf, typeOf, unlike,
+} from '../core.js';
+
+const NORMALS = ['none', 'forward', 'central', 'sobel'];
+const FIELD_KINDS = ['sum', 'distance'];
+const FIELD_KERNELS = ['wendland', 'poly6', 'metaball'];
+const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
+
+extend(Inside, class {
+    /* An array as a buffer for one call: on the GL engine on the host, in memory that is kept for the next
+     * such call. */
+    hostArray(use, type, array) {
+        const size = ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type), count = array.byteLength / size;
+        if (!Number.isInteger(count))
+            throw invalid(`${use}: ${array.length} numbers are no whole elements of ${type}`);
+        let own = this.hosts.get(use);
+        if (!own || own.size < array.byteLength) {
+            if (own)
+                this.m._free(own.at);
+            this.hosts.delete(use);
+            own = { size: array.byteLength, at: this.allocate(use, array.byteLength) };
+            this.hosts.set(use, own);
+        }
+        this.m.HEAPU8.set(bytesOf(use, array), own.at);
+        this.scope(() => this.call('buffer_create', {
+            type: this.stackText(type), count, host: own.at, label: this.stackText(use),
+        }));
+        return this.reply('buffer');
+    }
+
+    /* Calls f with the fields of a field's request; arrays are lent for as long. */
+    withField(call, options, f) {
+        const lent = [];
+        const place = (use, type) => {
+            const given = options[use];
+            if (given === undefined || given === null)
+                return undefined;
+            if (given instanceof TrommelBuffer)
+                return this.handle(call, use, given);
+            if (!(given instanceof Float32Array))
+                throw invalid(`${call}: ${use} is no Float32Array and no buffer`);
+            const handle = this.hostArray(use, type, given);
+            lent.push(handle);
+            return handle;
+        };
+        try {
+            return f({
+                points: place('points', 'f32x3'), radii: place('radii', 'f32'), radius: options.radius,
+                kind: choice(call, 'kind', FIELD_KINDS, options.kind),
+                field_kernel: choice(call, 'kernel', FIELD_KERNELS, options.kernel),
+                margin: options.margin, resolution: options.resolution, ...this.grid(call, options.grid),
+            });
+        } finally {
+            for (const handle of lent)
+                this.m._web_buffer_destroy(this.tml, handle);
+        }
+    }
+
+    /* Samples as a buffer for one call. */
+    withSamples(call, field, data, type, f) {
+        if (data === undefined || data === null)
+            return f(undefined);
+        if (data instanceof TrommelBuffer)
+            return f(this.handle(call, field, data));
+        if (!ArrayBuffer.isView(data))
+            throw invalid(`${call}: ${field} is ${unlike(data, 'a typed array or a buffer')}`);
+        const buffer = this.create({ type: type ?? typeOf(data), count: data.length, data, label: field });
+        try {
+            return f(buffer[INTERNAL].handle);
+        } finally {
+            this.destroy(buffer);
+        }
+    }
+
+    /* Calls f with the fields that say what a surface is made from. */
+    withSource(call, source, options, f) {
+        this.check();
+        if (!source || typeof source !== 'object')
+            throw invalid(`${call}: needs a volume {data, dims} or {field}`);
+        return this.withSamples(call, 'mask', options.mask, 'u8', mask =>
+            this.withSamples(call, 'attribute', options.attribute, undefined, attribute => {
+                const rest = {
+                    mask, attribute, index: this.handle(call, 'index', options.index),
+                    ...this.region(call, options.region),
+                };
+                if (source.field)
+                    return this.withField(call, source.field, field => f({ ...field, is_field: true, ...rest }));
+                return this.withSamples(call, 'data', source.data, source.type, volume =>
+                    f({ volume, ...this.grid(call, source), ...rest }));
+            }));
+    }
+
+    /* Numbers on the stack, as an array of the module's. */
+    stackArray(Array, values) {
+        const size = values.length * Array.BYTES_PER_ELEMENT;
+        const at = (this.m.stackAlloc(size + 8) + 7) & ~7;
+        new Array(this.m.HEAPU8.buffer, at, values.length).set(values);
+        return at;
+    }
+
+    surfaceOnDevice(source, options) {
+        return this.withSource('surface', source, options, fields => {
+            this.scope(() => {
+                const request = {
+                    ...fields, iso: options.iso, all_labels: options.allLabels,
+                    normals: choice('surface', 'normals', NORMALS, options.normals),
+                    soup: options.soup, wants_cells: options.cells, caps: options.caps, flip: options.flip,
+                    drop_degenerate: options.dropDegenerate, largest_component: options.largestComponent,
+                    ...this.vector('surface', 'positionOrigin', options.positionOrigin, 3, 'position'),
+                };
+                if (options.isovalues) {
+                    request.isovalues = this.stackArray(Float64Array, options.isovalues);
+                    request.isovalue_count = options.isovalues.length;
+                }
+                if (options.labels) {
+                    if (options.labels.length > 65536)
+                        throw invalid(`surface: ${options.labels.length} labels, can have 65536`);
+                    request.labels = this.stackArray(BigInt64Array, options.labels.map(BigInt));
+                    request.label_count = options.labels.length;
+                }
+                this.call('surface', request);
+            });
+            return this.mesh();
+        });
+    }
+
+    /* The mesh of the reply. */
+    mesh() {
+        const handles = {
+            vertices: this.reply('vertices'), vertexNormals: this.reply('vertex_normals'),
+            vertexValues: this.reply('vertex_values'), indices: this.reply('indices'),
+            triangleCells: this.reply('triangle_cells'),
+        };
+        const counts = {
+            vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
+            activeCells: this.reply('active_cells'),
+        };
+        const partCount = this.reply('part_count'), partsAt = this.reply('parts');
+        const numbers = this.copyOut(partsAt, 'f64', partsAt ? 5 * partCount : 0);
+        this.m._free(partsAt);
+        const parts = Array.from({ length: numbers.length / 5 }, (_, i) => {
+            const [value, vertexFirst, vertexCount, triangleFirst, triangleCount] = numbers.subarray(5 * i);
+            return { value, vertexFirst, vertexCount, triangleFirst, triangleCount };
+        });
+        const stageNumbers = this.copyOut(this.reply('stages'), 'f64', 2 * this.reply('stage_count'));
+        const stages = Array.from({ length: stageNumbers.length / 2 }, (_, i) => (
+            { name: this.m.UTF8ToString(stageNumbers[2 * i]), seconds: stageNumbers[2 * i + 1] }));
+        return { ...this.buffersOf(handles), ...counts, parts, stages };
+    }
+});
+
+const SURFACE = 'normals soup caps flip region mask attribute index';
+const WHOLE = `1 iso isovalues labels allLabels ${SURFACE} cells dropDegenerate largestComponent positionOrigin`;
+const FIELD = 'points radii radius kind kernel margin grid resolution iso';
+extend(Trommel, class {
+    resolveField(options) {
+        const i = this[INTERNAL];
+        i.check();
+        return i.withField('resolveField', options, fields => {
+            i.call('field_resolve', fields);
+            return { ...options, radius: i.reply('radius'), margin: i.reply('margin'), grid: i.replyGrid(), iso: i.reply('iso') };
+        });
+    }
+
+    field(options, out) {
+        const i = this[INTERNAL];
+        i.check();
+        let resolved = options;
+        if (!out) {
+            if (!options.grid?.dims)
+                resolved = this.resolveField(options);
+            const [x, y, z] = resolved.grid.dims;
+            out = i.create({ type: 'f32', count: x * y * z, label: 'field' });
+        }
+        i.batch(() => i.withField('field', resolved, fields =>
+            i.call('field', { ...fields, out: i.handle('field', 'out', out) })));
+        return out;
+    }
+
+    surface(source, options = {}) {
+        return this[INTERNAL].batch(() => {
+            const mesh = this[INTERNAL].surfaceOnDevice(source, options);
+            try {
+                return {
+                    positions: mesh.vertices.read(), normals: mesh.vertexNormals?.read() ?? null,
+                    values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
+                    cells: mesh.triangleCells?.read() ?? null,
+                    vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
+                    activeCells: mesh.activeCells, stages: mesh.stages,
+                };
+            } finally {
+                mesh.destroy();
+            }
+        });
+    }
+
+    surfaceOnDevice(source, options = {}) {
+        return this[INTERNAL].surfaceOnDevice(source, options);
+    }
+
+    surfaceEnqueue(o) {
+        const i = this[INTERNAL], call = 'surfaceEnqueue';
+        i.check();
+        i.call('surface_enqueue', {
+            volume: i.handle(call, 'volume', o.volume), ...i.grid(call, o), iso: o.iso,
+            iso_buffer: i.handle(call, 'isoBuffer', o.isoBuffer), iso_index: o.isoIndex,
+            normals: choice(call, 'normals', NORMALS, o.normals), soup: o.soup, caps: o.caps, flip: o.flip,
+            ...i.region(call, o.region), mask: i.handle(call, 'mask', o.mask),
+            attribute: i.handle(call, 'attribute', o.attribute), index: i.handle(call, 'index', o.index),
+            vertices: i.handle(call, 'vertices', o.vertices),
+            vertex_normals: i.handle(call, 'vertexNormals', o.vertexNormals),
+            vertex_values: i.handle(call, 'vertexValues', o.vertexValues),
+            indices: i.handle(call, 'indices', o.indices), wants_cells: !!o.triangleCells,
+            triangle_cells: i.handle(call, 'triangleCells', o.triangleCells), counts: i.handle(call, 'counts', o.counts),
+        });
+    }
+
+    surfaceIndex(volume) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('surface_index', {
+            volume: i.handle('surfaceIndex', 'data', volume.data), ...i.grid('surfaceIndex', volume),
+        });
+        return i.wrap(i.reply('buffer'), { label: 'index' });
+    }
+
+    cells(source, options = {}) {
+        const i = this[INTERNAL];
+        return i.withSource('cells', source, options, fields => {
+            const count = source.dims.reduce((product, n) => product * Math.max(n - 1, 0), 1);
+            const at = i.allocate('cells', count);
+            try {
+                i.call('surface_cells', { ...fields, iso: options.iso, cells: at });
+                return i.copyOut(at, 'u8', count);
+            } finally {
+                i.m._free(at);
+            }
+        });
+    }
+
+    examine(mesh, componentsOnly = false) {
+        const i = this[INTERNAL];
+        i.callWith('examine', 'mesh_examine', { components_only: componentsOnly }, {
+            vertices: [mesh.positions ?? [], 'f32x3', 'positions'], indices: [mesh.indices ?? [], 'u32x3', 'indices'],
+        });
+        return {
+            components: i.reply('components'), boundaryEdges: i.reply('boundary_edges'),
+            nonmanifoldEdges: i.reply('nonmanifold_edges'), euler: i.reply('euler'), area: i.reply('area'),
+            volume: i.reply('enclosed'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
+        };
+    }
+
+    loadMesh(file, name = 'file', options = {}) {
+        const i = this[INTERNAL];
+        i.withBytes('loadMesh', file, (data, size) => i.scope(() => i.call('mesh_load', {
+            data, size, name: i.stackText(name), memory_limit: options.memoryLimit ?? 2 ** 30,
+        })));
+        try {
+            const vertexCount = i.reply('vertex_count'), triangleCount = i.reply('triangle_count');
+            return {
+                positions: i.copyOut(i.reply('positions'), 'f32', 3 * vertexCount),
+                indices: i.copyOut(i.reply('indices'), 'u32', 3 * triangleCount), vertexCount, triangleCount,
+                origin: i.replies('origin', 3), format: i.text('format'), comment: i.text('comment'),
+            };
+        } finally {
+            i.m._web_mesh_free(i.tml);
+        }
+    }
+
+    saveMesh(mesh, format) {
+        const i = this[INTERNAL];
+        i.check();
+        const name = `mesh.${MESH_FORMATS[choice('saveMesh', 'format', MESH_FORMATS, format)]}`;
+        const held = [];
+        const place = array => {
+            if (!array)
+                return undefined;
+            const bytes = bytesOf('saveMesh', array), at = i.allocate('saveMesh', bytes.length);
+            held.push(at);
+            i.m.HEAPU8.set(bytes, at);
+            return at;
+        };
+        const vertexCount = mesh.positions.length / 3;
+        try {
+            i.scope(() => i.call('mesh_save', {
+                name: i.stackText(name), vertices: place(mesh.positions), vertex_normals: place(mesh.normals),
+                vertex_values: place(mesh.values), indices: place(mesh.indices), vertex_count: vertexCount,
+                triangle_count: mesh.indices ? mesh.indices.length / 3 : vertexCount / 3,
+                ...i.vector('saveMesh', 'origin', mesh.origin, 3, 'origin'),
+            }));
+            held.push(i.reply('data'));
+            return i.copyOut(i.reply('data'), 'u8', i.reply('size'));
+        } finally {
+            for (const at of held)
+                i.m._free(at);
+        }
+    }
+}, {
+    field: FIELD, resolveField: FIELD, surface: WHOLE, surfaceOnDevice: WHOLE, cells: '1 iso mask region',
+    surfaceEnqueue: `dims spacing origin direction volume iso isoBuffer isoIndex ${SURFACE} vertices vertexNormals ` +
+        'vertexValues indices triangleCells counts',
+});
