@@ -123,7 +123,7 @@ const resized = new ResizeObserver(([entry]) => {
 resized.observe(canvas);
 
 let context; // WebGL 2, or 1, or null
-let opened = null; // promise of the instance
+const opened = new Map(); // promises of instances by the package's module: index, or surface, which is the smaller
 
 function contextOf() {
     if (context !== undefined)
@@ -137,25 +137,28 @@ function contextOf() {
     return context;
 }
 
-async function openTrommel() {
-    const { Trommel } = await import("./trommel/index.js");
-    return Trommel.create(contextOf());
+function openTrommel(module, before = Promise.resolve()) {
+    const promise = before.then(() => import(`./trommel/${module}.js`)).then(({ Trommel }) => Trommel.create(contextOf()));
+    opened.set(module, promise);
+    promise.catch(tellFailure);
+    return promise;
 }
 
 canvas.addEventListener("webglcontextlost", (event) => {
     // Without this the browser would not restore it.
     event.preventDefault();
     app.lost = true;
-    opened?.then((trommel) => trommel.lost(), () => {});
+    for (const one of opened.values())
+        one.then((trommel) => trommel.lost(), () => {});
     for (const panel of panels)
         panel.instance?.contextLost?.();
     message("The graphics context was lost. It comes back by itself as soon as the browser can.");
 });
 canvas.addEventListener("webglcontextrestored", () => {
     app.lost = false;
-    // Panels wait for this promise, so none sees the old instance or half of the new one.
-    opened = Promise.resolve(opened).then((trommel) => trommel?.close(), () => {}).then(openTrommel);
-    opened.then(() => message("The graphics context is back.", "good"), tellFailure);
+    // Panels wait for these promises, so none sees the old instance or half of the new one.
+    const again = [...opened].map(([module, one]) => openTrommel(module, one.then((trommel) => trommel.close()).catch(() => {})));
+    Promise.all(again).then(() => message("The graphics context is back.", "good"), () => {});
     for (const panel of panels)
         panel.instance?.contextRestored?.();
     app.requestFrame();
@@ -196,11 +199,11 @@ const app = {
     // Promise of the shared instance, on gl where that is WebGL 2 and works, otherwise on the CPU engine; another
     // one after a lost context.
     get trommel() {
-        if (!opened) {
-            opened = openTrommel();
-            opened.catch(tellFailure);
-        }
-        return opened;
+        return opened.get("index") ?? openTrommel("index");
+    },
+    // The same for surfaces and fields alone, where nothing more was asked for.
+    get surfaces() {
+        return opened.get("surface") ?? opened.get("index") ?? openTrommel("surface");
     },
 
     // Moves the canvas into host, which it fills. Ask for it in show(): one panel has it at a time.

@@ -4,7 +4,7 @@
 // surface.allLabels marks, a label a triangle, with surface.isovalues parts. flood: {seconds, grid}, by which the flood goes on. Answers
 // {positions, normals, vertexCount, triangleCount, seconds}, or {error}; {ask: name, ...} by {answer} or {error, isAnswer}:
 // "flood" by the flood's state, "pick" as Picking.hit (tree_pick.js) answers.
-import { Trommel } from "../trommel/index.js";
+import { Trommel } from "../trommel/surface.js";
 import { extent } from "./corners.js";
 import { Picking } from "./tree_pick.js";
 
@@ -39,10 +39,16 @@ function marksOf(parts, count) {
     return marks;
 }
 
-const picking = new Picking(trommel);
+// Trees are the whole package's.
+async function beginPicking() {
+    const { Trommel: Whole } = await import("../trommel/index.js");
+    return new Picking(await Whole.create(null, { engine: "cpu", threads: 1 }));
+}
+
+let picking = null;
 const answers = {
     flood: async () => flood && (await flood).particles.state(),
-    pick: (what) => picking.hit(what),
+    pick: async (what) => (await (picking ??= beginPicking())).hit(what),
 };
 
 async function meshOf(data) {

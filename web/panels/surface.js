@@ -544,15 +544,16 @@ class SurfacePanel {
     }
 
     beginDevice() {
-        if (this.deviceAsked || !this.renderer)
-            return;
-        this.deviceAsked = true;
         const { app } = this;
-        const waited = app.trommel;
+        const waited = this.renderer && (this.source.kind === "flood" ? app.trommel : app.surfaces); // it takes kernels
+        if (!waited || waited === this.deviceAsked)
+            return;
+        this.deviceAsked = waited;
+        this.live?.close();
+        this.live = this.flood = null;
         waited.then((trommel) => {
-            if (waited !== app.trommel || trommel.path !== "integer")
+            if (waited !== this.deviceAsked || trommel.path !== "integer")
                 return;
-            this.live?.close();
             this.live = new LiveSurface(trommel, () => app.requestFrame());
             this.computed = null;
             this.trommel = trommel;
@@ -633,7 +634,7 @@ class SurfacePanel {
         this.arrays = null;
         this.renderer = null;
         this.drawn = null;
-        this.deviceAsked = false;
+        this.deviceAsked = null;
         this.hasPicture = false;
         this.fence = null;
         this.timer = null;
@@ -929,9 +930,8 @@ class SurfacePanel {
         // The device comes behind the first picture: compiling would hold it up.
         if (!this.worker.mesh || !this.hasPicture)
             return;
-        if (!this.live)
-            this.beginDevice();
-        else if (!this.isForHost)
+        this.beginDevice();
+        if (this.live && !this.isForHost)
             this.prepare();
     }
 

@@ -1,5 +1,6 @@
 // The page's shell: tabs, colours, messages.
 import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import { serve } from "../../scripts/web-serve.mjs";
 import { picture } from "./pixels.mjs";
 
@@ -65,6 +66,30 @@ export default async function (t) {
         await paste("#nonsense");
         await page.waitForFunction(() => location.hash.startsWith("#surface"));
         assert.equal(await shown(), "Surface");
+    });
+
+    await t.test("the first panel asks for half of what there is: 220 KB by brotli", async ({ open, root, assert }) => {
+        const server = await serve({ folder: join(root, "build/web/site") });
+        const page = await open("test/blank.html", { serviceWorkers: "block", viewport: { width: 840, height: 540 } }), sizes = new Map();
+        let instances = 0;
+        page.context().on("response", async (response) => {
+            const url = response.url();
+            instances += url.endsWith(".wasm");
+            sizes.set(url, response.body().then((body) => brotliCompressSync(body).length));
+        });
+        try {
+            await page.goto(server.url);
+            await page.waitForFunction(() => /[1-9]/.test(document.querySelector(".pipeline li:last-child b")?.textContent ?? ""));
+            while (instances < 2) // the worker's, and once its picture is there the device's
+                await page.waitForTimeout(100);
+            await page.waitForLoadState("networkidle");
+            const files = [...sizes.keys()].map((url) => url.slice(server.url.length));
+            assert.ok(files.includes("trommel/wasm/trommel-surface.wasm") && !files.some((file) => /wasm\/trommel(-threads)?\.wasm/.test(file)), files.join(" "));
+            const bytes = (await Promise.all(sizes.values())).reduce((sum, size) => sum + size, 0);
+            assert.ok(bytes > 150_000 && bytes <= 220_000, `${bytes} bytes of ${files.length} files`);
+        } finally {
+            await server.close();
+        }
     });
 
     await t.test("a built site works without a network once it was opened", async ({ open, root, assert }) => {
