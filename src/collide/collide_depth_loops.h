@@ -29,7 +29,7 @@ typedef struct lanes {
 /* A bit for each lane whose gap is not above 0. */
 INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 {
-#ifdef __AVX2__
+#ifdef COLLIDE_AVX2
     return (uint32_t)_mm256_movemask_ps(
         _mm256_cmp_ps(_mm256_loadu_ps(gap), _mm256_setzero_ps(), _CMP_LE_OQ));
 #elif TML_NEON

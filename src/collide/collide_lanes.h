@@ -2,7 +2,7 @@
 #ifndef COLLIDE_LANES_H
 #define COLLIDE_LANES_H
 
-#ifdef __AVX2__
+#ifdef COLLIDE_AVX2
 #    include <immintrin.h>
 #endif
 
@@ -10,12 +10,17 @@
 #include "core/neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#define LANES  _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+#ifdef __clang__
+#    define EACH_LANE_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#    define EACH_LANE_ALONE _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#endif
+#define LANES EACH_LANE_ALONE for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
 
 /* Bit number of each lane. */
 INLINE uint32_t lanes_bit(const uint32_t code[COLLIDE_WIDTH], int number)
 {
-#ifdef __AVX2__
+#ifdef COLLIDE_AVX2
     __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(bits));
 #elif TML_NEON

@@ -16,11 +16,7 @@
 /* Eight times the smallest normal number. */
 #define POINTS_UNDERFLOW 0x1p-123f
 
-/* What is known of a lane's triangle. */
-#define INLINE static inline __attribute__((always_inline))
-#define LANES  _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
-
-/* The bits of collide_ray_triangle. */
+/* What is known of a lane's triangle: the bits of collide_ray_triangle. */
 enum { LANE_MET, LANE_ALONG, LANE_UNSURE, LANE_BEFORE, LANE_AROUND };
 
 /* A bit for each box that the ray meets. */
