@@ -111,15 +111,17 @@ CPU_INLINE nets_word nets_below(int bit)
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
+CPU_INLINE tml_vec3 nets_place_of(const nets_plan *plan, uint64_t vertex)
+{
+    const float *at = plan->places + 3 * vertex;
+    return tml_make3(at[0], at[1], at[2]);
+}
 /* Is it cut from corner 1 to 3? */
 CPU_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t corner[4])
 {
-    tml_vec3 at[4];
-    if (plan->quads)
-        return false;
-    for (int k = 0; k < 4; k++)
-        memcpy(&at[k], plan->places + 3 * corner[k], sizeof at[k]);
-    return nets_cuts_other_way(at[0], at[1], at[2], at[3]);
+    return !plan->quads &&
+           nets_cuts_other_way(nets_place_of(plan, corner[0]), nets_place_of(plan, corner[1]),
+                               nets_place_of(plan, corner[2]), nets_place_of(plan, corner[3]));
 }
 
 /* Writes face number n, counter-clockwise seen from the side of the label other. */
