@@ -169,8 +169,8 @@ TML_KERNEL_WITH(collide_build, float, collide_fit_word,
                 })
 
 /* A word of the samples. u[0]: leaves; u[1]: samples a level. */
-TML_KERNEL_WITH(collide_build, float, collide_sample, (tml_words boxes, tml_index at, tml_params p),
-                {
+TML_KERNEL_WITH(collide_build, float, collide_sample_word,
+                (tml_words boxes, tml_index at, tml_params p), {
                     uint i = U(at) / 6u % p.u[1];
                     uint level = U(at) / 6u / p.u[1];
                     uint count = p.u[0];
@@ -374,7 +374,7 @@ static tml_status fit_enqueue(tml_context *tml, tml_tree *tree, tml_buffer verti
                                  .out = boxes[!to]});
     if (status == TML_OK)
         status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(collide_sample),
+            tml, &(tml_map_desc){.kernel = TML_USE(collide_sample_word),
                                  .params.u = {leaves, COLLIDE_SAMPLES},
                                  .in = {tree->device_boxes},
                                  .length = tml_length_of((uint64_t)SAMPLE_WORDS * tree->levels),

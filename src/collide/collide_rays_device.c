@@ -331,7 +331,7 @@ TML_KERNEL_WITH(collide_rays, bool, collide_is_ray_hit, (uint answer, tml_params
                 { return collide_rays_count_of(answer, p.u[0]) != 0u; })
 TML_KERNEL_WITH(collide_rays, uint, collide_ray_count, (uint answer, tml_params p),
                 { return collide_rays_count_of(answer, p.u[0]); })
-TML_KERNEL_WITH(collide_rays, uint, collide_ray_triangle,
+TML_KERNEL_WITH(collide_rays, uint, collide_hit_triangle,
                 (uint answer, tml_words tree, tml_params p), {
                     return answer >= COLLIDE_RAYS_UNSURE
                                ? COLLIDE_RAYS_NONE
@@ -729,7 +729,7 @@ static void add_one(rays_run *run)
                                              .payloads = {{listed_answers, answers}}});
     add_unsure(run, answers, run->unsure, run->unsure_count);
     if (is_nearest && !tml_buffer_is_none(d->triangles))
-        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_triangle),
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_hit_triangle),
                                     .in = {answers, run->tree},
                                     .out = d->triangles});
     if (is_nearest && !tml_buffer_is_none(d->barycentrics))

@@ -83,5 +83,5 @@ static tml_status partition_run(tml_context *tml, const tml_partition_desc *desc
     return run(tml, desc, true);
 }
 
-GL_OP(compact, tml_compact_desc)
-GL_OP(partition, tml_partition_desc)
+GL_OP(compact, tml_compact_desc, compact_supports, compact_run)
+GL_OP(partition, tml_partition_desc, partition_supports, partition_run)

@@ -128,4 +128,4 @@ static tml_status expand_run(tml_context *tml, const tml_expand_desc *desc)
     return status ? status : store_total(tml, desc, &pyramid, &located);
 }
 
-GL_OP(expand, tml_expand_desc)
+GL_OP(expand, tml_expand_desc, expand_supports, expand_run)

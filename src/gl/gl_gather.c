@@ -107,5 +107,5 @@ static tml_status scatter_run(tml_context *tml, const tml_scatter_desc *desc)
     return status;
 }
 
-GL_OP(gather, tml_gather_desc)
-GL_OP(scatter, tml_scatter_desc)
+GL_OP(gather, tml_gather_desc, gather_supports, gather_run)
+GL_OP(scatter, tml_scatter_desc, scatter_supports, scatter_run)

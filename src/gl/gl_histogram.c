@@ -313,4 +313,4 @@ static tml_status histogram_run(tml_context *tml, const tml_histogram_resolved *
     return status ? status : sorts(job.desc) ? sort_bins(&job) : gather_bins(&job);
 }
 
-GL_OP(histogram, tml_histogram_resolved)
+GL_OP(histogram, tml_histogram_resolved, histogram_supports, histogram_run)

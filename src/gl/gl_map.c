@@ -68,4 +68,4 @@ static tml_status map_run(tml_context *tml, const tml_map_desc *desc)
                                        : gl_map_draw(tml, desc, &gl_shader_kernel_map);
 }
 
-GL_OP(map, tml_map_desc)
+GL_OP(map, tml_map_desc, map_supports, map_run)

@@ -184,4 +184,4 @@ static tml_status reduce_run(tml_context *tml, const tml_reduce_desc *desc)
     return status;
 }
 
-GL_OP(reduce, tml_reduce_desc)
+GL_OP(reduce, tml_reduce_desc, reduce_supports, reduce_run)

@@ -233,4 +233,4 @@ static bool scan_supports(tml_context *tml, const tml_scan_resolved *resolved)
     return resolved->desc.method == TML_METHOD_HISTOPYRAMID && bind(tml, resolved, &scan);
 }
 
-GL_OP(scan, tml_scan_resolved)
+GL_OP(scan, tml_scan_resolved, scan_supports, scan_run)

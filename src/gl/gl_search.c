@@ -47,4 +47,4 @@ static tml_status search_run(tml_context *tml, const tml_search_resolved *resolv
     return gl_search_draw(tml, resolved, gl_slot_texture(out), out->type == TML_U64);
 }
 
-GL_OP(search, tml_search_resolved)
+GL_OP(search, tml_search_resolved, search_supports, search_run)

@@ -84,7 +84,7 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
                             : status;
 }
 
-GL_OP(reduce_segments, tml_reduce_segments_desc)
+GL_OP(reduce_segments, tml_reduce_segments_desc, reduce_segments_supports, reduce_segments_run)
 
 /* ---- first elements of segments -------------------------------------------------------------- */
 
@@ -223,4 +223,4 @@ static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_de
     return status == TML_OK ? store_scan(tml, desc, &view, begins, &scan, &scanned) : status;
 }
 
-GL_OP(scan_segments, tml_scan_segments_desc)
+GL_OP(scan_segments, tml_scan_segments_desc, scan_segments_supports, scan_segments_run)

@@ -277,7 +277,7 @@ static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
     return status ? status : gl_located_indices(tml, &located, desc->indices);
 }
 
-GL_OP(sort, tml_sort_resolved)
+GL_OP(sort, tml_sort_resolved, sort_supports, sort_run)
 
 static bool sort_segments_supports(tml_context *tml, const tml_sort_resolved *resolved)
 {
@@ -289,4 +289,4 @@ static tml_status sort_segments_run(tml_context *tml, const tml_sort_resolved *r
     return sort_run(tml, resolved);
 }
 
-GL_OP(sort_segments, tml_sort_resolved)
+GL_OP(sort_segments, tml_sort_resolved, sort_segments_supports, sort_segments_run)

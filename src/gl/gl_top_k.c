@@ -137,4 +137,4 @@ static tml_status top_k_run(tml_context *tml, const tml_top_k_resolved *resolved
     return status ? status : gl_store_count(tml, desc->count, job.results, 0);
 }
 
-GL_OP(top_k, tml_top_k_resolved)
+GL_OP(top_k, tml_top_k_resolved, top_k_supports, top_k_run)

@@ -83,4 +83,4 @@ static tml_status unique_run(tml_context *tml, const tml_unique_desc *desc)
     return status ? status : gl_store_count(tml, desc->count, located.total, located.total_texel);
 }
 
-GL_OP(unique, tml_unique_desc)
+GL_OP(unique, tml_unique_desc, unique_supports, unique_run)

@@ -89,4 +89,4 @@ static tml_status float_compact_run(tml_context *tml, const tml_compact_desc *de
     return status == TML_OK ? gl_float_store_total(tml, &pyramid, desc->count) : status;
 }
 
-GL_OP(float_compact, tml_compact_desc)
+GL_OP(float_compact, tml_compact_desc, float_compact_supports, float_compact_run)

@@ -124,4 +124,4 @@ static tml_status float_expand_run(tml_context *tml, const tml_expand_desc *desc
     return status == TML_OK ? gl_float_store_total(tml, &pyramid, desc->total) : status;
 }
 
-GL_OP(float_expand, tml_expand_desc)
+GL_OP(float_expand, tml_expand_desc, float_expand_supports, float_expand_run)

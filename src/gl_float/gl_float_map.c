@@ -18,4 +18,4 @@ static tml_status float_map_run(tml_context *tml, const tml_map_desc *desc)
     return gl_map_draw(tml, desc, &gl_shader_float_map);
 }
 
-GL_OP(float_map, tml_map_desc)
+GL_OP(float_map, tml_map_desc, float_map_supports, float_map_run)

@@ -137,4 +137,4 @@ static tml_status float_reduce_run(tml_context *tml, const tml_reduce_desc *desc
     return status;
 }
 
-GL_OP(float_reduce, tml_reduce_desc)
+GL_OP(float_reduce, tml_reduce_desc, float_reduce_supports, float_reduce_run)

@@ -34,33 +34,7 @@
  * static, enum, brace initialisers, vector operators or swizzles; one declarator in a declaration of a
  * struct type; no name that GLSL reserves (sample, input, output, filter, active, half, buffer,
  * shared, common, partition, resource, patch, texture, noise ...). */
-#include <trommel/kernel_math.h>
-
-#ifndef TML_KERNEL_INTERNAL_H
-#    define TML_KERNEL_INTERNAL_H
-
-typedef struct tml_ivec3 {
-    int32_t x, y, z;
-} tml_ivec3;
-typedef uint64_t tml_address;
-
-static inline tml_ivec3 tml_make_ivec3(int32_t x, int32_t y, int32_t z)
-{
-    return (tml_ivec3){x, y, z};
-}
-
-static inline tml_uvec4 tml_word_uvec4(tml_words words, tml_index i)
-{
-    return tml_make_uvec4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
-}
-
-/* The address of host memory, for an argument struct. */
-static inline tml_address tml_address_of(const void *memory)
-{
-    return (tml_address)(uintptr_t)memory;
-}
-
-#endif
+#include "kernels/kernel_types.h"
 
 #include <trommel/kernel_begin.h>
 

@@ -66,18 +66,21 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
 /* Position of the isovalue on the edge from sample a (0) to sample b (1). a is the end with the lower
  * index, so that all cells around an edge get the same bits. largest: the type's largest number; past
  * it b - a overflowed, and the position is 1/2. */
-#define SURFACE_CROSSING(REAL, name, zero, half, one, largest)                                     \
-    FUNCTION(REAL) name(REAL a, REAL b, REAL iso)                                                  \
-    {                                                                                              \
-        REAL difference = b - a;                                                                   \
-        REAL t = (iso - a) / difference;                                                           \
-        t = difference <= (largest) && difference >= -(largest) ? t : (half);                      \
-        t = t > (zero) ? t : (zero);                                                               \
-        return t < (one) ? t : (one);                                                              \
-    }
-SURFACE_CROSSING(float, surface_crossing, 0.0f, 0.5f, 1.0f, 3.4028234e38f)
+#define SURFACE_CROSSING(REAL, largest)                                                            \
+    REAL difference = b - a;                                                                       \
+    REAL t = (iso - a) / difference;                                                               \
+    t = difference <= (largest) && difference >= -(largest) ? t : 0.5f;                            \
+    t = t > 0.0f ? t : 0.0f;                                                                       \
+    return t < 1.0f ? t : 1.0f
+FUNCTION(float) surface_crossing(float a, float b, float iso)
+{
+    SURFACE_CROSSING(float, 3.4028234e38f);
+}
 #ifndef TML_GLSL
-SURFACE_CROSSING(double, surface_crossing_f64, 0.0, 0.5, 1.0, 1.7976931348623157e308)
+FUNCTION(double) surface_crossing_f64(double a, double b, double iso)
+{
+    SURFACE_CROSSING(double, 1.7976931348623157e308);
+}
 #endif
 
 /* A 3x3 neighbourhood with the Sobel weights 1 2 1 along both axes. corners, edges: sums of four

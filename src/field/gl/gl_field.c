@@ -237,4 +237,4 @@ static tml_status field_run(tml_context *tml, const field_plan *plan)
     return status;
 }
 
-GL_OP(field, field_plan)
+GL_OP(field, field_plan, field_supports, field_run)

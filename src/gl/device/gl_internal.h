@@ -215,24 +215,24 @@ static inline uint64_t gl_words(uint64_t count, size_t size)
 tml_status gl_enter(tml_context *tml);
 void gl_leave(tml_context *tml);
 
-/* Defines gl_op_NAME from NAME_supports and NAME_run(tml, desc). */
-#define GL_OP(NAME, DESC)                                                                          \
-    static bool NAME##_supports_desc(tml_context *tml, const void *desc)                           \
+/* Defines gl_op_NAME from supports(tml, desc) and run(tml, desc). */
+#define GL_OP(NAME, DESC, supports, run)                                                           \
+    static bool gl_op_##NAME##_supports(tml_context *tml, const void *desc)                        \
     {                                                                                              \
-        return NAME##_supports(tml, (const DESC *)desc);                                           \
+        return supports(tml, (const DESC *)desc);                                                  \
     }                                                                                              \
-    static tml_status NAME##_run_desc(tml_context *tml, const void *desc, void *scratch,           \
-                                      size_t scratch_size)                                         \
+    static tml_status gl_op_##NAME##_run(tml_context *tml, const void *desc, void *scratch,        \
+                                         size_t scratch_size)                                      \
     {                                                                                              \
         (void)scratch;                                                                             \
         (void)scratch_size;                                                                        \
         tml_status status = gl_enter(tml);                                                         \
         if (status == TML_OK) {                                                                    \
-            status = NAME##_run(tml, (const DESC *)desc);                                          \
+            status = run(tml, (const DESC *)desc);                                                 \
             gl_leave(tml);                                                                         \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
-    const tml_engine_op gl_op_##NAME = {NAME##_supports_desc, NULL, NAME##_run_desc};
+    const tml_engine_op gl_op_##NAME = {gl_op_##NAME##_supports, NULL, gl_op_##NAME##_run};
 
 #endif

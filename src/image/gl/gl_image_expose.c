@@ -35,4 +35,4 @@ static tml_status image_expose_run(tml_context *tml, const image_expose_plan *pl
              });
 }
 
-GL_OP(image_expose, image_expose_plan)
+GL_OP(image_expose, image_expose_plan, image_expose_supports, image_expose_run)

@@ -232,4 +232,4 @@ static tml_status image_measure_run(tml_context *tml, const image_measure_plan *
     return status == TML_OK ? write_stats(&job) : status;
 }
 
-GL_OP(image_measure, image_measure_plan)
+GL_OP(image_measure, image_measure_plan, image_measure_supports, image_measure_run)

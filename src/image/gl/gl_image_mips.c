@@ -127,4 +127,4 @@ static tml_status image_mips_run(tml_context *tml, const image_mips_plan *plan)
     return status;
 }
 
-GL_OP(image_mips, image_mips_plan)
+GL_OP(image_mips, image_mips_plan, image_mips_supports, image_mips_run)

@@ -71,4 +71,4 @@ static tml_status image_tonemap_run(tml_context *tml, const image_tonemap_plan *
     return status;
 }
 
-GL_OP(image_tonemap, image_tonemap_plan)
+GL_OP(image_tonemap, image_tonemap_plan, image_tonemap_supports, image_tonemap_run)

@@ -21,7 +21,7 @@ CPU_INLINE nets_word pack_64(const uint8_t *bytes)
 }
 
 #define COMPARE_64(T)                                                                              \
-    CPU_INLINE nets_word compare_##T(const void *a, const void *b)                                 \
+    CPU_INLINE nets_word nets_compare_##T(const void *a, const void *b)                            \
     {                                                                                              \
         uint8_t bytes[64];                                                                         \
         T left[64], right[64];                                                                     \
@@ -78,11 +78,11 @@ COMPARE_WIDE(uint64_t, 8, _mm512_cmpneq_epi64_mask)
     }
 #if CPU_X86
 #    define DIFFER_LEVELS(T)                                                                       \
-        DIFFER(T, differ_##T##_base, , compare_##T)                                                \
-        DIFFER(T, differ_##T##_avx2, CPU_TARGET_AVX2, compare_##T)                                 \
+        DIFFER(T, differ_##T##_base, , nets_compare_##T)                                           \
+        DIFFER(T, differ_##T##_avx2, CPU_TARGET_AVX2, nets_compare_##T)                            \
         DIFFER(T, differ_##T##_avx512, CPU_TARGET_AVX512, compare_wide_##T)
 #else
-#    define DIFFER_LEVELS(T) DIFFER(T, differ_##T##_base, , compare_##T)
+#    define DIFFER_LEVELS(T) DIFFER(T, differ_##T##_base, , nets_compare_##T)
 #endif
 DIFFER_LEVELS(uint8_t)
 DIFFER_LEVELS(uint16_t)

@@ -141,6 +141,11 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
     return (word ? ROW_INSIDE : 0) | (word != low_bits(n) ? ROW_OUTSIDE : 0);
 }
 
+/* A function of one element type. Other sets have it too, and may stand in the same file (tools/make_amalgamation.c). */
+#define JOIN_(a, b, c)          a##_##b##_##c
+#define JOIN(a, b, c)           JOIN_(a, b, c)
+#define OF_TYPE(function, name) JOIN(SURFACE_SET, function, name)
+
 #define TYPE  TML_U8
 #define NAME  U8
 #define T     uint8_t
@@ -710,13 +715,13 @@ static uint64_t count_open_row(const surface_rows *rows, uint64_t words,
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define BITS(name, size, ctype)        [TML_##name] = bits_##name,
-#define EQUAL(name, size, ctype)       [TML_##name] = equal_##name,
-#define PRESENT(name, size, ctype)     [TML_##name] = present_##name,
-#define RANGE(name, size, ctype)       [TML_##name] = range_##name,
-#define ENDS(name, size, ctype)        [TML_##name] = ends_##name,
-#define GATHER(name, size, ctype)      [TML_##name] = gather_##name,
-#define DIFFERENCES(name, size, ctype) [TML_##name] = HAS_USUAL ? differences_##name : NULL,
+#define BITS(name, size, ctype)        [TML_##name] = OF_TYPE(bits, name),
+#define EQUAL(name, size, ctype)       [TML_##name] = OF_TYPE(equal, name),
+#define PRESENT(name, size, ctype)     [TML_##name] = OF_TYPE(present, name),
+#define RANGE(name, size, ctype)       [TML_##name] = OF_TYPE(range, name),
+#define ENDS(name, size, ctype)        [TML_##name] = OF_TYPE(ends, name),
+#define GATHER(name, size, ctype)      [TML_##name] = OF_TYPE(gather, name),
+#define DIFFERENCES(name, size, ctype) [TML_##name] = HAS_USUAL ? OF_TYPE(differences, name) : NULL,
 
 const surface_simd SURFACE_SET = {
     .name = SURFACE_NAME,

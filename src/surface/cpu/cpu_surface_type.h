@@ -6,9 +6,7 @@
 #ifndef VALUE
 #    define VALUE(v) (v)
 #endif
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b)  JOIN_(a, b)
-#define FN(name)    JOIN(name, NAME)
+#define FN(name) OF_TYPE(name, NAME)
 
 _Static_assert((sizeof(REAL) == sizeof(double)) == SURFACE_IN_DOUBLE(TYPE), "one of both is wrong");
 
@@ -189,8 +187,6 @@ static void FN(differences)(const void *samples, const surface_lanes *lanes,
 }
 
 #undef FN
-#undef JOIN
-#undef JOIN_
 #undef TYPE
 #undef NAME
 #undef T

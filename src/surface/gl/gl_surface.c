@@ -29,12 +29,12 @@ enum {
 typedef struct surface_kept {
     const gl_texture *field; /* a field's samples */
     uint32_t count;
-    workspace spaces[KEPT_PARTS];
+    gl_workspace spaces[KEPT_PARTS];
 } surface_kept;
 
 /* ---- defines --------------------------------------------------------------------------------- */
 
-surface_defines surface_defines_of(const surface_job *job, uint32_t options, const char *more)
+surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, const char *more)
 {
     surface_defines out;
     snprintf(out.text, sizeof out.text, "#define TYPE %uu\n#define OPTIONS %uu\n%s%s",
@@ -45,10 +45,10 @@ surface_defines surface_defines_of(const surface_job *job, uint32_t options, con
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
 
-static workspace space_of(const surface_plan *plan, const surface_part *part)
+static gl_workspace space_of(const surface_plan *plan, const surface_part *part)
 {
     surface_space of_part = surface_space_of(plan, part);
-    workspace space = {.part = part, .pad = (uint32_t)of_part.pad};
+    gl_workspace space = {.part = part, .pad = (uint32_t)of_part.pad};
     for (int a = 0; a < 3; a++)
         space.size[a] = (uint32_t)of_part.size[a];
     space.quads = TML_CEIL_DIV(space.size[0], COLUMNS);
@@ -56,14 +56,14 @@ static workspace space_of(const surface_plan *plan, const surface_part *part)
     return space;
 }
 
-static tml_status take(const surface_job *job, gl_format format, uint64_t texels,
+static tml_status take(const gl_surface_job *job, gl_format format, uint64_t texels,
                        const gl_texture **out)
 {
     job->plan->result->scratch_size += texels * (format == GL_FORMAT_QUADS ? 16 : 4);
     return gl_temporary(job->tml, format, texels, out);
 }
 
-static tml_status take_pyramid(const surface_job *job, bool is_bits, uint64_t items,
+static tml_status take_pyramid(const gl_surface_job *job, bool is_bits, uint64_t items,
                                gl_pyramid *out)
 {
     tml_status status = gl_pyramid_take(job->tml, is_bits, items, out);
@@ -94,7 +94,8 @@ static const gl_texture *texture_or_none(const tml_slot *slot)
 }
 
 /* Makes sign bits, and bits of missing samples if there may be any. */
-static tml_status make_bits(const surface_job *job, workspace *space, const gl_texture **missing)
+static tml_status make_bits(const gl_surface_job *job, gl_workspace *space,
+                            const gl_texture **missing)
 {
     const surface_plan *plan = job->plan;
     const uint64_t *first = space->part->box.first, *dims = plan->dims;
@@ -137,7 +138,7 @@ static tml_status make_bits(const surface_job *job, workspace *space, const gl_t
 }
 
 /* Reduces the quads of in to one, component by component: to their sum, or with FOLD_OR union. */
-static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t count,
+static tml_status fold(const gl_surface_job *job, const gl_texture *in, uint64_t count,
                        const char *defines, const gl_texture **out)
 {
     tml_status status = TML_OK;
@@ -161,7 +162,8 @@ static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t co
     return status;
 }
 
-static tml_status mark_cells(const surface_job *job, workspace *space, const gl_texture *missing)
+static tml_status mark_cells(const gl_surface_job *job, gl_workspace *space,
+                             const gl_texture *missing)
 {
     if (!job->may_miss)
         return TML_OK;
@@ -185,7 +187,7 @@ static tml_status mark_cells(const surface_job *job, workspace *space, const gl_
 }
 
 /* The pyramid over crossed edges, whose total is the vertices, and the vertex numbers. */
-static tml_status count_vertices(const surface_job *job, workspace *space)
+static tml_status count_vertices(const gl_surface_job *job, gl_workspace *space)
 {
     tml_context *tml = job->tml;
     uint64_t quads = 3 * space->quad_count;
@@ -216,7 +218,7 @@ static tml_status count_vertices(const surface_job *job, workspace *space)
 }
 
 /* The pyramid over the cells' triangles. active: NULL, or gets the number of active cells. */
-static tml_status count_triangles(const surface_job *job, workspace *space,
+static tml_status count_triangles(const gl_surface_job *job, gl_workspace *space,
                                   const gl_texture **active)
 {
     tml_context *tml = job->tml;
@@ -241,7 +243,7 @@ static tml_status count_triangles(const surface_job *job, workspace *space,
     return status == TML_OK ? gl_pyramid_build(tml, &space->triangles) : status;
 }
 
-static tml_status write_totals(const surface_job *job, const workspace *space, uint32_t part,
+static tml_status write_totals(const gl_surface_job *job, const gl_workspace *space, uint32_t part,
                                const gl_texture *active)
 {
     uint64_t vertices_at, triangles_at;
@@ -260,8 +262,8 @@ static tml_status write_totals(const surface_job *job, const workspace *space, u
 }
 
 /* Draws everything up to the part's totals. counts_cells: also the number of active cells. */
-static tml_status count_part(const surface_job *job, uint32_t part, bool counts_cells,
-                             workspace *space)
+static tml_status count_part(const gl_surface_job *job, uint32_t part, bool counts_cells,
+                             gl_workspace *space)
 {
     *space = space_of(job->plan, &job->plan->parts[part]);
     const gl_texture *missing = NULL, *active = NULL;
@@ -280,7 +282,7 @@ static tml_status count_part(const surface_job *job, uint32_t part, bool counts_
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-static tml_status step_done(const surface_job *job, const char *stage, uint32_t part)
+static tml_status step_done(const gl_surface_job *job, const char *stage, uint32_t part)
 {
     const surface_plan *plan = job->plan;
     double done = (part + 1.0) / plan->part_count;
@@ -291,7 +293,7 @@ static tml_status step_done(const surface_job *job, const char *stage, uint32_t 
 }
 
 /* Reads the totals back; waits. */
-static tml_status read_totals(const surface_job *job)
+static tml_status read_totals(const gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     size_t size = plan->part_count * SURFACE_TOTALS * sizeof(uint32_t);
@@ -312,7 +314,7 @@ static tml_status read_totals(const surface_job *job)
 }
 
 /* The samples of the plan's field, which become the job's volume. */
-static tml_status evaluate_field(surface_job *job, const gl_texture **out)
+static tml_status evaluate_field(gl_surface_job *job, const gl_texture **out)
 {
     const uint64_t *dims = job->plan->dims;
     tml_status status = take(job, GL_FORMAT_WORDS, dims[0] * dims[1] * dims[2], out);
@@ -327,7 +329,7 @@ static bool keeps(const surface_plan *plan)
     return !plan->labels && plan->part_count <= KEPT_PARTS;
 }
 
-static tml_status run_count(surface_job *job)
+static tml_status run_count(gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     tml_context *tml = job->tml;
@@ -347,7 +349,7 @@ static tml_status run_count(surface_job *job)
     gl_keep(tml);
     size_t before = plan->result->scratch_size, peak = before;
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
-        workspace space;
+        gl_workspace space;
         status = count_part(job, p, true, &space);
         if (keeps(plan)) {
             kept->spaces[kept->count++] = space;
@@ -368,12 +370,12 @@ static tml_status run_count(surface_job *job)
     return status;
 }
 
-static tml_status emit_part(const surface_job *job, uint32_t number, const surface_kept *kept)
+static tml_status emit_part(const gl_surface_job *job, uint32_t number, const surface_kept *kept)
 {
     const surface_part *part = &job->plan->parts[number];
     if (part->triangle_count == 0)
         return TML_OK;
-    workspace space;
+    gl_workspace space;
     tml_status status = TML_OK;
     if (number < kept->count)
         space = kept->spaces[number];
@@ -389,7 +391,7 @@ static tml_status emit_part(const surface_job *job, uint32_t number, const surfa
     return status;
 }
 
-static tml_status run_emit(surface_job *job)
+static tml_status run_emit(gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     const surface_kept *kept = *plan->kept;
@@ -421,7 +423,7 @@ static tml_status run_emit(surface_job *job)
 }
 
 /* Draws the brick index. */
-static tml_status run_index(const surface_job *job)
+static tml_status run_index(const gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     const uint64_t *dims = plan->dims;
@@ -441,7 +443,7 @@ static tml_status run_index(const surface_job *job)
 }
 
 /* Draws the counts and the draw arguments to the caller's buffers. */
-static tml_status report(const surface_job *job)
+static tml_status report(const gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     uint32_t room = (uint32_t)TML_MIN_OF(plan->triangle_capacity, (uint64_t)UINT32_MAX);
@@ -467,7 +469,7 @@ static tml_status report(const surface_job *job)
     return status;
 }
 
-static tml_status hold_limits(surface_job *job)
+static tml_status hold_limits(gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     tml_status status = take(job, GL_FORMAT_QUADS, 3, &job->head);
@@ -484,12 +486,12 @@ static tml_status hold_limits(surface_job *job)
 }
 
 /* Writes a soup by way of its welded mesh, which is in textures of the pool. */
-static tml_status emit_soup(const surface_job *job, const workspace *space,
+static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space,
                             const surface_places *places)
 {
     const surface_plan *plan = job->plan;
     uint64_t vertices = places->vertex_count, triangles = places->triangle_count;
-    surface_job of_welded = *job;
+    gl_surface_job of_welded = *job;
     surface_textures *out = &of_welded.out;
     const surface_layout *layout = surface_layout_of(plan);
     const bool apart = !layout->stride;
@@ -508,7 +510,7 @@ static tml_status emit_soup(const surface_job *job, const workspace *space,
 }
 
 /* Gathers plan.welded, all of which exists. */
-static tml_status run_soup(const surface_job *job)
+static tml_status run_soup(const gl_surface_job *job)
 {
     const surface_welded *welded = &job->plan->welded;
     const surface_textures from = {
@@ -519,10 +521,10 @@ static tml_status run_soup(const surface_job *job)
 
 /* Draws everything from the isovalue to the draw arguments without a host read-back. So it starts a
  * fragment for each vertex and triangle that the outputs have room for. */
-static tml_status run_enqueue(surface_job *job)
+static tml_status run_enqueue(gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    workspace space;
+    gl_workspace space;
     const gl_texture *field;
     tml_status status = take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
     if (status == TML_OK && plan->field)
@@ -557,7 +559,7 @@ static bool surface_supports(tml_context *tml, const surface_plan *plan)
 static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {
-        workspace space = space_of(plan, &plan->parts[p]);
+        gl_workspace space = space_of(plan, &plan->parts[p]);
         if (3 * COLUMNS * space.quad_count > GL_PYRAMID_BITS_MAX)
             return tml_error(
                 tml, TML_ERROR_UNSUPPORTED,
@@ -575,13 +577,14 @@ static tml_status surface_run(tml_context *tml, const surface_plan *plan)
     tml_status status = check(tml, plan);
     if (status != TML_OK)
         return status;
-    surface_job job = {.tml = tml,
-                       .plan = plan,
-                       .volume = texture_or_none(plan->volume),
-                       .may_miss = surface_may_miss(plan),
-                       .options = (plan->caps ? SURFACE_PAD : 0) | (plan->mask ? SURFACE_MASK : 0) |
-                                  (plan->labels ? SURFACE_LABEL : 0) |
-                                  (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0)};
+    gl_surface_job job = {.tml = tml,
+                          .plan = plan,
+                          .volume = texture_or_none(plan->volume),
+                          .may_miss = surface_may_miss(plan),
+                          .options = (plan->caps ? SURFACE_PAD : 0) |
+                                     (plan->mask ? SURFACE_MASK : 0) |
+                                     (plan->labels ? SURFACE_LABEL : 0) |
+                                     (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0)};
     if (plan->stage == SURFACE_EMIT || plan->stage == SURFACE_ENQUEUE)
         job.out = gl_surface_outputs(plan);
     switch (plan->stage) {
@@ -602,4 +605,4 @@ static tml_status surface_run(tml_context *tml, const surface_plan *plan)
     }
 }
 
-GL_OP(surface, surface_plan)
+GL_OP(surface, surface_plan, surface_supports, surface_run)

@@ -72,8 +72,8 @@ static gl_uniform vector(const char *name, double x, double y, double z)
     return (gl_uniform)GL_FLOAT3(name, (float)x, (float)y, (float)z);
 }
 
-static tml_status draw_vertices(const surface_job *job, const workspace *space, uint64_t first,
-                                uint64_t count, const gl_texture *const targets[2])
+static tml_status draw_vertices(const gl_surface_job *job, const gl_workspace *space,
+                                uint64_t first, uint64_t count, const gl_texture *const targets[2])
 {
     const surface_plan *plan = job->plan;
     const uint64_t *dims = plan->dims, *box = space->part->box.first;
@@ -116,7 +116,7 @@ static tml_status draw_vertices(const surface_job *job, const workspace *space, 
     return gl_draw(job->tml, &info);
 }
 
-static tml_status emit_vertices(const surface_job *job, const workspace *space,
+static tml_status emit_vertices(const gl_surface_job *job, const gl_workspace *space,
                                 const surface_places *places)
 {
     const surface_plan *plan = job->plan;
@@ -154,7 +154,7 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space,
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-static tml_status draw_triangles(const surface_job *job, const workspace *space,
+static tml_status draw_triangles(const gl_surface_job *job, const gl_workspace *space,
                                  const gl_texture *cases, const surface_places *places,
                                  uint64_t first, uint64_t count, const gl_texture *target)
 {
@@ -183,7 +183,7 @@ static tml_status draw_triangles(const surface_job *job, const workspace *space,
     return gl_draw(job->tml, &info);
 }
 
-static tml_status emit_triangles(const surface_job *job, const workspace *space,
+static tml_status emit_triangles(const gl_surface_job *job, const gl_workspace *space,
                                  const surface_places *places)
 {
     const surface_plan *plan = job->plan;
@@ -212,7 +212,7 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space,
     return status;
 }
 
-tml_status gl_surface_emit(const surface_job *job, const workspace *space,
+tml_status gl_surface_emit(const gl_surface_job *job, const gl_workspace *space,
                            const surface_places *places)
 {
     tml_status status = emit_vertices(job, space, places);
@@ -231,7 +231,7 @@ surface_textures gl_surface_outputs(const surface_plan *plan)
     return (surface_textures){textures[0], textures[1], textures[2], textures[3], textures[4]};
 }
 
-tml_status gl_surface_soup(const surface_job *job, const surface_textures *welded,
+tml_status gl_surface_soup(const gl_surface_job *job, const surface_textures *welded,
                            uint64_t triangle_count, bool is_bounded, uint64_t vertex_room)
 {
     const surface_textures to = gl_surface_outputs(job->plan);
@@ -263,7 +263,7 @@ tml_status gl_surface_soup(const surface_job *job, const surface_textures *welde
     return status;
 }
 
-tml_status gl_surface_narrow(const surface_job *job, const gl_texture *indices,
+tml_status gl_surface_narrow(const gl_surface_job *job, const gl_texture *indices,
                              uint64_t triangle_count, bool is_bounded)
 {
     return gl_draw(job->tml,

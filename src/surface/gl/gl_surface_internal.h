@@ -9,7 +9,7 @@
 enum { SURFACE_VERTICES, SURFACE_TRIANGLES, SURFACE_CELLS, SURFACE_TOTALS = 4 };
 
 /* What COUNT makes of a part and EMIT reads. */
-typedef struct workspace {
+typedef struct gl_workspace {
     const surface_part *part;
     uint32_t pad;
     uint32_t size[3]; /* samples, with the pad */
@@ -20,14 +20,14 @@ typedef struct workspace {
     gl_pyramid edges;                            /* over crossed edges, in the order of vertices */
     gl_pyramid triangles;                        /* over the triangles of each 32 cells */
     const gl_texture *firsts;                    /* first vertex of each quad of edges */
-} workspace;
+} gl_workspace;
 
 /* A mesh's arrays, WORDS each; NULL: not wanted. */
 typedef struct surface_textures {
     const gl_texture *positions, *normals, *values, *indices, *cells;
 } surface_textures;
 
-typedef struct surface_job {
+typedef struct gl_surface_job {
     tml_context *tml;
     const surface_plan *plan;
     const gl_texture *volume; /* WORDS */
@@ -36,13 +36,13 @@ typedef struct surface_job {
     surface_textures out;     /* of an enqueued soup, its welded mesh */
     uint32_t options;         /* SURFACE_... of surface/gpu/surface_args.k.h for all shaders */
     bool may_miss;            /* samples may be missing, by a mask or as NaN */
-} surface_job;
+} gl_surface_job;
 
 /* Defines for the shaders of a job: TYPE, OPTIONS, MISSING, then more. */
 typedef struct surface_defines {
     char text[256];
 } surface_defines;
-surface_defines surface_defines_of(const surface_job *job, uint32_t options, const char *more);
+surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, const char *more);
 
 /* The uniforms of gl_surface.glsl. */
 #define SPACE_UNIFORMS(space)                                                                      \
@@ -78,18 +78,18 @@ tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const su
                             uint64_t count, uint32_t total);
 
 /* Indices of 16 bits from 32, of so many triangles. is_bounded: of those in job->totals. */
-tml_status gl_surface_narrow(const surface_job *job, const gl_texture *indices,
+tml_status gl_surface_narrow(const gl_surface_job *job, const gl_texture *indices,
                              uint64_t triangle_count, bool is_bounded);
 
 /* Writes a part's vertices and triangles. gl_surface_emit.c */
-tml_status gl_surface_emit(const surface_job *job, const workspace *space,
+tml_status gl_surface_emit(const gl_surface_job *job, const gl_workspace *space,
                            const surface_places *places);
 
 surface_textures gl_surface_outputs(const surface_plan *plan);
 
 /* Gathers the plan's outputs from a welded mesh, of so many triangles. is_bounded: of those in
  * job->totals, and of vertices below vertex_room. */
-tml_status gl_surface_soup(const surface_job *job, const surface_textures *welded,
+tml_status gl_surface_soup(const gl_surface_job *job, const surface_textures *welded,
                            uint64_t triangle_count, bool is_bounded, uint64_t vertex_room);
 
 #endif

@@ -193,4 +193,4 @@ static tml_status float_surface_run(tml_context *tml, const surface_plan *plan)
     return status;
 }
 
-GL_OP(float_surface, surface_plan)
+GL_OP(float_surface, surface_plan, float_surface_supports, float_surface_run)

@@ -33,7 +33,7 @@ static uint64_t groups_of(uint64_t items, uint64_t items_a_group)
 }
 
 /* Options for all shaders of a part. */
-static uint32_t options_of(const surface_job *job)
+static uint32_t options_of(const vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     return (plan->caps ? SURFACE_PAD : 0) | (job->may_miss ? SURFACE_NAN : 0) |
@@ -42,7 +42,7 @@ static uint32_t options_of(const surface_job *job)
 }
 
 /* READ_WORDS and READ_NARROW need bit i of all words to be sample i of the volume's memory. */
-static uint32_t read_form(const surface_job *job, const workspace *space, vk_address first)
+static uint32_t read_form(const vk_surface_job *job, const vk_workspace *space, vk_address first)
 {
     const surface_plan *plan = job->plan;
     const surface_box *box = &space->part->box;
@@ -57,7 +57,8 @@ static uint32_t read_form(const surface_job *job, const workspace *space, vk_add
     return is_narrow ? SURFACE_READ_NARROW : is_shared ? SURFACE_READ_WORDS : SURFACE_READ_ANY;
 }
 
-static tml_status make_bits(const surface_job *job, const workspace *space, const vk_states *states)
+static tml_status make_bits(const vk_surface_job *job, const vk_workspace *space,
+                            const vk_states *states)
 {
     const surface_plan *plan = job->plan;
     const uint64_t *first = space->part->box.first;
@@ -116,7 +117,7 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
                             .unordered = true /* beside the table */});
 }
 
-static tml_status mark_cells(const surface_job *job, const workspace *space,
+static tml_status mark_cells(const vk_surface_job *job, const vk_workspace *space,
                              const vk_states *states)
 {
     if (!job->may_miss)
@@ -138,17 +139,17 @@ static tml_status mark_cells(const surface_job *job, const workspace *space,
 }
 
 /* Offset of an array of the workspace from its head, in the units of args ..._at. */
-static uint32_t place_in(const workspace *space, vk_address part)
+static uint32_t place_in(const vk_workspace *space, vk_address part)
 {
     return (uint32_t)((part - space->head) / 256);
 }
 
-static vk_address total_of(const surface_job *job, uint32_t part)
+static vk_address total_of(const vk_surface_job *job, uint32_t part)
 {
     return job->totals + (vk_address)4 * SURFACE_TOTAL_WORDS * part;
 }
 
-static tml_status count_rows(const surface_job *job, const workspace *space, uint32_t part,
+static tml_status count_rows(const vk_surface_job *job, const vk_workspace *space, uint32_t part,
                              const vk_states *states)
 {
     const surface_plan *plan = job->plan;
@@ -189,7 +190,7 @@ static tml_status count_rows(const surface_job *job, const workspace *space, uin
 /* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */
 enum { STRETCHES_MAX = 64, STRETCH_MIN = 1024 };
 
-static tml_status place_chunks(const surface_job *job, const workspace *space, uint32_t part,
+static tml_status place_chunks(const vk_surface_job *job, const vk_workspace *space, uint32_t part,
                                const vk_states *states)
 {
     const surface_plan *plan = job->plan;
@@ -221,7 +222,7 @@ static tml_status place_chunks(const surface_job *job, const workspace *space, u
 }
 
 /* The case table. make_bits, next, is not ordered after it. */
-static tml_status make_table(const surface_job *job, const workspace *space)
+static tml_status make_table(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_table_args args = {.head = space->head};
     return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_table,
@@ -231,7 +232,7 @@ static tml_status make_table(const surface_job *job, const workspace *space)
 }
 
 /* Runs the shaders up to the part's totals. */
-static tml_status count_part(const surface_job *job, const workspace *space, uint32_t part)
+static tml_status count_part(const vk_surface_job *job, const vk_workspace *space, uint32_t part)
 {
     vk_states states;
     tml_status status = vk_take_states(job->tml, SURFACE_STATE_WORDS, job->states, &states);
@@ -248,7 +249,7 @@ static tml_status count_part(const surface_job *job, const workspace *space, uin
     return status;
 }
 
-static tml_status emit_vertices(const surface_job *job, const workspace *space)
+static tml_status emit_vertices(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_plan *plan = job->plan;
     surface_limits limits = surface_limits_of_part(job->plan, space->part);
@@ -301,7 +302,7 @@ static tml_status emit_vertices(const surface_job *job, const workspace *space)
                            .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
 }
 
-static tml_status emit_triangles(const surface_job *job, const workspace *space)
+static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_plan *plan = job->plan;
     const surface_box *box = &space->part->box;
@@ -343,7 +344,7 @@ static tml_status emit_triangles(const surface_job *job, const workspace *space)
                             .unordered = true /* beside the vertices */});
 }
 
-static tml_status emit_part(const surface_job *job, const workspace *space)
+static tml_status emit_part(const vk_surface_job *job, const vk_workspace *space)
 {
     tml_status status = emit_vertices(job, space);
     return status == TML_OK ? emit_triangles(job, space) : status;
@@ -416,7 +417,8 @@ typedef struct slab_turn {
     vk_mark last_use[2];
 } slab_turn;
 
-static tml_status source_load(const surface_job *job, surface_source *source, const slab_turn *turn)
+static tml_status source_load(const vk_surface_job *job, surface_source *source,
+                              const slab_turn *turn)
 {
     if (!source->host && !source->is_field)
         return TML_OK;
@@ -431,7 +433,7 @@ static tml_status source_load(const surface_job *job, surface_source *source, co
 }
 
 /* COUNT reads no attribute. EMIT of the whole volume finds volume and mask in scratch. */
-static tml_status load_samples(surface_job *job, const slab_turn *turn)
+static tml_status load_samples(vk_surface_job *job, const slab_turn *turn)
 {
     bool counts = job->plan->stage == SURFACE_COUNT || !job->is_whole;
     bool emits = job->plan->stage == SURFACE_EMIT;
@@ -455,7 +457,7 @@ typedef struct totals_copy {
     size_t size;
 } totals_copy;
 
-static tml_status totals_open(const surface_job *job, totals_copy *out)
+static tml_status totals_open(const vk_surface_job *job, totals_copy *out)
 {
     uint64_t count = (uint64_t)job->plan->part_count * SURFACE_TOTAL_WORDS / 2;
     *out = (totals_copy){.size = count * sizeof(uint64_t)};
@@ -468,14 +470,14 @@ static tml_status totals_open(const surface_job *job, totals_copy *out)
     return status;
 }
 
-static void totals_close(const surface_job *job, totals_copy *totals)
+static void totals_close(const vk_surface_job *job, totals_copy *totals)
 {
     tml_free(job->tml, totals->words, totals->size);
     tml_buffer_destroy(job->tml, totals->buffer);
 }
 
 /* Reads the totals back; waits. In slabs they are the part's own, else inclusive prefixes. */
-static tml_status read_totals(const surface_job *job)
+static tml_status read_totals(const vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     tml_context *tml = job->tml;
@@ -502,7 +504,7 @@ static tml_status read_totals(const surface_job *job)
 }
 
 /* For EMIT in slabs: each part's totals start at its place in the outputs. */
-static tml_status write_totals(const surface_job *job)
+static tml_status write_totals(const vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     tml_context *tml = job->tml;
@@ -528,7 +530,7 @@ static tml_status write_totals(const surface_job *job)
 /* ---- stages ---------------------------------------------------------------------------------- */
 
 /* done: fraction of this stage. */
-static tml_status step_done(const surface_job *job, const char *stage, double done)
+static tml_status step_done(const vk_surface_job *job, const char *stage, double done)
 {
     const surface_plan *plan = job->plan;
     if (surface_report(job->tml, plan, stage,
@@ -538,16 +540,16 @@ static tml_status step_done(const surface_job *job, const char *stage, double do
 }
 
 /* Does this stage need the part in the current slab? */
-static bool is_wanted(const surface_job *job, const surface_part *part)
+static bool is_wanted(const vk_surface_job *job, const surface_part *part)
 {
     uint64_t first = part->box.first[2], end = first + part->box.count[2];
     return first < job->own_end && end > job->own_first &&
            (job->plan->stage == SURFACE_COUNT || part->vertex_count > 0);
 }
 
-static tml_status run_part(const surface_job *job, uint32_t p)
+static tml_status run_part(const vk_surface_job *job, uint32_t p)
 {
-    workspace space = surface_workspace(job, p);
+    vk_workspace space = surface_workspace(job, p);
     bool emits = job->plan->stage == SURFACE_EMIT;
     /* Another part or slab overwrote a shared workspace: EMIT counts again. */
     bool counts = !emits || job->plan->labels || !job->is_whole;
@@ -555,7 +557,7 @@ static tml_status run_part(const surface_job *job, uint32_t p)
     return status == TML_OK && emits ? emit_part(job, &space) : status;
 }
 
-static tml_status run_whole(surface_job *job, const char *stage)
+static tml_status run_whole(vk_surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     const slab_turn turn = {0};
@@ -570,7 +572,7 @@ static tml_status run_whole(surface_job *job, const char *stage)
 }
 
 /* Advances to the next slab that has a part; false at the end. */
-static bool next_slab(surface_job *job)
+static bool next_slab(vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     for (;;) {
@@ -585,7 +587,7 @@ static bool next_slab(surface_job *job)
 }
 
 /* The host copies the next slab while the device computes one. */
-static tml_status run_in_slabs(surface_job *job, const char *stage)
+static tml_status run_in_slabs(vk_surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     slab_turn turn = {0};
@@ -614,7 +616,7 @@ static tml_status run_in_slabs(surface_job *job, const char *stage)
     return status;
 }
 
-static tml_status run_stage(surface_job *job, const char *stage)
+static tml_status run_stage(vk_surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     double start = tml_seconds();
@@ -645,10 +647,10 @@ static tml_status run_index(tml_context *tml, const surface_plan *plan)
 }
 
 /* Records everything from the isovalue to the draw arguments, without a host read-back. */
-static tml_status run_enqueue(surface_job *job)
+static tml_status run_enqueue(vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    workspace space = surface_workspace(job, 0);
+    vk_workspace space = surface_workspace(job, 0);
     const slab_turn turn = {0};
     tml_status status =
         plan->field ? source_load(job, &job->sources[SOURCE_VOLUME], &turn) : TML_OK;
@@ -700,7 +702,7 @@ static tml_status surface_run(tml_context *tml, const void *desc, void *scratch,
         return run_index(tml, plan);
     if (plan->stage == SURFACE_SOUP)
         return run_soup(tml, plan);
-    surface_job job;
+    vk_surface_job job;
     status = surface_job_begin(tml, plan, scratch, scratch_size, &job);
     if (status != TML_OK)
         return status;

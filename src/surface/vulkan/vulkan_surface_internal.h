@@ -26,7 +26,7 @@ typedef struct surface_source {
 } surface_source;
 
 /* A part in a slab: its size, and the device arrays with its bits, counts and active words. */
-typedef struct workspace {
+typedef struct vk_workspace {
     const surface_part *part;
     uint32_t pad;
     uint32_t size[3]; /* samples, with the pad */
@@ -38,14 +38,14 @@ typedef struct workspace {
     uint32_t chunk_count;
     vk_address head, bits, nan_words, present, cells, before, rows, row_segments, chunks, places,
         list;
-} workspace;
+} vk_workspace;
 
 /* Where EMIT writes; 0: not wanted. In records all three arrays of vertices are one. */
 typedef struct surface_outputs {
     vk_address positions, normals, values, indices, cells;
 } surface_outputs;
 
-typedef struct surface_job {
+typedef struct vk_surface_job {
     tml_context *tml;
     const surface_plan *plan;
     bool may_miss; /* samples may be missing, by a mask or as NaN */
@@ -59,18 +59,18 @@ typedef struct surface_job {
     vk_address totals;   /* SURFACE_TOTAL_WORDS a part */
     vk_address states;   /* SURFACE_STATE_WORDS, for a recording */
     vk_arena spaces;     /* scratch where the workspaces begin */
-} surface_job;
+} vk_surface_job;
 
 /* Bytes of scratch for the plan's stage: for the whole volume where that fits, else for slabs. */
 size_t surface_scratch_size(tml_context *tml, const void *desc);
 /* The job of a stage in scratch of that size. Errors: UNSUPPORTED (shaders cannot number the rows
  * or words of the thinnest slab). */
 tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *scratch,
-                             size_t scratch_size, surface_job *out);
+                             size_t scratch_size, vk_surface_job *out);
 /* Sets the layers of a source that a copy in scratch has for the current slab and its halo, and
  * their address. */
-void surface_source_place(const surface_job *job, surface_source *source, uint32_t copy);
+void surface_source_place(const vk_surface_job *job, surface_source *source, uint32_t copy);
 /* The workspace of a part in the current slab. */
-workspace surface_workspace(const surface_job *job, uint32_t part);
+vk_workspace surface_workspace(const vk_surface_job *job, uint32_t part);
 
 #endif

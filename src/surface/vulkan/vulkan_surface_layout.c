@@ -29,11 +29,11 @@ static uint32_t log2_ceil(uint32_t n)
 }
 
 /* Lays out a workspace of so many layers, pads counted. */
-static void workspace_take(const surface_job *job, const surface_part *part, uint64_t layers,
-                           vk_arena *arena, workspace *out)
+static void workspace_take(const vk_surface_job *job, const surface_part *part, uint64_t layers,
+                           vk_arena *arena, vk_workspace *out)
 {
     surface_space of_part = surface_space_of(job->plan, part);
-    *out = (workspace){.part = part, .pad = (uint32_t)of_part.pad};
+    *out = (vk_workspace){.part = part, .pad = (uint32_t)of_part.pad};
     for (int a = 0; a < 2; a++)
         out->size[a] = (uint32_t)of_part.size[a];
     out->size[2] = (uint32_t)layers;
@@ -66,25 +66,26 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
 }
 
 /* The largest number of layers of a part's workspace. */
-static uint64_t most_layers(const surface_job *job, const surface_part *part)
+static uint64_t most_layers(const vk_surface_job *job, const surface_part *part)
 {
     uint64_t layers = surface_space_of(job->plan, part).size[2];
     return job->is_whole ? layers : surface_held_most(job->thickness, layers);
 }
 
 /* Do all parts share one workspace? Labels always do: they may be thousands. */
-static bool takes_turns(const surface_job *job)
+static bool takes_turns(const vk_surface_job *job)
 {
     return job->plan->labels || !job->is_whole;
 }
 
 /* The part's workspace in the current slab. */
-static workspace workspace_cut(const surface_job *job, const surface_part *part, vk_arena *arena)
+static vk_workspace workspace_cut(const vk_surface_job *job, const surface_part *part,
+                                  vk_arena *arena)
 {
     surface_space of_part = surface_space_of(job->plan, part);
     /* With missing samples, x- and y-edges depend on the cells of the layer below. */
     surface_slab cut = surface_slab_of(&of_part, job->own_first, job->own_end, job->may_miss);
-    workspace space;
+    vk_workspace space;
     workspace_take(job, part, cut.to - cut.from, arena, &space);
     space.slab =
         SURFACE_SLAB((uint32_t)(cut.own_first - cut.from), (uint32_t)(cut.to - cut.own_end),
@@ -93,11 +94,11 @@ static workspace workspace_cut(const surface_job *job, const surface_part *part,
     return space;
 }
 
-workspace surface_workspace(const surface_job *job, uint32_t part)
+vk_workspace surface_workspace(const vk_surface_job *job, uint32_t part)
 {
     const surface_plan *plan = job->plan;
     vk_arena arena = job->spaces;
-    workspace others;
+    vk_workspace others;
     for (uint32_t p = takes_turns(job) ? part : 0; p < part; p++)
         workspace_take(job, &plan->parts[p], most_layers(job, &plan->parts[p]), &arena, &others);
     return workspace_cut(job, &plan->parts[part], &arena);
@@ -105,14 +106,14 @@ workspace surface_workspace(const surface_job *job, uint32_t part)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-void surface_source_place(const surface_job *job, surface_source *source, uint32_t copy)
+void surface_source_place(const vk_surface_job *job, surface_source *source, uint32_t copy)
 {
     source->first = surface_held_first(job->own_first);
     source->end = surface_held_end(job->own_end, job->plan->dims[2]);
     source->at = source->copies[copy] - source->first * source->slice;
 }
 
-static void source_take(const surface_job *job, const tml_slot *slot, bool is_field,
+static void source_take(const vk_surface_job *job, const tml_slot *slot, bool is_field,
                         vk_arena *arena, surface_source *out)
 {
     const uint64_t *dims = job->plan->dims;
@@ -136,13 +137,13 @@ static void source_take(const surface_job *job, const tml_slot *slot, bool is_fi
 /* ---- the whole of scratch -------------------------------------------------------------------- */
 
 /* A job without addresses. thickness: layers of a slab, or 0 for the whole volume. */
-static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t thickness)
+static vk_surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
-    surface_job job = {.tml = tml,
-                       .plan = plan,
-                       .may_miss = surface_may_miss(plan),
-                       .is_whole = thickness == 0,
-                       .z_first = UINT64_MAX};
+    vk_surface_job job = {.tml = tml,
+                          .plan = plan,
+                          .may_miss = surface_may_miss(plan),
+                          .is_whole = thickness == 0,
+                          .z_first = UINT64_MAX};
     for (uint32_t p = 0; p < plan->part_count; p++) {
         surface_space of_part = surface_space_of(plan, &plan->parts[p]);
         job.z_first = TML_MIN_OF(job.z_first, of_part.z_first);
@@ -187,7 +188,7 @@ static surface_outputs outputs_take(const surface_plan *plan, vk_arena *arena)
 }
 
 /* Sets the job's addresses. Returns the bytes of scratch that it takes. */
-static size_t job_take(surface_job *job, vk_arena arena)
+static size_t job_take(vk_surface_job *job, vk_arena arena)
 {
     const surface_plan *plan = job->plan;
     job->totals = vk_take(&arena, plan->part_count, 4 * SURFACE_TOTAL_WORDS);
@@ -201,7 +202,7 @@ static size_t job_take(surface_job *job, vk_arena arena)
     for (uint32_t p = 0; p < plan->part_count; p++) {
         if (takes_turns(job))
             arena = job->spaces;
-        workspace space;
+        vk_workspace space;
         workspace_take(job, &plan->parts[p], most_layers(job, &plan->parts[p]), &arena, &space);
         size = TML_MAX_OF(size, arena.size);
     }
@@ -210,14 +211,14 @@ static size_t job_take(surface_job *job, vk_arena arena)
 
 static size_t scratch_with(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
-    surface_job job = job_of(tml, plan, thickness);
+    vk_surface_job job = job_of(tml, plan, thickness);
     return job_take(&job, (vk_arena){0, 0});
 }
 
 /* Shaders number rows with 31 bits and words with 32. */
 static bool is_numbered(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
-    surface_job job = job_of(tml, plan, thickness);
+    vk_surface_job job = job_of(tml, plan, thickness);
     for (uint32_t p = 0; p < plan->part_count; p++) {
         const surface_box *box = &plan->parts[p].box;
         uint64_t rows = (box->count[1] + 2) * (most_layers(&job, &plan->parts[p]) + 2);
@@ -232,7 +233,7 @@ static bool is_numbered(tml_context *tml, const surface_plan *plan, uint64_t thi
 /* Layers of the thickest slab whose scratch fits in size; at least 1. */
 static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64_t size)
 {
-    surface_job all = job_of(tml, plan, 0);
+    vk_surface_job all = job_of(tml, plan, 0);
     uint64_t fits = 1, too_many = all.thickness + 1;
     while (fits + 1 < too_many) {
         uint64_t middle = fits + (too_many - fits) / 2;
@@ -273,7 +274,7 @@ size_t surface_scratch_size(tml_context *tml, const void *desc)
 }
 
 tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *scratch,
-                             size_t scratch_size, surface_job *out)
+                             size_t scratch_size, vk_surface_job *out)
 {
     size_t whole = scratch_with(tml, plan, 0);
     uint64_t thickness = 0;
