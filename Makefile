@@ -120,6 +120,10 @@ packages: ## Debian's packages, and recipes of vcpkg, Conan and Homebrew, in bui
 	@scripts/setup --build --packages
 	@scripts/packages build/packages
 
+amalgamation: build/release/build.ninja ## the library as one C file and one header, in build/amalgamation
+	@cmake --build build/release --target trommel-amalgamation -- --quiet
+	@rm -rf build/amalgamation && cp -r build/release/amalgamation build/
+
 abi: ## what has changed in the libraries' binary interface since the last tag, or since BASE
 	@scripts/setup --build --packages
 	@scripts/abi $(BASE)
@@ -130,4 +134,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x test-i386 test-musl fuzz web web-serve test-web bench bench-peers papers format lint docs packages abi install clean
+.PHONY: help setup needs build demo test test-all test-windows test-arm64 test-s390x test-i386 test-musl fuzz web web-serve test-web bench bench-peers papers format lint docs packages amalgamation abi install clean
