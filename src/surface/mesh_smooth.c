@@ -18,11 +18,11 @@
 
 /* A corner's vertex and the two others of its triangle. The vertex is 2^32 - 1 where any of the three is not usable.
  * u[0]: vertices; u[1]: words of an index. */
-TML_KERNEL_OUTS_WITH(surface_mesh, (uint vertex, uvec2 ring), mesh_corner,
+TML_KERNEL_OUTS_WITH(surface_mesh, (uint vertex, uvec2 ring), smooth_corner,
                      (tml_words indices, tml_words vertices, tml_index corner, tml_params p), {
                          uint k = U(corner) % 3u;
                          uint first = U(corner) - k;
-                         mesh_corner_out o;
+                         smooth_corner_out o;
                          o.vertex = mesh_index_at(indices, first + k, p.u[1]);
                          o.ring = UVEC2(mesh_index_at(indices, first + (k + 1u) % 3u, p.u[1]),
                                         mesh_index_at(indices, first + (k + 2u) % 3u, p.u[1]));
@@ -33,7 +33,7 @@ TML_KERNEL_OUTS_WITH(surface_mesh, (uint vertex, uvec2 ring), mesh_corner,
                          return o;
                      })
 TML_KERNEL(uint, mesh_number, (tml_index i), { return U(i); })
-TML_KERNEL(vec3, mesh_copy, (vec3 x), { return x; })
+TML_KERNEL(vec3, smooth_copy, (vec3 x), { return x; })
 /* u[0]: the boundary moves, too. */
 TML_KERNEL_WITH(surface_mesh, float, mesh_weighted,
                 (float weight, tml_words firsts, tml_words rings, tml_index v, tml_params p),
@@ -196,7 +196,7 @@ static tml_status make_rings(smoothing *s)
         status = make(s, TML_U64, 1, "worst corner", &s->worst);
     if (status == TML_OK)
         status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(mesh_corner),
+            tml, &(tml_map_desc){.kernel = TML_USE(smooth_corner),
                                  .params = {.u = {(uint32_t)s->vertex_count, s->index_words}},
                                  .in = {s->desc->indices, s->desc->vertices},
                                  .length = length,
@@ -249,7 +249,8 @@ static tml_status find_shares(smoothing *s)
 
 static tml_status copy(const smoothing *s, tml_buffer from, tml_buffer to)
 {
-    return tml_map(s->tml, &(tml_map_desc){.kernel = TML_USE(mesh_copy), .in = {from}, .out = to});
+    return tml_map(s->tml,
+                   &(tml_map_desc){.kernel = TML_USE(smooth_copy), .in = {from}, .out = to});
 }
 
 /* Steps go to and fro between out and the spare, and end in out. */
