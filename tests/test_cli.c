@@ -1394,7 +1394,7 @@ TEST(what_is_written_while_it_is_read_is_the_whole)
 /* What the filters look at is a mesh in files, of which little is in memory at a time. */
 TEST(filters_take_little_memory)
 {
-    if (TEST_IS_SANITIZED)
+    if (TEST_IS_SLOW)
         SKIP("sanitizers keep what was freed");
     enum { SIDE = 96 };
     static uint8_t noise[SIDE * SIDE * SIDE];

@@ -242,6 +242,8 @@ static void check_points(const mesh *m, const point *points, uint32_t count, tml
     }
     CHECK(inside > 0 && inside + on < count);
     for (int i = 0; i < 6; i++) {
+        if (!test_takes((uint64_t)i, 3))
+            continue;
         tml_context *tml = open_cpu(i % 2 ? 3 : 1);
         tml_simd_force(i < 3 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
         check_sides(tml, m, points, count, rule, exponents[i], expected);
@@ -310,7 +312,7 @@ TEST(grid_points_about_random_tetrahedra)
 
 TEST(points_about_a_torus)
 {
-    const uint32_t count = TEST_IS_SANITIZED ? 1000 : 12000;
+    const uint32_t count = TEST_IS_SLOW ? 1000 : 12000;
     mesh m = {0};
     add_torus(&m, 40, 60, 40);
     check_random(&m, count, -44, 44, TML_TREE_RULE_EVEN_ODD);
@@ -786,7 +788,7 @@ TEST(k_nearest)
     }
     mesh m = {0};
     add_torus(&m, 1 << 12, 40, 20);
-    check_k_nearest(&m, TEST_IS_SANITIZED ? 300 : 1500, 1 << 12, 5);
+    check_k_nearest(&m, TEST_IS_SLOW ? 300 : 1500, 1 << 12, 5);
     free(m.corners);
     m = (mesh){0};
     add_box(&m, -4, 4, 2); /* many at one distance; so many points that they are sorted */
@@ -1009,6 +1011,8 @@ static void check_volume(const mesh *m, const point *low, const uint64_t dims[3]
     static const int exponents[] = {0, 60, -100};
     samples s = samples_about(m, low, dims, rule);
     for (int i = 0; i < 6; i++) {
+        if (!test_takes((uint64_t)i, 3))
+            continue;
         int exponent = exponents[i % 3];
         tml_context *tml = open_cpu(i % 2 ? 3 : 1);
         tml_simd_force(i < 3 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
@@ -1085,6 +1089,8 @@ static void check_device_volumes(const mesh *m, tml_tree_distance_grid_desc desc
     static const float bands[] = {0, 3.5f, 0.25f, 1000};
     uint64_t count = desc.grid.dims[0] * desc.grid.dims[1] * desc.grid.dims[2];
     for (int i = 0; i < 12; i++) {
+        if (!test_takes((uint64_t)i, 4))
+            continue;
         tml_context *tml = open_cpu(1);
         desc.band = bands[i % 4];
         desc.is_signed = i < 8;
@@ -1269,7 +1275,7 @@ TEST(solid_angles_of_closed_meshes)
 /* By a loop over all triangles: surfaces with holes, a half and a triangle, and triangles of no order at all. */
 TEST(solid_angles_of_open_meshes)
 {
-    const uint32_t count = TEST_IS_SANITIZED ? 100 : 700;
+    const uint32_t count = TEST_IS_SLOW ? 100 : 700;
     mesh m = {0};
     add_torus(&m, 1 << 14, 40, 20);
     m.count -= 100;
@@ -1315,6 +1321,8 @@ TEST(solid_angles_of_volumes)
         CHECK(moved.at[0] == s.points[i].at[0]);
     }
     for (int i = 0; i < 4; i++) {
+        if (!test_takes((uint64_t)i, 4))
+            continue;
         tml_context *tml = open_cpu(i % 2 ? 3 : 1);
         tml_simd_force(i < 2 ? TML_SIMD_LEVELS : TML_SIMD_BASE);
         check_volume_on(tml, &m, &s, TML_TREE_RULE_SOLID_ANGLE, 0, i < 2 ? 0 : 2);

@@ -398,7 +398,7 @@ static ray random_ray(int64_t low, int64_t high, int64_t way)
 TEST(few_integers)
 {
     SKIP_IF_NARROW();
-    enum { COUNT = 6000 };
+    enum { COUNT = TEST_IS_SLOW ? 900 : 6000 };
     ray *rays = malloc(COUNT * sizeof *rays);
     static const uint32_t sizes[] = {1, 2, 8, 9, 60, 700};
     for (int i = 0; i < 6; i++) {
@@ -406,7 +406,7 @@ TEST(few_integers)
         add_random(&m, sizes[i], 8);
         for (uint32_t r = 0; r < COUNT; r++)
             rays[r] = random_ray(-2, 10, 2);
-        check_rays(&m, rays, i < 5 ? COUNT : 2000);
+        check_rays(&m, rays, i < 5 ? COUNT : COUNT / 3);
         free(m.corners);
     }
     free(rays);
@@ -459,7 +459,7 @@ TEST(exact_sums)
 /* Through the corners, the edges' middles and the inner points of closed surfaces, and beside them; from there, too. */
 static void check_closed(int64_t size, int64_t n, bool is_round)
 {
-    enum { COUNT = 5000 };
+    enum { COUNT = TEST_IS_SLOW ? 900 : 5000 };
     mesh m = {0};
     ray *rays = malloc(COUNT * sizeof *rays);
     add_box(&m, size, n, is_round);

@@ -3482,11 +3482,7 @@ int main(int argc, char **argv)
         if (which && strcmp(which, device_name) != 0 && strcmp(which, engines[device->engine]) != 0)
             continue;
         printf("-- %s\n", device->name);
-#if defined(TML_SANITIZED) || defined(TML_EMULATED)
-        is_thinned = !all;
-#else
-        is_thinned = !all && device->is_software;
-#endif
+        is_thinned = !all && (TEST_IS_SLOW || device->is_software);
         int result = test_main(argc, argv);
         if (skipped_surfaces)
             printf("   %" PRIu64 " surfaces skipped: samples of f64\n", skipped_surfaces);

@@ -286,7 +286,7 @@ TEST(each_pair_of_unlike_samples_has_one_face)
                 {TML_U64, 1000000, 1, 0},
                 {TML_U8, 1, 4, 0}};
     tml_context *tml = open_cpu(2);
-    for (uint64_t i = 0; i < (TEST_IS_SANITIZED ? 200 : 1000); i++) {
+    for (uint64_t i = 0; i < (TEST_IS_SLOW ? 200 : 1000); i++) {
         const uint64_t row = i % (sizeof rows / sizeof rows[0]);
         const bool is_signed = rows[row].type == TML_I8 || rows[row].type == TML_I16 ||
                                rows[row].type == TML_I32 || rows[row].type == TML_I64;
@@ -707,7 +707,7 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
 {
     tml_context *tml = open_cpu(3);
     uint64_t split = 0;
-    for (uint64_t i = 0; i < (TEST_IS_SANITIZED ? 100 : 600); i++) {
+    for (uint64_t i = 0; i < (TEST_IS_SLOW ? 100 : 600); i++) {
         const bool is_signed = i % 2;
         const uint64_t least = is_signed ? UINT64_C(0) - 2 : UINT64_C(1) << 63,
                        background = least + random_below(4);
