@@ -15,6 +15,7 @@
 
 #include <trommel/trommel.h>
 
+#include "low_bytes.h"
 #include "seed.h"
 #include "support_marching_cubes.h"
 
@@ -249,9 +250,8 @@ typedef struct element {
 static inline element load(tml_type type, const uint8_t *elements, uint64_t i)
 {
     const uint8_t *p = elements + i * tml_type_size(type);
-    element x = {0, 0};
+    element x = {.integer = get_low(p, tml_type_size(type))};
     int64_t mask = 0;
-    memcpy(&x.integer, p, tml_type_size(type));
     switch (type) {
     case TML_I8:
     case TML_I16:
@@ -273,7 +273,7 @@ static inline element load(tml_type type, const uint8_t *elements, uint64_t i)
 static inline void store_integer(array *out, uint64_t i, uint64_t value)
 {
     size_t size = tml_type_size(out->type);
-    memcpy(out->mirror + i * size, &value, size); /* little-endian */
+    put_low(out->mirror + i * size, value, size);
 }
 
 static inline void store_real(array *out, uint64_t i, double value)
@@ -359,7 +359,7 @@ static inline void fill(tml_type type, uint64_t count, int style, uint64_t seed,
         else if (scalar == TML_F16)
             memcpy(out, &half, size);
         else
-            memcpy(out, &value, size);
+            put_low(out, value, size);
     }
 }
 
@@ -382,7 +382,7 @@ static inline void fill_offsets(tml_type type, uint64_t count, uint64_t limit, u
     }
     qsort(offsets, count, sizeof *offsets, compare_u64);
     for (uint64_t i = 0; i < count; i++)
-        memcpy(out + i * tml_type_size(type), &offsets[i], tml_type_size(type));
+        put_low(out + i * tml_type_size(type), offsets[i], tml_type_size(type));
     free(offsets);
 }
 

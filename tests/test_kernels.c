@@ -602,7 +602,9 @@ TEST(doubles_by_integers_have_the_bits_of_doubles)
 TEST(loads_widen_every_type)
 {
     const int8_t bytes[4] = {1, -2, 3, -4};
-    const uint32_t words[4] = {0x3c004000u, 0xfffffffeu, 7u, 9u}; /* halves 2.0 and 1.0 first */
+    const uint16_t halves[2] = {0x4000, 0x3c00}; /* 2 and 1 */
+    uint32_t words[4] = {0, 0xfffffffeu, 7u, 9u};
+    memcpy(words, halves, sizeof halves);
     const float floats[4] = {0.5f, -1.5f, 2.5f, 3.5f};
     sample_args args = {.bytes = tml_address_of(bytes),
                         .words = tml_address_of(words),

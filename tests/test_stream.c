@@ -10,6 +10,7 @@
 #include "cases.h"
 #include "core/platform.h"
 #include "cpu/cpu_simd.h"
+#include "low_bytes.h"
 
 #include "kernels/kernel.h"
 
@@ -65,19 +66,25 @@ static uint64_t first_of(const case_run *c, uint64_t room)
                                          : LEAD;
 }
 
+/* The byte that bit i of words of 32 bits is in. */
+static uint64_t byte_of_bit(uint64_t i)
+{
+    return i / 8 ^ (IS_BIG_ENDIAN ? 3 : 0);
+}
+
 /* The buffer for desc.out_first; count: the output that a cursor is. */
 static tml_buffer choose_first(case_run *c, uint64_t first, const case_array *count)
 {
     if (case_is(c, "first", "none"))
         return (tml_buffer){0, 0};
     if (case_is(c, "first", "cursor")) {
-        memcpy(count->data, &first, count->size); /* little-endian: the low bytes */
+        put_low(count->data, first, count->size);
         case_call(c, tml_buffer_write(c->tml, count->buffer, 0, 1, count->data));
         return count->buffer;
     }
     tml_type type = case_is(c, "first", "u64") || first > UINT32_MAX ? TML_U64 : TML_U32;
     case_array *array = case_array_new(c, type, 1);
-    memcpy(array->data, &first, array->size);
+    put_low(array->data, first, array->size);
     return case_input(c, array, type, 1);
 }
 
@@ -287,7 +294,7 @@ static void fill_numbers(case_run *c, tml_type type, void *out, uint64_t n)
         if (!tml_type_is_float(type)) {
             if (ties)
                 x = x % 4 - 1;
-            memcpy(p, &x, size); /* little-endian: the low bytes */
+            put_low(p, x, size);
             continue;
         }
         double value = ties ? (double)(x % 4) - 1 : (double)(int64_t)x * 0x1p-53;
@@ -985,7 +992,7 @@ static void put_value(tml_type type, uint8_t *out, double value)
                                      : value;
         value = from + ldexp((value - LOW + 0.625) / 6.25, (int)size);
         uint64_t bits = value < 0 ? 0 - (uint64_t)-value : (uint64_t)value;
-        memcpy(out, &bits, tml_type_size(type)); /* little-endian: the low bytes */
+        put_low(out, bits, tml_type_size(type));
     }
 }
 
@@ -1017,7 +1024,7 @@ static void fill_values(case_run *c, tml_type type, uint8_t *out, uint64_t n, ui
         put_value(type, out, value);
         if (case_is(c, "data", "any")) {
             uint64_t bits = case_random(c);
-            memcpy(out, &bits, tml_type_size(type));
+            put_low(out, bits, tml_type_size(type));
         }
     }
 }
@@ -1074,8 +1081,10 @@ static case_array *choose_weights(case_run *c, uint64_t n, tml_histogram_desc *d
         const float special[] = {NAN, INFINITY, -INFINITY, 0x1p-140f, -0.0f};
         if (x >> 32 & 1 && x % 97 < 5)
             f = special[x % 97];
-        memcpy(weights->data + i * tml_type_size(type), type == TML_F32 ? (void *)&f : (void *)&x,
-               tml_type_size(type));
+        if (type == TML_F32)
+            memcpy(weights->data + i * sizeof f, &f, sizeof f);
+        else
+            put_low(weights->data + i * tml_type_size(type), x, tml_type_size(type));
     }
     desc->weights = case_input(c, weights, type, n);
     return weights;
@@ -1141,7 +1150,7 @@ static void choose_bins(case_run *c, uint64_t bound, bin_source *s, tml_histogra
         fill_values(c, s->type, s->in->data, bound, s->bins);
     for (uint64_t i = 0; i < bound && !bins_values(c); i++) {
         uint64_t bin = some_bin(c, i, s->bins);
-        memcpy(s->in->data + i * size, &bin, size);
+        put_low(s->in->data + i * size, bin, size);
     }
     if (strcmp(s->from, "position") == 0) {
         desc->kernel = TML_USE(bin_position);
@@ -1293,7 +1302,7 @@ static void check_scan(case_run *c, tml_type type, const void *in, uint64_t firs
             size += fabsl((long double)x.real);
         }
         if (!tml_type_is_float(type)) {
-            if (memcmp(&got.integer, &exact, out_size) != 0)
+            if ((got.integer ^ exact) << (64 - 8 * out_size) != 0)
                 case_fail(c, "scan %" PRIu64 ": %" PRIu64 ", expected %" PRIu64, i, got.integer,
                           exact);
         } else {
@@ -1491,7 +1500,7 @@ static void fill_keys(case_run *c, tml_type type, const uint8_t *flags, void *ou
                 x = flags[i] ? x | sign : x & ~sign;
             else
                 x = (x & ~(uint64_t)1) | flags[i];
-            memcpy(p, &x, size);
+            put_low(p, x, size);
         }
     }
 }
@@ -1509,9 +1518,8 @@ static void choose_keep(case_run *c, const uint8_t *flags, uint64_t n, tml_keep 
         case_array *array = case_array_new(c, TML_U32, words);
         fill_random(c, array->data, array->size); /* bits past the length mean nothing */
         for (uint64_t i = 0; i < n; i++) {
-            uint8_t bit = (uint8_t)(1 << i % 8); /* little-endian words */
-            array->data[i / 8] =
-                (uint8_t)(flags[i] ? array->data[i / 8] | bit : array->data[i / 8] & ~bit);
+            uint8_t bit = (uint8_t)(1 << i % 8), *byte = array->data + byte_of_bit(i);
+            *byte = (uint8_t)(flags[i] ? *byte | bit : *byte & ~bit);
         }
         keep->mask = case_input(c, array, TML_U32, words);
     } else if (strcmp(src, "kernel_words") == 0) {
@@ -1522,7 +1530,7 @@ static void choose_keep(case_run *c, const uint8_t *flags, uint64_t n, tml_keep 
         for (uint64_t i = 0; i < n; i++) {
             uint32_t at = (uint32_t)(n - 1 - i);
             memcpy(array->data + 4 * i, &at, sizeof at);
-            words->data[at / 8] |= (uint8_t)(flags[i] << at % 8); /* little-endian words */
+            words->data[byte_of_bit(at)] |= (uint8_t)(flags[i] << at % 8);
         }
         keep->kernel = TML_USE(keep_gathered);
         keep->in[0] = case_input(c, array, TML_U32, n);
@@ -1827,7 +1835,7 @@ static void expand_test(case_run *c)
         uint64_t x = choose_source_count(c, i, n, UINT64_MAX >> (64 - 8 * count_size));
         total += i < n ? x : 0;
         x ^= by_gather || by_matrix ? LOOKED_UP : 0;
-        memcpy(counts->data + i * count_size, &x, count_size);
+        put_low(counts->data + i * count_size, x, count_size);
     }
     tml_buffer counts_buffer = case_input(c, counts, count_type, bound);
     if (by_kernel)
@@ -2320,7 +2328,7 @@ static void fill_sort_keys(case_run *c, tml_type type, void *out, uint64_t n)
             key = (infinity + x % 5 + (x >> 63) * top) & ones;
         else if (case_is(c, "data", "inf") && x % 5 < 3)
             key = (x >> 62 & 1 ? infinity : 0) | (x >> 63) * top;
-        memcpy((uint8_t *)out + i * size, &key, size); /* little-endian: the low bytes */
+        put_low((uint8_t *)out + i * size, key, size);
     }
 }
 
@@ -2328,9 +2336,7 @@ static void fill_sort_keys(case_run *c, tml_type type, void *out, uint64_t n)
 static int order_keys(const case_run *c, tml_type type, const uint8_t *a, const uint8_t *b)
 {
     size_t size = tml_type_size(type);
-    uint64_t x = 0, y = 0, sign = (uint64_t)1 << (8 * size - 1);
-    memcpy(&x, a, size);
-    memcpy(&y, b, size);
+    uint64_t x = get_low(a, size), y = get_low(b, size), sign = (uint64_t)1 << (8 * size - 1);
     if (!case_is(c, "bits", "all")) {
         uint32_t first = case_is(c, "bits", "upper") ? 4 * (uint32_t)size : 3;
         uint64_t mask = case_is(c, "bits", "upper") ? sign | (sign - 1)
@@ -2410,7 +2416,7 @@ static void segments_make(case_run *c, const uint64_t *offsets, uint64_t segment
     uint64_t count = segments + (has_device ? 3 : 0);
     case_array *starts = case_array_new(c, is_wide ? TML_U64 : TML_U32, count);
     for (uint64_t s = 0; s < segments; s++)
-        memcpy(starts->data + s * (is_wide ? 8 : 4), &offsets[s], is_wide ? 8 : 4);
+        put_low(starts->data + s * (is_wide ? 8 : 4), offsets[s], is_wide ? 8 : 4);
     desc->starts = case_input(c, starts, is_wide ? TML_U64 : TML_U32, count);
     desc->count = tml_length_of(count);
     if (has_device) {
@@ -2608,7 +2614,7 @@ static void gather_scatter_test(case_run *c, bool scatters)
     uint64_t *places = choose_places(c, bound, range, scatters);
     case_array *indices = case_array_new(c, is_wide ? TML_U64 : TML_U32, bound);
     for (uint64_t i = 0; i < bound && indices->size; i++)
-        memcpy(indices->data + i * (is_wide ? 8 : 4), &places[i], is_wide ? 8 : 4);
+        put_low(indices->data + i * (is_wide ? 8 : 4), places[i], is_wide ? 8 : 4);
     desc.indices = case_input(c, indices, is_wide ? TML_U64 : TML_U32, bound);
     case_array *out[TML_MAX_PAYLOADS];
     uint8_t *expected[TML_MAX_PAYLOADS];
