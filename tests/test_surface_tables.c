@@ -357,8 +357,7 @@ TEST(separated_meshes_are_the_cases)
     for (int c = 0; c < 256; c++) {
         if (topology_choices[c] < 0)
             continue;
-        const topology_mesh *mesh =
-            &topology_meshes[topology_meshes_of[topology_choices[c]][0]];
+        const topology_mesh *mesh = &topology_meshes[topology_meshes_of[topology_choices[c]][0]];
         CHECK_EQ_I64(mesh->triangle_count, surface_case_count[c]);
         for (int i = 0; i < 3 * mesh->triangle_count; i++)
             CHECK_EQ_I64(topology_corners[mesh->first + (uint32_t)i], table_edge(c, i));

@@ -27,7 +27,7 @@
 #define NETS_CHOSEN      52u /* how many labels are chosen; then these, of two words each, ascending */
 #define NETS_PLAN_WORDS  53u
 
-/* ---- places and positions -------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* A place in a cell is that many halves from its low corner, along each axis. */
 #define NETS_HALF 4096
@@ -53,33 +53,6 @@ FUNCTION(uint) nets_moved(uint from, uint all, int toward, float rate, int bound
 {
     float way = rounded_product(F(I(all) - 6 * I(from) + toward), rate);
     return U(clamp(I(from) + nets_round(way), NETS_HALF - bound, NETS_HALF + bound));
-}
-
-/* In samples of the volume, from a cell's number behind the background. Never below 0. */
-FUNCTION(real64) nets_coordinate(tml_words plan, uint axis, uint cell, uint place)
-{
-    uint whole = tml_word(plan, NETS_FIRST + axis) + cell - tml_word(plan, NETS_PAD) +
-                 place / U(2 * NETS_HALF);
-    return real64_of_fixed(whole, place % U(2 * NETS_HALF), 13u);
-}
-
-/* The position of a vertex, in doubles until it is rounded. */
-FUNCTION(float) nets_position_along(tml_words plan, real64 x, real64 y, real64 z, uint component)
-{
-    uint at = NETS_STEPS + 2u * component;
-    real64 sum = real64_at(plan, NETS_ORIGIN + 2u * component);
-    sum = real64_add_product(sum, x, real64_at(plan, at));
-    sum = real64_add_product(sum, y, real64_at(plan, at + 6u));
-    sum = real64_add_product(sum, z, real64_at(plan, at + 12u));
-    return uintBitsToFloat(real64_to_float(sum));
-}
-FUNCTION(vec3) nets_position(tml_words plan, uvec3 cell, uvec3 place)
-{
-    real64 x = nets_coordinate(plan, 0u, cell.x, place.x);
-    real64 y = nets_coordinate(plan, 1u, cell.y, place.y);
-    real64 z = nets_coordinate(plan, 2u, cell.z, place.z);
-    return VEC3(nets_position_along(plan, x, y, z, 0u), nets_position_along(plan, x, y, z, 1u),
-                nets_position_along(plan, x, y, z, 2u));
 }
 
 FUNCTION(float) nets_square(vec3 a, vec3 b)

@@ -548,18 +548,19 @@ net_iterated(tml_words states, uint v, uvec4 near, uint code, vec4 rates, float 
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-/* The four cells around the edge of an axis, counter-clockwise seen from its end: bits 3 k to 3 k + 2 are steps back along x, y
- * and z from the cell at its first sample. */
-TABLE_BEGIN(uint, net_back, 3)
-0x426u, 0x80du,
-    0x213u TABLE_END
-
-    /* A face: its corners, and its labels from the one that its normal points away from. */
-    STRUCT_BEGIN(net_quad_face)
+/* A face: its corners, and its labels from the one that its normal points away from. */
+STRUCT_BEGIN(net_quad_face)
 uvec4 corners;
 uvec2 a;
 uvec2 b;
 STRUCT_END(net_quad_face)
+
+/* The four cells around the edge of an axis, counter-clockwise seen from its end: bits 3 k to 3 k + 2 are steps back along x, y
+ * and z from the cell at its first sample. */
+FUNCTION(uint) net_back(uint axis)
+{
+    return axis == 0u ? 0x426u : axis == 1u ? 0x80du : 0x213u;
+}
 
 FUNCTION(uint) net_corner(tml_words ranks, uint i, uint bit, uint words, uint rows, uint back)
 {
@@ -577,7 +578,7 @@ net_face_of(tml_words volume, tml_words ranks, tml_words plan, uint edge)
     uint bit = edge / 3u % 32u;
     uint words = tml_word(plan, NETS_WORDS);
     uint rows = tml_word(plan, NETS_SIZE + 1u);
-    uint back = net_back[axis];
+    uint back = net_back(axis);
     net_spot at = net_spot_at(plan, i);
     uint column = 32u * at.word + bit;
     uint column_b = column + U(axis == 0u);

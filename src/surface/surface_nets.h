@@ -8,7 +8,6 @@
 #ifndef TML_SURFACE_NETS_H
 #define TML_SURFACE_NETS_H
 
-#include "kernels/real64_host.h"
 #include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"

@@ -7,11 +7,13 @@
 
 #include <math.h>
 
+#include "kernels/real64_host.h"
 #include "stream/stream_internal.h"
 #include "surface/surface_nets.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/real64_nets.k.h"
 #include "kernels/surface_nets_stream.k.h"
 
 #include "surface_nets_library.h"

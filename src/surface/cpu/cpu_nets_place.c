@@ -9,7 +9,14 @@
  * After: Gibson: Constrained Elastic Surface Nets. 1998. */
 #include <math.h>
 
+#include "kernels/real64_host.h"
 #include "surface/cpu/cpu_nets.h"
+
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/real64_nets.k.h"
+
+#include "kernels/kernel_end.h"
 
 /* Bits of a vertex's code: neighbours across the lower and upper sides, then axes on which caps keep
  * it on the border. */
