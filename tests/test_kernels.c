@@ -283,12 +283,12 @@ static bool has_doubles(const char *path)
     return is_found;
 }
 
-/* Numbers, which any family may use. */
-static bool is_arithmetic(const char *path)
+/* Numbers and meshes, which any family may use. */
+static bool is_for_all(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
     return strcmp(name, "real64.k.h") == 0 || strcmp(name, "real64_lines.k.h") == 0 ||
-           strcmp(name, "exact_sum.k.h") == 0;
+           strcmp(name, "exact_sum.k.h") == 0 || strcmp(name, "mesh.k.h") == 0;
 }
 
 /* What a kernel file stands after: those of its family (collide.k.h, collide_stream.k.h) that stand before it. */
@@ -299,7 +299,7 @@ static void append_bases(FILE *out, const char *path, shader_dialect dialect)
     for (size_t i = 0; strcmp(kernel_files[i].path, path) != 0; i++) {
         const char *other = kernel_files[i].path;
         bool is_family = strncmp(other, path, length) == 0 && strchr("_.", other[length]);
-        if ((is_family || is_arithmetic(other)) && !(dialect == ES300 && has_doubles(other)))
+        if ((is_family || is_for_all(other)) && !(dialect == ES300 && has_doubles(other)))
             append_file(out, other);
     }
 }

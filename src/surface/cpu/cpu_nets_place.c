@@ -14,7 +14,7 @@
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
-#include "kernels/real64_nets.k.h"
+#include "kernels/surface_nets_position.k.h"
 
 #include "kernels/kernel_end.h"
 
