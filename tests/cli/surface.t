@@ -115,6 +115,29 @@ brain1_label.nrrd
   speed      #/s in
   memory     peak #
   output     brain.vtp, 439 KiB
+$ trommel surface data/volumes/brain1_label.nrrd --labels all --smooth 4 -o brain.ply
+brain1_label.nrrd
+  input      256 x 256 x 25 of i32, NRRD, spacing 0.78125 x 0.78125 x 6.5
+  cells      1,560,600, 5,087 of them crossed
+  mesh       5,087 vertices, 10,188 triangles, 2 components
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     brain.ply, 269 KiB
+$ trommel info brain.ply
+brain.ply: mesh, PLY
+  vertices   5,087
+  faces      10,188
+  bounds     x 26.8445015 to 62.997818, y -19.9824333 to 34.0451241, z -9.75 to 35.75
+  components 2
+  boundary   none; 7 edges with more than two, or with two wound against each other
+  Euler      characteristic 0
+  area       5540.4777
+  has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 --smooth 1001 -o brain.ply
+trommel: surface: --smooth: "1001" is not accepted; give a whole number of iterations, 0 to 1000
+Try 'trommel surface --help'.
+[2]
 $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --json
 {
   "trommel": "0.1.0",
@@ -246,6 +269,7 @@ $ trommel surface s_%d.nii.gz --iso 30 -o mesh_%03d.ply --resume --json
 $ trommel surface s_%d.nii.gz --iso 30 -o mesh_%03d.ply --resume
 2 frames were there already
 $ trommel surface s_1.nii.gz --iso 30 -o one_%04d.ply -q; ls *.ply
+brain.ply
 fuel.ply
 mesh_001.ply
 mesh_002.ply
