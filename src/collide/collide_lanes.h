@@ -10,7 +10,9 @@
 #include "core/neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
+#ifdef __OPTIMIZE_SIZE__
+#    define EACH_LANE_ALONE
+#elif defined(__clang__)
 #    define EACH_LANE_ALONE _Pragma("clang loop vectorize(assume_safety)")
 #else
 #    define EACH_LANE_ALONE _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
