@@ -610,6 +610,7 @@ write_triangles(const surface_rows *rows, uint64_t words, const surface_word *ce
                 uint32_t *end, surface_open *open)
 {
     counters8 running = counters_load(counters);
+    (void)open; /* of which the build for JavaScript has none */
     for (uint64_t w = 0; w < words; w += WORDS) {
         WORD c[8], mask = words_load(cell_mask + w, words - w);
         corners_load(rows, w, words - w, c);
