@@ -12,7 +12,7 @@
 
 #include "cpu/cpu_simd.h"
 
-enum { FINE = 33 };
+enum { FINE = 33, FINER = 4 * (FINE - 1) + 1 };
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
@@ -116,13 +116,14 @@ static double random_real(void)
 /* The topology that the default rule finds in the cell's interpolant, resampled. */
 static topology resample(tml_context *tml, tml_surface_desc *fine, const double cell[8], double iso)
 {
+    const int side = (int)fine->grid.dims[0];
     float *samples = NULL;
     if (!CHECK_OK(tml, tml_buffer_map(tml, fine->volume, (void **)&samples)))
         return (topology){0};
-    for (int z = 0; z < FINE; z++)
-        for (int y = 0; y < FINE; y++)
-            for (int x = 0; x < FINE; x++) {
-                const double at[3] = {x / (FINE - 1.0), y / (FINE - 1.0), z / (FINE - 1.0)};
+    for (int z = 0; z < side; z++)
+        for (int y = 0; y < side; y++)
+            for (int x = 0; x < side; x++) {
+                const double at[3] = {x / (side - 1.0), y / (side - 1.0), z / (side - 1.0)};
                 double sum = 0;
                 for (int c = 0; c < 8; c++) {
                     double weight = 1;
@@ -130,17 +131,17 @@ static topology resample(tml_context *tml, tml_surface_desc *fine, const double 
                         weight *= c >> a & 1 ? at[a] : 1 - at[a];
                     sum += weight * cell[c];
                 }
-                samples[x + FINE * (y + FINE * z)] = (float)sum;
+                samples[x + side * (y + side * z)] = (float)sum;
             }
     tml_buffer_unmap(tml, fine->volume);
     fine->iso = iso;
     return topology_of(tml, fine);
 }
 
-static tml_surface_desc fine_desc(tml_context *tml)
+static tml_surface_desc fine_desc(tml_context *tml, uint64_t side)
 {
-    const uint64_t dims[3] = {FINE, FINE, FINE};
-    float *zeros = calloc(FINE * FINE * FINE, sizeof *zeros);
+    const uint64_t dims[3] = {side, side, side};
+    float *zeros = calloc(side * side * side, sizeof *zeros);
     tml_surface_desc desc = volume_desc(tml, TML_F32, dims, zeros, 0);
     desc.topology = TML_TOPOLOGY_SEPARATED;
     free(zeros);
@@ -193,7 +194,7 @@ static void check_random_cells(tml_context *tml, uint64_t count)
 {
     static const double margin = 0.01;
     uint64_t compared = 0, excluded = 0, tunnels = 0, wrong = 0, by_case[256] = {0};
-    tml_surface_desc fine = fine_desc(tml);
+    tml_surface_desc fine = fine_desc(tml, FINE), finer = fine_desc(tml, FINER);
     random_state = test_seed();
     while (compared + excluded < count) {
         double cell[8];
@@ -225,7 +226,9 @@ static void check_random_cells(tml_context *tml, uint64_t count)
         by_case[case_of(cell)]++;
         compared++;
         CHECK_EQ_U64(found.nonmanifold_edges, 0);
-        if (!is_alike(found, expected) && wrong++ < 4)
+        /* Necks may be thinner than a step. */
+        if (!is_alike(found, expected) && !is_alike(found, resample(tml, &finer, cell, 0)) &&
+            wrong++ < 4)
             printf("cell %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g: components %" PRIu64
                    ", euler %" PRId64 ", expected %" PRIu64 ", %" PRId64 "\n",
                    cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], cell[6], cell[7],
@@ -239,6 +242,7 @@ static void check_random_cells(tml_context *tml, uint64_t count)
     printf("   %" PRIu64 " cells of %" PRIu64 " cases alike, %" PRIu64
            " of them with a tunnel; %" PRIu64 " excluded\n",
            compared - wrong, cases, tunnels, excluded);
+    tml_buffer_destroy(tml, finer.volume);
     tml_buffer_destroy(tml, fine.volume);
 }
 
@@ -260,7 +264,7 @@ TEST(published_cells_have_the_topology_of_their_resampling)
     if (!test_full_data("topology/gaspar/case-03.1.raw"))
         SKIP("TML_DATA has no topology/gaspar");
     tml_context *tml = open_cpu(1);
-    tml_surface_desc fine = fine_desc(tml);
+    tml_surface_desc fine = fine_desc(tml, FINE);
     int cells = 0, references = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         double cell[8];
