@@ -454,7 +454,7 @@ class Field:
         """How crowded the points are at positions (n x 3): the sum of the kernel's weights, 1 at a lone point.
 
         >>> import trommel
-        >>> trommel.field([[0, 0, 0], [5, 0, 0], [5, 0, 0]], radius=1.0).crowding([[0, 0, 0], [5, 0, 0]]).tolist()
+        >>> trommel.field([[0, 0, 0], [5, 0, 0], [5, 0, 0]], radius=1.0).crowding([[0, 0, 0], [5, 0, 0]]).round(3).tolist()
         [1.0, 2.0]
         """
         return self._at(positions, None, context)
