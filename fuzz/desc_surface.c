@@ -659,13 +659,14 @@ static void smooth_mesh(void)
                                  .free_boundary = take_bool()};
     if (take_bool())
         desc.weights = make(TML_F32, vertices, CONTENTS_ANY, 0);
-    desc.out = take_bool() ? desc.vertices : make(vec3, vertices + below(2), CONTENTS_ANY, 0);
-    if (take_bool())
-        desc.normals = make(vec3, vertices + below(2), CONTENTS_ANY, 0);
     static float before[3 * 64], after[3 * 64];
     uint64_t count = count_of(desc.vertices);
     bool is_kept =
         desc.iterations == 0 && count <= 64 && CALL(tml_buffer_read, tml, desc.vertices, before);
+    desc.out =
+        as_out(take_bool() ? desc.vertices : make(vec3, vertices + below(2), CONTENTS_ANY, 0));
+    if (take_bool())
+        desc.normals = as_out(make(vec3, vertices + below(2), CONTENTS_ANY, 0));
     if (!CALL(tml_mesh_smooth, tml, &desc) || count > 64 ||
         !CALL(tml_buffer_read_range, tml, desc.out, 0, count, after))
         return;
