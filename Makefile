@@ -5,7 +5,7 @@
 MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 # The builds that "make test" runs.
-TESTED := release asan-ubsan tsan $(if $(filter x86_64,$(shell uname -m)),i386)
+TESTED := release asan-ubsan tsan
 # Which cases of the samples run: others with every commit, the same again with TML_SEED=N make test.
 TML_SEED ?= $(shell expr 1009 '*' $$(git rev-list --count HEAD 2>/dev/null || echo 1))
 export TML_SEED
@@ -18,7 +18,7 @@ setup: needs ## install from Debian what "make build" needs, or can use
 # These install what they need themselves; the others only check, and say what to install.
 installs_setup := --build
 installs_demo := --build
-installs_test := --build --test --python $(if $(filter i386,$(TESTED)),--i386)
+installs_test := --build --test --python
 installs_test-all := --build --test
 installs_test-windows := --build --windows
 installs_test-arm64 := --build --arm64
@@ -60,7 +60,7 @@ build: build-release ## build the optimised libraries and the command; installs 
 demo: build-release ## a mesh and a picture from a CT volume and from a point cloud
 	@scripts/demo build/release/bin/trommel build/demo
 
-test: build-release $(TESTED:%=build/%/build.ninja) ## every test, also under sanitizers and for 32-bit x86; fuzz targets for 10 s each
+test: build-release $(TESTED:%=build/%/build.ninja) ## every test, also under sanitizers; fuzz targets for 10 s each
 	@scripts/test $(TESTED)
 
 # What the tests' programs call --all.
