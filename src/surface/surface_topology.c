@@ -278,46 +278,34 @@ static inline __attribute__((always_inline)) int sign_of(const rounded_cell *rou
     const double high = determinant(corners, faces[1], faces[1]);
     const double low_sum = alternating_sum(corners, faces[0]);
     const double high_sum = alternating_sum(corners, faces[1]);
-    switch (what) {
-    case LOW:
-    case HIGH:
-        value = what == LOW ? low : high;
-        bound *= 0x1p-49 * m;
-        break;
-    case MIXED:
-        value = mixed;
-        bound *= 0x1p-47 * m;
-        break;
-    case LOW_SUM:
-    case HIGH_SUM:
-        value = what == LOW_SUM ? low_sum : high_sum;
-        bound *= 0x1p-49;
-        break;
-    case BOTH_SUMS:
-        value = low_sum + high_sum;
-        bound *= 0x1p-48;
-        break;
-    case DISCRIMINANT:
+    if (what == DISCRIMINANT) {
         value = mixed * mixed - 4 * low * high;
         bound *= 0x1p-43 * m * m * m;
-        break;
-    case EXTREMUM:
+    } else {
         value = low_sum * (2 * high - mixed) + high_sum * (2 * low - mixed);
         bound *= 0x1p-42 * m * m;
-        break;
     }
     if (!rounded->is_rough && fabs(value) > bound)
         return value < 0 ? -1 : 1;
     return exact_sign(rounded->cell, what, axis);
 }
 
+/* The sign of LOW, HIGH or MIXED, as the faces tell it. */
+static int face_sign(const topology_cell *cell, topology_faces known, polynomial what, int axis)
+{
+    const int bit = 2 * axis + (what == MIXED ? 6 : what == HIGH);
+    if (known.unsure >> bit & 1)
+        return exact_sign(cell, what, axis);
+    return known.positive >> bit & 1 ? 1 : -1;
+}
+
 /* The sign just below the isovalue, where all corners are a little more: if the polynomial is 0, that
  * of its slope, which is the sum's. */
-static inline __attribute__((always_inline)) int
-sign_below(const rounded_cell *rounded, polynomial what, polynomial sum, int axis)
+static int sign_below(const topology_cell *cell, topology_faces known, polynomial what,
+                      polynomial sum, int axis)
 {
-    int sign = sign_of(rounded, what, axis);
-    return sign ? sign : sign_of(rounded, sum, axis);
+    int sign = face_sign(cell, known, what, axis);
+    return sign ? sign : exact_sign(cell, sum, axis);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------- */
@@ -365,7 +353,7 @@ static unsigned find_joined(const topology_cell *cell, topology_faces known, uns
     joined ^= known.positive;
     for (unsigned unsure = known.unsure & faces; unsure; unsure &= unsure - 1) {
         const int face = __builtin_ctz(unsure);
-        const int sign = exact_sign(cell, face % 2 ? HIGH : LOW, face / 2);
+        const int sign = face_sign(cell, known, face % 2 ? HIGH : LOW, face / 2);
         const bool is_diagonal = index >> topology_corners_of[face / 2][face % 2][0] & 1;
         joined &= ~(1u << face);
         joined |= (unsigned)(is_diagonal ? sign >= 0 : sign <= 0) << face;
@@ -385,13 +373,13 @@ static unsigned find_mesh(const topology_cell *cell, topology_faces known, const
     /* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. */
     if (!known.unsure && (~(low ^ high) & (low ^ mixed) & 0x15) != 0x15)
         return choice[0];
-    round_cell(cell, &rounded);
     for (int axis = 2; axis >= 0; axis--) {
-        int sign = sign_below(&rounded, LOW, LOW_SUM, axis);
-        if (!sign || sign_below(&rounded, HIGH, HIGH_SUM, axis) != sign ||
-            sign_below(&rounded, MIXED, BOTH_SUMS, axis) != -sign)
+        int sign = sign_below(cell, known, LOW, LOW_SUM, axis);
+        if (!sign || sign_below(cell, known, HIGH, HIGH_SUM, axis) != sign ||
+            sign_below(cell, known, MIXED, BOTH_SUMS, axis) != -sign)
             return choice[0];
     }
+    round_cell(cell, &rounded);
     int sign = sign_of(&rounded, DISCRIMINANT, 2);
     bool is_inside = choice[1] && (!choice[2] || sign_of(&rounded, EXTREMUM, 2) < 0);
     if (sign < 0 || (sign == 0 && !is_inside))

@@ -60,7 +60,7 @@ enum { TOPOLOGY_BATCH = 16 };
 typedef double topology_doubles __attribute__((vector_size(64)));
 typedef int64_t topology_bits __attribute__((vector_size(64)));
 
-/* Two or four products' sum, of faces a and b: once or both ways. */
+/* Two or four products' sum, of faces a and b: once or both ways. Why the bounds hold: surface_topology.c. */
 static inline __attribute__((always_inline)) void
 topology_look_at(const topology_doubles corners[8], const uint8_t a[4], const uint8_t b[4],
                  const topology_doubles *bound, unsigned bit, topology_bits *positive,
