@@ -640,7 +640,7 @@ static inline uint8_t *model_keep(const operands *o, const call *c, uint64_t n, 
     tml_params p = params_of(c, NULL);
     for (uint64_t i = 0; i < n; i++) {
         if (c->options & OPTION_MASK) {
-            keep[i] = by->mirror[i / 8] >> (i % 8) & 1;
+            keep[i] = get_low(by->mirror + i / 32 * 4, 4) >> i % 32 & 1;
             continue;
         }
         element x = load(by->type, by->mirror, i);

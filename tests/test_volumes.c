@@ -18,7 +18,7 @@
 #include "test.h"
 
 #include "folder.h"
-
+#include "low_bytes.h"
 #include "memory_watch.h"
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -46,8 +46,8 @@ static void add_text(bytes *to, const char *text)
 
 static void put_at(bytes *to, size_t at, const void *value, size_t size, bool big)
 {
-    for (size_t i = 0; i < size; i++) /* the tests run where the low byte comes first */
-        to->data[at + (big ? size - 1 - i : i)] = ((const uint8_t *)value)[i];
+    for (size_t i = 0; i < size; i++)
+        to->data[at + (big != IS_BIG_ENDIAN ? size - 1 - i : i)] = ((const uint8_t *)value)[i];
     if (to->size < at + size)
         to->size = at + size;
 }
@@ -99,14 +99,13 @@ static size_t encode(tml_type type, int value, uint8_t out[8])
 {
     float f32 = (float)value;
     double f64 = value;
-    int64_t integer = value;
-    uint16_t f16 = half_of(value);
     size_t size = tml_type_size(type);
-    const void *from = type == TML_F32   ? (const void *)&f32
-                       : type == TML_F64 ? (const void *)&f64
-                       : type == TML_F16 ? (const void *)&f16
-                                         : (const void *)&integer;
-    memcpy(out, from, size);
+    if (type == TML_F32)
+        memcpy(out, &f32, size);
+    else if (type == TML_F64)
+        memcpy(out, &f64, size);
+    else
+        put_low(out, type == TML_F16 ? half_of(value) : (uint64_t)(int64_t)value, size);
     return size;
 }
 
@@ -287,6 +286,8 @@ static void check_real_file(tml_context *tml, const char *path, const real_file 
     good &= CHECK_STR(volume.space, expected->space);
     good &= CHECK(dims_are(&volume, expected->dims[0], expected->dims[1], expected->dims[2]));
     good &= CHECK(volume.type == expected->type);
+    tml_io_to_host(volume.data, tml_type_size(volume.type),
+                   volume.size / tml_type_size(volume.type), false);
     good &= CHECK_EQ_U64(crc32_z(0, volume.data, volume.size), expected->crc);
     good &= CHECK(near3(grid->spacing, s[0], s[1], s[2]));
     good &= CHECK(near3(grid->origin, o[0], o[1], o[2]));

@@ -101,9 +101,9 @@ TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *his
  * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
  * 1979. */
 TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
-/* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw, by the
- * name's ending. NRRD holds everything; MetaImage the grid, in LPS, but no slope; the others the
- * samples alone. */
+/* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw (little-endian),
+ * by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, but no slope; the others
+ * the samples alone. */
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);
 

@@ -510,6 +510,19 @@ void tml_volume_free(tml_context *tml, tml_volume *volume)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
+/* Samples in little-endian order, which the machine's may not be. */
+static void write_little_endian(io_writer *writer, const tml_volume *volume)
+{
+    const size_t size = tml_type_size(volume->type);
+    uint64_t block[512];
+    for (size_t at = 0, count; at < volume->size; at += count) {
+        count = volume->size - at < sizeof block ? volume->size - at : sizeof block;
+        memcpy(block, (const uint8_t *)volume->data + at, count);
+        tml_io_to_host(block, size, count / size, false); /* the way there is the way back */
+        tml_io_write(writer, block, count);
+    }
+}
+
 tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume *volume)
 {
     static const char call[] = "tml_volume_save";
@@ -549,6 +562,9 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
         tml_metaimage_write_header(&writer, volume);
     else if (is_npy)
         tml_npy_write_header(&writer, volume->type, (uint64_t[]){dims[2], dims[1], dims[0]}, 3);
-    tml_io_write(&writer, volume->data, volume->size);
+    if (IO_HOST_IS_BIG_ENDIAN && !is_nrrd && !is_mha && !is_npy)
+        write_little_endian(&writer, volume);
+    else
+        tml_io_write(&writer, volume->data, volume->size);
     return tml_io_finish(&writer, TML_OK);
 }
