@@ -102,7 +102,7 @@ TML_KERNEL(float, turn, (vec4 m), {
     PRECISE float t = rounded_product(m.x, m.w) - rounded_product(m.y, m.z);
     return t;
 })
-TML_KERNEL(double, doubled, (tml_words w), { return 2.0 * DOUBLE(tml_word(w, 0u), tml_word(w, 1u)); })
+TML_KERNEL(double, doubled, (tml_words w), { return 2.0 * DOUBLE(tml_word(w, TML_LOW_WORD), tml_word(w, 1u - TML_LOW_WORD)); })
 TML_KERNEL(uint64, joined, (uint low, uint high), { return UINT64(low, high); })
 TML_KERNEL(int64, negated, (uint low, uint high), { return INT64(0u, 0u) - INT64(low, high); })
 /* clang-format on */

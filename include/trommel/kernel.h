@@ -43,7 +43,9 @@
  * memory must begin at a multiple of 4, too. It may have any length, whatever the stream's.
  * tml_word(name, i) is word i, a uint, and tml_word_float(name, i) the float of the same bits; i is a
  * uint or, in C, a tml_index. tml_word_vec2, tml_word_vec3 and tml_word_vec4(name, i) are vector i of
- * an array of f32x2, f32x3 or f32x4: words 3i, 3i + 1 and 3i + 2 of one of f32x3.
+ * an array of f32x2, f32x3 or f32x4: words 3i, 3i + 1 and 3i + 2 of one of f32x3. Of a
+ * 64-bit element i, word 2i + TML_LOW_WORD is the low one (TML_LOW_WORD is 0, and 1 on big-endian
+ * machines).
  *
  *     TML_KERNEL(float, edge_length, (uvec2 ends, tml_words points), {
  *         return length3(sub3(tml_word_vec3(points, ends.x), tml_word_vec3(points, ends.y)));

@@ -216,6 +216,9 @@ static inline float tml_bits_float(uint32_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+/* Of the two words of a 64-bit element, the place of the low one. */
+#define TML_LOW_WORD (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1u : 0u)
+
 static inline uint32_t tml_word(tml_words words, tml_index i)
 {
     return words[i];
@@ -289,6 +292,9 @@ static inline bool tml_is_inf(float x)
 }
 static inline uint32_t tml_popcount32(uint32_t x)
 {
+#if defined(__s390x__) && defined(__GNUC__) && !defined(__clang__)
+    __asm__("" : "+r"(x)); /* gcc 12 counts two neighbours' bits as one number's, in a loop */
+#endif
     return (uint32_t)__builtin_popcount(x);
 }
 static inline uint32_t tml_lowest_bit32(uint32_t x)

@@ -39,8 +39,9 @@ TML_KERNEL(uint, field_bin_first,
         return tml_word(head, U(i));
     uint bin = U(i) - p.u[3];
     uint end = p.u[0];
-    if (p.u[1] == 1u || (p.u[1] == 2u && tml_word(length, p.u[2] + 1u) == 0u))
-        end = min(end, tml_word(length, p.u[2]));
+    uint low = p.u[2] + (p.u[1] == 2u ? TML_LOW_WORD : 0u);
+    if (p.u[1] == 1u || (p.u[1] == 2u && tml_word(length, low ^ 1u) == 0u))
+        end = min(end, tml_word(length, low));
     uint first = 0u;
     while (first < end) {
         uint middle = first + (end - first) / 2u;

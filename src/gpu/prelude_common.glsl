@@ -48,6 +48,7 @@ struct tml_params {
 #define LOAD_U8(address, i)  (tml_load_byte(address, i) & 0xffu)
 #define LOAD_I8(address, i)  (int(tml_load_byte(address, i) << 24) >> 24)
 
+#define TML_LOW_WORD 0u
 #define tml_word_float(words, i) uintBitsToFloat(tml_word(words, i))
 vec2 tml_word_vec2(tml_words words, uint i)
 {

@@ -13,7 +13,9 @@ FUNCTION(uint) mesh_index_at(tml_words indices, uint at, uint words)
     if (words == 1u)
         index = tml_word(indices, at);
     if (words == 2u)
-        index = tml_word(indices, 2u * at + 1u) != 0u ? 0xffffffffu : tml_word(indices, 2u * at);
+        index = tml_word(indices, 2u * at + 1u - TML_LOW_WORD) != 0u
+                    ? 0xffffffffu
+                    : tml_word(indices, 2u * at + TML_LOW_WORD);
     return index;
 }
 

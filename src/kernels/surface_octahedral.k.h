@@ -3,8 +3,8 @@
 #ifndef TML_ES100 /* which has no bit operators */
 
 /* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, whose lower half is folded outward
- * over the corners of the upper one's square: x and y as signed numbers of 16 bits, x the low ones, in
- * steps of 1 / 32767, rounded to nearest. 0 0 0 becomes 0 0. */
+ * over the corners of the upper one's square: x and y as signed numbers of 16 bits, x the first in
+ * memory, in steps of 1 / 32767, rounded to nearest. 0 0 0 becomes 0 0. */
 FUNCTION(uint) surface_octahedral(vec3 n)
 {
     float side_x = n.x < 0.0f ? -1.0f : 1.0f;
@@ -18,7 +18,9 @@ FUNCTION(uint) surface_octahedral(vec3 n)
     float fold_y = 32767.0f - x;
     x = n.z < 0.0f ? fold_x : x;
     y = n.z < 0.0f ? fold_y : y;
-    return (U(I((x + 0.5f) * side_x)) & 0xffffu) | (U(I((y + 0.5f) * side_y)) << 16u);
+    uint code_x = U(I((x + 0.5f) * side_x)) & 0xffffu;
+    uint code_y = U(I((y + 0.5f) * side_y)) & 0xffffu;
+    return code_x << 16u * TML_LOW_WORD | code_y << 16u * (1u - TML_LOW_WORD);
 }
 
 #endif
