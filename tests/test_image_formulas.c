@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "low_bytes.h"
 
 #include "kernels/kernel.h"
 
@@ -428,8 +429,8 @@ static uint32_t code_of(tml_type type, float x, bool srgb)
 static bool is_near(tml_type type, const uint8_t *bytes, uint64_t i, float expected, bool srgb,
                     double bound)
 {
-    uint32_t got = 0, code = code_of(type, expected, srgb);
-    memcpy(&got, bytes + i * size_of(type), size_of(type));
+    uint32_t code = code_of(type, expected, srgb);
+    uint32_t got = (uint32_t)get_low(bytes + i * size_of(type), size_of(type));
     if (type == TML_F32)
         return (isnan(bits_float(got)) && isnan(expected)) || got == code ||
                fabs((double)bits_float(got) - (double)expected) <= bound;

@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "low_bytes.h"
 #include "memory_watch.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -86,16 +87,7 @@ static void put_text(writer *w, const char *text)
 static void put_number(writer *w, double number, tml_type type, bool big_endian)
 {
     uint8_t bytes[8];
-    size_t size = tml_type_size(type);
-    float f = (float)number;
-    int64_t i = (int64_t)number;
-    memcpy(bytes,
-           type == TML_F32   ? (void *)&f
-           : type == TML_F64 ? (void *)&number
-                             : (void *)&i,
-           size);
-    for (size_t k = 0; k < size; k++) /* this machine is taken to be little-endian */
-        put(w, &bytes[big_endian ? size - 1 - k : k], 1);
+    put(w, bytes, put_scalar(bytes, number, type, big_endian));
 }
 
 /* ---- OBJ ------------------------------------------------------------------------------------- */
@@ -362,9 +354,8 @@ typedef struct many_writer {
 
 static void put_swapped(many_writer *w, const void *value, size_t size)
 {
-    const uint8_t *bytes = value;
-    for (size_t i = 0; i < size; i++)
-        *w->at++ = bytes[w->is_big_endian ? size - 1 - i : i];
+    put_ordered(w->at, value, size, w->is_big_endian);
+    w->at += size;
 }
 
 static void put_real(many_writer *w, double value, bool is_double)

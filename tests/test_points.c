@@ -7,6 +7,7 @@
 #include "core/platform.h"
 #include "io/lzf.h"
 #include "io/points_internal.h"
+#include "low_bytes.h"
 #include "test.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -49,19 +50,8 @@ static void put_text(bytes *out, const char *format, ...)
 /* value as a scalar of that type and byte order. */
 static void put_number(bytes *out, double value, tml_type type, bool big_endian)
 {
-    uint8_t raw[8] = {0};
-    size_t size = tml_type_size(type);
-    float single = (float)value;
-    if (type == TML_F64) {
-        memcpy(raw, &value, 8);
-    } else if (type == TML_F32) {
-        memcpy(raw, &single, 4);
-    } else {
-        uint64_t bits = (uint64_t)(int64_t)value;
-        memcpy(raw, &bits, size); /* the test machine is little-endian */
-    }
-    for (size_t i = 0; i < size; i++)
-        put(out, &raw[big_endian ? size - 1 - i : i], 1);
+    uint8_t raw[8];
+    put(out, raw, put_scalar(raw, value, type, big_endian));
 }
 
 /* Reads from a copy of just the right size, so that a byte too far is found by the sanitizer. */
@@ -305,7 +295,7 @@ static void make_las(bytes *out, uint64_t count, int minor, int format)
         set_number(out, (size_t)(155 + 8 * axis), 50.0 * axis, TML_F64);
     }
     if (minor >= 4)
-        memcpy(out->data + 247, &count, sizeof count);
+        put_ordered(out->data + 247, &count, sizeof count, false);
     uint8_t record[54] = {0};
     memcpy(record + 2, "LASF_Projection", 15);
     record[20] = 10;

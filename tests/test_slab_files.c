@@ -13,7 +13,7 @@
 
 #include "contexts.h"
 #include "folder.h"
-
+#include "low_bytes.h"
 #include "memory_watch.h"
 
 /* ---- volumes --------------------------------------------------------------------------------- */
@@ -176,7 +176,8 @@ TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
         for (uint32_t frame = 0; frame < 3; frame++)
             all_ways(tml, in_folder("vectors.nrrd"), &(tml_volume_load_desc){.frame = frame});
     }
-    const tml_volume_load_desc raw = {.dims = {NX, NY, NZ}, .type = TML_U16};
+    const tml_volume_load_desc raw = {
+        .dims = {NX, NY, NZ}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
     write_file("plain.raw", samples, 2 * SAMPLES);
     all_ways(tml, in_folder("plain.raw"), &raw);
     gzFile zipped = gzopen(in_folder("zipped.raw.gz"), "wb");
@@ -207,7 +208,8 @@ TEST(a_stream_that_breaks_off)
     struct stat file;
     CHECK(stat(in_folder("cut.raw.gz"), &file) == 0 &&
           truncate(in_folder("cut.raw.gz"), file.st_size - 20) == 0);
-    const tml_volume_load_desc raw = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U16};
+    const tml_volume_load_desc raw = {
+        .dims = {SIDE, SIDE, SIDE}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
     tml_volume info;
     tml_volume_stream *stream;
     if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("cut.raw.gz"), &raw, &info, &stream))) {
@@ -231,7 +233,8 @@ TEST(a_mapped_file_that_is_shortened)
     tml_context *tml = open_cpu(1);
     fill(samples, LAYER * SIDE);
     write_file("long.raw", samples, sizeof samples);
-    const tml_volume_load_desc raw = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U16};
+    const tml_volume_load_desc raw = {
+        .dims = {SIDE, SIDE, SIDE}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
     tml_volume info;
     tml_volume_stream *stream;
     const void *mapped;
@@ -257,11 +260,12 @@ TEST(slices_in_files_of_their_own_take_little_memory)
 {
     enum { SIDE = 96, SLICES = 200, LAYER = SIDE * SIDE };
     static uint16_t slice[LAYER], read[2 * LAYER];
+    static const char *const order = IS_BIG_ENDIAN ? "big" : "little";
     char name[64], list[SLICES * 16 + 200];
     int size = snprintf(list, sizeof list,
-                        "NRRD0004\ntype: uint16\nendian: little\ndimension: 3\nsizes: %d %d %d\n"
+                        "NRRD0004\ntype: uint16\nendian: %s\ndimension: 3\nsizes: %d %d %d\n"
                         "encoding: raw\ndata file: LIST\n",
-                        SIDE, SIDE, SLICES);
+                        order, SIDE, SIDE, SLICES);
     for (int z = 0; z < SLICES; z++) {
         for (int i = 0; i < LAYER; i++)
             slice[i] = (uint16_t)(z * 31 + i);
@@ -271,9 +275,9 @@ TEST(slices_in_files_of_their_own_take_little_memory)
     }
     write_file("list.nhdr", list, (size_t)size);
     size = snprintf(list, sizeof list,
-                    "NRRD0004\ntype: uint16\nendian: little\ndimension: 3\nsizes: %d %d %d\n"
+                    "NRRD0004\ntype: uint16\nendian: %s\ndimension: 3\nsizes: %d %d %d\n"
                     "encoding: raw\ndata file: z%%03d.raw 0 %d 1\n\n",
-                    SIDE, SIDE, SLICES, SLICES - 1);
+                    order, SIDE, SIDE, SLICES, SLICES - 1);
     write_file("pattern.nhdr", list, (size_t)size);
     static const char *const headers[] = {"list.nhdr", "pattern.nhdr"};
     for (int way = 0; way < 2; way++) {

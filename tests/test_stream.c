@@ -3079,11 +3079,13 @@ static const struct {
 };
 enum { GOLDEN_COUNT = 100003, GOLDEN_SEGMENTS = 5, GOLDEN_RESULTS = 6 };
 
-static uint64_t hash_of(const void *bytes, size_t size)
+/* Of the bytes of elements, the lowest of each first. */
+static uint64_t hash_of(const void *bytes, size_t size, size_t element)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+        hash = (hash ^ ((const uint8_t *)bytes)[IS_BIG_ENDIAN ? i ^ (element - 1) : i]) *
+               0x100000001b3u;
     return hash;
 }
 
@@ -3122,7 +3124,7 @@ static tml_status golden_results(tml_context *tml, const float *f32, const doubl
         status = (call);                                                                           \
     if (status == TML_OK)                                                                          \
         status = tml_buffer_read(tml, out, memory);                                                \
-    hashes[number] = hash_of(memory, sizeof(memory))
+    hashes[number] = hash_of(memory, sizeof(memory), sizeof *(memory))
     double one[1] = {fold};
     GOLDEN_STEP(0, tml_reduce(tml, &(tml_reduce_desc){.in = in32, .out = fold_out}), fold_out, one);
     GOLDEN_STEP(1, tml_reduce(tml, &(tml_reduce_desc){TML_FOLD_MEAN, in64, .out = fold_out}),

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "low_bytes.h"
 
 #include <float.h>
 
@@ -2140,8 +2141,7 @@ TEST(enqueued_is_the_surface)
             if (s.attribute)
                 same &= memcmp(g[2].block + GUARD, whole.values, 4 * kept) == 0;
             for (uint64_t i = 0; i < 3 * shown; i++) {
-                uint64_t wide = 0;
-                memcpy(&wide, g[3].block + GUARD + i * index_size / 3, index_size / 3);
+                uint64_t wide = get_low(g[3].block + GUARD + i * index_size / 3, index_size / 3);
                 same &= wide == whole.indices[i];
             }
             same &= is_untouched(&g[0], 12 * kept) && is_untouched(&g[3], index_size * shown) &&
@@ -2222,9 +2222,7 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
     CHECK(is_untouched(&g[3], g[3].size) && is_untouched(&g[4], g[4].size));
     CHECK(is_untouched(&g[5], surface.cells ? cell_size * shown : 0));
     for (uint64_t t = 0; surface.cells && t < shown; t++) {
-        uint64_t cell = 0;
-        memcpy(&cell, g[5].block + GUARD + cell_size * t, cell_size);
-        if (!CHECK_EQ_U64(cell, welded->cells[t]))
+        if (!CHECK_EQ_U64(get_low(g[5].block + GUARD + cell_size * t, cell_size), welded->cells[t]))
             break;
     }
     if (!CHECK(is_soup(welded, v, g)))
@@ -2492,8 +2490,7 @@ static void check_layout(const scene *s, const mesh *packed, const layout_case *
     const size_t index = l->indices16 ? 2 : 4;
     same &= vertices_are(&laid.desc, given, packed, vertices, NULL);
     for (uint64_t i = 0; i < 3 * triangles && !laid.desc.soup; i++) {
-        uint64_t wide = 0;
-        memcpy(&wide, g[3].block + GUARD + i * index, index);
+        uint64_t wide = get_low(g[3].block + GUARD + i * index, index);
         same &= wide == packed->indices[i];
     }
     same &= is_untouched(&g[0], vertex * vertices) &&
@@ -2599,9 +2596,9 @@ static void check_enqueued_layout(const scene *s, const mesh *packed, const layo
     same &= vertices_are(&laid.desc, given, packed, kept, chosen);
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < 3 * shown && !soup; i++) {
-        uint64_t wide = 0, expected = packed->indices[i];
+        uint64_t wide = get_low(g[3].block + GUARD + i * index, index);
+        uint64_t expected = packed->indices[i];
         const uint64_t *corners = &packed->indices[i / 3 * 3];
-        memcpy(&wide, g[3].block + GUARD + i * index, index);
         if (l->indices16 && (corners[0] > 65534 || corners[1] > 65534 || corners[2] > 65534))
             expected = 0;
         wrong += wide != expected;

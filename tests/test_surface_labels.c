@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "low_bytes.h"
 
 #include <trommel/io.h>
 #include <trommel/trommel.h>
@@ -72,8 +73,7 @@ static void *narrowed(const volume *v)
     const size_t size = tml_type_size(v->type);
     unsigned char *out = malloc(volume_count(v) * size + 1);
     for (uint64_t i = 0; i < volume_count(v); i++)
-        for (size_t k = 0; k < size; k++)
-            out[i * size + k] = (unsigned char)(v->labels[i] >> 8 * k);
+        put_low(out + i * size, v->labels[i], size);
     return out;
 }
 
@@ -91,9 +91,7 @@ typedef struct mesh {
 static uint64_t widened(tml_type type, const unsigned char *at)
 {
     const size_t size = tml_type_size(type);
-    uint64_t out = 0;
-    for (size_t k = 0; k < size; k++)
-        out |= (uint64_t)at[k] << 8 * k;
+    uint64_t out = get_low(at, size);
     bool is_negative =
         size < 8 && (type == TML_I8 || type == TML_I16 || type == TML_I32) && out >> (8 * size - 1);
     return is_negative ? out | UINT64_MAX << 8 * size : out;

@@ -46,8 +46,7 @@ static void add_text(bytes *to, const char *text)
 
 static void put_at(bytes *to, size_t at, const void *value, size_t size, bool big)
 {
-    for (size_t i = 0; i < size; i++)
-        to->data[at + (big != IS_BIG_ENDIAN ? size - 1 - i : i)] = ((const uint8_t *)value)[i];
+    put_ordered(to->data + at, value, size, big);
     if (to->size < at + size)
         to->size = at + size;
 }
