@@ -51,6 +51,7 @@ typedef struct surface_args {
     opt_numbers iso;
     label_list labels;
     smoothing smooth;
+    bool separate, quads; /* of labels' boundaries */
     tml_region region;
     const char *mask, *attribute;
     uint32_t normals;  /* tml_normals */
@@ -213,6 +214,17 @@ static const opt surface_options[] = {
          "labels' boundaries, shared by the labels on both sides and smoothed N times within its "
          "cells (16, say; 0: as they are); .ply and .vtp have both labels of each triangle. Other "
          "labels than the named ones are background, and so is 0"},
+    {OPT_FLAG, "separate", .applies = OPT_VOLUME, .needs = "labels",
+     .excludes = "soup|slabs|index|simplify|simplify-error",
+     .offset = offsetof(surface_args, separate),
+     .help =
+         "each label as a closed manifold mesh of its own, at the places of the shared ones (see "
+         "--smooth), and one to a file where the output's name has %d or %04d, which becomes the "
+         "label; of a sequence it is the frame's number"},
+    {OPT_FLAG, "quads", .applies = OPT_VOLUME, .needs = "labels",
+     .excludes = "soup|slabs|index|png|simplify|simplify-error",
+     .offset = offsetof(surface_args, quads),
+     .help = "the labels' boundaries (see --smooth) in quads, in .ply, .obj or .vtp"},
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
      .offset = offsetof(surface_args, region),
      .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
@@ -344,7 +356,7 @@ typedef struct run {
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
     double range_lower, range_upper;   /* physical; lower > upper: not known */
     tml_surface_result result;
-    tml_buffer face_labels; /* of --smooth */
+    tml_surface_labels_result net; /* of labels' boundaries: the result is a view of it */
     tml_mesh mesh;
     summary summary;
     slabs slabs;
@@ -646,14 +658,34 @@ static uint64_t background_of(const label_list *labels)
 /* Are the labels' boundaries shared? */
 static bool makes_net(const surface_args *a)
 {
-    return a->smooth.is_asked && (a->labels.all || a->labels.count);
+    return (a->smooth.is_asked || a->separate || a->quads) && (a->labels.all || a->labels.count);
 }
 
-/* The labels' shared boundaries, as a mesh of one part. */
+/* Of separate meshes, one a label. */
+static tml_status list_parts(run *r)
+{
+    const tml_surface_labels_result *net = &r->net;
+    const bool is_signed = tml_type_is_signed(r->in.volume.type);
+    tml_surface_part *parts = tml_alloc_array(r->tml, net->part_count, sizeof *parts);
+    if (!parts)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " parts",
+                         net->part_count);
+    for (uint64_t p = 0; p < net->part_count; p++) {
+        const tml_surface_label_part *from = &net->parts[p];
+        parts[p] = (tml_surface_part){
+            is_signed ? (double)(int64_t)from->label : (double)from->label, from->vertex_first,
+            from->vertex_count, from->face_first, from->face_count};
+    }
+    r->result.parts = parts;
+    r->result.part_count = (uint32_t)net->part_count;
+    return TML_OK;
+}
+
+/* The labels' boundaries, shared as a mesh of one part, or separate. */
 static tml_status extract_boundaries(run *r)
 {
     const surface_args *a = r->args;
-    tml_surface_labels_result net;
+    tml_surface_labels_result *net = &r->net;
     const tml_surface_labels_desc desc = {.volume = r->desc.volume,
                                           .grid = r->desc.grid,
                                           .region = a->region,
@@ -661,24 +693,27 @@ static tml_status extract_boundaries(run *r)
                                           .labels = r->desc.labels,
                                           .label_count = r->desc.label_count,
                                           .caps = a->caps,
+                                          .separate = a->separate,
+                                          .manifold = a->separate,
                                           .smooth = a->smooth.iterations,
+                                          .quads = a->quads,
                                           .indices64 = a->indices64,
                                           .position_origin = {r->desc.position_origin[0],
                                                               r->desc.position_origin[1],
                                                               r->desc.position_origin[2]}};
-    tml_status status = tml_surface_labels(r->tml, &desc, &net);
+    tml_status status = tml_surface_labels(r->tml, &desc, net);
     if (status != TML_OK)
         return status;
-    r->face_labels = net.face_labels;
-    r->result = (tml_surface_result){.vertices = net.vertices,
-                                     .indices = net.indices,
-                                     .vertex_count = net.vertex_count,
-                                     .triangle_count = net.face_count,
-                                     .active_cells = net.vertex_count,
-                                     .scratch_size = net.scratch_size,
-                                     .stage_count = net.stage_count};
-    memcpy(r->result.stages, net.stages, sizeof net.stages);
-    return TML_OK;
+    r->result = (tml_surface_result){.vertices = net->vertices,
+                                     .indices = net->indices,
+                                     .vertex_count = net->vertex_count,
+                                     .triangle_count = net->face_count,
+                                     .active_cells = net->vertex_count,
+                                     .scratch_size = net->scratch_size,
+                                     .stage_count = net->stage_count};
+    memcpy(r->result.stages, net->stages, sizeof net->stages);
+    r->summary.is_quads = a->quads;
+    return net->part_count ? list_parts(r) : TML_OK;
 }
 
 /* From how crowded points are, as the sum of kernels at each, to how much is smoothed there: nothing at one alone, all
@@ -832,7 +867,7 @@ static int find_means(run *r)
 static int count_components(run *r)
 {
     tml_mesh_stats stats;
-    if (r->args->soup || (r->args->common.quiet && !r->args->common.json))
+    if (r->args->soup || r->args->quads || (r->args->common.quiet && !r->args->common.json))
         return CLI_OK;
     double start = cli_now();
     tml_status status =
@@ -876,10 +911,10 @@ static int map_mesh(run *r)
     if (status == TML_OK)
         status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
     if (status == TML_OK)
-        status = map_if_any(r->tml, false, r->face_labels, &labels);
+        status = map_if_any(r->tml, false, r->net.face_labels, &labels);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
-    tml_buffer_describe(r->tml, r->face_labels, &label_type, NULL);
+    tml_buffer_describe(r->tml, r->net.face_labels, &label_type, NULL);
     float *value = values;
     const tml_volume *v = &r->attribute;
     for (uint64_t i = 0; value && i < r->result.vertex_count; i++)
@@ -896,7 +931,8 @@ static int map_mesh(run *r)
                          .attributes = r->attributes,
                          .attribute_count = r->attribute_count,
                          .face_labels = labels,
-                         .face_label_type = tml_type_scalar(label_type)};
+                         .face_label_type = tml_type_scalar(label_type),
+                         .quads = r->args->quads};
     memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
     return CLI_OK;
 }
@@ -904,7 +940,7 @@ static int map_mesh(run *r)
 static void unmap_mesh(run *r)
 {
     const tml_buffer buffers[] = {r->result.vertices, r->result.vertex_normals,
-                                  r->result.vertex_values, r->result.indices, r->face_labels};
+                                  r->result.vertex_values, r->result.indices, r->net.face_labels};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (!tml_buffer_is_none(buffers[i]))
             tml_buffer_unmap(r->tml, buffers[i]);
@@ -913,14 +949,65 @@ static void unmap_mesh(run *r)
             tml_buffer_unmap(r->tml, r->means[i]);
 }
 
+/* A label's mesh. indices: room for those of the largest one. */
+static tml_status save_label(run *r, const tml_surface_label_part *part, void *indices)
+{
+    char path[FRAME_PATH];
+    tml_mesh mesh = r->mesh;
+    const uint64_t corners = mesh.quads ? 4 : 3, first = corners * part->face_first;
+    for (uint64_t i = 0; i < corners * part->face_count; i++) {
+        if (mesh.indices64)
+            ((uint64_t *)indices)[i] =
+                ((const uint64_t *)mesh.indices)[first + i] - part->vertex_first;
+        else
+            ((uint32_t *)indices)[i] =
+                ((const uint32_t *)mesh.indices)[first + i] - (uint32_t)part->vertex_first;
+    }
+    mesh.indices = indices;
+    mesh.positions += 3 * part->vertex_first;
+    mesh.face_labels = (const uint8_t *)mesh.face_labels +
+                       2 * part->face_first * tml_type_size(mesh.face_label_type);
+    mesh.vertex_count = part->vertex_count;
+    mesh.triangle_count = part->face_count;
+    if (!path_label(r->args->output, part->label, tml_type_is_signed(mesh.face_label_type), path,
+                    sizeof path))
+        return tml_error(r->tml, TML_ERROR_INVALID_ARGUMENT, "%s: is longer than %d bytes",
+                         r->args->output, FRAME_PATH - 1);
+    return tml_mesh_save(r->tml, path, &mesh);
+}
+
+/* Each label's mesh in a file of its own. */
+static tml_status save_labels(run *r)
+{
+    const tml_surface_labels_result *net = &r->net;
+    uint64_t most = 0;
+    for (uint64_t p = 0; p < net->part_count; p++)
+        most = net->parts[p].face_count > most ? net->parts[p].face_count : most;
+    const size_t row =
+        (r->mesh.quads ? 4 : 3) * (r->mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
+    void *indices = tml_alloc_array(r->tml, most + 1, row);
+    if (!indices)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " faces", most);
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < net->part_count && status == TML_OK; p++)
+        status = save_label(r, &net->parts[p], indices);
+    tml_free(r->tml, indices, (most + 1) * row);
+    r->summary.labels = net->parts;
+    r->summary.label_files = r->args->output;
+    return status;
+}
+
 static int save_mesh(run *r)
 {
-    if (!r->args->output)
+    const surface_args *a = r->args;
+    if (!a->output)
         return CLI_OK;
+    const bool is_by_label = a->separate && path_is_numbered(a->output);
     double start = cli_now();
-    tml_status status = tml_mesh_save(r->tml, r->args->output, &r->mesh);
+    tml_status status = is_by_label ? save_labels(r) : tml_mesh_save(r->tml, a->output, &r->mesh);
     report_add_stage(&r->summary.report, "save", cli_now() - start);
-    report_add_output(&r->summary.report, r->args->output);
+    if (!is_by_label)
+        report_add_output(&r->summary.report, a->output);
     return cli_fail(r->tml, status);
 }
 
@@ -1092,6 +1179,8 @@ static const char *what_needs_all(const run *r)
            : a->debug_cells                  ? "leave out --debug-cells"
            : a->cells                        ? "leave out --cells"
            : a->smooth.is_asked              ? "leave out --smooth"
+           : a->separate                     ? "leave out --separate"
+           : a->quads                        ? "leave out --quads"
            : a->labels.all                   ? "name the labels"
            : simplify_is_asked(&a->simplify) ? "leave out --simplify and --simplify-error"
            : a->soup && (a->largest || a->drop_degenerate)
@@ -1262,12 +1351,8 @@ static void release(run *r)
 {
     slabs_close(&r->slabs);
     simplify_free(r->tml, &r->summary.simple);
-    if (!tml_buffer_is_none(r->face_labels)) { /* --smooth: the run owns all of the mesh */
-        tml_buffer_destroy(r->tml, r->face_labels);
-        tml_buffer_destroy(r->tml, r->result.vertices);
-        tml_buffer_destroy(r->tml, r->result.indices);
-    }
     tml_surface_free(r->tml, &r->result);
+    tml_surface_labels_free(r->tml, &r->net);
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);
     tml_buffer_destroy(r->tml, r->desc.attribute);
@@ -1331,11 +1416,13 @@ typedef struct job {
 enum { FRAME_FILES = 7 };
 
 /* The arguments of one frame, whose files have its number. */
-static int number_files(surface_args *a, uint32_t number, char (*paths)[FRAME_PATH])
+static int number_files(surface_args *a, uint32_t number, bool is_sequence,
+                        char (*paths)[FRAME_PATH])
 {
-    const char **files[FRAME_FILES] = {&a->mask, &a->attribute,   &a->index, &a->output,
-                                       &a->png,  &a->debug_cells, &a->cells};
-    for (int i = 0; i < FRAME_FILES; i++) {
+    const char **files[FRAME_FILES] = {&a->output, &a->mask,  &a->attribute,  &a->index,
+                                       &a->png,    &a->cells, &a->debug_cells};
+    const bool is_by_label = a->separate && !is_sequence;
+    for (int i = is_by_label; i < FRAME_FILES; i++) {
         if (!*files[i] || !path_is_numbered(*files[i]))
             continue;
         if (!path_number(*files[i], number, paths[i], FRAME_PATH))
@@ -1393,7 +1480,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     static char paths[FRAME_FILES][FRAME_PATH];
     job *j = user;
     surface_args args = *j->args;
-    int code = number_files(&args, f->number, paths);
+    int code = number_files(&args, f->number, j->is_sequence, paths);
     if (code != CLI_OK || skips(j, &args, f))
         return code;
     run r = {.args = &args, .is_frame = j->is_sequence, .is_first = index == 0};
@@ -1440,7 +1527,10 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
     if (simplify_is_asked(&a->simplify) && (a->labels.all || a->labels.count > 1) && !makes_net(a))
         return cli_usage("--simplify makes one mesh: name one label, or give --smooth");
     if (makes_net(a) && other)
-        return cli_usage("--smooth of --labels and %s exclude each other; leave one of them out",
+        return cli_usage("--%s of --labels and %s exclude each other; leave one of them out",
+                         a->separate ? "separate"
+                         : a->quads  ? "quads"
+                                     : "smooth",
                          other);
     int code = frames_find(operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
@@ -1483,6 +1573,7 @@ const cli_command cmd_surface = {
                      "  trommel surface particles.vtk --attribute velocity -o water.vtp\n"
                      "  trommel surface atlas.nrrd --labels all -o organs.vtp\n"
                      "  trommel surface atlas.nrrd --labels all --smooth 16 -o organs.ply\n"
+                     "  trommel surface atlas.nrrd --labels all --separate -o organ_%d.stl\n"
                      "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply "
                      "--resume\n",
          .options = surface_options,

@@ -28,7 +28,7 @@ bool path_is_numbered(const char *pattern)
     return at && conversion_length(at) && !strchr(at + 1, '%');
 }
 
-bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
+bool path_label(const char *pattern, uint64_t label, bool is_signed, char *out, size_t size)
 {
     const char *at = strchr(pattern, '%');
     int length;
@@ -39,10 +39,17 @@ bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
     } else {
         size_t conversion = conversion_length(at);
         int width = conversion == 4 ? at[2] - '0' : 0;
-        length = snprintf(out, size, "%.*s%0*" PRIu32 "%s", (int)(at - pattern), pattern, width,
-                          number, at + conversion);
+        length = is_signed ? snprintf(out, size, "%.*s%0*" PRId64 "%s", (int)(at - pattern),
+                                      pattern, width, (int64_t)label, at + conversion)
+                           : snprintf(out, size, "%.*s%0*" PRIu64 "%s", (int)(at - pattern),
+                                      pattern, width, label, at + conversion);
     }
     return length >= 0 && (size_t)length < size;
+}
+
+bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
+{
+    return path_label(pattern, number, false, out, size);
 }
 
 const char *frames_parse(const char *text, void *member)

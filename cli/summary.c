@@ -32,9 +32,18 @@ static void tell_values(const summary *s)
     }
 }
 
+static void tell_faces(const summary *s, bool is_shown, uint64_t count)
+{
+    if (s->is_quads)
+        field_count("quads", NULL, is_shown ? ", %s quad(s)" : NULL, count);
+    else
+        field_count("triangles", NULL, is_shown ? ", %s triangle(s)" : NULL, count);
+}
+
 static void tell_parts(const summary *s)
 {
     const tml_surface_result *r = s->result;
+    char file[FRAME_PATH];
     field_open("parts", '[');
     for (uint32_t p = 0; p < r->part_count; p++) {
         const tml_surface_part *part = &r->parts[p];
@@ -46,7 +55,10 @@ static void tell_parts(const summary *s)
         field_count("vertex_first", NULL, NULL, part->vertex_first);
         field_count("vertices", label, is_shown ? "%s vertices" : NULL, part->vertex_count);
         field_count("triangle_first", NULL, NULL, part->triangle_first);
-        field_count("triangles", NULL, is_shown ? ", %s triangle(s)" : NULL, part->triangle_count);
+        tell_faces(s, is_shown, part->triangle_count);
+        if (s->labels && path_label(s->label_files, s->labels[p].label,
+                                    tml_type_is_signed(s->in->volume.type), file, sizeof file))
+            field_text("file", NULL, NULL, file);
         field_close('{');
     }
     field_close('[');
@@ -102,7 +114,7 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     field_count("active_cells", NULL, ", %s of them crossed", s->result->active_cells);
     tell_cell_counts(s);
     field_count("vertices", "mesh", "%s vertices", s->result->vertex_count);
-    field_count("triangles", NULL, ", %s triangle(s)", s->result->triangle_count);
+    tell_faces(s, true, s->result->triangle_count);
     if (s->has_components)
         field_count("components", NULL, ", %s component(s)", s->components);
     if (s->simple.before)
@@ -110,6 +122,9 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     tell_parts(s);
     /* Of points, the field takes the time, not their bytes. */
     report_tell(&s->report, s->in->is_points ? 0 : (double)s->bytes_in, s->surface_seconds);
+    if (s->labels)
+        field_line("output", "%s, %" PRIu32 " file%s", s->label_files, s->result->part_count,
+                   s->result->part_count == 1 ? "" : "s");
     field_number("surface_seconds", NULL, NULL, round(1e6 * s->surface_seconds) / 1e6);
     field_count("scratch_bytes", NULL, NULL, s->result->scratch_size);
     if (f)

@@ -21,6 +21,9 @@ typedef struct summary {
     uint64_t cell_counts[CELL_COUNTS]; /* with 0 to 5 triangles; all 0: not counted */
     cells_by cells_by;                 /* what their picture's colours say */
     simplified simple;                 /* before is 0 where it was not asked for */
+    bool is_quads;
+    const tml_surface_label_part *labels; /* of the parts that are in files of their own; or NULL */
+    const char *label_files;              /* their names, for path_label */
     bool has_components;
     uint64_t components;
     uint64_t bytes_in; /* of samples or points that the extraction read */

@@ -2349,6 +2349,52 @@ TEST(simplify_keeps_what_vertices_carry)
     }
 }
 
+/* A box of two labels, one of them negative, side by side: a closed mesh in a file for each. */
+TEST(labels_are_files_of_their_own)
+{
+    static int8_t box[BALL * BALL * BALL];
+    for (int i = 0; i < BALL * BALL * BALL; i++) {
+        const int x = i % BALL, y = i / BALL % BALL, z = i / BALL / BALL;
+        const bool is_in = x >= 8 && x < 24 && y >= 8 && y < 24 && z >= 8 && z < 24;
+        box[i] = (int8_t)(!is_in ? 0 : x >= 16 ? 12 : -5);
+    }
+    write_file("box_32x32x32_int8.raw", NULL, 0, box, sizeof box);
+    char in[256];
+    snprintf(in, sizeof in, "%s", in_folder("box_32x32x32_int8.raw"));
+    EXPECT(0, "surface %s --labels all --separate -o %s --json", in, in_folder("box%03d.ply"));
+    CHECK(is_json(out) && strstr(out, "box-05.ply") && strstr(out, "box012.ply"));
+    CHECK(exists("box-05.ply") && exists("box012.ply"));
+    for (int label = 0; label < 2; label++) {
+        EXPECT(0, "info %s --json", in_folder(label ? "box012.ply" : "box-05.ply"));
+        CHECK_NEAR(json_get("vertices"), 1026, 0);
+        CHECK_NEAR(json_get("faces"), 2 * 1024, 0); /* quads: 16 x 16 twice, 8 x 16 four times */
+        CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+        CHECK_NEAR(json_get("nonmanifold_edges"), 0, 0);
+        CHECK_NEAR(json_get("euler"), 2, 0);
+        CHECK_NEAR(json_get("volume"), 8 * 16 * 16, 1e-2);
+    }
+    /* Without a number all of them are in one file; of the shared boundary there are fewer quads. */
+    EXPECT(0, "surface %s --labels all --separate --smooth 3 --quads -o %s", in,
+           in_folder("both.ply"));
+    EXPECT(0, "info %s --json", in_folder("both.ply"));
+    CHECK_NEAR(json_get("vertices"), 2 * 1026, 0);
+    CHECK_NEAR(json_get("faces"), 2 * 1024, 0);
+    CHECK_NEAR(json_get("components"), 2, 0);
+    EXPECT(0, "surface %s --labels all --quads -o %s --json", in, in_folder("shared.obj"));
+    CHECK_NEAR(json_get("quads"), 2 * 1024 - 256, 0);
+    EXPECT(0, "info %s --json", in_folder("shared.obj"));
+    CHECK_NEAR(json_get("faces"), 2 * 1024 - 256, 0);
+    EXPECT(1, "surface %s --labels all --quads -o %s", in, in_folder("shared.stl"));
+    CHECK(strstr(err, "triangles only") && !exists("shared.stl"));
+    /* Of a sequence the number is the frame's. */
+    EXPECT(0, "surface %s %s --labels all --separate -o %s", in, in, in_folder("frame%d.ply"));
+    CHECK(exists("frame0.ply") && exists("frame1.ply"));
+    EXPECT(2, "surface %s --labels all --separate --largest -o %s", in, in_folder("x.ply"));
+    CHECK(strstr(err, "--separate of --labels and --largest"));
+    EXPECT(2, "surface %s --separate -o %s", in, in_folder("x.ply"));
+    EXPECT(2, "surface %s --labels all --separate --slabs 3 -o %s", in, in_folder("x.ply"));
+}
+
 /* A box of two labels, side by side: their sheets and what is outside keep their places, labels and outlines. */
 TEST(simplify_keeps_where_labels_meet)
 {

@@ -811,6 +811,66 @@ TEST(glb_is_y_up)
     tml_close(tml);
 }
 
+/* Two quads that share an edge, and what cannot hold them. */
+TEST(quads_are_saved_and_read_back)
+{
+    static const float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 2, 0, 0, 2, 1, 0};
+    static const uint32_t quads[] = {0, 1, 2, 3, 1, 4, 5, 2};
+    static const uint64_t wide[] = {0, 1, 2, 3, 1, 4, 5, 2};
+    static const uint16_t labels[] = {7, 0, 500, 7};
+    static const char *const endings[] = {"ply", "obj", "vtp", "stl", "glb"};
+    tml_context *tml = open_plain();
+    char directory[] = "/tmp/tml-mesh-load-XXXXXX", path[64];
+    if (!mkdtemp(directory))
+        abort();
+    for (int i = 0; i < 10; i++) {
+        tml_mesh_file file;
+        tml_mesh mesh = {.positions = positions,
+                         .indices = i < 5 ? (const void *)quads : wide,
+                         .indices64 = i >= 5,
+                         .vertex_count = 6,
+                         .triangle_count = 2,
+                         .face_labels = labels,
+                         .face_label_type = TML_U16,
+                         .quads = true};
+        snprintf(path, sizeof path, "%s/mesh.%s", directory, endings[i % 5]);
+        const tml_status saved = tml_mesh_save(tml, path, &mesh);
+        if (i % 5 >= 3) {
+            CHECK_STATUS(saved, TML_ERROR_UNSUPPORTED);
+            CHECK(strstr(tml_last_error(tml), "triangles only"));
+            continue;
+        }
+        CHECK_OK(tml, saved);
+#    ifndef TML_XML
+        if (i % 5 == 2) {
+            remove(path);
+            continue;
+        }
+#    endif
+        if (!CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &file)))
+            continue;
+        remove(path);
+        CHECK_EQ_U64(file.face_count, 2);
+        CHECK_EQ_U64(file.polygon_count, 2);
+        bool is_of[2][6] = {{false}};
+        for (uint64_t k = 0; k < 12 && CHECK_EQ_U64(file.mesh.triangle_count, 4); k++)
+            is_of[file.faces[k / 3]][((const uint32_t *)file.mesh.indices)[k]] = true;
+        for (int k = 0; k < 6; k++) {
+            CHECK(is_of[0][k] == (k < 4));
+            CHECK(is_of[1][k] == (k == 1 || k == 2 || k > 3));
+        }
+        tml_mesh_file_free(tml, &file);
+        mesh.vertex_count = 5;
+        CHECK_STATUS(tml_mesh_save(tml, path, &mesh), TML_ERROR_INVALID_ARGUMENT);
+        mesh.indices = NULL;
+        mesh.vertex_count = 6;
+        CHECK_STATUS(tml_mesh_save(tml, path, &mesh), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), "mesh.quads needs indices"));
+    }
+    CHECK_EQ_I64(rmdir(directory), 0);
+    tml_close(tml);
+}
+
 TEST(vtp_has_polygons_and_strips)
 {
     tml_context *tml = open_plain();

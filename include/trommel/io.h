@@ -336,6 +336,7 @@ typedef struct tml_mesh {
      * tml_surface_labels makes them. NULL: none */
     const void *face_labels;
     tml_type face_label_type; /* an integer's */
+    bool quads;               /* instead of triangles: triangle_count quads, rows of 4 indices */
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
@@ -348,10 +349,10 @@ typedef struct tml_mesh {
  * NAME_w; a colour becomes bytes red, green, blue, alpha. GLB: _NAME, its letters large; a colour
  * becomes COLOR_0, linear as glTF wants it. VTP: arrays, of bytes for a colour. Labels go to PLY, as
  * face properties label and other_label, which have at most 32 bits, and to VTP, as cell data
- * BoundaryLabels, in their type. An empty mesh makes
+ * BoundaryLabels, in their type. Quads go to PLY, OBJ and VTP. An empty mesh makes
  * a valid, empty file. Errors: FILE_ACCESS (disk
- * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts that the format
- * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+ * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts or quads that the
+ * format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
                                                 const tml_mesh *mesh);
 

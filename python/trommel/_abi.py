@@ -1378,6 +1378,7 @@ class tml_mesh(Structure):
         ('attribute_count', c_uint32),
         ('face_labels', c_void_p),
         ('face_label_type', c_uint32),
+        ('quads', c_bool),
     ]
 
 

@@ -8,11 +8,11 @@
 #include "io/mesh_format.h"
 
 static const mesh_format formats[] = {
-    {".ply", tml_ply_describe, NULL, MESH_SHARES_NUMBERS, false},
-    {".stl", tml_stl_describe, NULL, MESH_SHARES_CORNERS, false},
-    {".obj", NULL, tml_mesh_write_obj, MESH_SHARES_NOT, false},
-    {".glb", tml_glb_describe, NULL, MESH_SHARES_NOT, true},
-    {".vtp", tml_vtp_describe, NULL, MESH_SHARES_NUMBERS, false},
+    {".ply", tml_ply_describe, NULL, MESH_SHARES_NUMBERS, false, true},
+    {".stl", tml_stl_describe, NULL, MESH_SHARES_CORNERS, false, false},
+    {".obj", NULL, tml_mesh_write_obj, MESH_SHARES_NOT, false, true},
+    {".glb", tml_glb_describe, NULL, MESH_SHARES_NOT, true, false},
+    {".vtp", tml_vtp_describe, NULL, MESH_SHARES_NUMBERS, false, true},
 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -328,7 +328,7 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
             MESH_CALL ": mesh.uv_count is %llu, needs vertex_count %llu where there are "
                       "no uv_indices",
             (unsigned long long)mesh->uv_count, (unsigned long long)mesh->vertex_count);
-    for (uint64_t i = 0; mesh->uv_indices && i < 3 * mesh->triangle_count; i++)
+    for (uint64_t i = 0; mesh->uv_indices && i < mesh_corners(mesh) * mesh->triangle_count; i++)
         largest = mesh->uv_indices[i] > largest ? mesh->uv_indices[i] : largest;
     if (mesh->uv_indices && mesh->triangle_count > 0 && largest >= mesh->uv_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -373,7 +373,7 @@ typedef struct index_job {
 static void find_largest(void *argument, uint32_t block)
 {
     index_job *job = argument;
-    const uint64_t corners = 3 * job->mesh->triangle_count;
+    const uint64_t corners = mesh_corners(job->mesh) * job->mesh->triangle_count;
     const uint64_t first = job->first + (uint64_t)block * CHECK_BLOCK;
     const uint64_t end = first + CHECK_BLOCK < corners ? first + CHECK_BLOCK : corners;
     const uint64_t *wide = job->mesh->indices;
@@ -389,7 +389,8 @@ static void find_largest(void *argument, uint32_t block)
 
 static uint64_t largest_index(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
 {
-    const uint64_t corners = 3 * mesh->triangle_count, round = (uint64_t)CHECK_BLOCK * CHECK_BLOCKS;
+    const uint64_t corners = mesh_corners(mesh) * mesh->triangle_count,
+                   round = (uint64_t)CHECK_BLOCK * CHECK_BLOCKS;
     uint64_t largest = 0;
     for (index_job job = {.mesh = mesh}; job.first < corners; job.first += round) {
         uint64_t left = corners - job.first, blocks = (left + CHECK_BLOCK - 1) / CHECK_BLOCK;
@@ -421,6 +422,8 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
                       "pass indices for a welded mesh",
             (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count,
             (unsigned long long)(3 * mesh->triangle_count));
+    if (mesh->quads && !mesh->indices)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, MESH_CALL ": mesh.quads needs indices");
     if ((unsigned)mesh->up > TML_UP_MINUS_X)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.up is %d, needs a tml_up", (int)mesh->up);
@@ -460,5 +463,9 @@ tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mes
     tml_status status = tml_mesh_format_of(tml, path, &format);
     if (status == TML_OK)
         status = tml_mesh_check(tml, mesh, NULL);
+    if (status == TML_OK && mesh->quads && !format->has_quads)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         MESH_CALL ": %s holds triangles only; write quads to .ply, .obj or .vtp",
+                         path);
     return status == TML_OK ? tml_mesh_write(tml, path, format, mesh, NULL) : status;
 }

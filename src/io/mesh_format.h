@@ -111,6 +111,7 @@ typedef struct mesh_format {
                         const mesh_relief *relief);
     mesh_sharing sharing;
     bool has_box; /* of finite numbers */
+    bool has_quads;
 } mesh_format;
 tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
                             const mesh_box *box, mesh_layout *out);
@@ -201,7 +202,13 @@ static inline double mesh_placed(const tml_mesh *mesh, uint64_t vertex, int axis
     return mesh->origin[axis] + (double)mesh->positions[3 * vertex + (uint64_t)axis];
 }
 
-/* Vertex of a triangle's corner; corners count through all triangles. */
+/* Corners of a face. */
+static inline uint64_t mesh_corners(const tml_mesh *mesh)
+{
+    return mesh->quads ? 4 : 3;
+}
+
+/* Vertex of a face's corner; corners count through all faces. */
 static inline uint64_t mesh_corner(const tml_mesh *mesh, uint64_t corner)
 {
     if (!mesh->indices)

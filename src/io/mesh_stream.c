@@ -288,9 +288,10 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
                          "%s: piece.attribute_count is %" PRIu32 ", needs the desc's %" PRIu32
                          " attributes, of the same components",
                          call, piece->attribute_count, attributes);
-    if (piece->face_labels)
+    if (piece->face_labels || piece->quads)
         return tml_error(stream->tml, TML_ERROR_UNSUPPORTED,
-                         "%s: piece.face_labels: pieces have none; save the mesh whole", call);
+                         "%s: piece.%s: pieces have none; save the mesh whole", call,
+                         piece->quads ? "quads" : "face_labels");
     if (stream->soup && piece->vertex_count != 3 * piece->triangle_count)
         return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: piece.vertex_count is %" PRIu64 ", a soup of %" PRIu64

@@ -11,8 +11,8 @@
 #include "io/mesh_sink.h"
 #include "io/number_format.h"
 
-/* "v " or "vn ", three numbers, two blanks, a line end; and "f ", nine indices, slashes, blanks. */
-enum { OBJ_VERTEX_MAX = 3 + 3 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 3 * (3 * 20 + 3) };
+/* "v " or "vn ", three numbers, two blanks, a line end; and "f ", twelve indices, slashes, blanks. */
+enum { OBJ_VERTEX_MAX = 3 + 3 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 4 * (3 * 20 + 3) };
 
 static uint8_t *put_line(uint8_t *out, const char *keyword, const float numbers[3])
 {
@@ -110,12 +110,13 @@ static uint8_t *put_corner(uint8_t *out, const tml_mesh *mesh, uint64_t corner)
 
 static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
+    const uint64_t corners = mesh_corners(mesh);
     uint8_t *at = out;
     for (uint64_t t = first; t < first + count; t++) {
         *at++ = 'f';
-        for (uint64_t c = 0; c < 3; c++) {
+        for (uint64_t c = 0; c < corners; c++) {
             *at++ = ' ';
-            at = put_corner(at, mesh, 3 * t + c);
+            at = put_corner(at, mesh, corners * t + c);
         }
         *at++ = '\n';
     }

@@ -601,17 +601,22 @@ static size_t fill_vertices(const tml_mesh *mesh, uint64_t first, uint64_t count
     return (size_t)(at - out);
 }
 
-enum { PLY_FACE_SIZE = 13 };
+/* Of a face without its labels. */
+static size_t face_size(const tml_mesh *mesh)
+{
+    return 1 + 4 * mesh_corners(mesh);
+}
 
 static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
-    const size_t size = PLY_FACE_SIZE + tml_mesh_labels_size(mesh);
+    const uint64_t corners = mesh_corners(mesh);
+    const size_t size = face_size(mesh) + tml_mesh_labels_size(mesh);
     for (uint64_t t = 0; t < count; t++, out += size) {
-        out[0] = 3;
-        for (uint64_t c = 0; c < 3; c++)
-            io_store_u32le(out + 1 + 4 * c, (uint32_t)mesh_corner(mesh, 3 * (first + t) + c));
+        out[0] = (uint8_t)corners;
+        for (uint64_t c = 0; c < corners; c++)
+            io_store_u32le(out + 1 + 4 * c, (uint32_t)mesh_corner(mesh, corners * (first + t) + c));
         if (mesh->face_labels)
-            tml_mesh_fill_labels(mesh, first + t, 1, out + PLY_FACE_SIZE);
+            tml_mesh_fill_labels(mesh, first + t, 1, out + face_size(mesh));
     }
     return size * count;
 }
@@ -687,7 +692,7 @@ tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *
     const tml_status status = describe_labels(tml, path, mesh, out);
     tml_layout_print(out, "end_header\n");
     tml_layout_rows(out, mesh, MESH_VERTICES, vertex_size(mesh), fill_vertices);
-    tml_layout_rows(out, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE + tml_mesh_labels_size(mesh),
+    tml_layout_rows(out, mesh, mesh_face_rows(mesh), face_size(mesh) + tml_mesh_labels_size(mesh),
                     fill_faces);
     return status;
 }

@@ -9,17 +9,17 @@ enum { VTP_TEXT_MAX = 256, VTP_ARRAYS_MAX = 6 + TML_MESH_MAX_ATTRIBUTES };
 
 static size_t fill_connectivity(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
-    for (uint64_t i = 0; i < 3 * count; i++)
-        io_store_u64le(out + 8 * i, mesh_corner(mesh, 3 * first + i));
-    return 24 * count;
+    const uint64_t corners = mesh_corners(mesh);
+    for (uint64_t i = 0; i < corners * count; i++)
+        io_store_u64le(out + 8 * i, mesh_corner(mesh, corners * first + i));
+    return 8 * corners * count;
 }
 
-/* Where each triangle's corners end. */
+/* Where each face's corners end. */
 static size_t fill_offsets(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
-    (void)mesh;
     for (uint64_t i = 0; i < count; i++)
-        io_store_u64le(out + 8 * i, 3 * (first + i + 1));
+        io_store_u64le(out + 8 * i, mesh_corners(mesh) * (first + i + 1));
     return 8 * count;
 }
 
@@ -129,7 +129,8 @@ static void describe_xml(vtp_file *file, const tml_mesh *mesh)
     }
     tml_layout_print(file->layout, "<Polys>\n");
     add_array(file, "Int64", "connectivity", 1,
-              &(vtp_array){triangles, mesh_face_rows(mesh), 24, fill_connectivity, 0});
+              &(vtp_array){triangles, mesh_face_rows(mesh), 8 * mesh_corners(mesh),
+                           fill_connectivity, 0});
     add_array(file, "Int64", "offsets", 1,
               &(vtp_array){triangles, MESH_TRIANGLE_NUMBERS, 8, fill_offsets, 0});
     tml_layout_print(file->layout,

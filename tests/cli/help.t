@@ -134,6 +134,16 @@ Which surface:
                             .vtp have both labels of each triangle. Other labels
                             than the named ones are background, and so is 0 (not
                             with --soup, --slabs, --index)
+      --separate            each label as a closed manifold mesh of its own, at the
+                            places of the shared ones (see --smooth), and one to a
+                            file where the output's name has %d or %04d, which
+                            becomes the label; of a sequence it is the frame's
+                            number (for volumes; needs --labels; not with --soup,
+                            --slabs, --index, --simplify, --simplify-error)
+      --quads               the labels' boundaries (see --smooth) in quads, in .ply,
+                            .obj or .vtp (for volumes; needs --labels; not with
+                            --soup, --slabs, --index, --png, --simplify,
+                            --simplify-error)
       --region X0:X1,Y0:Y1,Z0:Z1
                             only samples X0 up to, not including, X1 and so on; an
                             empty end is the volume's
@@ -154,7 +164,7 @@ Which surface:
 
 Output:
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
-      --png FILE            a picture of it
+      --png FILE            a picture of it (not with --quads)
       --debug-cells FILE    a picture of the triangles of each cell, slice beside
                             slice: 0 to 5 (or more) are black, blue, green, yellow,
                             orange, red; of the samples alone, without what --caps
@@ -176,8 +186,8 @@ Output:
                             kernel (for volumes or points; needs --output or --png;
                             not with --color)
       --soup                three vertices for each triangle, no indices (needs
-                            --output or --png; not with --smooth, --indices64,
-                            --simplify, --simplify-error)
+                            --output or --png; not with --smooth, --separate,
+                            --quads, --indices64, --simplify, --simplify-error)
       --indices64           64-bit indices, for more than 2^32 vertices (needs
                             --output; not with --soup, --simplify, --simplify-error)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
@@ -186,15 +196,15 @@ Output:
                             labels --simplify-error is better; what is closed stays
                             closed, but edges of more than two triangles may arise,
                             and small parts go (needs --output or --png; not with
-                            --soup, --cells, --indices64, --slabs, --index, --iso
-                            V,V..., --iso A:B:N)
+                            --separate, --quads, --soup, --cells, --indices64,
+                            --slabs, --index, --iso V,V..., --iso A:B:N)
       --simplify-error E    as few triangles as leave the surface about where it
                             was: E, in the input's units, bounds the mean over the
                             planes that a vertex stands for, and single points lie
                             farther; with --simplify, what is reached first (needs
-                            --output or --png; not with --soup, --cells,
-                            --indices64, --slabs, --index, --iso V,V..., --iso
-                            A:B:N; 1e-30 or more)
+                            --output or --png; not with --separate, --quads, --soup,
+                            --cells, --indices64, --slabs, --index, --iso V,V...,
+                            --iso A:B:N; 1e-30 or more)
       --check               tell how far the vertices that were there lie from the
                             simplified mesh, and which of its triangles meet others
                             (needs --simplify or --simplify-error)
@@ -220,12 +230,13 @@ Volumes larger than memory:
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
-                            or a compressed one (not with --smooth, --simplify,
-                            --simplify-error; 0 to 1000000000; default: 0)
+                            or a compressed one (not with --smooth, --separate,
+                            --quads, --simplify, --simplify-error; 0 to 1000000000;
+                            default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --smooth,
-                            --simplify, --simplify-error)
+                            --separate, --quads, --simplify, --simplify-error)
 
 Sequences:
       --frames FIRST-LAST   of an input named with %04d: these numbers, each of
@@ -302,6 +313,7 @@ Examples:
   trommel surface particles.vtk --attribute velocity -o water.vtp
   trommel surface atlas.nrrd --labels all -o organs.vtp
   trommel surface atlas.nrrd --labels all --smooth 16 -o organs.ply
+  trommel surface atlas.nrrd --labels all --separate -o organ_%d.stl
   trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply --resume
 $ trommel index -h
 Usage: trommel index [OPTION...] IN

@@ -134,6 +134,29 @@ brain.ply: mesh, PLY
   Euler      characteristic 0
   area       5540.4777
   has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/brain1_label.nrrd --labels all --smooth 4 --separate -o brain_%d.ply
+brain1_label.nrrd
+  input      256 x 256 x 25 of i32, NRRD, spacing 0.78125 x 0.78125 x 6.5
+  label      1
+  cells      1,560,600, 5,096 of them crossed
+  mesh       5,096 vertices, 10,188 triangles, 2 components
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     brain_%d.ply, 1 file
+$ trommel info brain_1.ply
+brain_1.ply: mesh, PLY
+  vertices   5,096
+  faces      10,188
+  bounds     x 26.8445015 to 62.997818, y -19.9824333 to 34.0451241, z -9.75 to 35.75
+  components 2
+  boundary   none
+  Euler      characteristic 2
+  area       5540.4777, enclosing 15543.9451
+  has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/brain1_label.nrrd --labels all --quads -o brain.stl
+trommel: surface: brain.stl holds triangles only; write quads to .ply, .obj or .vtp
+[1]
 $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 --smooth 1001 -o brain.ply
 trommel: surface: --smooth: "1001" is not accepted; give a whole number of iterations, 0 to 1000
 Try 'trommel surface --help'.
@@ -270,6 +293,7 @@ $ trommel surface s_%d.nii.gz --iso 30 -o mesh_%03d.ply --resume
 2 frames were there already
 $ trommel surface s_1.nii.gz --iso 30 -o one_%04d.ply -q; ls *.ply
 brain.ply
+brain_1.ply
 fuel.ply
 mesh_001.ply
 mesh_002.ply
