@@ -106,7 +106,8 @@ static void bench(tml_context *tml, const char *name, uint64_t side, double part
            kind                              ? "distance"
            : kernel == TML_FIELD_WENDLAND_C2 ? "wendland"
            : kernel == TML_FIELD_POLY6       ? "poly6"
-                                             : "metaball",
+           : kernel == TML_FIELD_METABALL    ? "metaball"
+                                             : "spline",
            desc.radius + (kind ? desc.margin : 0.0), best_plan, best_slabs,
            1e-6 * POINTS / best_slabs, 1e-6 * pow((double)side, 3.0) / best_slabs,
            1e-6 * updates / best_slabs, usage.ru_maxrss / 1024);
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
     check(NULL, tml_open(&open, &tml));
     printf("%s, %u threads\n", tml->device.name, tml_concurrency(tml));
     bench_spacing(tml);
-    for (int kernel = 0; kernel < 3; kernel++)
+    for (int kernel = 0; kernel < 4; kernel++)
         bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_KERNEL_SUM, (tml_field_kernel)kernel);
     bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2);
     bench(tml, "fluid", 256, 0.5, 2.0, TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2);

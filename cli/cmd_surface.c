@@ -37,6 +37,9 @@ typedef struct smoothing {
     uint32_t iterations;
 } smoothing;
 
+/* --field density: a sum of kernels over densities. */
+enum { DENSITY = TML_FIELD_DISTANCE + 1 };
+
 /* Spacing of a field's samples: a length, or a share of the radius. */
 typedef struct cell_size {
     double size;
@@ -58,7 +61,7 @@ typedef struct surface_args {
     uint32_t topology; /* tml_topology */
     bool soup, caps, flip, indices64, drop_degenerate, largest;
     simplify_goal simplify;
-    uint32_t points_kind; /* tml_field_kind */
+    uint32_t points_kind; /* tml_field_kind, or DENSITY */
     uint32_t kernel;      /* tml_field_kernel */
     double radius;
     cell_size cell;
@@ -306,11 +309,14 @@ static const opt surface_options[] = {
              "other options made them is not looked at"},
 
     {OPT_SECTION, .help = "Field", .applies = OPT_POINTS},
-    {OPT_CHOICE, "field", .choices = "sum|distance", .fallback = "sum",
+    {OPT_CHOICE, "field", .choices = "sum|distance|density", .fallback = "sum",
      .offset = offsetof(surface_args, points_kind),
-     .help = "sum of a kernel around each point, or distance to spheres around them"},
-    {OPT_CHOICE, "kernel", .choices = "wendland|poly6|metaball", .fallback = "wendland",
-     .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
+     .help = "sum of a kernel around each point, distance to spheres around them, or density as "
+             "smoothed particle hydrodynamics has it: a sum of cubic splines, each divided by "
+             "those of all points at its own, about 1 inside, with the surface at 0.6"},
+    {OPT_CHOICE, "kernel", .excludes = "field=density", .choices = "wendland|poly6|metaball",
+     .fallback = "wendland", .offset = offsetof(surface_args, kernel),
+     .help = "shape of the kernel"},
     {OPT_NUMBER, "radius", .brief = "of points: reach of each", .argument = "R", .least = 0,
      .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
@@ -516,6 +522,49 @@ static tml_status choose_cell(tml_context *tml, const surface_args *a, tml_field
     return TML_OK;
 }
 
+/* How crowded the points are: at each the sum of kernels. out: f32, one a point, made here. */
+static tml_status sum_kernels(run *r, const tml_field_desc *field, bool without_step,
+                              tml_buffer *out)
+{
+    const tml_points *p = &r->in.points;
+    const tml_buffer_desc sums = {.type = TML_F32, .count = p->count, .label = "crowding"};
+    tml_field_mean_desc desc = {.field = field, .without_step = without_step};
+    tml_status status = tml_buffer_create(r->tml, &sums, out);
+    if (status == TML_OK)
+        status = cli_lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points",
+                          &desc.positions);
+    desc.weights = *out;
+    if (status == TML_OK)
+        status = tml_field_mean(r->tml, &desc);
+    tml_buffer_destroy(r->tml, desc.positions);
+    return status;
+}
+
+/* The densities of a resolved field, and the isovalue that goes with them. Within bounds, points outside count that
+ * are near those that reach in. */
+static tml_status find_densities(run *r)
+{
+    double start = cli_now();
+    tml_field_desc all = r->field;
+    all.grid = (tml_grid){.dims = {0}};
+    for (int axis = 0; axis < 3; axis++) {
+        const double lower = r->args->bounds[0][axis], upper = r->args->bounds[1][axis];
+        const bool is_given = lower != 0 || upper != 0;
+        const double origin = r->in.points.origin[axis];
+        all.lower[axis] = is_given ? lower - origin - all.radius : 0;
+        all.upper[axis] = is_given ? upper - origin + all.radius : 0;
+        all.grid.origin[axis] = -origin;
+        all.grid.spacing[axis] = all.radius / 2;
+    }
+    tml_status status = tml_field_resolve(r->tml, &all, &all, NULL);
+    if (status == TML_OK)
+        status = sum_kernels(r, &all, true, &r->field.densities);
+    if (status == TML_OK)
+        status = tml_field_resolve(r->tml, &r->field, &r->field, &r->isovalues[0]);
+    report_add_stage(&r->summary.report, "densities", cli_now() - start);
+    return status;
+}
+
 static int prepare_points(run *r)
 {
     const surface_args *a = r->args;
@@ -525,6 +574,11 @@ static int prepare_points(run *r)
     tml_field_desc field = {.radius = a->radius,
                             .kind = (tml_field_kind)a->points_kind,
                             .kernel = (tml_field_kernel)a->kernel};
+    const bool is_density = a->points_kind == DENSITY;
+    if (is_density) {
+        field.kind = TML_FIELD_KERNEL_SUM;
+        field.kernel = TML_FIELD_CUBIC_SPLINE;
+    }
     choose_grid(a, p, &field);
     tml_status status = cli_lend_input(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions,
                                        "points", &r->field.points);
@@ -541,6 +595,10 @@ static int prepare_points(run *r)
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     report_add_stage(&r->summary.report, "spacing", cli_now() - start);
+    if (is_density)
+        status = find_densities(r);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
     if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
         tml_log(r->tml, TML_LOG_WARNING,
                 "each frame gets a radius of its own, this one %g; to keep the surface steady, "
@@ -549,6 +607,8 @@ static int prepare_points(run *r)
     r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
     if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
         r->summary.origin = "the spheres' surface";
+    if (!a->iso.count && is_density)
+        r->summary.origin = "a share of the density inside";
     for (uint32_t i = 0; i < a->iso.count; i++)
         r->isovalues[i] = a->iso.values[i];
     r->summary.grid = r->field.grid;
@@ -747,31 +807,21 @@ static tml_status weigh(tml_context *tml, uint64_t count, tml_buffer sums)
 /* The same at the vertices. out: f32, one a vertex, made here. */
 static tml_status weigh_vertices(run *r, tml_buffer *out)
 {
-    const tml_points *p = &r->in.points;
     tml_context *tml = r->tml;
-    const tml_buffer_desc sums = {.type = TML_F32, .count = p->count, .label = "crowding"};
     const tml_buffer_desc weights = {
         .type = TML_F32, .count = r->result.vertex_count, .label = "weights"};
     tml_field_mean_desc desc = {.field = &r->field};
-    tml_status status = tml_buffer_create(tml, &sums, &desc.weights);
-    const tml_buffer made = desc.weights;
-    tml_buffer points = {0};
+    tml_buffer made = {0};
+    tml_status status = sum_kernels(r, &r->field, false, &made);
     if (status == TML_OK)
-        status = cli_lend(tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &points);
-    desc.positions = points;
-    if (status == TML_OK)
-        status = tml_field_mean(tml, &desc);
-    if (status == TML_OK)
-        status = weigh(tml, p->count, made);
+        status = weigh(tml, r->in.points.count, made);
     if (status == TML_OK)
         status = tml_buffer_create(tml, &weights, out);
-    desc.weights = (tml_buffer){0};
     desc.positions = r->result.vertices;
     memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
     desc.attributes[0] = (tml_field_attribute){made, *out};
     if (status == TML_OK)
         status = tml_field_mean(tml, &desc);
-    tml_buffer_destroy(tml, points);
     tml_buffer_destroy(tml, made);
     return status;
 }
@@ -1362,6 +1412,7 @@ static void release(run *r)
     }
     tml_buffer_destroy(r->tml, r->field.points);
     tml_buffer_destroy(r->tml, r->field.radii);
+    tml_buffer_destroy(r->tml, r->field.densities);
     tml_volume_free(r->tml, &r->mask);
     tml_free(r->tml, r->mask_bytes, r->mask_size);
     tml_volume_free(r->tml, &r->attribute);

@@ -60,6 +60,7 @@ const word words_table[] = {
     {"desc.field.points", "the points"},
     {"desc.field.radii", "the points' radii"},
     {"desc.radii", "the points' radii"},
+    {"desc.densities", "the points' densities"},
     {"desc.radius", "--radius"},
     {"desc.kernel", "--kernel"},
     {"desc.kind", "--field"},

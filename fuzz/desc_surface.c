@@ -46,8 +46,10 @@ static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
         field->length.device = make(take_bool() ? TML_U32 : TML_U64, 1, CONTENTS_BELOW, count + 2);
     }
     field->kind = (tml_field_kind)mostly(below(2));
-    field->kernel = (tml_field_kernel)mostly(below(3));
+    field->kernel = (tml_field_kernel)mostly(below(4));
     field->margin = mostly_float(0);
+    if (take() >= 208)
+        field->densities = make(TML_F32, count, CONTENTS_ANY, 0);
     if (take_bool())
         take_grid(&field->grid, (uint64_t[3]){1 + below(12), 1 + below(12), 1 + below(12)});
     else if (take() >= 192)
@@ -88,6 +90,8 @@ void desc_field(void)
         tml_field_mean_desc mean = {.field = &resolved};
         mean.positions = make(TML_VEC(TML_F32, 3), positions, CONTENTS_ANY, 0);
         mean.position_origin[0] = mostly_float(0);
+        mean.without_step = take_bool();
+        mean.weights = make_out(TML_F32, positions);
         mean.attributes[below(TML_FIELD_MAX_ATTRIBUTES)] = (tml_field_attribute){
             make(type, points, CONTENTS_FINITE, 0), make_out(type, positions)};
         (void)CALL(tml_field_mean, tml, &mean);

@@ -932,6 +932,14 @@ TEST(surface_from_points)
     CHECK(strstr(err, "too fine for the grid: the radius is raised from") != NULL);
     EXPECT(0, "surface %s -o %s -q --field distance --radius 0.05 --resolution 64",
            test_data("dam_break_4732.vtk"), in_folder("spheres.ply"));
+    EXPECT(0, "surface %s -o %s --field density --radius 0.1 --cell 0.02 --json",
+           test_data("dam_break_4732.vtk"), in_folder("dense.ply"));
+    CHECK_NEAR(json_get("value"), 0.6, 1e-12);
+    EXPECT(0, "info %s --json", in_folder("dense.ply"));
+    CHECK_NEAR(json_get("volume"), 4732 * 0.05 * 0.05 * 0.05, 0.06); /* the particles' own */
+    CHECK(json_get("boundary_edges") == 0);
+    EXPECT(2, "surface %s -o %s --field density --kernel poly6", test_data("dam_break_4732.vtk"),
+           in_folder("none.ply"));
     EXPECT(2, "surface %s -o %s --labels all", test_data("dam_break_4732.vtk"),
            in_folder("none.ply"));
     CHECK(!exists("none.ply"));
@@ -1049,6 +1057,17 @@ TEST(points_in_bounds)
     CHECK(json_get("triangles") > 0.02 * all && json_get("triangles") < 0.98 * all);
     EXPECT(0, "info %s --json", in_folder("cut.ply"));
     CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    /* Densities are those of all points: the parts' volumes are that of the whole. */
+    double volume[3];
+    static const char *const parts[3] = {":,:,:", ":0,:,:", "0:,:,:"};
+    for (int i = 0; i < 3; i++) {
+        EXPECT(0, "surface %s --field density --radius 0.1 --cell 0.03125 --bounds %s --caps -o %s",
+               points, parts[i], in_folder("part.ply"));
+        EXPECT(0, "info %s --json", in_folder("part.ply"));
+        volume[i] = json_get("volume");
+        CHECK(volume[i] > 0.1);
+    }
+    CHECK_NEAR(volume[1] + volume[2], volume[0], 1e-5 * volume[0]);
     EXPECT(1, "surface %s --cell 1e-7 -o %s", points, in_folder("none.ply"));
     CHECK(strstr(err, "samples, more than 2^40") != NULL);
     EXPECT(1, "surface %s --cell 0.002 --memory 1M -o %s --png %s", points, in_folder("none.ply"),

@@ -748,6 +748,7 @@ static void run_field_mean(fault_run *r)
 static void run_surface_of_field(fault_run *r)
 {
     tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
+    field.densities = radii_of(r);
     surface_of(r, &(tml_surface_desc){.field = &field, .iso = 0.6, .normals = TML_NORMALS_CENTRAL});
 }
 

@@ -40,6 +40,7 @@ enum { MAX_POINTS = 400, MAX_SAMPLES = 40 * 40 * 40 };
 typedef struct point_cloud {
     float points[3 * MAX_POINTS];
     float radii[MAX_POINTS];
+    float densities[MAX_POINTS];
     uint64_t count;
 } point_cloud;
 
@@ -75,6 +76,7 @@ static void make_cloud(point_cloud *cloud, const tml_grid *grid, uint64_t count,
         for (int a = 0; a < 3; a++)
             cloud->points[3 * i + a] = (float)world[a];
         cloud->radii[i] = (float)(radius * pow(spread, -uniform(&state)));
+        cloud->densities[i] = (float)(0.5 + (double)(i % 7));
     }
     if (count > 20) {
         cloud->points[3 * 4] = NAN;
@@ -82,6 +84,10 @@ static void make_cloud(point_cloud *cloud, const tml_grid *grid, uint64_t count,
         cloud->radii[14] = 0.0f;
         cloud->radii[15] = -1.0f;
         cloud->radii[16] = NAN;
+        cloud->densities[17] = 0.0f;
+        cloud->densities[18] = NAN;
+        cloud->densities[19] = -1.0f;
+        cloud->densities[20] = INFINITY;
     }
 }
 
@@ -94,6 +100,8 @@ static double reference_weight(tml_field_kernel kernel, double q)
         return 0.0;
     if (kernel == TML_FIELD_WENDLAND_C2)
         return t * t * t * t * (4.0 * q + 1.0);
+    if (kernel == TML_FIELD_CUBIC_SPLINE)
+        return q < 0.5 ? 1.0 - 6.0 * q * q + 6.0 * q * q * q : 2.0 * t * t * t;
     if (kernel == TML_FIELD_POLY6)
         return pow(1.0 - q * q, 3.0);
     return q < 1.0 / 3.0 ? 1.0 - 3.0 * q * q : 1.5 * t * t;
@@ -137,9 +145,13 @@ static double reference_sample(const tml_field_desc *desc, const point_cloud *cl
             value = fmax(value, radius - length);
             *bound = fmax(*bound, ulp * (16.0 * reach + 64.0 * step));
         } else {
-            double weight = reference_weight(desc->kernel, length / reach);
-            value += weight;
-            *bound += ulp * (32.0 + 128.0 * step / reach);
+            double weight = reference_weight(desc->kernel, length / reach), density = 1.0;
+            if (!tml_buffer_is_none(desc->densities))
+                density = (double)cloud->densities[i];
+            if (!(density >= 1e-30 && density <= 1e30))
+                continue;
+            value += weight / density;
+            *bound += ulp * (32.0 + 128.0 * step / reach) / density;
         }
     }
     *bound += ulp * terms * fabs(value);
@@ -222,17 +234,33 @@ static void samples_on_devices(const tml_field_desc *known, const point_cloud *c
         desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
         if (!tml_buffer_is_none(desc.radii))
             desc.radii = buffer_of(tml, TML_F32, cloud->count, cloud->radii);
-        tml_buffer out = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
+        const uint64_t count = dims[0] * dims[1] * dims[2];
+        tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
+        if (!tml_buffer_is_none(desc.densities)) { /* binned by the host, then by the device */
+            static float of_host[MAX_SAMPLES];
+            const tml_buffer_desc lent = {
+                .type = TML_F32, .count = cloud->count, .host = (void *)cloud->densities};
+            CHECK_OK(tml, tml_buffer_create(tml, &lent, &desc.densities));
+            CHECK_OK(tml, tml_field(tml, &desc, out));
+            CHECK_OK(tml, tml_buffer_read(tml, out, of_host));
+            tml_buffer_destroy(tml, desc.densities);
+            desc.densities = buffer_of(tml, TML_F32, cloud->count, cloud->densities);
+            CHECK_OK(tml, tml_field(tml, &desc, out));
+            CHECK_OK(tml, tml_buffer_read(tml, out, samples));
+            CHECK(memcmp(samples, of_host, count * sizeof *samples) == 0);
+        }
         CHECK_OK(tml, tml_field(tml, &desc, out));
         CHECK_OK(tml, tml_buffer_read(tml, out, samples));
         check_against_reference(&desc, cloud, samples, name);
         tml_buffer_destroy(tml, desc.points);
         tml_buffer_destroy(tml, desc.radii);
+        tml_buffer_destroy(tml, desc.densities);
         tml_buffer_destroy(tml, out);
     }
 }
 
-static void samples_of_case(const field_case *test, tml_field_kind kind, tml_field_kernel kernel)
+static void samples_of_case(const field_case *test, tml_field_kind kind, tml_field_kernel kernel,
+                            bool has_densities)
 {
     static point_cloud cloud;
     static float samples[MAX_SAMPLES], again[MAX_SAMPLES];
@@ -253,6 +281,10 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     if (test->spread > 0) {
         desc.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
         desc2.radii = buffer_of(tml2, TML_F32, cloud.count, cloud.radii);
+    }
+    if (has_densities) {
+        desc.densities = buffer_of(tml, TML_F32, cloud.count, cloud.densities);
+        desc2.densities = buffer_of(tml2, TML_F32, cloud.count, cloud.densities);
     }
     tml_buffer out = buffer_of(tml, TML_F32, count, NULL),
                out2 = buffer_of(tml2, TML_F32, count, NULL);
@@ -293,25 +325,33 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
 TEST(wendland_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2, false);
 }
 
 TEST(poly6_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_POLY6);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_POLY6, false);
 }
 
 TEST(metaball_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL, false);
+}
+
+TEST(spline_sums_over_densities_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, true);
+    samples_of_case(&cases[1], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, false);
+    samples_of_case(&cases[1], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL, true);
 }
 
 TEST(distances_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2);
+        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2, false);
 }
 
 /* ---- bins -------------------------------------------------------------------------------------- */
@@ -619,9 +659,9 @@ static void check_known_values(tml_context *tml)
                            .radius = 2.0,
                            .grid = {.dims = {4, 1, 1}}};
     tml_buffer out = buffer_of(tml, TML_F32, 4, NULL);
-    static const float half_way[] = {0.1875f, 0.421875f, 0.375f}; /* at q = 1/2 */
+    static const float half_way[] = {0.1875f, 0.421875f, 0.375f, 0.25f}; /* at q = 1/2 */
     float samples[4];
-    for (int kernel = 0; kernel < 3; kernel++) {
+    for (int kernel = 0; kernel < 4; kernel++) {
         desc.kernel = (tml_field_kernel)kernel;
         CHECK_OK(tml, tml_field(tml, &desc, out));
         CHECK_OK(tml, tml_buffer_read(tml, out, samples));
@@ -637,6 +677,65 @@ static void check_known_values(tml_context *tml)
     const double distances[4] = {2.0, 1.0, 0.0, -0.5};
     for (int i = 0; i < 4; i++)
         CHECK_NEAR((double)samples[i], distances[i], 0x1p-22);
+}
+
+/* By hand: points a unit apart have 6, 12 and 8 others nearer than 2. */
+static void check_densities(tml_context *tml)
+{
+    enum { SIDE = 9, POINTS = SIDE * SIDE * SIDE + 1, SAMPLES = 2 * SIDE - 1 };
+    static float points[3 * POINTS], densities[POINTS], values[SAMPLES * SAMPLES * SAMPLES];
+    for (int i = 0; i < POINTS; i++) {
+        points[3 * i] = (float)(i % SIDE);
+        points[3 * i + 1] = (float)(i / SIDE % SIDE);
+        points[3 * i + 2] = (float)(i / (SIDE * SIDE) + (i == POINTS - 1 ? 50 : 0));
+    }
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points),
+                            .radius = 2,
+                            .kernel = TML_FIELD_CUBIC_SPLINE,
+                            .grid.spacing = {1.5, 1.5, 1.5}};
+    const tml_field_mean_desc mean = {.field = &field,
+                                      .positions = field.points,
+                                      .weights = buffer_of(tml, TML_F32, POINTS, NULL),
+                                      .without_step = true};
+    CHECK_OK(tml, tml_field_mean(tml, &mean));
+    CHECK_OK(tml, tml_buffer_read(tml, mean.weights, densities));
+    const double inside = 1 + 6 * 0.25 + 12 * 2 * pow(1 - sqrt(0.5), 3) +
+                          8 * 2 * pow(1 - sqrt(0.75), 3); /* the spline's norm, pi, but for 3e-4 */
+    const int middle = (SIDE * SIDE + SIDE + 1) * (SIDE / 2);
+    CHECK_NEAR((double)densities[middle], inside, 1e-5);
+    CHECK_NEAR((double)densities[POINTS - 1], 1, 0);
+
+    double iso = 0;
+    field.densities = mean.weights;
+    field.grid = (tml_grid){.dims = {SAMPLES, SAMPLES, SAMPLES}, .spacing = {0.5, 0.5, 0.5}};
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, &iso));
+    CHECK_NEAR(iso, 0.6, 0);
+    tml_buffer out = buffer_of(tml, TML_F32, SAMPLES * SAMPLES * SAMPLES, NULL);
+    CHECK_OK(tml, tml_field(tml, &field, out));
+    CHECK_OK(tml, tml_buffer_read(tml, out, values));
+    for (int i = 0; i < SAMPLES * SAMPLES * SAMPLES; i++) {
+        const int at[3] = {i % SAMPLES, i / SAMPLES % SAMPLES, i / (SAMPLES * SAMPLES)};
+        bool is_inside = true, is_point = true;
+        for (int a = 0; a < 3; a++) {
+            is_inside = is_inside && at[a] >= 8 && at[a] <= SAMPLES - 9;
+            is_point = is_point && at[a] % 2 == 0;
+        }
+        if (is_inside) /* points that reach here have all their neighbours */
+            CHECK_NEAR((double)values[i], 1, is_point ? 1e-5 : 0.01);
+    }
+    const tml_buffer buffers[] = {field.points, mean.weights, out};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        tml_buffer_destroy(tml, buffers[i]);
+}
+
+TEST(densities_make_one_of_the_inside)
+{
+    tml_context *cpu = open_cpu(2);
+    check_densities(cpu);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_densities(device_context(d));
+    tml_close(cpu);
 }
 
 TEST(known_values)
@@ -1294,7 +1393,7 @@ TEST(means_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
         means_of_case(&cases[i], i % 4 == 3 ? TML_FIELD_DISTANCE : TML_FIELD_KERNEL_SUM,
-                      (tml_field_kernel)(i % 3));
+                      (tml_field_kernel)(i % 4));
 }
 
 /* As many means as positions, whatever surrounds them: of a position that is no place, or of none near, 0; of ignored
@@ -1698,7 +1797,13 @@ TEST(bad_descs_are_refused)
     check_refused(tml, (desc = good, desc.radii = buffer_of(tml, TML_F32, 2, none), &desc),
                   "radius");
     check_refused(tml, (desc = good, desc.kind = (tml_field_kind)2, &desc), "kind");
-    check_refused(tml, (desc = good, desc.kernel = (tml_field_kernel)3, &desc), "kernel");
+    check_refused(tml, (desc = good, desc.kernel = (tml_field_kernel)4, &desc), "kernel");
+    check_refused(tml, (desc = good, desc.densities = buffer_of(tml, TML_F32, 1, none), &desc),
+                  "desc.densities");
+    check_refused(tml,
+                  (desc = good, desc.densities = buffer_of(tml, TML_F32, 2, none),
+                   desc.kind = TML_FIELD_DISTANCE, &desc),
+                  "desc.densities");
     check_refused(tml, (desc = good, desc.radius = -1, &desc), "radius");
     check_refused(tml, (desc = good, desc.radius = NAN, &desc), "radius");
     check_refused(tml, (desc = good, desc.radius = 1e300, &desc), "radius");

@@ -49,6 +49,28 @@ static void attributes(tml_context *tml)
     CHECK(mean > 19.99f && mean < 20.01f);
 }
 
+/* Of smoothed particle hydrodynamics: each point's kernel over the sum of all at the point. A lone one keeps its own. */
+static void densities(tml_context *tml)
+{
+    const tml_vec3 centre = {0, 0, 0}, far = {9, 0, 0};
+    tml_field_desc field = {
+        .points = buffer_of(tml, TML_VEC(TML_F32, 3), 3, (tml_vec3[]){centre, centre, far}),
+        .radius = 2,
+        .kernel = TML_FIELD_CUBIC_SPLINE,
+        .grid.dims = {10, 1, 1}};
+    const tml_buffer sums = buffer_of(tml, TML_F32, 3, NULL);
+    const tml_buffer volume = buffer_of(tml, TML_F32, 10, NULL);
+    float samples[10];
+    MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
+                                                    .positions = field.points,
+                                                    .weights = sums,
+                                                    .without_step = true}));
+    field.densities = sums;
+    MUST(tml_field(tml, &field, volume));
+    MUST(tml_buffer_read(tml, volume, samples));
+    CHECK(samples[0] == 1 && samples[1] == 0.25f && samples[9] == 1);
+}
+
 /* Within a frame: as many points as a count on the device says, a given grid and radius, and nothing comes back. */
 static void in_a_frame(tml_context *tml)
 {
@@ -78,7 +100,7 @@ static void in_a_frame(tml_context *tml)
 
 int main(void)
 {
-    return run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){surface_of_points, resolve_and_evaluate, attributes, in_a_frame, NULL});
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){surface_of_points, resolve_and_evaluate, attributes,
+                                           densities, in_a_frame, NULL});
 }

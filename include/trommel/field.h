@@ -2,7 +2,7 @@
  *
  * A field is evaluated by gathering: each sample sums over the points near it, which a binning by
  * count and scan has brought together. No float atomics, so the result does not depend on threads.
- * Where radius (of radii the largest) and grid are given, points and radii lie on the device, the points are
+ * Where radius (of radii the largest) and grid are given, points, radii and densities lie on the device, the points are
  * at most 2^30, and no side of the grid has more than 2^28 samples, Vulkan and OpenGL ES bin the points
  * themselves: the host neither reads them nor waits. The bins, the points in them and their order are the
  * host's bit for bit, and so is each sample.
@@ -11,7 +11,8 @@
  * Samples are computed in float. With step the grid's longest spacing and reach a point's radius
  * (for distances its radius and margin), each point's share of a kernel sum is within 2^-24 * (32 +
  * 128 * step / reach) of its exact value, and adding n of them is within 2^-24 * n of the sum; a
- * distance is within 2^-24 * (16 * reach + 64 * step). So on every engine: two of them differ by at
+ * distance is within 2^-24 * (16 * reach + 64 * step). The share of a point of a density is as exact, divided by it.
+ * So on every engine: two of them differ by at
  * most twice that. On one engine a sample is the same bit for bit for any number of threads, and
  * whether the field is evaluated whole or in slabs. */
 #ifndef TROMMEL_FIELD_H
@@ -39,6 +40,8 @@ typedef enum tml_field_kernel {
     TML_FIELD_POLY6,
     /* 1 - 3q^2 | 3/2 (1 - q)^2. Nishimura et al.: Object Modeling by Distribution Function. 1985 */
     TML_FIELD_METABALL,
+    /* 1 - 6q^2 (1 - q) | 2 (1 - q)^3. Monaghan: Smoothed particle hydrodynamics. 1992 */
+    TML_FIELD_CUBIC_SPLINE,
 } tml_field_kernel;
 
 typedef struct tml_field_desc {
@@ -51,6 +54,11 @@ typedef struct tml_field_desc {
      * differ by any factor: points are binned by reach, in steps of 4 from the largest down to eight
      * samples. */
     tml_buffer radii;
+    /* Optional, KERNEL_SUM: f32, one a point: what its kernel is divided by. Of tml_field_mean's weights at the points
+     * themselves, without_step, the field is smoothed particle hydrodynamics' sum of m_j / rho_j W(x - x_j): its masses and
+     * the kernel's norm cancel where all are alike, and it is about 1 inside and 1 at a lone point. Points of a
+     * density outside 1e-30 to 1e30 add nothing, but count in the grid. */
+    tml_buffer densities;
     /* Without radii that of all points. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median
      * distance to the sixth-nearest other point, which is the spacing of a lattice and the gaps of
      * an unordered scan. On an automatic grid at least three of its steps. 1 where all points
@@ -84,7 +92,7 @@ typedef struct tml_field_desc {
 } tml_field_desc;
 
 /* desc with every zero resolved: radius, margin, grid, length. Reads the points (waits), unless grid.dims and radius
- * or radii are given (of those with grid.dims, radius stays 0). iso, if not NULL, gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
+ * or radii are given (of those with grid.dims, radius stays 0). iso, if not NULL, gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0.6 (with densities), 0
  * (DISTANCE). Logs a warning when points are likely to fall between the samples. Lengths, those
  * between the grid's samples included, must lie between 1e-30 and 1e30. Errors: INVALID_ARGUMENT
  * (no usable point, where they are read; grid over 2^40 samples: the message tells points and extent), INVALID_HANDLE,
@@ -93,9 +101,9 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
                                                     tml_field_desc *resolved, double *iso);
 
 /* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points,
- * radii and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
+ * radii, densities and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
  * nothing and, when the arena was reserved (tml_reserve), allocates nothing; so it may stand between
- * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point and 4 a bin; where the device has less,
+ * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point (56 with densities) and 4 a bin; where the device has less,
  * the host bins them. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
  * by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
@@ -125,12 +133,14 @@ typedef struct tml_field_mean_desc {
     /* Optional: f32, one a position or more: the sum of the weights there, which tells how crowded the points are. At a
      * lone point it is 1. */
     tml_buffer weights;
+    bool
+        without_step; /* over the points' reach alone: so weights are tml_field's own sums there, without densities */
 } tml_field_mean_desc;
 
 /* Velocity, colour or whatever the points carry, at positions: the mean of the values of the points
  * near, each of the weight of the field's kernel there (of a DISTANCE: WENDLAND_C2), over the
  * point's reach and one step of the grid more, so that every vertex of the field's surface has some
- * point near. 0 where there is none. Points whose reach, without that step, meets no sample of the
+ * point near. 0 where there is none. The field's densities do not count. Points whose reach, without that step, meets no sample of the
  * grid do not count. Each weight is as exact as a point's share of a sample is (above), so a mean
  * is less sure where only the rims of kernels reach; it is the same bit for bit for any
  * number of threads. Attributes of up to 16 numbers together share the search and the weights. Where

@@ -95,6 +95,7 @@ TML_FIELD_DISTANCE = 1
 TML_FIELD_WENDLAND_C2 = 0
 TML_FIELD_POLY6 = 1
 TML_FIELD_METABALL = 2
+TML_FIELD_CUBIC_SPLINE = 3
 TML_FIELD_MAX_ATTRIBUTES = 8
 TML_LUMINANCE_REC709 = 0
 TML_LUMINANCE_REC2020 = 1
@@ -749,6 +750,7 @@ class tml_field_desc(Structure):
     _fields_ = [
         ('points', tml_buffer),
         ('radii', tml_buffer),
+        ('densities', tml_buffer),
         ('radius', c_double),
         ('kind', c_int),
         ('kernel', c_int),
@@ -776,6 +778,7 @@ class tml_field_mean_desc(Structure):
         ('attributes', tml_field_attribute * 8),
         ('length', tml_length),
         ('weights', tml_buffer),
+        ('without_step', c_bool),
     ]
 
 

@@ -36,29 +36,27 @@ bool field_invert(const double m[9], double out[9])
 
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out)
 {
-    void *points = NULL, *radii = NULL;
-    *out = (field_input){.points = NULL};
-    tml_status status = tml_buffer_map(tml, desc->points, &points);
-    if (status == TML_OK && !tml_buffer_is_none(desc->radii)) {
-        status = tml_buffer_map(tml, desc->radii, &radii);
-        if (status != TML_OK)
-            tml_buffer_unmap(tml, desc->points);
-    }
-    if (status != TML_OK)
-        return status;
-    out->points = points;
-    out->radii = radii;
-    status = stream_read_length(tml, &desc->length, &out->count);
-    if (status != TML_OK)
-        field_unmap(tml, desc);
+    const tml_buffer buffers[] = {desc->points, desc->radii, desc->densities};
+    void *mapped[TML_ARRAY_SIZE(buffers)] = {NULL};
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status == TML_OK; i++)
+        if (!tml_buffer_is_none(buffers[i]))
+            status = tml_buffer_map(tml, buffers[i], &mapped[i]);
+    *out = (field_input){.points = mapped[0], .radii = mapped[1], .densities = mapped[2]};
+    if (status == TML_OK)
+        status = stream_read_length(tml, &desc->length, &out->count);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status != TML_OK; i++)
+        if (mapped[i])
+            tml_buffer_unmap(tml, buffers[i]);
     return status;
 }
 
 void field_unmap(tml_context *tml, const tml_field_desc *desc)
 {
-    tml_buffer_unmap(tml, desc->points);
-    if (!tml_buffer_is_none(desc->radii))
-        tml_buffer_unmap(tml, desc->radii);
+    const tml_buffer buffers[] = {desc->points, desc->radii, desc->densities};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        if (!tml_buffer_is_none(buffers[i]))
+            tml_buffer_unmap(tml, buffers[i]);
 }
 
 /* Is the point finite, and its own radius, if any, within the limits? */
@@ -168,7 +166,7 @@ static tml_status check_bounds(tml_context *tml, const tml_field_desc *desc)
 static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    static const tml_type radius_types[] = {TML_F32, TML_TYPE_NONE};
+    static const tml_type number_types[] = {TML_F32, TML_TYPE_NONE};
     tml_status status =
         tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
     if (status == TML_OK)
@@ -179,13 +177,21 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
                                            point_types, desc->length.count);
     if (status == TML_OK && !tml_buffer_is_none(desc->radii))
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
-                                           radius_types, desc->length.count);
+                                           number_types, desc->length.count);
+    if (status == TML_OK && !tml_buffer_is_none(desc->densities))
+        status = tml_check_buffer_anywhere(tml, "tml_field", "desc.densities", desc->densities,
+                                           number_types, desc->length.count);
     if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
-    if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_METABALL)
+    if (status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
+        !tml_buffer_is_none(desc->densities))
+        status = tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "tml_field: desc.densities are of desc.kind KERNEL_SUM alone, leave them out");
+    if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_CUBIC_SPLINE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                           "tml_field: desc.kernel is %d, needs 0 to 2", (int)desc->kernel);
+                           "tml_field: desc.kernel is %d, needs 0 to 3", (int)desc->kernel);
     if (status == TML_OK)
         status = check_length(tml, "radius", desc->radius, true);
     if (status == TML_OK)
@@ -498,7 +504,9 @@ static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
     resolve_rest(&result);
     *resolved = result;
     if (iso)
-        *iso = result.kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0;
+        *iso = result.kind != TML_FIELD_KERNEL_SUM    ? 0.0
+               : tml_buffer_is_none(result.densities) ? 0.5
+                                                      : 0.6;
     return TML_OK;
 }
 
@@ -535,11 +543,11 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
     tml_status status = tml_field_resolve(tml, desc, resolved, NULL);
     if (status != TML_OK || tml->engine->is_host || field_bins_on_device(tml, resolved))
         return status;
-    return tml_error(
-        tml, TML_ERROR_UNSUPPORTED,
-        "%s: %s.points or radii lie on the host (tml_buffer_desc.host), are more than 2^30, or "
-        "a side of its grid has more than 2^28 samples",
-        name_of_call, name);
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     "%s: %s.points, radii or densities lie on the host (tml_buffer_desc.host), "
+                     "are more than 2^30, or "
+                     "a side of its grid has more than 2^28 samples",
+                     name_of_call, name);
 }
 
 tml_status field_resolve_call(tml_context *tml, const char *name_of_call, const char *name,
@@ -566,6 +574,7 @@ static tml_status check_call(tml_context *tml, const tml_field_desc *desc, tml_b
     const stream_field outputs[] = {{"out", out}};
     stream_input inputs[] = {{"desc.points", desc->points, 0},
                              {"desc.radii", desc->radii, 0},
+                             {"desc.densities", desc->densities, 0},
                              {"desc.length.device", desc->length.device, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(inputs); i++) {
         const tml_slot *slot = tml_slot_of(tml, inputs[i].buffer);

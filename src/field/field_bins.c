@@ -77,19 +77,21 @@ typedef struct binning {
 
 bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
 {
-    const tml_slot *points = tml_slot_of(tml, desc->points), *radii = tml_slot_of(tml, desc->radii);
+    const tml_slot *points = tml_slot_of(tml, desc->points), *radii = tml_slot_of(tml, desc->radii),
+                   *densities = tml_slot_of(tml, desc->densities);
     bool is_small = points && points->count <= most_points;
     for (int a = 0; a < 3; a++)
         is_small = is_small && desc->grid.dims[a] > 0 && desc->grid.dims[a] <= most_samples;
     return !tml->engine->is_host && field_parts_of[tml->engine->part].field && is_small &&
-           !points->on_host && desc->radius > 0.0 && !(radii && radii->on_host);
+           !points->on_host && desc->radius > 0.0 && !(radii && radii->on_host) &&
+           !(densities && densities->on_host);
 }
 
 /* Temporaries for what stays within the call. The plan's own arrays are among them, unless it has buffers. */
-static void take_temporaries(tml_context *tml, field_plan *plan, uint64_t room, tml_buffer *bins,
-                             tml_buffer *records)
+static void take_temporaries(tml_context *tml, field_plan *plan, uint64_t room, bool has_densities,
+                             tml_buffer *bins, tml_buffer *records)
 {
-    enum { BINS, RECORDS, POINTS, STARTS, WORDS, BRICKS };
+    enum { BINS, RECORDS, POINTS, STARTS, WORDS, BRICKS, DENSITIES };
     const tml_type record = TML_VEC(TML_U32, 4);
     *bins = stream_temporary(tml, BINS, TML_U32, room);
     *records = stream_temporary(tml, RECORDS, record, room);
@@ -99,6 +101,8 @@ static void take_temporaries(tml_context *tml, field_plan *plan, uint64_t room, 
     plan->device.starts = stream_temporary(tml, STARTS, TML_U32, plan->bin_count + 1);
     plan->device.words = stream_temporary(tml, WORDS, TML_U32, FIELD_PLAN_WORDS);
     plan->device.bricks = stream_temporary(tml, BRICKS, TML_U32, 1 + plan->device.brick_room);
+    if (has_densities)
+        plan->device.densities = stream_temporary(tml, DENSITIES, TML_F32, room);
 }
 
 /* The number of bits that hold n. */
@@ -168,10 +172,14 @@ static tml_status make_steps(tml_context *tml, const char *call, const tml_field
 {
     tml_buffer bins, records;
     field_learn(tml);
-    take_temporaries(tml, plan, TML_MAX_OF(resolved->length.count, (uint64_t)1), &bins, &records);
+    const bool has_densities = !tml_buffer_is_none(resolved->densities);
+    take_temporaries(tml, plan, TML_MAX_OF(resolved->length.count, (uint64_t)1), has_densities,
+                     &bins, &records);
     b->put = field_put_plan(plan, plan->device.words);
     b->bins = field_map_bins(resolved, plan->device.words, bins, records);
     b->sort.desc = (tml_sort_desc){.payloads = {{records, plan->device.points}}};
+    if (has_densities)
+        b->sort.desc.payloads[1] = (tml_payload){resolved->densities, plan->device.densities};
     tml_status status = field_sort_bins(tml, call, resolved, bins, plan->bin_count, &b->sort);
     b->firsts =
         field_map_firsts(tml, resolved, bins, bins, 0, plan->bin_count, plan->device.starts);
@@ -239,6 +247,8 @@ tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, fiel
     field_plan_known(resolved, plan);
     tml_status status =
         make_buffer(tml, TML_VEC(TML_U32, 4), room, "field points", &plan->device.points);
+    if (status == TML_OK && !tml_buffer_is_none(resolved->densities))
+        status = make_buffer(tml, TML_F32, room, "field densities", &plan->device.densities);
     if (status == TML_OK)
         status = make_buffer(tml, TML_U32, plan->bin_count + 1, "field bins", &plan->device.starts);
     if (status == TML_OK)

@@ -9,7 +9,7 @@
  * Points are kept in levels by reach, each for a range of 1 : 4 with its own bins. So one large
  * point does not make every brick search distant bins for small points.
  *
- * Memory: 16 bytes a point that reaches the grid, 8 bytes a bin, at most FIELD_MAX_BINS bins a
+ * Memory: 16 bytes a point that reaches the grid, 20 with a density, 8 bytes a bin, at most FIELD_MAX_BINS bins a
  * level. */
 #ifndef TML_FIELD_INTERNAL_H
 #define TML_FIELD_INTERNAL_H
@@ -57,11 +57,13 @@ struct field_plan {
     /* On the host, unless the points were binned on the device: */
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     field_point *points;
+    float *densities;     /* in the same order; NULL: the desc has none */
     uint64_t point_count; /* binned on the device: at most */
     /* Copies in device memory, for engines other than the CPU. */
     struct {
-        tml_buffer points; /* records of 16 bytes */
-        tml_buffer starts; /* u32 */
+        tml_buffer points;    /* records of 16 bytes */
+        tml_buffer densities; /* f32; none: the desc has none */
+        tml_buffer starts;    /* u32 */
         /* The plan's words. Of each level: first_bin, edge_log2, bins x y z, support x y z rounded
          * up to whole samples. */
         tml_buffer words;
@@ -110,6 +112,7 @@ void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, 
 typedef struct field_input {
     const float *points; /* 3 a point */
     const float *radii;  /* NULL: the desc's radius for all */
+    const float *densities;
     uint64_t count;
 } field_input;
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out);

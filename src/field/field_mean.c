@@ -565,7 +565,8 @@ tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved,
 
 /* What is known without a look at the points, but where no largest radius is given. */
 static tml_status begin(tml_context *tml, const tml_field_desc *resolved, const double origin[3],
-                        const tml_buffer *values, uint32_t count, field_means *means)
+                        const tml_buffer *values, uint32_t count, bool without_step,
+                        field_means *means)
 {
     *means = (field_means){.field = *resolved};
     field_learn(tml);
@@ -582,7 +583,7 @@ static tml_status begin(tml_context *tml, const tml_field_desc *resolved, const 
             !join_group(&means->groups[means->group_count - 1], i, width))
             join_group(&means->groups[means->group_count++], i, width);
     }
-    const double step = step_of(&means->field.grid);
+    const double step = without_step ? 0 : step_of(&means->field.grid);
     field_plan_begin(&means->field, &means->plan);
     field_plan_known(&means->field, &means->plan);
     for (uint32_t l = 0; l < means->plan.level_count; l++)
@@ -605,7 +606,7 @@ tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
     mean_steps s = {.count = 0};
     if (!means)
         return no_memory(tml, sizeof *means);
-    tml_status status = begin(tml, resolved, origin, values, count, means);
+    tml_status status = begin(tml, resolved, origin, values, count, false, means);
     if (!status)
         status = make_arrays(tml, means, true);
     if (!status)
@@ -654,7 +655,8 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
         }
     field_means means;
     mean_steps s = {.count = 0};
-    tml_status status = begin(tml, resolved, desc->position_origin, values, count, &means);
+    tml_status status = begin(tml, resolved, desc->position_origin, values, count,
+                              FIELD_HAS_WEIGHTS && desc->without_step, &means);
     if (!status)
         status = make_arrays(tml, &means, false);
     if (!status)

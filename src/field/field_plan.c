@@ -42,7 +42,8 @@ static const double support_slack = 0x1p-9;
 typedef struct plan_job {
     field_plan *plan;
     const float *points;
-    const float *radii; /* NULL: the desc's radius for all */
+    const float *radii;     /* NULL: the desc's radius for all */
+    const float *densities; /* NULL: none */
     uint64_t count;
     uint64_t chunk_count;
     double reaches[MAX_CHUNKS][2]; /* smallest and largest of each chunk's that are not 0 */
@@ -175,8 +176,12 @@ static void bucket_task(void *argument, uint32_t bucket)
         __builtin_prefetch(job->points + 3 * ahead);
         if (job->radii)
             __builtin_prefetch(job->radii + ahead);
+        if (job->densities)
+            __builtin_prefetch(job->densities + ahead);
         uint64_t place = starts[job->entries[k] >> ENTRY_BIN_SHIFT]++;
         plan->points[place] = point_of(job, number_of(job->entries[k]));
+        if (job->densities)
+            plan->densities[place] = job->densities[number_of(job->entries[k])];
     }
     memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* each is the next one's first */
     starts[0] = first;
@@ -358,7 +363,9 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     tml_free(tml, job->keys, keys_size);
     if (status == TML_OK) {
         plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
-        if (!plan->points && plan->point_count)
+        if (job->densities)
+            plan->densities = tml_alloc_array(tml, plan->point_count, sizeof *plan->densities);
+        if (plan->point_count && (!plan->points || (job->densities && !plan->densities)))
             status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
     }
     if (status == TML_OK)
@@ -404,6 +411,13 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
                                                       .data = plan->points,
                                                       .label = "field points"},
                                    &plan->device.points);
+    if (status == TML_OK && plan->densities)
+        status = tml_buffer_create(tml,
+                                   &(tml_buffer_desc){.type = TML_F32,
+                                                      .count = plan->point_count,
+                                                      .data = plan->densities,
+                                                      .label = "field densities"},
+                                   &plan->device.densities);
     if (status == TML_OK)
         status = tml_buffer_create(tml,
                                    &(tml_buffer_desc){.type = TML_U32,
@@ -420,10 +434,12 @@ void field_plan_begin(const tml_field_desc *resolved, field_plan *plan)
     *plan = (field_plan){.background = 0.0f};
     memcpy(plan->dims, resolved->grid.dims, sizeof plan->dims);
     bool distance = resolved->kind == TML_FIELD_DISTANCE;
-    plan->formula = distance                                 ? FIELD_DISTANCE
-                    : resolved->kernel == TML_FIELD_POLY6    ? FIELD_POLY6
-                    : resolved->kernel == TML_FIELD_METABALL ? FIELD_METABALL
-                                                             : FIELD_WENDLAND_C2;
+    _Static_assert((int)TML_FIELD_WENDLAND_C2 == FIELD_WENDLAND_C2 &&
+                       (int)TML_FIELD_POLY6 == FIELD_POLY6 &&
+                       (int)TML_FIELD_METABALL == FIELD_METABALL &&
+                       (int)TML_FIELD_CUBIC_SPLINE == FIELD_SPLINE,
+                   "the kernels are numbered otherwise");
+    plan->formula = distance ? FIELD_DISTANCE : (int)resolved->kernel;
     plan->margin = distance ? (float)resolved->margin : 0.0f;
     plan->background = -plan->margin + 0.0f; /* 0, not -0 */
     uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
@@ -457,6 +473,7 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
         return status;
     job.points = input.points;
     job.radii = input.radii;
+    job.densities = input.densities;
     job.count = input.count;
     job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
     if (resolved->radius > 0.0) {
@@ -474,6 +491,7 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
 static void destroy_buffers(tml_context *tml, field_plan *plan)
 {
     tml_buffer_destroy(tml, plan->device.points);
+    tml_buffer_destroy(tml, plan->device.densities);
     tml_buffer_destroy(tml, plan->device.starts);
     tml_buffer_destroy(tml, plan->device.words);
     tml_buffer_destroy(tml, plan->device.bricks);
@@ -510,6 +528,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
         return;
     destroy_buffers(tml, plan);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
+    tml_free(tml, plan->densities, plan->point_count * sizeof *plan->densities);
     tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);
 }

@@ -6,11 +6,13 @@
  * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions
  * of minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for
  * Interactive Applications. 2003 (poly6); Nishimura et al.: Object Modeling by Distribution
- * Function and a Method of Image Generation. 1985 (metaball). All are scaled to 1 at the centre. */
+ * Function and a Method of Image Generation. 1985 (metaball); Monaghan: Smoothed particle hydrodynamics. 1992 (cubic
+ * spline). All are scaled to 1 at the centre. */
 #define FIELD_WENDLAND_C2 0
 #define FIELD_POLY6       1
 #define FIELD_METABALL    2
-#define FIELD_DISTANCE    3 /* signed distance to the union of spheres */
+#define FIELD_SPLINE      3
+#define FIELD_DISTANCE    4 /* signed distance to the union of spheres */
 
 FUNCTION(float) wendland_c2(float q)
 {
@@ -31,6 +33,12 @@ FUNCTION(float) metaball(float q)
     return q < 1.0f / 3.0f ? 1.0f - 3.0f * q * q : 1.5f * t * t;
 }
 
+FUNCTION(float) cubic_spline(float q)
+{
+    float t = max(1.0f - q, 0.0f);
+    return q < 0.5f ? 1.0f - 6.0f * q * q * t : 2.0f * t * t * t;
+}
+
 /* A point's term at squared relative distance q2. reach and margin, in world units, matter to
  * FIELD_DISTANCE alone. */
 FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
@@ -42,7 +50,15 @@ FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
         return wendland_c2(q);
     if (formula == FIELD_METABALL)
         return metaball(q);
+    if (formula == FIELD_SPLINE)
+        return cubic_spline(q);
     return reach * max(1.0f - q, 0.0f) - margin;
+}
+
+/* What a term is multiplied by, of a point of that density; no length's range: 0. */
+FUNCTION(float) field_share(float density)
+{
+    return density >= 1e-30f && density <= 1e30f ? 1.0f / density : 0.0f;
 }
 
 FUNCTION(float) field_join(int formula, float sample_value, float term)

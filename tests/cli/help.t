@@ -246,10 +246,15 @@ Sequences:
                             not looked at
 
 Field (for points):
-      --field sum|distance  sum of a kernel around each point, or distance to
-                            spheres around them (default: sum)
+      --field sum|distance|density
+                            sum of a kernel around each point, distance to spheres
+                            around them, or density as smoothed particle
+                            hydrodynamics has it: a sum of cubic splines, each
+                            divided by those of all points at its own, about 1
+                            inside, with the surface at 0.6 (default: sum)
       --kernel wendland|poly6|metaball
-                            shape of the kernel (default: wendland)
+                            shape of the kernel (not with --field density; default:
+                            wendland)
       --radius R            reach of a point; 0: the file's, or from the points'
                             median spacing (0 or more; default: 0)
       --cell L|Sr           spacing of the field's samples in the points' units, or

@@ -26,6 +26,7 @@ enum {
 static field_args args_of(const tml_context *tml, const field_plan *plan)
 {
     return (field_args){.points = vk_address_of(tml, plan->device.points),
+                        .densities = vk_address_of(tml, plan->device.densities),
                         .starts = vk_address_of(tml, plan->device.starts),
                         .levels = vk_address_of(tml, plan->device.words) +
                                   FIELD_PLAN_LEVELS * sizeof(uint32_t),
@@ -52,6 +53,7 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
                          field_args *args)
 {
     bool is_sheared = plan->frame.xy != 0.0 || plan->frame.xz != 0.0 || plan->frame.yz != 0.0;
+    bool has_densities = !tml_buffer_is_none(plan->device.densities);
     uint64_t limit = vk_caps_of(tml)->loop_limit, end = plan->point_count;
     uint64_t groups = limit ? bricks : TML_MIN_OF(bricks, (uint64_t)MOST_GROUPS);
     uint64_t window = limit ? limit / WINDOWS_A_LIMIT : UINT32_MAX;
@@ -59,13 +61,13 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
     for (uint64_t first = 0; status == TML_OK && first < end; first += window) {
         args->window_first = (uint32_t)first;
         args->window_end = (uint32_t)TML_MIN_OF(first + window, (uint64_t)UINT32_MAX);
-        status =
-            vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_field,
-                                                 .spec_count = 2,
-                                                 .specs = {(uint32_t)plan->formula, is_sheared},
-                                                 .args = args,
-                                                 .args_size = sizeof *args,
-                                                 .groups = groups});
+        status = vk_dispatch(
+            tml, &(vk_dispatch_info){.module = &vk_shader_field,
+                                     .spec_count = 3,
+                                     .specs = {(uint32_t)plan->formula, is_sheared, has_densities},
+                                     .args = args,
+                                     .args_size = sizeof *args,
+                                     .groups = groups});
     }
     return status;
 }

@@ -1,11 +1,14 @@
 /* A fragment gathers points from the bins that its samples' support touches: bins in order, and
  * points of a bin in source order, as on the CPU. (The CPU reads more bins, whose points add
  * exactly 0.) It has four samples of each of four rows, which share the fetches of points. FORMULA:
- * FIELD_... of kernels/field.k.h. SHEARED. LATER: an earlier draw added points. */
+ * FIELD_... of kernels/field.k.h. SHEARED. DENSITIES. LATER: an earlier draw added points. */
 #include "gl_field.glsl"
 
 uniform highp usampler2D points; /* quads: field_point */
 uniform highp usampler2D near_bricks;
+#ifdef DENSITIES
+uniform highp usampler2D densities;
+#endif
 uniform uvec2 quads_x, groups_y; /* divisors: quads in a row, groups of four rows in a layer */
 uniform uint bricks_x, bricks_y;
 uniform uint z_first;
@@ -33,9 +36,11 @@ bool is_near(vec4 point, vec3 first)
     return field_is_near(point.xyz, support, first, first + vec3(3.0, 3.0, 0.0));
 }
 
+float share;
+
 float join_term(float value, float q2, float reach)
 {
-    return field_join(FORMULA, value, field_term(FORMULA, q2, reach, margin));
+    return field_join(FORMULA, value, share * field_term(FORMULA, q2, reach, margin));
 }
 
 /* d: from the point to the row's first sample; unit: 1 / reach. */
@@ -83,6 +88,9 @@ uint add_bins(bin_box box, uint by, uint bz, uvec3 base, vec3 first, uint seen)
         for (uint i = max(at, from); i < min(end, to); i++) {
             vec4 point = uintBitsToFloat(load_quad(points, i));
             point.xyz += shift;
+#ifdef DENSITIES
+            share = field_share(uintBitsToFloat(LOAD_U32(densities, i)));
+#endif
             add_point(point, first);
         }
         at = end;
@@ -98,6 +106,7 @@ void main()
         uvec3(4u * (tml_texel() - row * quads_x.x), 4u * (row - z * groups_y.x), z_first + z);
     uvec3 brick = at / BRICK, base = brick * BRICK;
     value0 = value1 = value2 = value3 = vec4(background);
+    share = 1.0;
 #ifdef LATER
     value0 = uintBitsToFloat(load_quad(before0, tml_texel()));
     value1 = uintBitsToFloat(load_quad(before1, tml_texel()));

@@ -5,10 +5,12 @@
 
 layout(constant_id = 0) const int FORMULA = FIELD_WENDLAND_C2;
 layout(constant_id = 1) const bool SHEARED = false;
+layout(constant_id = 2) const bool HAS_DENSITIES = false;
 
 shared uint sums[SUBGROUPS_MAX];
 shared uint bin_end[GROUP];      /* inclusive prefix of the points in the bins of this batch */
 shared vec4 near_points[GROUP]; /* position in samples from the brick's first; reach */
+shared float near_shares[GROUP];
 
 /* Exclusive prefix sum of n over the invocations, and the total. */
 uint group_scan(uint n, out uint total)
@@ -38,8 +40,8 @@ uint bin_number(bin_box box, uvec3 at)
     return box.first_bin + at.x + box.bins.x * (at.y + box.bins.y * at.z);
 }
 
-/* Point k of the batch of bins from bin first of the box on, relative to the brick. */
-vec4 find_point(bin_box box, uint first, uint k, uvec3 base)
+/* Point k of the batch of bins from bin first of the box on, relative to the brick; number: its place. */
+vec4 find_point(bin_box box, uint first, uint k, uvec3 base, out uint number)
 {
     uint m = 0u; /* bins that end at k or before */
     for (uint bit = GROUP / 2u; bit != 0u; bit >>= 1)
@@ -47,8 +49,8 @@ vec4 find_point(bin_box box, uint first, uint k, uvec3 base)
             m += bit;
     uvec3 at = bin_at(box, first + m);
     uint before = m == 0u ? 0u : bin_end[m - 1u];
-    uint i = LOAD_U32(args.starts, bin_number(box, at)) + k - before;
-    vec4 point = uintBitsToFloat(quads_at(address_of(args.points, i, 16u)).v[0]);
+    number = LOAD_U32(args.starts, bin_number(box, at)) + k - before;
+    vec4 point = uintBitsToFloat(quads_at(address_of(args.points, number, 16u)).v[0]);
     point.xyz += vec3(ivec3(at << box.edge_log2) - ivec3(base));
     return point;
 }
@@ -114,15 +116,18 @@ void gather_brick(uint number)
             uint to = min(max(seen, args.window_end) - seen, total);
             for (uint chunk = from; chunk < to; chunk += GROUP) {
                 vec4 point = vec4(0.0);
+                uint number = 0u;
                 bool near = false;
                 if (chunk + t < to) {
-                    point = find_point(box, first, chunk + t, base);
+                    point = find_point(box, first, chunk + t, base, number);
                     near = is_near(point);
                 }
                 uint count;
                 uint place = group_scan(near ? 1u : 0u, count);
                 if (near)
                     near_points[place] = point;
+                if (near && HAS_DENSITIES)
+                    near_shares[place] = field_share(LOAD_F32(args.densities, number));
                 barrier();
                 for (uint i = 0u; i < count; i++) {
                     vec4 p = near_points[i];
@@ -130,10 +135,11 @@ void gather_brick(uint number)
                     vec3 d = position - p.xyz;
                     vec2 q2 = vec2(square_of(d, unit), square_of(d + vec3(0.0, 0.0, 1.0), unit));
                     if (min(q2.x, q2.y) < 1.0) {
+                        float share = HAS_DENSITIES ? near_shares[i] : 1.0;
                         value.x = field_join(FORMULA, value.x,
-                                             field_term(FORMULA, q2.x, p.w, args.margin));
+                                             share * field_term(FORMULA, q2.x, p.w, args.margin));
                         value.y = field_join(FORMULA, value.y,
-                                             field_term(FORMULA, q2.y, p.w, args.margin));
+                                             share * field_term(FORMULA, q2.y, p.w, args.margin));
                     }
                 }
             }
