@@ -14,7 +14,7 @@
 #define CLI_VOLUMES                                                                                \
     ".nrrd .nhdr .nii .hdr .img .mha .mhd .mrc .map .rec .ccp4 .npy .vtk .vti .tif .tiff .dcm "    \
     ".raw .gz"
-#define CLI_POINTS   ".ply .xyz .txt .csv .pcd .las .laz .vtk"
+#define CLI_POINTS   ".ply .xyz .txt .csv .pcd .las .laz .vtk .vtu .bgeo"
 #define CLI_MESHES   ".obj .ply .stl .off .glb .gltf .vtp"
 #define CLI_PICTURES ".hdr .pic .pfm .png .jpg .jpeg .exr"
 

@@ -450,7 +450,7 @@ const cli_command cmd_info = {
              "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM, "
              "of "
              "these two also a folder of slices, and headerless samples (--dims and --type). "
-             "Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
+             "Points: PLY, XYZ, PCD, LAS, VTK, VTU, BGEO. Meshes: OBJ, "
              "PLY, STL, OFF, glTF, VTP. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
              "'" CLI_PROGRAM " index' made. The format is found by content. The "
              "histogram's height is logarithmic.",

@@ -1610,7 +1610,7 @@ const cli_command cmd_surface = {
          .about =
              "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, "
              "of these two also a folder of slices, headerless samples) or points (PLY, XYZ, PCD, "
-             "LAS, legacy VTK), found by content; "
+             "LAS, VTK, VTU, BGEO), found by content; "
              "either may be gzipped where its format allows.\n\n"
              "Isovalues are physical: where a file has slope and intercept, they are applied. "
              "Outputs are written beside their targets and renamed when complete.\n\n"

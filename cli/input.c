@@ -97,8 +97,7 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
         return cli_fail(tml, status);
     return cli_error("%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, "
                      "NPY, VTK, TIFF and DICOM (headerless samples need --dims and --type), points "
-                     "PLY, XYZ, PCD, LAS "
-                     "and legacy VTK%s",
+                     "PLY, XYZ, PCD, LAS, VTK, VTU and BGEO%s",
                      path,
                      takes_all
                          ? ", meshes OBJ, PLY, STL, OFF, glTF and VTP, pictures Radiance, PFM, "

@@ -256,7 +256,7 @@ typedef struct tml_points {
     float *values;    /* count, or NULL: one scalar a point (intensity, density ...) */
     uint64_t count;
     double origin[3];
-    char format[16]; /* "PLY", "XYZ", "PCD", "LAS", "VTK" */
+    char format[16]; /* "PLY", "XYZ", "PCD", "LAS", "VTK", "VTU", "BGEO" */
     char value_name[32];
     uint64_t dropped;                /* points left out because a coordinate is NaN or infinite */
     tml_point_attribute *attributes; /* up to 64 that the file has */
@@ -264,14 +264,15 @@ typedef struct tml_points {
 } tml_points;
 
 /* Reads PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary, binary_compressed),
- * LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), by
+ * LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), VTK XML (one piece; ascii,
+ * base64, appended, zlib; UNSUPPORTED in a build without expat), Houdini's classic BGEO (also in gzip), by
  * content. Errors: as tml_volume_load. */
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   tml_points *out);
 /* The same with the values of attributes, by their names in any case; at most 32 numbers a point.
  * PLY, PCD, XYZ: each column but position and radius has its name; three in a row that end in x, y, z
- * or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny, nz: "normal"). VTK: point
- * data arrays of up to four components. LAS: "intensity", and "color" where the format has it.
+ * or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny, nz: "normal"). VTK, VTU and
+ * BGEO: point data of up to four components (Cd: "color"). LAS: "intensity", and "color" where the format has it.
  * Colours (red green blue, r g b, PCD's packed rgb, COLOR_SCALARS) are "color" and 0 to 1: bytes are
  * divided by 255, other numbers by 65535 or 255 if any is above 255 or 1. Errors: also
  * INVALID_ARGUMENT (the points have no such attribute; the message lists those they have). */

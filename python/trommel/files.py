@@ -119,7 +119,7 @@ class Points:
 
 
 def load_points(path: Path, context: Context | None = None) -> Points:
-    """Reads PLY, XYZ, CSV, PCD, LAS or VTK.
+    """Reads PLY, XYZ, CSV, PCD, LAS, VTK, VTU or BGEO.
 
     >>> import tempfile, trommel
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -154,6 +154,25 @@ tml_status tml_points_push_row(point_sink *sink, const point_columns *columns, c
                            columns->value < 0 ? 0.0 : values[columns->value]);
 }
 
+tml_status tml_points_push_numbers(point_sink *sink, const point_columns *columns,
+                                   points_number number, const void *user)
+{
+    double position[3];
+    for (uint32_t axis = 0; axis < 3; axis++)
+        position[axis] = number(user, columns->position[axis], axis);
+    for (uint32_t i = 0; i < sink->attribute_count; i++) {
+        const point_attribute *a = &sink->attributes[i];
+        double numbers[4] = {0};
+        for (uint32_t c = 0; c < (a->is_packed ? 1 : a->components) && a->place >= 0; c++)
+            numbers[c] = number(user, a->columns[c], c);
+        if (a->place >= 0)
+            tml_points_set(sink, a, numbers);
+    }
+    return tml_points_push(sink, position,
+                           columns->radius < 0 ? 0.0 : number(user, columns->radius, 0),
+                           columns->value < 0 ? 0.0 : number(user, columns->value, 0));
+}
+
 double tml_points_number(const void *at, tml_type type, bool big_endian)
 {
     switch (type) {
@@ -286,14 +305,18 @@ typedef struct points_format {
     points_reader read;
 } points_format;
 
+#define BGEO_MAGIC "BgeoV"
 static const points_format formats[] = {
-    {"PLY", "ply\n", tml_points_read_ply},  {"PLY", "ply\r", tml_points_read_ply},
-    {"PCD", "# .PCD", tml_points_read_pcd}, {"PCD", "VERSION", tml_points_read_pcd},
-    {"LAS", "LASF", tml_points_read_las},   {"VTK", "# vtk DataFile", tml_points_read_vtk},
+    {"PLY", "ply\n", tml_points_read_ply},      {"PLY", "ply\r", tml_points_read_ply},
+    {"PCD", "# .PCD", tml_points_read_pcd},     {"PCD", "VERSION", tml_points_read_pcd},
+    {"LAS", "LASF", tml_points_read_las},       {"VTK", "# vtk DataFile", tml_points_read_vtk},
+    {"VTU", "<?xml", tml_points_read_vtk_xml},  {"VTU", "<VTKFile", tml_points_read_vtk_xml},
+    {"BGEO", BGEO_MAGIC, tml_points_read_bgeo},
 };
 static const points_format xyz_format = {"XYZ", "", tml_points_read_xyz};
 
-#define MESH_MESSAGE "the file holds a mesh, not points; use PLY, XYZ, PCD, LAS or legacy VTK"
+#define FORMATS      "PLY, XYZ, PCD, LAS, VTK, VTU or BGEO"
+#define MESH_MESSAGE "the file holds a mesh, not points; use " FORMATS
 
 /* Formats that people may well try, known by their first bytes or their ending, with the way
  * out. */
@@ -302,15 +325,10 @@ static const struct {
     const char *ending;
     const char *message;
 } refused[] = {
-    {{"BgeoV", "\x7fNSJ"},
+    {{"\x7fNSJ"},
      ".bgeo",
-     "Houdini geometry (.bgeo) is not read; export PLY or legacy VTK, for example with Partio's "
-     "partconvert"},
-    {{"<?xml", "<VTKFile"},
-     ".vtu",
-     "points in VTK XML (.vtu, .vtp) are not read; save as legacy VTK (.vtk) or PLY, for example "
-     "with "
-     "ParaView"},
+     "Houdini geometry since version 12 is not read; save as its classic .bgeo or as PLY, for "
+     "example with Partio's partconvert"},
     {{"\x1f\x8b"}, ".gz", "the file is compressed with gzip; unpack it with gunzip first"},
     {{"glTF"}, ".glb", MESH_MESSAGE},
     {{NULL}, ".obj", MESH_MESSAGE},
@@ -356,10 +374,30 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
             has_ending(sink->file->path, refused[i].ending))
             return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED, "%s", refused[i].message);
     if (!looks_like_text(data, size))
-        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
-                            "the contents are none of PLY, XYZ, PCD, LAS and legacy VTK");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the contents are none of " FORMATS);
     *out = &xyz_format;
     return TML_OK;
+}
+
+/* Is it BGEO, or gzip of it? */
+static bool is_bgeo(const io_file *file)
+{
+    io_block head = {0};
+    bool is = tml_io_read_head(file, sizeof BGEO_MAGIC - 1, &head) == TML_OK &&
+              begins_with(head.data, head.size, BGEO_MAGIC);
+    tml_io_block_free(file, &head);
+    return is;
+}
+
+/* The file; of BGEO in gzip, which is how programs write it, as much as the last bytes say that there is. */
+static tml_status read_contents(const io_file *file, io_block *out)
+{
+    uint8_t start[3] = {0}, size[4];
+    if (file->size < 18 || tml_io_read(file, 0, start, sizeof start) != TML_OK ||
+        !tml_io_is_gzip(start, sizeof start) || !is_bgeo(file))
+        return tml_io_read_all(file, out);
+    tml_status status = tml_io_read(file, file->size - sizeof size, size, sizeof size);
+    return status == TML_OK ? tml_io_read_head(file, io_load_u32(size, false), out) : status;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
@@ -371,7 +409,7 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     point_sink sink = {.file = file, .wanted = names, .wanted_count = name_count};
     const points_format *format = NULL;
     io_block block = {0};
-    tml_status status = tml_io_read_all(file, &block);
+    tml_status status = read_contents(file, &block);
     if (status == TML_OK)
         status = find_format(&sink, block.data, block.size, &format);
     assert(status != TML_OK || format);
@@ -418,11 +456,13 @@ const char *tml_points_format(tml_context *tml, const char *path)
     uint8_t head[HEAD_SIZE];
     if (tml_io_open(tml, "tml_points_format", path, &file) != TML_OK)
         return NULL;
-    size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
     const point_sink sink = {.file = &file};
     const points_format *format = NULL;
-    if (tml_io_read(&file, 0, head, size) == TML_OK &&
-        find_format(&sink, head, size, &format) != TML_OK)
+    size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
+    if (is_bgeo(&file))
+        (void)!find_format(&sink, (const uint8_t *)BGEO_MAGIC, sizeof BGEO_MAGIC - 1, &format);
+    else if (tml_io_read(&file, 0, head, size) == TML_OK &&
+             find_format(&sink, head, size, &format) != TML_OK)
         format = NULL;
     tml_io_close(&file);
     return format ? format->name : NULL;

@@ -65,6 +65,11 @@ TML_MUST_CHECK tml_status tml_points_columns_done(point_sink *sink, const point_
 TML_MUST_CHECK tml_status tml_points_push_row(point_sink *sink, const point_columns *columns,
                                               const double *values);
 
+/* Pushes the point whose numbers a function tells: of a column, which may have several components. */
+typedef double (*points_number)(const void *user, int32_t column, uint32_t component);
+TML_MUST_CHECK tml_status tml_points_push_numbers(point_sink *sink, const point_columns *columns,
+                                                  points_number number, const void *user);
+
 /* Lists an attribute, whose components are those of column number column, one after another. */
 void tml_points_list(point_sink *sink, const char *name, uint32_t components, int32_t column,
                      tml_type type);
@@ -96,6 +101,8 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
 tml_status tml_points_read_pcd(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_points_read_vtk_xml(point_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_points_read_bgeo(point_sink *sink, const uint8_t *data, size_t size);
 
 /* tml_points_load_attributes for an open file, which may be a block of memory. The path's ending
  * chooses between formats that contents alone do not tell apart. */

@@ -207,8 +207,8 @@ static void read_appended_element(xml_reader *reader, const XML_Char **attribute
 
 static void start_element(void *user, const XML_Char *name, const XML_Char **attributes)
 {
-    static const char *const sections[] = {"FieldData", "PointData", "CellData", "Points",
-                                           "Verts",     "Lines",     "Strips",   "Polys"};
+    static const char *const sections[] = {"FieldData", "PointData", "CellData", "Points", "Verts",
+                                           "Lines",     "Strips",    "Polys",    "Cells"};
     xml_reader *reader = user;
     vtk_xml *xml = reader->xml;
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
@@ -303,7 +303,7 @@ tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out)
     XML_SetStartDoctypeDeclHandler(reader.parser, refuse_doctype);
     tml_status status = parse_chunks(&reader);
     XML_ParserFree(reader.parser);
-    if (status == TML_OK && strcmp(out->type, type) != 0)
+    if (status == TML_OK && type && strcmp(out->type, type) != 0)
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED, "is a VTKFile of type \"%s\", needs %s",
                               out->type, type);
     for (uint32_t i = 0; i < out->array_count && status == TML_OK; i++)
@@ -326,7 +326,7 @@ tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out)
     (void)type, (void)out;
     return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                         "is VTK XML, and this library was built without expat (TML_XML); save "
-                        "volumes as NRRD or legacy VTK, meshes as PLY");
+                        "volumes as NRRD or legacy VTK, meshes and points as PLY");
 }
 
 #endif

@@ -25,17 +25,25 @@ typedef struct vtk_xml_array {
 } vtk_xml_array;
 
 typedef struct vtk_xml {
-    char type[32]; /* "ImageData", "PolyData" */
+    char type[32]; /* "ImageData", "PolyData", "UnstructuredGrid" */
     vtk_xml_coding coding;
     uint32_t piece_count;
     int64_t whole[6], extent[6]; /* of an ImageData and its last piece */
     double origin[3], spacing[3], direction[9];
-    uint64_t points, polys, strips, verts_and_lines; /* of a PolyData's last piece */
+    uint64_t points, polys, strips,
+        verts_and_lines; /* of a PolyData's or UnstructuredGrid's last piece */
     vtk_xml_array arrays[VTK_XML_ARRAYS_MAX];
     uint32_t array_count;
 } vtk_xml;
 
-/* Reads all but the values. type: what it must be. Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS. */
+/* An array in memory, in this machine's byte order; text as doubles, whatever its type. */
+typedef struct vtk_xml_values {
+    io_block block;
+    tml_type type;
+    uint64_t count;
+} vtk_xml_values;
+
+/* Reads all but the values. type: what it must be; NULL: the caller looks. Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out);
 
 /* Reads the size bytes of an array that is no text, in the file's byte order. out NULL: only checks,
@@ -46,5 +54,11 @@ TML_MUST_CHECK tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding c
  * likewise. */
 TML_MUST_CHECK tml_status tml_vtk_xml_skip_size(const io_file *file, vtk_xml_coding coding,
                                                 uint64_t size, uint64_t *offset);
+
+/* Reads count values of an array, which are freed as a block. On failure there is nothing to free. Errors: as
+ * tml_vtk_xml_read. */
+TML_MUST_CHECK tml_status tml_vtk_xml_read_values(const io_file *file, const vtk_xml_array *array,
+                                                  uint64_t count, vtk_xml_values *out);
+double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i);
 
 #endif

@@ -2,6 +2,7 @@
  * which their number and sizes stand. In base64 the sizes of blocks are coded apart from the blocks. */
 #include <inttypes.h>
 
+#include "io/points_internal.h"
 #include "io/vtk_xml.h"
 
 /* Stored bytes on their way. */
@@ -218,5 +219,70 @@ tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding, uint64_t
             status = is == size ? read_bytes(source, out, size) : wrong_size(file, is, size);
     }
     tml_free(file->tml, source, sizeof *source);
+    return status;
+}
+
+/* ---- as numbers ------------------------------------------------------------------------------ */
+
+double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i)
+{
+    return tml_points_number(values->block.data + i * tml_type_size(values->type), values->type,
+                             IO_HOST_IS_BIG_ENDIAN);
+}
+
+/* Text becomes doubles, whatever its type. */
+static tml_status read_text(const io_file *file, const vtk_xml_array *array, vtk_xml_values *out)
+{
+    io_block text = {.size = (size_t)(array->end - array->offset)};
+    text.data = tml_io_alloc(file, text.size);
+    tml_status status = text.data ? tml_io_read(file, array->offset, text.data, text.size)
+                                  : TML_ERROR_OUT_OF_MEMORY;
+    io_text words = io_text_of((io_span){(const char *)text.data, text.size});
+    double *numbers = (double *)out->block.data;
+    for (uint64_t i = 0; status == TML_OK && i < out->count; i++) {
+        io_span word;
+        if (!tml_io_word(&words, &word) || !tml_io_parse_f64(word, &numbers[i]))
+            status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                  "array %s has no number where its value %" PRIu64 " of %" PRIu64
+                                  " should be",
+                                  array->name, i, out->count);
+    }
+    tml_io_block_free(file, &text);
+    return status;
+}
+
+tml_status tml_vtk_xml_read_values(const io_file *file, const vtk_xml_array *array, uint64_t count,
+                                   vtk_xml_values *out)
+{
+    uint64_t size;
+    *out = (vtk_xml_values){.type = array->coding.is_text ? TML_F64 : array->type, .count = count};
+    if (__builtin_mul_overflow(count, tml_type_size(out->type), &size))
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "array %s has %" PRIu64 " values",
+                            array->name, count);
+    tml_status status = TML_OK;
+    if (!array->coding.is_text)
+        status = tml_vtk_xml_read(file, array->coding, array->offset, array->end, size, NULL);
+    else if (count > (array->end - array->offset) / 2 + 1)
+        status =
+            tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                         "array %s has %" PRIu64 " characters, too few for %" PRIu64 " numbers",
+                         array->name, array->end - array->offset, count);
+    if (status != TML_OK || count == 0)
+        return status;
+    out->block.data = tml_io_alloc(file, size);
+    out->block.size = out->block.data ? (size_t)size : 0;
+    if (!out->block.data)
+        return TML_ERROR_OUT_OF_MEMORY;
+    if (array->coding.is_text) {
+        status = read_text(file, array, out);
+    } else {
+        status =
+            tml_vtk_xml_read(file, array->coding, array->offset, array->end, size, out->block.data);
+        if (status == TML_OK)
+            tml_io_to_host(out->block.data, tml_type_size(out->type), count,
+                           array->coding.big_endian);
+    }
+    if (status != TML_OK)
+        tml_io_block_free(file, &out->block);
     return status;
 }

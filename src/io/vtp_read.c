@@ -6,77 +6,6 @@
 #include "io/points_internal.h"
 #include "io/vtk_xml.h"
 
-/* An array in memory, in this machine's byte order. */
-typedef struct vtp_values {
-    io_block block;
-    tml_type type;
-    uint64_t count;
-} vtp_values;
-
-static double value_at(const vtp_values *values, uint64_t i)
-{
-    return tml_points_number(values->block.data + i * tml_type_size(values->type), values->type,
-                             IO_HOST_IS_BIG_ENDIAN);
-}
-
-/* Text becomes doubles, whatever its type. */
-static tml_status read_text(const io_file *file, const vtk_xml_array *array, vtp_values *out)
-{
-    io_block text = {.size = (size_t)(array->end - array->offset)};
-    text.data = tml_io_alloc(file, text.size);
-    tml_status status = text.data ? tml_io_read(file, array->offset, text.data, text.size)
-                                  : TML_ERROR_OUT_OF_MEMORY;
-    io_text words = io_text_of((io_span){(const char *)text.data, text.size});
-    double *numbers = (double *)out->block.data;
-    for (uint64_t i = 0; status == TML_OK && i < out->count; i++) {
-        io_span word;
-        if (!tml_io_word(&words, &word) || !tml_io_parse_f64(word, &numbers[i]))
-            status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                                  "array %s has no number where its value %" PRIu64 " of %" PRIu64
-                                  " should be",
-                                  array->name, i, out->count);
-    }
-    tml_io_block_free(file, &text);
-    return status;
-}
-
-/* Reads count values. On failure there is nothing to free. */
-static tml_status read_values(const io_file *file, const vtk_xml_array *array, uint64_t count,
-                              vtp_values *out)
-{
-    uint64_t size;
-    *out = (vtp_values){.type = array->coding.is_text ? TML_F64 : array->type, .count = count};
-    if (__builtin_mul_overflow(count, tml_type_size(out->type), &size))
-        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "array %s has %" PRIu64 " values",
-                            array->name, count);
-    tml_status status = TML_OK;
-    if (!array->coding.is_text)
-        status = tml_vtk_xml_read(file, array->coding, array->offset, array->end, size, NULL);
-    else if (count > (array->end - array->offset) / 2 + 1)
-        status =
-            tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                         "array %s has %" PRIu64 " characters, too few for %" PRIu64 " numbers",
-                         array->name, array->end - array->offset, count);
-    if (status != TML_OK || count == 0)
-        return status;
-    out->block.data = tml_io_alloc(file, size);
-    out->block.size = out->block.data ? (size_t)size : 0;
-    if (!out->block.data)
-        return TML_ERROR_OUT_OF_MEMORY;
-    if (array->coding.is_text) {
-        status = read_text(file, array, out);
-    } else {
-        status =
-            tml_vtk_xml_read(file, array->coding, array->offset, array->end, size, out->block.data);
-        if (status == TML_OK)
-            tml_io_to_host(out->block.data, tml_type_size(out->type), count,
-                           array->coding.big_endian);
-    }
-    if (status != TML_OK)
-        tml_io_block_free(file, &out->block);
-    return status;
-}
-
 /* The section's array of that name, or any; of that many components. NULL: there is none. */
 static const vtk_xml_array *find_array(const vtk_xml *xml, const char *section, const char *name,
                                        uint64_t components, bool is_active)
@@ -115,15 +44,15 @@ static tml_status push_value(mesh_sink *sink, const double *row, uint64_t number
 static tml_status read_rows(mesh_sink *sink, const vtk_xml_array *array, uint64_t rows,
                             push_row push)
 {
-    vtp_values values;
+    vtk_xml_values values;
     uint64_t count, columns = array->components;
     if (__builtin_mul_overflow(rows, columns, &count))
         count = UINT64_MAX;
-    tml_status status = read_values(sink->file, array, count, &values);
+    tml_status status = tml_vtk_xml_read_values(sink->file, array, count, &values);
     for (uint64_t i = 0; i < rows && status == TML_OK; i++) {
         double row[3] = {0};
         for (uint64_t k = 0; k < columns; k++)
-            row[k] = value_at(&values, i * columns + k);
+            row[k] = tml_vtk_xml_value(&values, i * columns + k);
         status = push(sink, row, i);
     }
     tml_io_block_free(sink->file, &values.block);
@@ -151,10 +80,10 @@ static tml_status read_points(mesh_sink *sink, const vtk_xml *xml, bool *has_nor
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static tml_status push_corner(mesh_sink *sink, const vtp_values *corners, uint64_t at,
+static tml_status push_corner(mesh_sink *sink, const vtk_xml_values *corners, uint64_t at,
                               bool has_normals, uint64_t cell)
 {
-    double number = value_at(corners, at);
+    double number = tml_vtk_xml_value(corners, at);
     if (!(number >= 0 && number < (double)MESH_NONE) || number != (double)(uint32_t)number)
         return tml_mesh_error(sink, cell, "names vertex %g", number);
     uint32_t vertex = (uint32_t)number;
@@ -163,7 +92,7 @@ static tml_status push_corner(mesh_sink *sink, const vtp_values *corners, uint64
 }
 
 /* Corners [first, end) as one polygon, or as a strip of triangles that change their orientation. */
-static tml_status push_cell(mesh_sink *sink, const vtp_values *corners, uint64_t first,
+static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint64_t first,
                             uint64_t end, bool is_strip, bool has_normals, uint64_t cell)
 {
     tml_status status = TML_OK;
@@ -188,21 +117,21 @@ static tml_status read_cells(mesh_sink *sink, const vtk_xml *xml, bool is_strip,
     uint64_t count = is_strip ? xml->strips : xml->polys, first = 0;
     const vtk_xml_array *ends = find_array(xml, section, "offsets", 1, false);
     const vtk_xml_array *corners = find_array(xml, section, "connectivity", 1, false);
-    vtp_values end_values = {0}, corner_values = {0};
+    vtk_xml_values end_values = {0}, corner_values = {0};
     if (count == 0)
         return TML_OK;
     if (!ends || !corners)
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "its %s have no connectivity and offsets", section);
-    tml_status status = read_values(sink->file, ends, count, &end_values);
-    double last = status == TML_OK ? value_at(&end_values, count - 1) : 0;
+    tml_status status = tml_vtk_xml_read_values(sink->file, ends, count, &end_values);
+    double last = status == TML_OK ? tml_vtk_xml_value(&end_values, count - 1) : 0;
     if (status == TML_OK && !(last >= 0 && last < 0x1p53))
         status = tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "its %s end at corner %g", section,
                               last);
     if (status == TML_OK)
-        status = read_values(sink->file, corners, (uint64_t)last, &corner_values);
+        status = tml_vtk_xml_read_values(sink->file, corners, (uint64_t)last, &corner_values);
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
-        double end = value_at(&end_values, i);
+        double end = tml_vtk_xml_value(&end_values, i);
         if (!(end >= (double)first && end <= last)) {
             status = tml_mesh_error(sink, i, "ends at corner %g, needs %" PRIu64 " to %g", end,
                                     first, last);

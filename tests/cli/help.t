@@ -104,7 +104,8 @@ Makes the mesh of an isosurface from a volume or from points.
 
 IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, of
 these two also a folder of slices, headerless samples) or points (PLY, XYZ, PCD,
-LAS, legacy VTK), found by content; either may be gzipped where its format allows.
+LAS, VTK, VTU, BGEO), found by content; either may be gzipped where its format
+allows.
 
 Isovalues are physical: where a file has slope and intercept, they are applied.
 Outputs are written beside their targets and renamed when complete.
@@ -882,7 +883,7 @@ Tells what is in a volume, point, mesh or picture file.
 
 Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK (.vtk, .vti), TIFF, DICOM,
 of these two also a folder of slices, and headerless samples (--dims and --type).
-Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, PLY, STL, OFF, glTF, VTP.
+Points: PLY, XYZ, PCD, LAS, VTK, VTU, BGEO. Meshes: OBJ, PLY, STL, OFF, glTF, VTP.
 Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that 'trommel index' made. The
 format is found by content. The histogram's height is logarithmic.
 

@@ -204,7 +204,7 @@ $ trommel info missing.nrrd
 trommel: info: missing.nrrd: cannot be opened: No such file or directory
 [1]
 $ printf 'no format' >noise.bin; trommel info noise.bin
-trommel: info: noise.bin: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, NPY, VTK, TIFF and DICOM (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS and legacy VTK, meshes OBJ, PLY, STL, OFF, glTF and VTP, pictures Radiance, PFM, PNG, JPEG and OpenEXR
+trommel: info: noise.bin: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC, NPY, VTK, TIFF and DICOM (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS, VTK, VTU and BGEO, meshes OBJ, PLY, STL, OFF, glTF and VTP, pictures Radiance, PFM, PNG, JPEG and OpenEXR
 [1]
 $ : >empty.off; trommel info empty.off
 trommel: info: empty.off: the file is empty
