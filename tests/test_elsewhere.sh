@@ -84,6 +84,7 @@ alike 0 surface dam_break_4732.vtk --backend cpu --resolution 48 -o points.obj
 alike 0 surface bunny397.pcd --backend cpu -o "Häuser Ωλ.ply"
 alike 0 info "Häuser Ωλ.ply"
 alike 0 convert ct_lung_small.mha -o lung.nrrd
+alike 0 convert ct_lung_small.mha -o lung.raw
 alike 0 index plain_256x256x128_uint8.raw -o plain.tmx
 alike 0 surface plain_256x256x128_uint8.raw --index plain.tmx --iso 100 -o indexed.ply
 alike 0 exposure image1_128x85.hdr --backend cpu -o exposed.pfm
