@@ -742,6 +742,11 @@ static const char top[] =
     "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
     "#pragma GCC diagnostic ignored \"-Wunused-const-variable\"\n"
     "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n" /* across files, where a status says so */
+    "#endif\n"
+    "#include <math.h>\n"
+    "#ifdef __GNUC__ /* roots that set no errno, as -fno-math-errno has them: no pragma says so */\n"
+    "extern float sqrtf(float) __attribute__((const));\n"
+    "extern double sqrt(double) __attribute__((const));\n"
     "#endif\n";
 
 static void write_source(const char *folder, const text *licence, const tokens *all)
