@@ -288,7 +288,8 @@ static bool is_for_all(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
     return strcmp(name, "real64.k.h") == 0 || strcmp(name, "real64_lines.k.h") == 0 ||
-           strcmp(name, "exact_sum.k.h") == 0 || strcmp(name, "mesh.k.h") == 0;
+           strcmp(name, "exact_sum.k.h") == 0 || strcmp(name, "exact_integer.k.h") == 0 ||
+           strcmp(name, "mesh.k.h") == 0;
 }
 
 /* What a kernel file stands after: those of its family (collide.k.h, collide_stream.k.h) that stand before it. */

@@ -324,6 +324,22 @@ static void caps_masks_and_missing_samples(tml_context *tml)
                  TML_F32, 0.02, false, true, 5);
 }
 
+static void topology(tml_context *tml)
+{
+    const tml_surface_desc trilinear = {.topology = TML_TOPOLOGY_TRILINEAR,
+                                        .normals = TML_NORMALS_CENTRAL};
+    tml_surface_desc capped = trilinear;
+    capped.caps = true;
+    capped.iso = 0.3;
+    check_volume(tml, "topology", trilinear, TML_F32, 0, false, true, 5);
+    check_volume(tml, "topology, capped and masked", capped, TML_F32, 0.02, true, false, 5);
+}
+
+TEST(slabs_keep_topology)
+{
+    on_devices(topology, false);
+}
+
 TEST(slabs_keep_caps_masks_and_missing_samples)
 {
     on_devices(caps_masks_and_missing_samples, false);

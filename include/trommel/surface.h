@@ -53,11 +53,11 @@ typedef enum tml_topology {
      * mesh is closed and a manifold where that of SEPARATED is. A cell may have vertices of its own, six
      * on the interpolant's surface in a tunnel or one amid a loop of eight edges and more; their normals
      * are the interpolant's gradient, their values interpolated in the cell. Takes 8 bytes a row and 2
-     * for each such cell more. The Vulkan and OpenGL engines have the host compute it, of volumes and
-     * by tml_surface alone. After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching
-     * Cubes 33. 1995; Custodio, Etiene, Pesco, Silva: Practical considerations on Marching Cubes 33
-     * topological correctness. 2013; Grosso: Construction of Topologically Correct and Manifold
-     * Isosurfaces. 2016. */
+     * a cell more, on Vulkan 1.3 a sample. By Vulkan and OpenGL of volumes, by tml_surface; the host
+     * computes for OpenGL, and for Vulkan if a row has over 2^17 samples or a cell's, less the isovalue,
+     * take over 90 bits. After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching Cubes
+     * 33. 1995; Custodio, Etiene, Pesco, Silva: Practical considerations on Marching Cubes 33 topological
+     * correctness. 2013; Grosso: Construction of Topologically Correct and Manifold Isosurfaces. 2016. */
     TML_TOPOLOGY_TRILINEAR,
 } tml_topology;
 

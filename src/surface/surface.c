@@ -821,8 +821,22 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
     return TML_OK;
 }
 
+/* COUNT, by the engine or the host: *host, where the engine cannot tell what topology there is. */
+static tml_status run_count(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
+                            surface_host *host)
+{
+    tml_status status = surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5);
+    bool is_decided = true;
+    for (uint32_t p = 0; p < plan->part_count; p++)
+        is_decided = is_decided && !plan->parts[p].is_undecided;
+    if (!SURFACE_HAS_TRILINEAR || status != TML_OK || is_decided)
+        return status;
+    status = surface_host_begin(tml, desc, plan, host);
+    return status == TML_OK ? surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5) : status;
+}
+
 static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
-                          tml_surface_result *out)
+                          surface_host *host, tml_surface_result *out)
 {
     tml_status status = TML_OK;
     if (plan->labels)
@@ -832,7 +846,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     surface_drop_flat_parts(plan);
     bool has_filter = desc->largest_component || desc->drop_degenerate;
     plan->soup = desc->soup && !has_filter && surface_engine(tml)->emits_soups;
-    if ((status = surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
+    if ((status = run_count(tml, desc, plan, host)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
     if (has_filter) /* which works on packed arrays */
@@ -897,7 +911,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
     if (status == TML_OK)
         status = surface_check_topology(tml, "tml_surface", desc,
-                                        surface_engine(tml)->trilinear_on_host && !desc->field);
+                                        surface_engine(tml)->trilinear && !desc->field);
     if (status == TML_OK)
         status = resolve_input(tml, desc, &grid, &field, &plan);
     if (status == TML_OK)
@@ -920,10 +934,10 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     if (status == TML_OK && desc->field)
         status = field_plan_create(tml, &field, &plan.field);
     if (SURFACE_HAS_TRILINEAR && status == TML_OK && plan.trilinear &&
-        !surface_engine(tml)->has_trilinear)
+        surface_engine(tml)->trilinear == SURFACE_TRILINEAR_ON_HOST)
         status = surface_host_begin(tml, desc, &plan, &host);
     if (status == TML_OK)
-        status = extract(tml, desc, &plan, out);
+        status = extract(tml, desc, &plan, &host, out);
 
     if (kept)
         (void)!surface_run_stage(tml, &plan, SURFACE_END, 1.0, 1.0);

@@ -36,6 +36,7 @@ typedef struct surface_part {
     uint64_t vertex_first, vertex_count;
     uint64_t triangle_first, triangle_count;
     uint64_t active_cells;
+    bool is_undecided; /* an engine's COUNT cannot tell a cell's topology: counts mean nothing */
 
     /* For a part in a slab (plan.held_count). before, after: halo layers of the box, pads counted.
      * Counts and outputs are of the other, own layers. no_pad_below, no_pad_above: the part goes on
@@ -168,6 +169,14 @@ static inline bool surface_report(tml_context *tml, const surface_plan *plan, co
     return tml_progress(tml, stage, fraction);
 }
 
+/* Calls that may have TML_TOPOLOGY_TRILINEAR. */
+typedef enum surface_trilinear {
+    SURFACE_TRILINEAR_NEVER,
+    SURFACE_TRILINEAR_ON_HOST, /* tml_surface of volumes, by surface_plan.host */
+    SURFACE_TRILINEAR_VOLUMES, /* the same by the engine, but for those with a part that is_undecided */
+    SURFACE_TRILINEAR_ALWAYS,
+} surface_trilinear;
+
 /* What an engine supports for surfaces, by tml_engine.part. */
 typedef struct surface_parts {
     const tml_engine_op *op; /* surface_plan; NULL: nothing */
@@ -177,8 +186,7 @@ typedef struct surface_parts {
     bool emits_soups;        /* EMIT makes soups and no welded meshes */
     bool emits_cells;        /* surface_plan.triangle_cells */
     bool emits_layouts;      /* surface_plan.layout */
-    bool has_trilinear;      /* surface_plan.trilinear */
-    bool trilinear_on_host;  /* ... by surface_plan.host */
+    surface_trilinear trilinear; /* where surface_plan.trilinear may be */
 } surface_parts;
 extern const surface_parts surface_parts_of[PART_COUNT];
 static inline const surface_parts *surface_engine(const tml_context *tml)

@@ -9,20 +9,20 @@ const surface_parts surface_parts_of[PART_COUNT] = {
                   .numbers_slabs = true,
                   .emits_cells = true,
                   .emits_layouts = SURFACE_LAYOUTS,
-                  .has_trilinear = true},
+                  .trilinear = SURFACE_TRILINEAR_ALWAYS},
 #ifdef TML_VULKAN
     [PART_VULKAN] = {.op = &vk_op_surface,
                      .reads_host_volumes = true,
                      .takes_slabs = true,
                      .emits_cells = true,
                      .emits_layouts = SURFACE_LAYOUTS,
-                     .trilinear_on_host = true},
+                     .trilinear = SURFACE_TRILINEAR_VOLUMES},
 #endif
 #ifdef TML_GL
     [PART_GL] = {.op = &gl_op_surface,
                  .emits_cells = true,
                  .emits_layouts = SURFACE_LAYOUTS,
-                 .trilinear_on_host = true},
+                 .trilinear = SURFACE_TRILINEAR_ON_HOST},
     [PART_GL_FLOAT] = {.op = &gl_op_float_surface, .emits_soups = true},
 #endif
 };

@@ -11,11 +11,12 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernels/kernel.h"
-
-#include "kernels/kernel_end.h"
-
 #include "surface_topology_tables.h"
+
+_Static_assert(TML_ARRAY_SIZE(topology_meshes_of) == TOPOLOGY_CHOICES &&
+                   TML_ARRAY_SIZE(topology_meshes) == TOPOLOGY_MESHES &&
+                   TML_ARRAY_SIZE(topology_corners) == 3 * TOPOLOGY_TRIANGLES + 15,
+               "the tables have other sizes");
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
@@ -154,74 +155,113 @@ static void exact_corners(const topology_cell *cell, integer out[8])
 
 /* ---- signs ----------------------------------------------------------------------------------- */
 
-/* Polynomials in the corners less the isovalue, along an axis. Where a plane sweeps along it, t from 0
- * to 1, the determinant of its four columns is LOW (1 - t)^2 + MIXED (1 - t) t + HIGH t^2, and their
- * alternating sum is LOW_SUM (1 - t) + HIGH_SUM t. */
-typedef enum polynomial {
-    LOW,
-    HIGH,
-    MIXED,
-    LOW_SUM,
-    HIGH_SUM,
-    BOTH_SUMS,    /* LOW_SUM + HIGH_SUM */
-    DISCRIMINANT, /* MIXED^2 - 4 LOW HIGH: Cayley's hyperdeterminant, the same along each axis */
-    EXTREMUM,     /* LOW_SUM (2 HIGH - MIXED) + HIGH_SUM (2 LOW - MIXED): where LOW and HIGH have a
-                   * sign and MIXED has not, that sign times the alternating sum's where the
-                   * determinant has its extremum */
-} polynomial;
+/* What the kernel file calls, on these integers. */
+#define exact_integer                       integer
+#define exact_integer_add(a, b, words)      integer_add(a, b)
+#define exact_integer_subtract(a, b, words) integer_subtract(a, b)
+#define exact_integer_multiply(a, b, words) integer_multiply(a, b)
+#define exact_integer_extended(a)           (a)
+#define exact_integer_sign(a, words)        ((a).sign)
 
-static integer exact_determinant(const integer corners[8], const uint8_t a[4], const uint8_t b[4])
+static inline integer integer_add(integer a, integer b)
 {
-    integer diagonal = multiply(&corners[a[0]], &corners[b[1]]);
-    integer other = multiply(&corners[a[2]], &corners[b[3]]);
-    return add(&diagonal, &other, -1);
+    return add(&a, &b, 1);
+}
+static inline integer integer_subtract(integer a, integer b)
+{
+    return add(&a, &b, -1);
+}
+static inline integer integer_multiply(integer a, integer b)
+{
+    return multiply(&a, &b);
 }
 
-static integer exact_sum(const integer corners[8], const uint8_t a[4])
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/surface_topology.k.h"
+
+#include "kernels/kernel_end.h"
+
+static inline double determinant(const double corners[8], const uint8_t a[4], const uint8_t b[4])
 {
-    integer diagonal = add(&corners[a[0]], &corners[a[1]], 1);
-    integer other = add(&corners[a[2]], &corners[a[3]], 1);
-    return add(&diagonal, &other, -1);
+    return corners[a[0]] * corners[b[1]] - corners[a[2]] * corners[b[3]];
 }
 
-static integer twice_less(const integer *x, const integer *y)
+static inline double alternating_sum(const double corners[8], const uint8_t a[4])
 {
-    integer twice = add(x, x, 1);
-    return add(&twice, y, -1);
+    return (corners[a[0]] + corners[a[1]]) - (corners[a[2]] + corners[a[3]]);
 }
 
-static __attribute__((noinline)) int exact_sign(const topology_cell *cell, polynomial what,
-                                                int axis)
+/* What topology_sign tells the sign of, in doubles. */
+static inline __attribute__((always_inline)) double value_of(const double corners[8], uint32_t what,
+                                                             int axis)
 {
-    const uint8_t(*faces)[4] = topology_corners_of[axis];
-    integer corners[8];
-    exact_corners(cell, corners);
-    if (what == LOW || what == HIGH)
-        return exact_determinant(corners, faces[what == HIGH], faces[what == HIGH]).sign;
-    integer sums[2] = {exact_sum(corners, faces[0]), exact_sum(corners, faces[1])};
-    if (what == LOW_SUM || what == HIGH_SUM)
-        return sums[what == HIGH_SUM].sign;
-    if (what == BOTH_SUMS)
-        return add(&sums[0], &sums[1], 1).sign;
-    integer mixed = exact_determinant(corners, faces[0], faces[1]);
-    integer other = exact_determinant(corners, faces[1], faces[0]);
-    mixed = add(&mixed, &other, 1);
-    if (what == MIXED)
-        return mixed.sign;
-    integer low = exact_determinant(corners, faces[0], faces[0]);
-    integer high = exact_determinant(corners, faces[1], faces[1]);
-    if (what == DISCRIMINANT) {
-        low = multiply(&low, &high);
-        low = add(&low, &low, 1);
-        low = add(&low, &low, 1);
-        high = multiply(&mixed, &mixed);
-        return add(&high, &low, -1).sign;
+    const uint8_t *low_face = topology_corners_of[axis][0],
+                  *high_face = topology_corners_of[axis][1];
+    const double low = determinant(corners, low_face, low_face);
+    const double high = determinant(corners, high_face, high_face);
+    const double mixed =
+        determinant(corners, low_face, high_face) + determinant(corners, high_face, low_face);
+    const double low_sum = alternating_sum(corners, low_face);
+    const double high_sum = alternating_sum(corners, high_face);
+    switch (what) {
+    case TOPOLOGY_LOW:
+        return low;
+    case TOPOLOGY_HIGH:
+        return high;
+    case TOPOLOGY_MIXED:
+        return mixed;
+    case TOPOLOGY_LOW_SUM:
+        return low_sum;
+    case TOPOLOGY_HIGH_SUM:
+        return high_sum;
+    case TOPOLOGY_BOTH_SUMS:
+        return low_sum + high_sum;
+    case TOPOLOGY_DISCRIMINANT:
+        return mixed * mixed - 4 * low * high;
+    case TOPOLOGY_EXTREMUM:
+        return low_sum * (2 * high - mixed) + high_sum * (2 * low - mixed);
+    case TOPOLOGY_TURN:
+        return (corners[high_face[0]] - corners[high_face[3]]) * low_sum -
+               (corners[low_face[0]] - corners[low_face[3]]) * high_sum;
+    default: /* SIDES */
+        return low * (high_sum * high_sum) - mixed * (low_sum * high_sum) +
+               high * (low_sum * low_sum);
     }
-    high = twice_less(&high, &mixed);
-    low = twice_less(&low, &mixed);
-    high = multiply(&sums[0], &high);
-    low = multiply(&sums[1], &low);
-    return add(&high, &low, 1).sign;
+}
+
+/* Is it a multiple of 1/16, with few bits? */
+static bool is_short(double x)
+{
+    return fabs(x) < 0x1p40 && (double)(int64_t)(16 * x) == 16 * x;
+}
+
+/* The corners less the isovalue, if they are multiples of 1/16 below 2^7: then value_of is exact. */
+static bool short_corners(const topology_cell *cell, double out[8])
+{
+    bool all = is_short(cell->iso);
+    for (unsigned c = 0; c < 8; c++) {
+        out[c] = cell->pads >> c & 1 ? 0 : cell->values[c] - cell->iso;
+        all = all && fabs(out[c]) < 128 && (cell->pads >> c & 1 || is_short(cell->values[c]));
+    }
+    return all;
+}
+
+static __attribute__((noinline)) int exact_sign(const topology_cell *cell, uint32_t what, int axis)
+{
+    double few[8];
+    integer corners[8];
+    topology_columns columns;
+    if (short_corners(cell, few)) {
+        const double value = value_of(few, what, axis);
+        return (value > 0) - (value < 0);
+    }
+    exact_corners(cell, corners);
+    for (int i = 0; i < 4; i++) {
+        columns.low[i] = corners[topology_corners_of[axis][0][i]];
+        columns.high[i] = corners[topology_corners_of[axis][1][i]];
+    }
+    return topology_sign(columns, what);
 }
 
 typedef struct rounded_cell {
@@ -251,49 +291,31 @@ static void round_cell(const topology_cell *cell, rounded_cell *out)
     out->is_rough = !(out->largest > 0x1p-200 && out->error < 0x1p200);
 }
 
-static inline double determinant(const double corners[8], const uint8_t a[4], const uint8_t b[4])
-{
-    return corners[a[0]] * corners[b[1]] - corners[a[2]] * corners[b[3]];
-}
-
-static inline double alternating_sum(const double corners[8], const uint8_t a[4])
-{
-    return (corners[a[0]] + corners[a[1]]) - (corners[a[2]] + corners[a[3]]);
-}
-
 /* The errors: with m the largest corner, e times 2^-53 its error, and m <= e, a determinant is off by
  * at most 2^-53 (4 m e + 4 m^2), MIXED by twice that and its sum's rounding: 24 m e; DISCRIMINANT by
  * 8 m^2 of MIXED's and 16 m^2 of a determinant's, 320 m^3 e, and its own three roundings, 96 m^4;
- * EXTREMUM by 8 m of (16 + 24 + 8) m e, 16 m^2 of a sum's 8 e and 128 m^3: less than 640 m^2 e. The
- * bounds are twice these and more. */
-static inline __attribute__((always_inline)) int sign_of(const rounded_cell *rounded,
-                                                         polynomial what, int axis)
+ * EXTREMUM by 8 m of (16 + 24 + 8) m e, 16 m^2 of a sum's 8 e and 128 m^3: less than 640 m^2 e. A sum is
+ * off by less than 16 e, so TURN by less than 2 (2 m 16 e + 4 m 4 e + 8 m^2) + 16 m^2, 128 m e, and SIDES by
+ * 2 (2 m^2 144 m e + 16 m^2 8 m e) of the ends', 4 m^2 144 m e + 16 m^2 24 m e of the middle's, and roundings
+ * of 512 m^4: less than 2560 m^3 e. The bounds are twice these and more. */
+static inline __attribute__((always_inline)) int sign_of(const rounded_cell *rounded, uint32_t what,
+                                                         int axis)
 {
-    const uint8_t(*faces)[4] = topology_corners_of[axis];
-    double value = 0, bound = rounded->error;
-    const double m = rounded->largest, *corners = rounded->corners;
-    const double mixed =
-        determinant(corners, faces[0], faces[1]) + determinant(corners, faces[1], faces[0]);
-    const double low = determinant(corners, faces[0], faces[0]);
-    const double high = determinant(corners, faces[1], faces[1]);
-    const double low_sum = alternating_sum(corners, faces[0]);
-    const double high_sum = alternating_sum(corners, faces[1]);
-    if (what == DISCRIMINANT) {
-        value = mixed * mixed - 4 * low * high;
-        bound *= 0x1p-43 * m * m * m;
-    } else {
-        value = low_sum * (2 * high - mixed) + high_sum * (2 * low - mixed);
-        bound *= 0x1p-42 * m * m;
-    }
-    if (!rounded->is_rough && fabs(value) > bound)
+    const double m = rounded->largest;
+    const double factor = what == TOPOLOGY_DISCRIMINANT ? 0x1p-43 * m * m * m
+                          : what == TOPOLOGY_EXTREMUM   ? 0x1p-42 * m * m
+                          : what == TOPOLOGY_TURN       ? 0x1p-44 * m
+                                                        : 0x1p-40 * m * m * m;
+    const double value = value_of(rounded->corners, what, axis);
+    if (!rounded->is_rough && fabs(value) > factor * rounded->error)
         return value < 0 ? -1 : 1;
     return exact_sign(rounded->cell, what, axis);
 }
 
 /* The sign of LOW, HIGH or MIXED, as the faces tell it. */
-static int face_sign(const topology_cell *cell, topology_faces known, polynomial what, int axis)
+static int face_sign(const topology_cell *cell, topology_faces known, uint32_t what, int axis)
 {
-    const int bit = 2 * axis + (what == MIXED ? 6 : what == HIGH);
+    const int bit = 2 * axis + (what == TOPOLOGY_MIXED ? 6 : what == TOPOLOGY_HIGH);
     if (known.unsure >> bit & 1)
         return exact_sign(cell, what, axis);
     return known.positive >> bit & 1 ? 1 : -1;
@@ -301,8 +323,8 @@ static int face_sign(const topology_cell *cell, topology_faces known, polynomial
 
 /* The sign just below the isovalue, where all corners are a little more: if the polynomial is 0, that
  * of its slope, which is the sum's. */
-static int sign_below(const topology_cell *cell, topology_faces known, polynomial what,
-                      polynomial sum, int axis)
+static int sign_below(const topology_cell *cell, topology_faces known, uint32_t what, uint32_t sum,
+                      int axis)
 {
     int sign = face_sign(cell, known, what, axis);
     return sign ? sign : exact_sign(cell, sum, axis);
@@ -323,13 +345,13 @@ tml_status surface_check_topology(tml_context *tml, const char *call, const tml_
                          "%s: desc.topology is TRILINEAR, which labels do not have: nothing is "
                          "interpolated between them",
                          call);
-    if (!on_host && !surface_engine(tml)->has_trilinear)
+    if (!on_host && surface_engine(tml)->trilinear < SURFACE_TRILINEAR_ALWAYS)
         return tml_error(
             tml, TML_ERROR_UNSUPPORTED,
             "%s: desc.topology is TRILINEAR, which the %s engine %s; open the CPU engine", call,
             tml->engine->name,
-            surface_engine(tml)->trilinear_on_host ? "makes by tml_surface alone, of volumes"
-                                                   : "does not make on this path");
+            surface_engine(tml)->trilinear ? "makes by tml_surface alone, of volumes"
+                                           : "does not make on this path");
     return TML_OK;
 }
 
@@ -353,7 +375,7 @@ static unsigned find_joined(const topology_cell *cell, topology_faces known, uns
     joined ^= known.positive;
     for (unsigned unsure = known.unsure & faces; unsure; unsure &= unsure - 1) {
         const int face = __builtin_ctz(unsure);
-        const int sign = face_sign(cell, known, face % 2 ? HIGH : LOW, face / 2);
+        const int sign = face_sign(cell, known, face % 2 ? TOPOLOGY_HIGH : TOPOLOGY_LOW, face / 2);
         const bool is_diagonal = index >> topology_corners_of[face / 2][face % 2][0] & 1;
         joined &= ~(1u << face);
         joined |= (unsigned)(is_diagonal ? sign >= 0 : sign <= 0) << face;
@@ -361,31 +383,29 @@ static unsigned find_joined(const topology_cell *cell, topology_faces known, uns
     return joined & faces;
 }
 
-/* The mesh of a choice. *has_tunnel: it is the first of two. */
-static unsigned find_mesh(const topology_cell *cell, topology_faces known, const uint16_t choice[3],
-                          bool *has_tunnel)
+/* The mesh of a choice. */
+static unsigned find_mesh(const topology_cell *cell, topology_faces known, const uint16_t choice[3])
 {
     const unsigned low = known.positive, high = low >> 1, mixed = low >> 6;
     rounded_cell rounded;
-    *has_tunnel = false;
+    int sign = 0;
     if ((!choice[1] && !choice[2]) || cell->pads)
         return choice[0];
     /* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. */
     if (!known.unsure && (~(low ^ high) & (low ^ mixed) & 0x15) != 0x15)
         return choice[0];
-    for (int axis = 2; axis >= 0; axis--) {
-        int sign = sign_below(cell, known, LOW, LOW_SUM, axis);
-        if (!sign || sign_below(cell, known, HIGH, HIGH_SUM, axis) != sign ||
-            sign_below(cell, known, MIXED, BOTH_SUMS, axis) != -sign)
+    for (int axis = 0; axis < 3; axis++) {
+        sign = sign_below(cell, known, TOPOLOGY_LOW, TOPOLOGY_LOW_SUM, axis);
+        if (!sign || sign_below(cell, known, TOPOLOGY_HIGH, TOPOLOGY_HIGH_SUM, axis) != sign ||
+            sign_below(cell, known, TOPOLOGY_MIXED, TOPOLOGY_BOTH_SUMS, axis) != -sign)
             return choice[0];
     }
     round_cell(cell, &rounded);
-    int sign = sign_of(&rounded, DISCRIMINANT, 2);
-    bool is_inside = choice[1] && (!choice[2] || sign_of(&rounded, EXTREMUM, 2) < 0);
-    if (sign < 0 || (sign == 0 && !is_inside))
-        return choice[0];
-    *has_tunnel = true;
-    return choice[is_inside ? 1 : 2];
+    const unsigned tunnel =
+        topology_tunnel(choice[1], choice[2], sign, sign_of(&rounded, TOPOLOGY_DISCRIMINANT, 2),
+                        choice[1] && choice[2] ? sign_of(&rounded, TOPOLOGY_EXTREMUM, 2) : 0,
+                        sign_of(&rounded, TOPOLOGY_TURN, 2), sign_of(&rounded, TOPOLOGY_SIDES, 2));
+    return tunnel ? tunnel : choice[0];
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -416,8 +436,8 @@ static void scale_corners(const topology_cell *cell, double out[8])
 }
 
 /* The hexagon on the surface: at z0 and z1 in a sweep along z, where the determinant is 0, the
- * interpolant is 0 on two lines that cross at x0, y0 and x1, y1. Returns whether x1 > x0. */
-static bool place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][3])
+ * interpolant is 0 on two lines that cross at x0, y0 and x1, y1. */
+static void place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][3])
 {
     static const uint8_t places[TOPOLOGY_OWN_MOST][3] = {{0, 0, 0}, {1, 0, 0}, {1, 0, 1},
                                                          {1, 1, 1}, {0, 1, 1}, {0, 1, 0}};
@@ -443,7 +463,6 @@ static bool place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][
     for (int i = 0; i < TOPOLOGY_OWN_MOST; i++)
         for (int a = 0; a < 3; a++)
             out[i][a] = lines[places[i][a]][a];
-    return lines[1][0] > lines[0][0];
 }
 
 /* The mean of the vertices on edges. */
@@ -517,8 +536,6 @@ void topology_set_corner(topology_cell *cell, unsigned c, const void *sample)
 
 uint16_t topology_find(const topology_cell *cell, topology_faces known)
 {
-    bool has_tunnel;
-    double places[TOPOLOGY_OWN_MOST][3];
     const unsigned faces = topology_ambiguous[cell->index],
                    joined = find_joined(cell, known, faces);
     unsigned choice = (unsigned)topology_choices[cell->index];
@@ -527,8 +544,7 @@ uint16_t topology_find(const topology_cell *cell, topology_faces known)
         choice += (joined >> face & 1) << place;
         place += faces >> face & 1;
     }
-    unsigned mesh = find_mesh(cell, known, topology_meshes_of[choice], &has_tunnel);
-    return (uint16_t)(has_tunnel && place_ring(cell, places) ? mesh + 1 : mesh);
+    return (uint16_t)find_mesh(cell, known, topology_meshes_of[choice]);
 }
 
 void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOLOGY_OWN_MOST][3])
@@ -566,4 +582,15 @@ void topology_gradient(const topology_cell *cell, const double at[3], double out
                 ends[end][c] = corners[(c & ~(1u << axis)) | end << axis];
         out[axis] = topology_mix(ends[1], at) - topology_mix(ends[0], at);
     }
+}
+
+/* ---- shaders --------------------------------------------------------------------------------- */
+
+void topology_split(double number, uint32_t out[4])
+{
+    const scaled parts = scaled_of(number);
+    out[0] = (uint32_t)parts.magnitude;
+    out[1] = (uint32_t)(parts.magnitude >> 32);
+    out[2] = (uint32_t)parts.exponent;
+    out[3] = parts.sign < 0;
 }

@@ -117,6 +117,12 @@ typedef struct topology_mesh {
     uint16_t around; /* the edges around the only own vertex; else 0 */
 } topology_mesh;
 
+/* Of a case: its ambiguous faces, and its first choice, which is of none joined. Of a choice: its mesh, and the
+ * first of two with a tunnel of inside or of outside, or 0. */
+enum { TOPOLOGY_CHOICES = 528, TOPOLOGY_MESHES = 1008, TOPOLOGY_TRIANGLES = 13152 };
+extern const uint8_t topology_ambiguous[];
+extern const int16_t topology_choices[];
+extern const uint16_t topology_meshes_of[][3];
 extern const topology_mesh topology_meshes[];
 extern const uint8_t topology_corners[]; /* 16 may be read at once */
 
@@ -128,6 +134,9 @@ unsigned topology_separated_count(unsigned index);
 uint16_t topology_find(const topology_cell *cell, topology_faces faces);
 /* The places of its own vertices in the cell, 0 to 1 on each axis. */
 void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOLOGY_OWN_MOST][3]);
+
+/* A number as an odd magnitude's words, or 0, the exponent of its lowest bit, and 1 if it is negative. */
+void topology_split(double number, uint32_t out[4]);
 
 /* At a place of the cell: the trilinear interpolant of eight numbers; the gradient of that of the
  * samples, times a positive number. */

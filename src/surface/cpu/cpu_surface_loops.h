@@ -25,6 +25,7 @@ enum { WORDS = 1 };
 
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
+#include "kernels/surface_open.k.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -657,26 +658,6 @@ static uint32_t *open_triangles_row(const surface_rows *rows, uint64_t words,
     return write_triangles(rows, words, cell_mask, cases, counters, out, end, open);
 }
 
-/* A face whose corners, two across the diagonal and then the other two, are in and out by turns. */
-static inline WORD ambiguous(WORD a, WORD b, WORD c, WORD d)
-{
-    return (a ^ c) & ~(a ^ b) & ~(c ^ d);
-}
-
-/* As topology_is_open tells: cells with an ambiguous face, and those whose corners are all alike but
- * two at the ends of a space diagonal. Of these ends both or neither are inside: b and n. */
-static inline WORD open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
-                              WORD c7)
-{
-    WORD b0 = c0 & c7, b1 = c1 & c6, b2 = c2 & c5, b3 = c3 & c4;
-    WORD n0 = ~(c0 | c7), n1 = ~(c1 | c6), n2 = ~(c2 | c5), n3 = ~(c3 | c4);
-    WORD mixed01 = (b0 & n1) | (n0 & b1), mixed23 = (b2 & n3) | (n2 & b3);
-    WORD alike01 = (b0 & b1) | (n0 & n1), alike23 = (b2 & b3) | (n2 & n3);
-    return (mixed01 & alike23) | (alike01 & mixed23) | ambiguous(c0, c3, c1, c2) |
-           ambiguous(c4, c7, c5, c6) | ambiguous(c0, c5, c1, c4) | ambiguous(c2, c7, c3, c6) |
-           ambiguous(c0, c6, c2, c4) | ambiguous(c1, c7, c3, c5);
-}
-
 /* out: NULL where they are counted alone. */
 ALWAYS_INLINE uint64_t open_words(const surface_rows *rows, uint64_t words,
                                   const surface_word *cell_mask, surface_word *restrict out)
@@ -685,10 +666,10 @@ ALWAYS_INLINE uint64_t open_words(const surface_rows *rows, uint64_t words,
                        *r3 = rows->row[3];
     word_total count = {0};
     for (uint64_t w = 0; w < words; w += WORDS) {
-        const WORD open = open_cells(AT(r0), surface_step_x(AT(r0), AT(r0 + 1)), AT(r1),
-                                     surface_step_x(AT(r1), AT(r1 + 1)), AT(r2),
-                                     surface_step_x(AT(r2), AT(r2 + 1)), AT(r3),
-                                     surface_step_x(AT(r3), AT(r3 + 1))) &
+        const WORD open = surface_open_cells(AT(r0), surface_step_x(AT(r0), AT(r0 + 1)), AT(r1),
+                                             surface_step_x(AT(r1), AT(r1 + 1)), AT(r2),
+                                             surface_step_x(AT(r2), AT(r2 + 1)), AT(r3),
+                                             surface_step_x(AT(r3), AT(r3 + 1))) &
                           AT(cell_mask);
         count = total_add(count, WORD_COUNT(open));
         if (out)

@@ -26,18 +26,22 @@
 #define SURFACE_HEAD_INDEX_ISO 44u /* float: isovalue for the brick index */
 #define SURFACE_HEAD_SLAB      45u
 #define SURFACE_HEAD_BASE      48u /* vertices, triangles, cells before the part or slab (u64 each) */
-#define SURFACE_HEAD_WORDS     64u
+#define SURFACE_HEAD_EXACT_ISO                                                                     \
+    54u /* magnitude (u64), exponent of its lowest bit (int), 1 if negative */
+#define SURFACE_HEAD_WORDS 64u
 /* After the head: the case table, four words a case (surface_table.comp). */
 #define SURFACE_TABLE_WORDS 1024u
 /* In the list of active words: an entry that only fills up a subgroup. */
 #define SURFACE_NO_WORD 0xffffffffu
 /* Words of state, which begin as 0. */
-#define SURFACE_STATE_ACTIVE 0u /* entries of the list of active words */
-#define SURFACE_STATE_NAN    1u /* 1: a sample is NaN */
-#define SURFACE_STATE_BEYOND 2u /* vertices of the counted halo layer */
-#define SURFACE_STATE_GROUPS 4u /* workgroups in x, y, z of surface_cells */
-#define SURFACE_STATE_WORDS  8u
-/* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each). */
+#define SURFACE_STATE_ACTIVE    0u /* entries of the list of active words */
+#define SURFACE_STATE_NAN       1u /* 1: a sample is NaN */
+#define SURFACE_STATE_BEYOND    2u /* vertices of the counted halo layer */
+#define SURFACE_STATE_UNDECIDED 3u /* 1: an open cell's numbers were too long */
+#define SURFACE_STATE_GROUPS    4u /* workgroups in x, y, z of surface_cells */
+#define SURFACE_STATE_OPEN      7u /* words with open cells */
+#define SURFACE_STATE_WORDS     8u
+/* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each); STATE_UNDECIDED. */
 #define SURFACE_TOTAL_WORDS 8u
 
 /* How surface_bits reads: any volume; volumes of 32-bit samples where bit i of all words is sample
@@ -61,6 +65,26 @@
 #define SURFACE_NARROW      4096u /* 16-bit indices */
 /* Vertices that those number (SURFACE_VERTICES16). */
 #define SURFACE_NARROW_VERTICES 0xffffu
+
+/* Triangles of a word in an entry of the list of active words begin at this bit; with open cells, which have more, at
+ * the other: so then a row has less columns. */
+#define SURFACE_LISTED_BITS      24u
+#define SURFACE_OPEN_LISTED_BITS 22u
+#define SURFACE_OPEN_COLUMNS_MAX 131072u
+#define SURFACE_OPEN_TRIANGLES   5u /* bits that count those of a cell */
+
+/* Words of the tables of open cells (surface_topology.h), by their first.
+ *   a case    its first mesh, in 10 bits; its first choice, from bit 10 on; from bit 20 on its ambiguous faces; from bit
+ *             26 on its triangles with TML_TOPOLOGY_SEPARATED, or 0: not open
+ *   a choice  its mesh, and the first of two with a tunnel of inside or of outside, or 0: 10 bits each
+ *   a mesh    its first triangle, in 14 bits; their number, in 5; the edges around its only own vertex, in 12, or 0;
+ *             1: it has a tunnel's six
+ *   corners   two triangles: 16 bits each, of which a corner takes five: surface_case_corner, or 16 and more: own */
+#define SURFACE_OPEN_CASES   0u
+#define SURFACE_OPEN_CHOICES 256u
+#define SURFACE_OPEN_MESHES  784u
+#define SURFACE_OPEN_CORNERS 1792u
+#define SURFACE_OPEN_WORDS   8368u
 
 /* Bits of counts_form: u64; a soup's vertices, three a triangle. */
 #define SURFACE_COUNTS_WIDE 1u
@@ -123,35 +147,9 @@ ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_cells_args)
 
-/* surface_table.comp: the case table, after the head. */
+/* surface_table.comp: the case table, after the head; in that the origin, the steps and the isovalue. */
 ARGS_BEGIN(surface_table_args)
 ARG_ADDRESS(head)
-ARGS_END(surface_table_args)
-
-/* surface_count.comp and surface_count_wide.comp. An argument ..._at is an offset from head in units
- * of 256 bytes. Counts before an item are exclusive prefixes.
- *   rows      uvec4 a row: number in the chunk of its first vertex along x, y and z; triangles of
- *             the chunk before it. surface_count writes those of active words only.
- *   before    a word: crossed edges along x, y, z before it in its row or segment, ten bits each
- *   segments  uvec4 a segment, where rows have several: crossed edges along x, y, z before it
- *   chunks    uvec4 a chunk: vertices, triangles, active cells
- *   list      uvec2 an entry: the number of an active word, or SURFACE_NO_WORD; triangles of its row
- *             before it, with its own triangles in the highest eight bits */
-ARGS_BEGIN(surface_count_args)
-ARG_ADDRESS(bits)
-ARG_ADDRESS(cells) /* optional */
-ARG_ADDRESS(states)
-ARG_ADDRESS(base) /* optional: totals of the part or slab before, maybe this part's own words */
-ARG_ADDRESS(head)
-ARG_UINT(rows_at)
-ARG_UINT(before_at)
-ARG_UINT(segments_at)
-ARG_UINT(chunks_at)
-ARG_UINT(list_at)
-ARG_UINT(size_x)
-ARG_UINT(size_y)
-ARG_UINT(size_z)
-ARG_UINT(slab)
 ARG_FLOAT(place0)
 ARG_FLOAT(place1)
 ARG_FLOAT(place2)
@@ -164,6 +162,77 @@ ARG_FLOAT(place8)
 ARG_FLOAT(place9)
 ARG_FLOAT(place10)
 ARG_FLOAT(place11)
+ARG_UINT(iso0) /* SURFACE_HEAD_EXACT_ISO */
+ARG_UINT(iso1)
+ARG_UINT(iso2)
+ARG_UINT(iso3)
+ARGS_END(surface_table_args)
+
+/* surface_open.comp: lists the words of bits that have open cells, of which some may lack a corner. */
+ARGS_BEGIN(surface_open_args)
+ARG_ADDRESS(bits)
+ARG_ADDRESS(states)
+ARG_ADDRESS(list) /* uint a word */
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_UINT(slab)
+ARGS_END(surface_open_args)
+
+/* surface_meshes.comp: chooses the meshes of their cells. groups: of the dispatch. The rest as below. */
+ARGS_BEGIN(surface_meshes_args)
+ARG_ADDRESS(bits)
+ARG_ADDRESS(cells) /* optional */
+ARG_ADDRESS(states)
+ARG_ADDRESS(list)
+ARG_ADDRESS(head)
+ARG_ADDRESS(volume)
+ARG_ADDRESS(tables)
+ARG_UINT(meshes_at)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_UINT(slab)
+ARG_UINT(dim_x)
+ARG_UINT(dim_y)
+ARG_UINT(first_x)
+ARG_UINT(first_y)
+ARG_UINT(first_z)
+ARG_UINT(groups)
+ARGS_END(surface_meshes_args)
+
+/* surface_count.comp and surface_count_wide.comp. An argument ..._at is an offset from head in units
+ * of 256 bytes. Counts before an item are exclusive prefixes.
+ *   rows      uvec4 a row: number in the chunk of its first vertex along x, y and z; triangles of
+ *             the chunk before it. surface_count writes those of active words only.
+ *   before    a word: crossed edges along x, y, z before it in its row or segment, ten bits each
+ *   segments  uvec4 a segment, where rows have several: crossed edges along x, y, z before it
+ *   chunks    uvec4 a chunk: vertices, triangles, active cells
+ *   list      uvec2 an entry: the number of an active word, or SURFACE_NO_WORD; triangles of its row
+ *             before it, with its own triangles in the highest bits
+ * With open cells, whose own vertices come after the others of their row:
+ *   meshes    eight words a word: a byte a cell
+ *   own       a word: own vertices before it in its row
+ *   own_rows  a row: number in the chunk of its first own vertex */
+ARGS_BEGIN(surface_count_args)
+ARG_ADDRESS(bits)
+ARG_ADDRESS(cells) /* optional */
+ARG_ADDRESS(states)
+ARG_ADDRESS(base) /* optional: totals of the part or slab before, maybe this part's own words */
+ARG_ADDRESS(head)
+ARG_ADDRESS(tables) /* SURFACE_OPEN_... */
+ARG_UINT(rows_at)
+ARG_UINT(before_at)
+ARG_UINT(segments_at)
+ARG_UINT(chunks_at)
+ARG_UINT(list_at)
+ARG_UINT(meshes_at)
+ARG_UINT(own_at)
+ARG_UINT(own_rows_at)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_UINT(slab)
 ARGS_END(surface_count_args)
 
 /* surface_scan.comp: each chunk's exclusive prefix of vertices and triangles (u64 each), on top of
@@ -232,6 +301,7 @@ ARGS_BEGIN(surface_triangles_args)
 ARG_ADDRESS(indices)
 ARG_ADDRESS(triangle_cells) /* optional */
 ARG_ADDRESS(head)
+ARG_ADDRESS(tables)
 ARG_UINT(bits_at)
 ARG_UINT(cells_at)
 ARG_UINT(rows_at)
@@ -247,7 +317,36 @@ ARG_UINT(dim_y)
 ARG_UINT(first_x)
 ARG_UINT(first_y)
 ARG_UINT(first_z)
+ARG_UINT(meshes_at)
+ARG_UINT(own_at)
+ARG_UINT(own_rows_at)
 ARGS_END(surface_triangles_args)
+
+/* surface_own.comp: open cells' own vertices. As above. */
+ARGS_BEGIN(surface_own_args)
+ARG_ADDRESS(volume)
+ARG_ADDRESS(attributes)
+ARG_ADDRESS(positions)
+ARG_ADDRESS(normals) /* optional */
+ARG_ADDRESS(values)  /* optional */
+ARG_ADDRESS(head)
+ARG_ADDRESS(tables)
+ARG_UINT(bits_at)
+ARG_UINT(cells_at)
+ARG_UINT(chunks_at)
+ARG_UINT(list_at)
+ARG_UINT(meshes_at)
+ARG_UINT(own_at)
+ARG_UINT(own_rows_at)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_UINT(dim_x)
+ARG_UINT(dim_y)
+ARG_UINT(first_x)
+ARG_UINT(first_y)
+ARG_UINT(first_z)
+ARGS_END(surface_own_args)
 
 /* surface_soup.comp: the corners of triangles, gathered from a welded mesh with u32 indices. A triangle
  * with a corner that is not below vertex_room becomes three zeros. */

@@ -6,10 +6,13 @@
  * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device
  * goes through in slabs of layers (vulkan_surface_layout.c); a slab's numbers follow those of the
  * slab before. Where the device finds missing samples, surface_cells.comp marks the cells whose
- * corners are all present. Formulas and order are the CPU engine's. */
+ * corners are all present. With the trilinear interpolant's topology surface_open.comp lists the words
+ * with ambiguous cells before they are counted, surface_meshes.comp chooses these cells' meshes, and
+ * surface_own.comp emits the vertices in them. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "surface/surface_topology.h"
 #include "surface/vulkan/vulkan_surface_internal.h"
 #include "surface_vulkan_shaders.h"
 
@@ -155,36 +158,92 @@ static tml_status count_rows(const vk_surface_job *job, const vk_workspace *spac
     const surface_plan *plan = job->plan;
     /* Base: totals of the part before; in slabs, of this part's slabs so far. */
     uint32_t before = job->is_whole ? part - 1 : part;
-    surface_count_args args = {.bits = space->bits,
-                               .cells = space->cells,
-                               .states = states->words,
-                               .base = job->is_whole && part == 0 ? 0 : total_of(job, before),
-                               .head = space->head,
-                               .rows_at = place_in(space, space->rows),
-                               .before_at = place_in(space, space->before),
-                               .segments_at = place_in(space, space->row_segments),
-                               .chunks_at = place_in(space, space->chunks),
-                               .list_at = place_in(space, space->list),
-                               .size_x = space->size[0],
-                               .size_y = space->size[1],
-                               .size_z = space->size[2],
-                               .slab = space->slab};
-    float place[12];
-    for (int c = 0; c < 3; c++) {
-        place[c] = (float)plan->origin[c];
-        for (int a = 0; a < 3; a++)
-            place[3 + 3 * a + c] = (float)plan->step[a][c];
-    }
-    memcpy(&args.place0, place, sizeof place);
+    const surface_count_args args = {
+        .bits = space->bits,
+        .cells = space->cells,
+        .states = states->words,
+        .base = job->is_whole && part == 0 ? 0 : total_of(job, before),
+        .head = space->head,
+        .tables = job->tables,
+        .rows_at = place_in(space, space->rows),
+        .before_at = place_in(space, space->before),
+        .segments_at = place_in(space, space->row_segments),
+        .chunks_at = place_in(space, space->chunks),
+        .list_at = place_in(space, space->list),
+        .meshes_at = place_in(space, space->meshes),
+        .own_at = place_in(space, space->own),
+        .own_rows_at = place_in(space, space->own_rows),
+        .size_x = space->size[0],
+        .size_y = space->size[1],
+        .size_z = space->size[2],
+        .slab = space->slab,
+    };
+    static const vk_module *const modules[2][2] = {
+        {&vk_shader_surface_count, &vk_shader_surface_count_wide},
+        {&vk_shader_surface_count_open, &vk_shader_surface_count_wide_open}};
     return vk_dispatch(
-        job->tml, &(vk_dispatch_info){.module = space->segments > 1 ? &vk_shader_surface_count_wide
-                                                                    : &vk_shader_surface_count,
+        job->tml, &(vk_dispatch_info){.module = modules[plan->trilinear][space->segments > 1],
                                       .spec_count = 5,
                                       .specs = {plan->type, options_of(job), space->width_log2,
                                                 space->segments > 1, space->words % 4 == 0 ? 4 : 1},
                                       .args = &args,
                                       .args_size = sizeof args,
                                       .groups = space->chunk_count});
+}
+
+/* Workgroups that choose meshes, each some words: more than a device has at a time. */
+enum { MESHES_GROUPS = 1024 };
+
+/* Lists the words with open cells and chooses the meshes of these. */
+static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *space,
+                                 const vk_states *states)
+{
+    const surface_plan *plan = job->plan;
+    const surface_box *box = &space->part->box;
+    const uint32_t lane_words = space->words % 4 == 0 ? 4 : 1;
+    const surface_open_args open = {.bits = space->bits,
+                                    .states = states->words,
+                                    .list = space->open_words,
+                                    .size_x = space->size[0],
+                                    .size_y = space->size[1],
+                                    .size_z = space->size[2],
+                                    .slab = space->slab};
+    const surface_meshes_args args = {.bits = space->bits,
+                                      .cells = space->cells,
+                                      .states = states->words,
+                                      .list = space->open_words,
+                                      .head = space->head,
+                                      .volume = job->sources[SOURCE_VOLUME].at,
+                                      .tables = job->tables,
+                                      .meshes_at = place_in(space, space->meshes),
+                                      .size_x = space->size[0],
+                                      .size_y = space->size[1],
+                                      .size_z = space->size[2],
+                                      .slab = space->slab,
+                                      .dim_x = (uint32_t)plan->dims[0],
+                                      .dim_y = (uint32_t)plan->dims[1],
+                                      .first_x = (uint32_t)box->first[0],
+                                      .first_y = (uint32_t)box->first[1],
+                                      .first_z = (uint32_t)space->first_z,
+                                      .groups = MESHES_GROUPS};
+    const uint32_t options = options_of(job), is_segmented = space->segments > 1;
+    tml_status status = vk_dispatch(
+        job->tml, &(vk_dispatch_info){
+                      .module = &vk_shader_surface_open,
+                      .spec_count = 5,
+                      .specs = {plan->type, options, space->width_log2, is_segmented, lane_words},
+                      .args = &open,
+                      .args_size = sizeof open,
+                      .groups = groups_of(space->word_count, VK_GROUP * lane_words)});
+    if (status != TML_OK)
+        return status;
+    return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_meshes,
+                                                     .spec_count = 4,
+                                                     .specs = {plan->type, options,
+                                                               space->width_log2, is_segmented},
+                                                     .args = &args,
+                                                     .args_size = sizeof args,
+                                                     .groups = MESHES_GROUPS});
 }
 
 /* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */
@@ -221,10 +280,23 @@ static tml_status place_chunks(const vk_surface_job *job, const vk_workspace *sp
                                            .groups = groups_of(space->chunk_count, stretch)});
 }
 
-/* The case table. make_bits, next, is not ordered after it. */
+/* The case table and the head. make_bits, next, is not ordered after it. */
 static tml_status make_table(const vk_surface_job *job, const vk_workspace *space)
 {
-    const surface_table_args args = {.head = space->head};
+    const surface_plan *plan = job->plan;
+    surface_table_args args = {.head = space->head};
+    float place[12];
+    for (int c = 0; c < 3; c++) {
+        place[c] = (float)plan->origin[c];
+        for (int a = 0; a < 3; a++)
+            place[3 + 3 * a + c] = (float)plan->step[a][c];
+    }
+    memcpy(&args.place0, place, sizeof place);
+    if (plan->trilinear) {
+        uint32_t iso[4];
+        topology_split(space->part->iso, iso);
+        memcpy(&args.iso0, iso, sizeof iso);
+    }
     return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_table,
                                                      .args = &args,
                                                      .args_size = sizeof args,
@@ -242,11 +314,20 @@ static tml_status count_part(const vk_surface_job *job, const vk_workspace *spac
         status = make_bits(job, space, &states);
     if (status == TML_OK)
         status = mark_cells(job, space, &states);
+    if (status == TML_OK && job->plan->trilinear)
+        status = find_meshes_of(job, space, &states);
     if (status == TML_OK)
         status = count_rows(job, space, part, &states);
     if (status == TML_OK)
         status = place_chunks(job, space, part, &states);
     return status;
+}
+
+static uint32_t vertex_options_of(const vk_surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    return options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
+           (plan->vertex_normals && surface_layout_of(plan)->octahedral ? SURFACE_OCTAHEDRAL : 0);
 }
 
 static tml_status emit_vertices(const vk_surface_job *job, const vk_workspace *space)
@@ -281,25 +362,22 @@ static tml_status emit_vertices(const vk_surface_job *job, const vk_workspace *s
         .iso1 = limits.iso_words[1],
         .iso2 = limits.iso_words[2],
     };
-    uint32_t options =
-        options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
-        (plan->vertex_normals && surface_layout_of(plan)->octahedral ? SURFACE_OCTAHEDRAL : 0);
     tml_type attribute = plan->attribute ? plan->attribute->type : TML_F32;
     bool is_double = plan->type == TML_F64 || attribute == TML_F64;
     tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
     bool is_full = plan->vertex_normals || plan->vertex_values;
-    return vk_dispatch(job->tml,
-                       &(vk_dispatch_info){
-                           .module = is_double ? &vk_shader_surface_vertices_f64
-                                     : is_full ? &vk_shader_surface_vertices_full
-                                               : &vk_shader_surface_vertices,
-                           .spec_count = 7,
-                           .specs = {plan->type, options, space->width_log2, space->segments > 1,
-                                     attribute, (uint32_t)normals, surface_layout_of(plan)->stride},
-                           .args = &args,
-                           .args_size = sizeof args,
-                           .groups = 1,
-                           .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
+    return vk_dispatch(
+        job->tml, &(vk_dispatch_info){.module = is_double ? &vk_shader_surface_vertices_f64
+                                                : is_full ? &vk_shader_surface_vertices_full
+                                                          : &vk_shader_surface_vertices,
+                                      .spec_count = 7,
+                                      .specs = {plan->type, vertex_options_of(job),
+                                                space->width_log2, space->segments > 1, attribute,
+                                                (uint32_t)normals, surface_layout_of(plan)->stride},
+                                      .args = &args,
+                                      .args_size = sizeof args,
+                                      .groups = 1,
+                                      .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
 }
 
 static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *space)
@@ -310,6 +388,7 @@ static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *
         .indices = job->out.indices,
         .triangle_cells = job->out.cells,
         .head = space->head,
+        .tables = job->tables,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
         .rows_at = place_in(space, space->rows),
@@ -325,6 +404,9 @@ static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *
         .first_x = (uint32_t)box->first[0],
         .first_y = (uint32_t)box->first[1],
         .first_z = (uint32_t)space->first_z,
+        .meshes_at = place_in(space, space->meshes),
+        .own_at = place_in(space, space->own),
+        .own_rows_at = place_in(space, space->own_rows),
     };
     const tml_slot *cells = plan->triangle_cells;
     uint32_t options = options_of(job) | (plan->flip_winding ? SURFACE_FLIP : 0) |
@@ -334,7 +416,8 @@ static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *
                        (cells && cells->type == TML_U64 ? SURFACE_CELL_WIDE : 0);
     return vk_dispatch(
         job->tml,
-        &(vk_dispatch_info){.module = &vk_shader_surface_triangles,
+        &(vk_dispatch_info){.module = plan->trilinear ? &vk_shader_surface_triangles_open
+                                                      : &vk_shader_surface_triangles,
                             .spec_count = 4,
                             .specs = {plan->type, options, space->width_log2, space->segments > 1},
                             .args = &args,
@@ -344,10 +427,58 @@ static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *
                             .unordered = true /* beside the vertices */});
 }
 
+/* The vertices in open cells. */
+static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
+{
+    const surface_plan *plan = job->plan;
+    const surface_layout *layout = surface_layout_of(plan);
+    const surface_box *box = &space->part->box;
+    const surface_own_args args = {
+        .volume = job->sources[SOURCE_VOLUME].at,
+        .attributes = job->sources[SOURCE_ATTRIBUTE].at,
+        .positions = job->out.positions + layout->position,
+        .normals = job->out.normals + layout->normal,
+        .values = job->out.values + layout->value,
+        .head = space->head,
+        .tables = job->tables,
+        .bits_at = place_in(space, space->bits),
+        .cells_at = place_in(space, space->cells),
+        .chunks_at = place_in(space, space->places),
+        .list_at = place_in(space, space->list),
+        .meshes_at = place_in(space, space->meshes),
+        .own_at = place_in(space, space->own),
+        .own_rows_at = place_in(space, space->own_rows),
+        .size_x = space->size[0],
+        .size_y = space->size[1],
+        .size_z = space->size[2],
+        .dim_x = (uint32_t)plan->dims[0],
+        .dim_y = (uint32_t)plan->dims[1],
+        .first_x = (uint32_t)box->first[0],
+        .first_y = (uint32_t)box->first[1],
+        .first_z = (uint32_t)space->first_z,
+    };
+    return vk_dispatch(
+        job->tml,
+        &(vk_dispatch_info){
+            .module = &vk_shader_surface_own,
+            .spec_count = 7,
+            .specs = {plan->type, vertex_options_of(job), space->width_log2, space->segments > 1,
+                      plan->attribute ? plan->attribute->type : TML_F32,
+                      (uint32_t)(plan->vertex_normals ? plan->normals : TML_NORMALS_NONE),
+                      layout->stride},
+            .args = &args,
+            .args_size = sizeof args,
+            .groups = 1,
+            .indirect = space->head + 4 * SURFACE_HEAD_GROUPS,
+            .unordered = true /* beside the others */});
+}
+
 static tml_status emit_part(const vk_surface_job *job, const vk_workspace *space)
 {
     tml_status status = emit_vertices(job, space);
-    return status == TML_OK ? emit_triangles(job, space) : status;
+    if (status == TML_OK)
+        status = emit_triangles(job, space);
+    return status == TML_OK && job->plan->trilinear ? emit_own(job, space) : status;
 }
 
 /* ---- soups ------------------------------------------------------------------------------------ */
@@ -496,6 +627,7 @@ static tml_status read_totals(const vk_surface_job *job)
         part->vertex_count = total[0] - before[0];
         part->triangle_count = total[1] - before[1];
         part->active_cells = total[2] - before[2];
+        part->is_undecided = plan->trilinear && total[3] != 0;
         if (job->is_whole)
             memcpy(before, total, sizeof before);
     }
@@ -620,7 +752,11 @@ static tml_status run_stage(vk_surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     double start = tml_seconds();
-    tml_status status = job->is_whole ? run_whole(job, stage) : run_in_slabs(job, stage);
+    tml_status status = plan->trilinear && (plan->stage == SURFACE_COUNT || !job->is_whole)
+                            ? surface_prepare_open(job)
+                            : TML_OK;
+    if (status == TML_OK)
+        status = job->is_whole ? run_whole(job, stage) : run_in_slabs(job, stage);
     if (status == TML_OK && plan->stage == SURFACE_COUNT)
         status = read_totals(job);
     if (status == TML_OK)
@@ -702,6 +838,10 @@ static tml_status surface_run(tml_context *tml, const void *desc, void *scratch,
         return run_index(tml, plan);
     if (plan->stage == SURFACE_SOUP)
         return run_soup(tml, plan);
+    if (plan->trilinear && plan->parts[0].box.count[0] + 2 > SURFACE_OPEN_COLUMNS_MAX) {
+        plan->parts[0].is_undecided = true;
+        return TML_OK;
+    }
     vk_surface_job job;
     status = surface_job_begin(tml, plan, scratch, scratch_size, &job);
     if (status != TML_OK)

@@ -38,6 +38,7 @@ typedef struct vk_workspace {
     uint32_t chunk_count;
     vk_address head, bits, nan_words, present, cells, before, rows, row_segments, chunks, places,
         list;
+    vk_address open_words, meshes, own, own_rows; /* of open cells */
 } vk_workspace;
 
 /* Where EMIT writes; 0: not wanted. In records all three arrays of vertices are one. */
@@ -58,6 +59,7 @@ typedef struct vk_surface_job {
     surface_outputs out; /* of an enqueued soup, its welded mesh in scratch */
     vk_address totals;   /* SURFACE_TOTAL_WORDS a part */
     vk_address states;   /* SURFACE_STATE_WORDS, for a recording */
+    vk_address tables;   /* of open cells: SURFACE_OPEN_WORDS */
     vk_arena spaces;     /* scratch where the workspaces begin */
 } vk_surface_job;
 
@@ -72,5 +74,10 @@ tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *s
 void surface_source_place(const vk_surface_job *job, surface_source *source, uint32_t copy);
 /* The workspace of a part in the current slab. */
 vk_workspace surface_workspace(const vk_surface_job *job, uint32_t part);
+
+/* ---- vulkan_surface_topology.c --------------------------------------------------------------- */
+
+/* For open cells: fills job->tables, and clears the totals, which tell of undecided cells. */
+tml_status surface_prepare_open(const vk_surface_job *job);
 
 #endif

@@ -63,6 +63,12 @@ static void workspace_take(const vk_surface_job *job, const surface_part *part, 
     uint64_t listed =
         TML_ALIGN_UP((uint64_t)chunk_rows * out->words, vk_caps_of(job->tml)->subgroup);
     out->list = vk_take(arena, out->chunk_count * listed, 2 * sizeof(uint32_t));
+    if (job->plan->trilinear) {
+        out->open_words = vk_take(arena, out->word_count, sizeof(uint32_t));
+        out->meshes = vk_take(arena, out->word_count, 32);
+        out->own = vk_take(arena, out->word_count, sizeof(uint32_t));
+        out->own_rows = vk_take(arena, rows, sizeof(uint32_t));
+    }
 }
 
 /* The largest number of layers of a part's workspace. */
@@ -193,6 +199,8 @@ static size_t job_take(vk_surface_job *job, vk_arena arena)
     const surface_plan *plan = job->plan;
     job->totals = vk_take(&arena, plan->part_count, 4 * SURFACE_TOTAL_WORDS);
     job->states = vk_take(&arena, SURFACE_STATE_WORDS, sizeof(uint32_t));
+    if (plan->trilinear)
+        job->tables = vk_take(&arena, SURFACE_OPEN_WORDS, sizeof(uint32_t));
     source_take(job, plan->volume, plan->field != NULL, &arena, &job->sources[SOURCE_VOLUME]);
     source_take(job, plan->mask, false, &arena, &job->sources[SOURCE_MASK]);
     source_take(job, plan->attribute, false, &arena, &job->sources[SOURCE_ATTRIBUTE]);

@@ -15,12 +15,22 @@ const uint SUBGROUPS = GROUP / SUBGROUP;
 /* Little shared memory, so that more workgroups are resident. */
 shared uint active_words[CHUNK_WORDS]; /* numbers in the chunk */
 shared uint active_first;              /* the chunk's first entry of the list */
-shared uint sums[3][SUBGROUPS_MAX];
+/* Sums of a round: two counts of 16 bits each, or one. A round has at most 2^13 edges along an axis and 40960
+ * triangles; with open cells 49152 vertices in these and more triangles. */
+#ifdef SURFACE_OPEN
+#define ROUND_SUMS 3u
+#else
+#define ROUND_SUMS 2u
+#endif
+shared uint sums[1u + ROUND_SUMS][SUBGROUPS_MAX];
 /* Crossed edges of the chunk along x, y and z, and triangles, before a row. */
 shared uint row_x[CHUNK_ROWS];
 shared uint row_y[CHUNK_ROWS];
 shared uint row_z[CHUNK_ROWS];
 shared uint row_triangles[CHUNK_ROWS];
+#ifdef SURFACE_OPEN
+shared uint row_own[CHUNK_ROWS];
+#endif
 
 /* The first of the lane's LANE_WORDS words of a pass; a subgroup's words are consecutive. */
 uint word_of_pass(uint pass)
@@ -132,6 +142,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
 {
     uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of the rounds before */
     uint cells = 0u, beyond = 0u;
+    uint own_carry = 0u; /* vertices in open cells */
     for (uint first = 0u; first < total; first += GROUP) {
         uint i = first + gl_LocalInvocationID.x;
         bool exists = i < total;
@@ -139,8 +150,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
         uint number = active_words[i], local_row = number / WIDTH, w = number % WIDTH;
         uint row = (chunk << CHUNK_LOG2) + local_row;
         bool is_own = i < own && exists;
-        counts n;
-        n.x = n.y = n.z = n.triangles = n.cells = 0u;
+        counts n = no_counts();
         if (first + subgroup_index() * SUBGROUP < total) {
             row_place place = place_of_row(row, args.size_y);
             n = count_word(load_rows(args.bits, row, place, w, words, size), place, w, is_missing);
@@ -150,51 +160,75 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
         n.z = exists ? n.z : 0u;
         n.triangles = is_own ? n.triangles : 0u;
         cells += is_own ? n.cells : 0u;
-        beyond += exists && !is_own ? n.x + n.y + n.z : 0u;
+        n.own = exists ? n.own : 0u;
+        beyond += exists && !is_own ? n.x + n.y + n.z + n.own : 0u;
         reconverge();
 
-        /* 16 bits suffice: a round has at most 2^13 edges along an axis and 40960 triangles. */
-        uint xy = n.x | n.y << 16, zt = n.z | n.triangles << 16;
-        uint xy_before = subgroupExclusiveAdd(xy), zt_before = subgroupExclusiveAdd(zt);
-        if (gl_SubgroupInvocationID == SUBGROUP - 1u) {
-            sums[1][subgroup_index()] = xy_before + xy;
-            sums[2][subgroup_index()] = zt_before + zt;
+        uint through[ROUND_SUMS], rounds[ROUND_SUMS]; /* before the lane's word; all */
+        through[0] = n.x | n.y << 16;
+#ifdef SURFACE_OPEN
+        through[1] = n.z | n.own << 16;
+        through[2] = n.triangles;
+#else
+        through[1] = n.z | n.triangles << 16;
+#endif
+        [[unroll]] for (uint k = 0u; k < ROUND_SUMS; k++) {
+            uint here = through[k];
+            through[k] = subgroupExclusiveAdd(here);
+            if (gl_SubgroupInvocationID == SUBGROUP - 1u)
+                sums[1u + k][subgroup_index()] = through[k] + here;
+            rounds[k] = 0u;
         }
         barrier();
-        uint xy_total = 0u, zt_total = 0u;
-        for (uint s = 0u; s < SUBGROUPS; s++) {
-            xy_before += s < subgroup_index() ? sums[1][s] : 0u;
-            zt_before += s < subgroup_index() ? sums[2][s] : 0u;
-            xy_total += sums[1][s];
-            zt_total += sums[2][s];
-        }
-        uvec4 before = carry + uvec4(xy_before & 0xffffu, xy_before >> 16, zt_before & 0xffffu,
-                                     zt_before >> 16);
-        carry += uvec4(xy_total & 0xffffu, xy_total >> 16, zt_total & 0xffffu, zt_total >> 16);
+        for (uint s = 0u; s < SUBGROUPS; s++)
+            [[unroll]] for (uint k = 0u; k < ROUND_SUMS; k++) {
+                through[k] += s < subgroup_index() ? sums[1u + k][s] : 0u;
+                rounds[k] += sums[1u + k][s];
+            }
+        uvec4 before = carry + uvec4(through[0] & 0xffffu, through[0] >> 16, through[1] & 0xffffu,
+                                     through[ROUND_SUMS - 1u] >> (ROUND_SUMS == 2u ? 16 : 0));
+        carry += uvec4(rounds[0] & 0xffffu, rounds[0] >> 16, rounds[1] & 0xffffu,
+                       rounds[ROUND_SUMS - 1u] >> (ROUND_SUMS == 2u ? 16 : 0));
+        uint own_before = 0u;
+#ifdef SURFACE_OPEN
+        own_before = own_carry + (through[1] >> 16);
+        own_carry += rounds[1] >> 16;
+#endif
         bool begins = i == 0u || active_words[max(i, 1u) - 1u] / WIDTH != local_row;
         if (exists && begins) {
             row_x[local_row] = before.x;
             row_y[local_row] = before.y;
             row_z[local_row] = before.z;
             row_triangles[local_row] = before.w;
+#ifdef SURFACE_OPEN
+            row_own[local_row] = own_before;
+#endif
         }
         barrier();
 
         uvec4 row_first = uvec4(row_x[local_row], row_y[local_row], row_z[local_row],
                                 row_triangles[local_row]);
         uvec4 in_row = before - row_first;
+        uint own_first_in_row = 0u;
+#ifdef SURFACE_OPEN
+        own_first_in_row = row_own[local_row];
+        if (exists)
+            words_at(part_of_scratch(args.own_at)).v[row * words + w] = own_before - own_first_in_row;
+#endif
         if (exists)
             words_at(part_of_scratch(args.before_at)).v[row * words + w] =
                 in_row.x | in_row.y << 10 | in_row.z << 20;
         if (is_own)
             store64(address_of(part_of_scratch(args.list_at), active_first + i, 8u),
-                    uvec2(row * words + w, in_row.w | n.triangles << 24));
+                    uvec2(row * words + w, in_row.w | n.triangles << LISTED_BITS));
         bool ends = i + 1u == total || active_words[min(i + 1u, total - 1u)] / WIDTH != local_row;
         if (exists && ends) {
-            uint along_x = row_first.x + row_first.y + row_first.z;
-            uint along_y = along_x + in_row.x + n.x;
-            quads_at(part_of_scratch(args.rows_at)).v[row] =
-                uvec4(along_x, along_y, along_y + in_row.y + n.y, row_first.w);
+            uint along_x = row_first.x + row_first.y + row_first.z + own_first_in_row;
+            uint along_y = along_x + in_row.x + n.x, along_z = along_y + in_row.y + n.y;
+            quads_at(part_of_scratch(args.rows_at)).v[row] = uvec4(along_x, along_y, along_z, row_first.w);
+#ifdef SURFACE_OPEN
+            words_at(part_of_scratch(args.own_rows_at)).v[row] = along_z + in_row.z + n.z;
+#endif
         }
     }
     reconverge();
@@ -210,7 +244,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
     cells = 0u;
     for (uint s = 0u; s < SUBGROUPS; s++)
         cells += sums[1][s];
-    return uvec4(carry.x + carry.y + carry.z, carry.w, cells, 0u);
+    return uvec4(carry.x + carry.y + carry.z + own_carry, carry.w, cells, 0u);
 }
 
 void main()

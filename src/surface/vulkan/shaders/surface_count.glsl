@@ -1,23 +1,47 @@
-/* What surface_count.comp and surface_count_wide.comp share. */
+/* What surface_count.comp and surface_count_wide.comp share. SURFACE_OPEN: with open cells. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_count_args)
 
 #include "surface_scratch.glsl"
 
-uint row_count = args.size_y * args.size_z;
-/* Own rows of the slab, and the end of the counted ones: those and the layer above. */
-uint own_first = args.size_y * SURFACE_SLAB_BEFORE(args.slab);
-uint own_end = row_count - args.size_y * SURFACE_SLAB_AFTER(args.slab);
-uint counted_end = min(own_end + args.size_y, row_count);
+#include "surface_counted.glsl"
+
+#ifdef SURFACE_OPEN
+#include "kernels/surface_open.k.h"
+#include "surface_open.glsl"
+const uint LISTED_BITS = SURFACE_OPEN_LISTED_BITS;
+#else
+const uint LISTED_BITS = SURFACE_LISTED_BITS;
+#endif
 
 struct counts {
     uint x, y, z, triangles, cells;
+    uint own; /* vertices in open cells */
 };
+
+counts no_counts()
+{
+    return counts(0u, 0u, 0u, 0u, 0u, 0u);
+}
+
+#ifdef SURFACE_OPEN
+/* Adds what the meshes of a word's open cells have. */
+void count_open(lane_rows rows, row_place place, uint w, uint open, inout counts n)
+{
+    uint number = (place.y + size.y * place.z) * words + w;
+    for (; open != 0u; open &= open - 1u) {
+        uint bit = uint(findLSB(open)), index = case_at(rows, bit);
+        open_mesh mesh = mesh_of(index, number, bit);
+        n.triangles += mesh.triangles - (case_word(index) >> 26);
+        n.own += mesh.own;
+    }
+}
+#endif
 
 counts count_word(lane_rows rows, row_place place, uint w, bool is_missing)
 {
-    counts n;
+    counts n = no_counts();
     uint x_mask = x_mask_of(w, size.x), mask = cells_of(rows, x_mask);
     uint s0 = surface_step_x(rows.c0, rows.n0), s1 = surface_step_x(rows.c1, rows.n1);
     uint s2 = surface_step_x(rows.c2, rows.n2), s3 = surface_step_x(rows.c3, rows.n3);
@@ -34,25 +58,15 @@ counts count_word(lane_rows rows, row_place place, uint w, bool is_missing)
     uint lively = surface_active(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3) & mask;
     n.cells = popcount32(lively);
     n.triangles = surface_triangles(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3, lively);
+#ifdef SURFACE_OPEN
+    count_open(rows, place, w, lively & surface_open_cells(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3), n);
+#endif
     return n;
 }
 
-/* Do cells have missing corners? Then surface_cells marked them. */
-bool find_missing()
-{
-    if (has(SURFACE_NAN) && !has(SURFACE_MASK))
-        return LOAD_U32(args.states, SURFACE_STATE_NAN) != 0u;
-    return has(SURFACE_MASK);
-}
-
-/* Writes the head: origin and steps, the slab, and the counts before this part or slab. */
+/* Writes the head: the slab, and the counts before this part or slab. */
 void write_head()
 {
-    float place[12] = float[12](args.place0, args.place1, args.place2, args.place3, args.place4,
-                                args.place5, args.place6, args.place7, args.place8, args.place9,
-                                args.place10, args.place11);
-    for (uint i = 0u; i < 12u; i++)
-        store_word(args.head, SURFACE_HEAD_PLACE + i, floatBitsToUint(place[i]));
     store_word(args.head, SURFACE_HEAD_SLAB, args.slab);
     for (uint i = 0u; i < 6u; i++)
         store_word(args.head, SURFACE_HEAD_BASE + i, is_none(args.base) ? 0u : LOAD_U32(args.base, i));

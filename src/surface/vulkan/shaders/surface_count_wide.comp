@@ -9,6 +9,9 @@ shared uint row_x[CHUNK_ROWS];
 shared uint row_y[CHUNK_ROWS];
 shared uint row_vertices[CHUNK_ROWS];
 shared uint row_triangles[CHUNK_ROWS];
+#ifdef SURFACE_OPEN
+shared uint row_own[CHUNK_ROWS];
+#endif
 shared uint cell_count, beyond_count;
 shared uint sums[2][SUBGROUPS_MAX];
 
@@ -55,7 +58,7 @@ void list_words(uint row, uint w, bool is_active, uint triangles_before, uint tr
     first = subgroupShuffle(first, 0u) + rank;
     if (is_active)
         store64(address_of(part_of_scratch(args.list_at), first, 8u),
-                uvec2(row * words + w, triangles_before | triangles << 24));
+                uvec2(row * words + w, triangles_before | triangles << LISTED_BITS));
     reconverge();
 }
 
@@ -66,8 +69,7 @@ void count_row(uint chunk, uint local_row, bool is_missing)
     uint row = (chunk << CHUNK_LOG2) + local_row;
     bool exists = row >= own_first && row < counted_end, is_own = exists && row < own_end;
     row_place place = place_of_row(exists ? row : 0u, args.size_y);
-    counts total;
-    total.x = total.y = total.z = total.triangles = total.cells = 0u;
+    counts total = no_counts();
     for (uint first = 0u; first < words; first += WIDTH) {
         uint w = first + lane;
         bool has_word = exists && w < words && lane < WIDTH;
@@ -76,15 +78,14 @@ void count_row(uint chunk, uint local_row, bool is_missing)
         uint edges_before = 0u;
         uint any = rows.c0 | rows.c1 | rows.c2 | rows.c3 | rows.n0 | rows.n1 | rows.n2 | rows.n3;
         if (any_lane(any != 0u)) {
-            counts n;
-            n.x = n.y = n.z = n.triangles = n.cells = 0u;
+            counts n = no_counts();
             if (has_word)
                 n = count_word(rows, place, w, is_missing);
             if (!is_own)
                 n.triangles = n.cells = 0u;
             reconverge();
             /* Before a segment's last word are less than 2^10 edges along an axis, 2^10 cells and
-             * 2^13 triangles. */
+             * 2^15 triangles. */
             edges_before = subgroupExclusiveAdd(n.x | n.y << 10 | n.z << 20);
             uint inner_before = subgroupExclusiveAdd(n.triangles | n.cells << 16);
             uint triangles_before = (inner_before & 0xffffu) + subgroupShuffle(total.triangles, last);
@@ -96,6 +97,13 @@ void count_row(uint chunk, uint local_row, bool is_missing)
             total.z += (edges_before >> 20) + n.z;
             total.triangles += (inner_before & 0xffffu) + n.triangles;
             total.cells += (inner_before >> 16) + n.cells;
+#ifdef SURFACE_OPEN
+            uint own_before = subgroupExclusiveAdd(n.own);
+            uint own_in_row = own_before + subgroupShuffle(total.own, last);
+            if (has_word)
+                words_at(part_of_scratch(args.own_at)).v[row * words + w] = own_in_row;
+            total.own += own_before + n.own;
+#endif
         }
         if (has_word)
             words_at(part_of_scratch(args.before_at)).v[row * words + w] = edges_before;
@@ -105,8 +113,11 @@ void count_row(uint chunk, uint local_row, bool is_missing)
         }
         reconverge();
     }
-    uint vertices = total.x + total.y + total.z;
+    uint vertices = total.x + total.y + total.z + total.own;
     if (lane == last) {
+#ifdef SURFACE_OPEN
+        row_own[local_row] = total.own;
+#endif
         row_x[local_row] = total.x;
         row_y[local_row] = total.y;
         row_vertices[local_row] = vertices;
@@ -151,6 +162,9 @@ void main()
         uint along_x = vertices_before + row_x[thread];
         quads_at(part_of_scratch(args.rows_at)).v[row] =
             uvec4(vertices_before, along_x, along_x + row_y[thread], triangles_before);
+#ifdef SURFACE_OPEN
+        words_at(part_of_scratch(args.own_rows_at)).v[row] = vertices_before + vertices - row_own[thread];
+#endif
     }
     if (thread == CHUNK_ROWS - 1u)
         quads_at(part_of_scratch(args.chunks_at)).v[chunk] =

@@ -1,4 +1,4 @@
-/* Places of a workspace's samples in the volume. Include it after surface_scratch.glsl; main sets slab. */
+/* Places of a workspace's samples in the volume, and of vertices. Include it after surface_scratch.glsl; main sets slab. */
 uint slab; /* SURFACE_SLAB */
 
 /* Samples of pad before and after the samples of each axis. */
@@ -22,4 +22,23 @@ uvec3 volume_place(uvec3 at)
 uvec2 number_at(uvec3 at)
 {
     return mul_add64(at.y + args.dim_y * at.z, args.dim_x, at.x);
+}
+
+/* Origin, then the steps along x, y and z, of a place in the volume's indices. */
+vec3 position_at(vec3 index)
+{
+    vec4 place0 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u]);
+    vec4 place1 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 1u]);
+    vec4 place2 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 2u]);
+    vec3 position = place0.xyz;
+    position += index.z * place2.yzw;
+    position += index.y * vec3(place1.zw, place2.x);
+    position += index.x * vec3(place0.w, place1.xy);
+    return position;
+}
+
+vec3 normal_row(uint i)
+{
+    uint at = SURFACE_HEAD_NORMALS + 3u * i;
+    return vec3(LOAD_F32(args.head, at), LOAD_F32(args.head, at + 1u), LOAD_F32(args.head, at + 2u));
 }

@@ -34,6 +34,30 @@ lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, u
     return rows;
 }
 
+/* Of an open cell (surface_topology.glsl). */
+struct open_mesh {
+    uint first, triangles, own;
+    uint around; /* the edges around its only own vertex */
+};
+const open_mesh no_mesh = open_mesh(0u, 0u, 0u, 0u);
+
+/* Case of the cell at a bit of a word: c: its four rows; nexts: bit 0 of the next words. */
+uint case_of(uvec4 c, uint nexts, uint bit)
+{
+    uint index = 0u;
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        uint two = c[i] >> bit;
+        two = bit == 31u ? two | (nexts >> i & 1u) << 1 : two & 3u;
+        index |= two << (2u * i);
+    }
+    return index;
+}
+
+uint case_at(lane_rows rows, uint bit)
+{
+    return case_of(uvec4(rows.c0, rows.c1, rows.c2, rows.c3), rows.n0 | rows.n1 << 1 | rows.n2 << 2 | rows.n3 << 3, bit);
+}
+
 /* Columns of word w that own an x-edge. */
 uint x_mask_of(uint w, uint size_x)
 {

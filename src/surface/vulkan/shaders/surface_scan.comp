@@ -147,6 +147,8 @@ void main()
     store64(args.total, vertices);
     store64(address_of_word(args.total, 2u), totals[1]);
     store64(address_of_word(args.total, 4u), totals[2]);
+    if (LOAD_U32(args.states, SURFACE_STATE_UNDECIDED) != 0u)
+        store_word(args.total, 6u, 1u);
     write_head();
     if (!is_none(args.draw))
         write_draw(totals[1]);

@@ -8,18 +8,35 @@
 ARGS_USE(surface_triangles_args)
 
 #include "surface_words.glsl"
+#include "surface_firsts.glsl"
 #include "surface_place.glsl"
 
 /* A subgroup's shared memory: eight counters of each lane's cell, and lines, one a triangle; if
  * there are too many triangles, they go through in turns. 12 KB a workgroup, so that more
  * workgroups are resident. Before that, the lines hold the cells of ROUNDS rounds. */
+#ifdef SURFACE_OPEN
+#define CELL_COUNTERS 9u /* the last: the cell's first own vertex */
+#else
 #define CELL_COUNTERS 8u
+#endif
 #define LANE_LINES    4u
 #define ROUNDS        4u
 shared uint stage[256u * (CELL_COUNTERS + LANE_LINES)];
 
 uint stage_first = subgroup_index() * (SUBGROUP * (CELL_COUNTERS + LANE_LINES));
 uint lines = stage_first + SUBGROUP * CELL_COUNTERS;
+
+#ifdef SURFACE_OPEN
+#include "kernels/surface_open.k.h"
+#include "surface_open.glsl"
+#endif
+
+/* Bits of a corner in a line, and of a cell's number of triangles. */
+#ifdef SURFACE_OPEN
+const uint CORNER_BITS = 5u, COUNT_BITS = SURFACE_OPEN_TRIANGLES;
+#else
+const uint CORNER_BITS = 4u, COUNT_BITS = 3u;
+#endif
 
 /* A lane's word of cells, and its eight streams of edges: along x in its four rows, along y at z
  * and z + 1, along z at y and y + 1. */
@@ -29,6 +46,8 @@ struct active_word {
     uint triangles_before; /* of its chunk before it */
     uint first[8];         /* low 32 bits of the number of each stream's first vertex */
     uint edges[8];         /* with missing samples: each stream's edges with a vertex */
+    uint open;             /* open cells */
+    uint own_first;        /* low 32 bits of the number of their first own vertex */
 };
 
 active_word load_active(listed_word listed, bool is_missing)
@@ -66,6 +85,13 @@ active_word load_active(listed_word listed, bool is_missing)
                     (c1 ^ c3) & allowed_edges(cells_at, 2u, y1, z, w, size));
         word.cells &= present_cells(cells_at, y, z, w, size);
     }
+    word.open = word.own_first = 0u;
+#ifdef SURFACE_OPEN
+    word.open = word.cells & surface_open_cells(c0, s0, c1, s1, c2, s2, c3, s3);
+    word.own_first = quads_at(part_of_scratch(args.chunks_at)).v[listed.row >> CHUNK_LOG2].x +
+                     LOAD_U32(part_of_scratch(args.own_rows_at), listed.row) +
+                     LOAD_U32(part_of_scratch(args.own_at), listed.row * words + w);
+#endif
     word.cells = listed.exists ? word.cells : 0u;
     reconverge();
     return word;
@@ -77,21 +103,17 @@ uint counter_at(uint cell, uint i)
     return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
 }
 
-/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. */
-uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
+/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an open cell. */
+uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing, out open_mesh mesh)
 {
-    uint c[4], nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
+    uvec4 c;
+    uint nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
     nexts = subgroupShuffle(nexts, owner);
     c[0] = subgroupShuffle(word.rows.c0, owner);
     c[1] = subgroupShuffle(word.rows.c1, owner);
     c[2] = subgroupShuffle(word.rows.c2, owner);
     c[3] = subgroupShuffle(word.rows.c3, owner);
-    uint index = 0u;
-    [[unroll]] for (uint i = 0u; i < 4u; i++) {
-        uint two = c[i] >> bit;
-        two = bit == 31u ? two | (nexts >> i & 1u) << 1 : two & 3u;
-        index |= two << (2u * i);
-    }
+    uint index = case_of(c, nexts, bit);
     uint edges[8];
     if (has(SURFACE_NAN | SURFACE_MASK) && is_missing) {
         [[unroll]] for (uint i = 0u; i < 8u; i++)
@@ -106,10 +128,38 @@ uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
         edges[7] = c[1] ^ c[3];
     }
     uint below = low_bits(bit);
-    [[unroll]] for (uint i = 0u; i < CELL_COUNTERS; i++)
+    [[unroll]] for (uint i = 0u; i < 8u; i++)
         stage[counter_at(lane, i)] = subgroupShuffle(word.first[i], owner) + popcount32(edges[i] & below);
+    mesh = no_mesh;
+#ifdef SURFACE_OPEN
+    uint open = subgroupShuffle(word.open, owner), first = subgroupShuffle(word.own_first, owner);
+    number = subgroupShuffle(number, owner);
+    if ((open >> bit & 1u) != 0u)
+        mesh = mesh_of(index, number, bit);
+    if (mesh.own != 0u) {
+        for (open &= below; open != 0u; open &= open - 1u) {
+            uint other = uint(findLSB(open));
+            first += mesh_of(case_of(c, nexts, other), number, other).own;
+        }
+        stage[counter_at(lane, 8u)] = first;
+    }
+    reconverge();
+#endif
     return index;
 }
+
+/* Three corners of four bits, of CORNER_BITS. */
+uint widened(uint three)
+{
+    return CORNER_BITS == 4u ? three : (three & 0xfu) | (three & 0xf0u) << 1 | (three & 0xf00u) << 2;
+}
+
+#ifdef SURFACE_OPEN
+uint open_corners(uint triangle)
+{
+    return LOAD_U32(args.tables, SURFACE_OPEN_CORNERS + triangle / 2u) >> (16u * (triangle & 1u)) & 0x7fffu;
+}
+#endif
 
 /* Vertex number of a corner. line: the cell's lane, from bit 8 the word's, from bit 16 the
  * corners. */
@@ -117,7 +167,11 @@ uint vertex_of(uint line, uint corner)
 {
     if (has(SURFACE_FLIP))
         corner = corner == 0u ? 0u : 3u - corner;
-    uint code = line >> (16u + 4u * corner);
+    uint code = line >> (16u + CORNER_BITS * corner);
+#ifdef SURFACE_OPEN
+    if ((code & 16u) != 0u)
+        return stage[counter_at(line, 8u)] + (code & 15u);
+#endif
     return stage[counter_at(line, code & 7u)] + (code >> 3 & 1u);
 }
 
@@ -205,10 +259,13 @@ void emit_triangles(listed_word listed, bool is_missing)
         uint other_code = subgroupShuffle(code, 0u); /* outside ?:, so that all lanes take part */
         code = has_cell ? code : other_code;
         uint owner = code & 0xffu;
-        uvec4 corners = quads_at(table).v[make_counters(word, owner, code >> 8 & 0x1fu, is_missing)];
-        uint triangles = has_cell ? corners.w >> 16 : 0u;
+        open_mesh mesh;
+        uvec4 corners = quads_at(table).v[make_counters(word, listed.row * words + listed.w, owner,
+                                                        code >> 8 & 0x1fu, is_missing, mesh)];
+        uint triangles = mesh.triangles != 0u ? mesh.triangles : corners.w >> 16;
+        triangles = has_cell ? triangles : 0u;
         uint line = 0u, all = 0u;
-        [[unroll]] for (uint i = 0u; i < 3u; i++) {
+        [[unroll]] for (uint i = 0u; i < COUNT_BITS; i++) {
             uvec4 ballot = subgroupBallot((triangles >> i & 1u) != 0u);
             line += subgroupBallotExclusiveBitCount(ballot) << i;
             all += subgroupBallotBitCount(ballot) << i;
@@ -216,9 +273,15 @@ void emit_triangles(listed_word listed, bool is_missing)
         for (uint begin = 0u; begin < all; begin += LANE_LINES * SUBGROUP) {
             uint end = min(all, begin + LANE_LINES * SUBGROUP);
             [[unroll]] for (uint i = 0u; i < 5u; i++)
-                if (i < triangles && line + i - begin < end - begin)
+                if (mesh.triangles == 0u && i < triangles && line + i - begin < end - begin)
                     stage[lines + line + i - begin] =
-                        lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
+                        lane | owner << 8 | widened(corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
+#ifdef SURFACE_OPEN
+            for (uint i = 0u; i < mesh.triangles && has_cell; i++)
+                if (line + i - begin < end - begin)
+                    stage[lines + line + i - begin] = lane | owner << 8 | open_corners(mesh.first + i) << 16;
+            reconverge();
+#endif
             stage_barrier();
             for (uint t0 = 0u; has(SURFACE_CELL_OF) && t0 < end - begin; t0 += SUBGROUP) {
                 uint t = t0 + lane, entry = stage[lines + min(t, LANE_LINES * SUBGROUP - 1u)];

@@ -7,10 +7,10 @@
 ARGS_USE(surface_vertices_args)
 
 #include "surface_words.glsl"
+#include "surface_firsts.glsl"
 #include "surface_place.glsl"
 
 layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
-layout(constant_id = 6) const uint STRIDE = 0u;     /* bytes of a vertex's record; 0: arrays */
 
 /* Vertices a lane of one round. A slot: the word's lane, from bit 8 on the column's bit, from bit
  * 16 on the axis. */
@@ -19,11 +19,6 @@ shared uint slots[256u * LANE_SLOTS];
 
 uvec3 iso_words = uvec3(args.iso0, args.iso1, args.iso2);
 uint slots_first = subgroup_index() * (SUBGROUP * LANE_SLOTS);
-
-float head_float(uint i)
-{
-    return LOAD_F32(args.head, i);
-}
 
 uvec2 sample_at(uvec3 at)
 {
@@ -38,13 +33,7 @@ uvec3 volume_dims()
 {
     return uvec3(args.dim_x, args.dim_y, args.dim_z);
 }
-vec3 normal_row(uint i)
-{
-    uint at = SURFACE_HEAD_NORMALS + 3u * i;
-    return vec3(head_float(at), head_float(at + 1u), head_float(at + 2u));
-}
 #include "surface/gpu/surface_normals.glsl"
-#include "kernels/surface_octahedral.k.h"
 
 float attribute_at(uvec3 at)
 {
@@ -56,10 +45,7 @@ float attribute_at(uvec3 at)
 const uint NORMALS = SURFACE_NORMALS_NONE;
 #endif
 
-struct vertex {
-    vec3 position, normal;
-    float value;
-};
+#include "surface_store.glsl"
 
 vertex make_vertex(uvec3 at, uint axis)
 {
@@ -71,14 +57,7 @@ vertex make_vertex(uvec3 at, uint axis)
     vec3 index = vec3(low);
     /* An edge into the pad has its vertex on the border sample. */
     index += vec3(step) * (is_cap ? 0.0 : t);
-    /* Origin, then the steps along x, y and z. */
-    vec4 place0 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u]);
-    vec4 place1 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 1u]);
-    vec4 place2 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 2u]);
-    v.position = place0.xyz;
-    v.position += index.z * place2.yzw;
-    v.position += index.y * vec3(place1.zw, place2.x);
-    v.position += index.x * vec3(place0.w, place1.xy);
+    v.position = position_at(index);
     v.normal = vec3(0.0);
     v.value = 0.0;
 #ifdef SURFACE_FULL
@@ -94,19 +73,6 @@ vertex make_vertex(uvec3 at, uint axis)
     return v;
 }
 
-/* Bytes before a vertex's element, which has size bytes where it is in an array of its own. */
-uvec2 bytes_before(uvec2 number, uint size)
-{
-    uint stride = STRIDE != 0u ? STRIDE : size;
-    uvec2 bytes = mul_add64(number.x, stride, 0u);
-    return uvec2(bytes.x, bytes.y + stride * number.y);
-}
-
-void store_vector(uvec2 to, vec3 value)
-{
-    [[unroll]] for (uint c = 0u; c < 3u; c++)
-        words_at(to).v[c] = floatBitsToUint(value[c]);
-}
 
 /* First and last lane of the subgroup with words of the same row. */
 uvec2 lanes_of_row(uint row)
@@ -187,18 +153,7 @@ void emit_vertices(listed_word word, bool is_missing)
                 owner_room = subgroupShuffle(room, owner);
             vertex v = make_vertex(at, axis);
             if (k0 + lane < end && to < owner_room) {
-                uvec2 number = add64(from, uvec2(to, 0u));
-                uvec2 bytes = bytes_before(number, 12u);
-                store_vector(add64(args.positions, bytes), v.position);
-#ifdef SURFACE_FULL
-                uvec2 word_bytes = bytes_before(number, 4u);
-                if (has(SURFACE_OCTAHEDRAL))
-                    word_at(add64(args.normals, word_bytes)).bits = surface_octahedral(v.normal);
-                else if (NORMALS != SURFACE_NORMALS_NONE)
-                    store_vector(add64(args.normals, bytes), v.normal);
-                if (has(SURFACE_ATTRIBUTE))
-                    word_at(add64(args.values, word_bytes)).bits = floatBitsToUint(v.value);
-#endif
+                store_vertex(add64(from, uvec2(to, 0u)), v);
             }
             reconverge();
         }

@@ -4,6 +4,12 @@
 
 uint lane = gl_SubgroupInvocationID;
 
+#ifdef SURFACE_OPEN
+const uint LISTED_BITS = SURFACE_OPEN_LISTED_BITS;
+#else
+const uint LISTED_BITS = SURFACE_LISTED_BITS;
+#endif
+
 void stage_barrier()
 {
     subgroupMemoryBarrierShared();
@@ -32,23 +38,9 @@ bool has_words(out listed_word word)
     word.row = entry.x / words;
     word.w = entry.x - word.row * words;
     word.place = place_of_row(word.row, size.y);
-    word.triangles_before = entry.y & 0xffffffu;
-    word.triangles = word.exists ? entry.y >> 24 : 0u;
+    word.triangles_before = entry.y & low_bits(LISTED_BITS);
+    word.triangles = word.exists ? entry.y >> LISTED_BITS : 0u;
     return has_some;
-}
-
-/* Numbers in the chunk of the first vertices along x, y and z in or after word w of a row;
- * triangles of the chunk before the row. */
-uvec4 first_of(uint row, uint w)
-{
-    uvec4 first = quads_at(part_of_scratch(args.rows_at)).v[row];
-    uint before = words_at(part_of_scratch(args.before_at)).v[row * words + w];
-    first += uvec4(before & 0x3ffu, before >> 10 & 0x3ffu, before >> 20, 0u);
-    if (SEGMENTED != 0u) {
-        uint segments = (words + WIDTH - 1u) / WIDTH;
-        first += quads_at(part_of_scratch(args.segments_at)).v[row * segments + w / WIDTH];
-    }
-    return first;
 }
 
 /* Capacity left for a chunk; at most 2^32 - 1. */

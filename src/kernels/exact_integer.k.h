@@ -1,0 +1,88 @@
+/* Integers of 384 bits in two's complement, the lowest word first. A call computes the lower words that it names: the rest
+ * of its result means nothing. So results are exact where they fit those words. */
+#define EXACT_INTEGER_WORDS 12u
+
+/* Before loops: an including shader may unroll them. A software driver, llvmpipe, ends all of a thread's loops after 65535
+ * turns in all. */
+#ifndef EXACT_INTEGER_UNROLL
+#    define EXACT_INTEGER_UNROLL
+#endif
+
+STRUCT_BEGIN(exact_integer)
+uint word[12];
+STRUCT_END(exact_integer)
+
+/* Of a number in the lower three words, in six. */
+FUNCTION(exact_integer) exact_integer_of(uvec3 x)
+{
+    exact_integer a;
+    uint above = 0u - (x.z >> 31u);
+    a.word[0] = x.x;
+    a.word[1] = x.y;
+    a.word[2] = x.z;
+    EXACT_INTEGER_UNROLL for (uint i = 3u; i < EXACT_INTEGER_WORDS; i++) a.word[i] = above;
+    return a;
+}
+
+/* All words, of a number in the lower six. */
+FUNCTION(exact_integer) exact_integer_extended(exact_integer a)
+{
+    uint above = 0u - (a.word[5] >> 31u);
+    EXACT_INTEGER_UNROLL for (uint i = 6u; i < EXACT_INTEGER_WORDS; i++) a.word[i] = above;
+    return a;
+}
+
+/* a + b, or a - b where flip has all bits, else 0. */
+FUNCTION(exact_integer) exact_integer_sum(exact_integer a, exact_integer b, uint flip, uint words)
+{
+    uint carry = flip & 1u;
+    EXACT_INTEGER_UNROLL for (uint i = 0u; i < words; i++)
+    {
+        uint other = b.word[i] ^ flip;
+        uint part = a.word[i] + carry;
+        uint carries = U(part < carry);
+        a.word[i] = part + other;
+        carry = carries + U(a.word[i] < other);
+    }
+    return a;
+}
+
+FUNCTION(exact_integer) exact_integer_add(exact_integer a, exact_integer b, uint words)
+{
+    return exact_integer_sum(a, b, 0u, words);
+}
+
+FUNCTION(exact_integer) exact_integer_subtract(exact_integer a, exact_integer b, uint words)
+{
+    return exact_integer_sum(a, b, 0xffffffffu, words);
+}
+
+FUNCTION(exact_integer) exact_integer_multiply(exact_integer a, exact_integer b, uint words)
+{
+    exact_integer product = exact_integer_of(UVEC3(0u, 0u, 0u));
+    EXACT_INTEGER_UNROLL for (uint i = 0u; i < EXACT_INTEGER_WORDS; i++)
+    {
+        uint carry = 0u;
+        EXACT_INTEGER_UNROLL for (uint j = 0u; j < EXACT_INTEGER_WORDS; j++)
+        {
+            if (i + j >= words)
+                continue;
+            uint low = a.word[i] * b.word[j];
+            uint high = tml_multiply_high(a.word[i], b.word[j]);
+            low += carry;
+            high += U(low < carry);
+            uint sum = product.word[i + j] + low;
+            carry = high + U(sum < low);
+            product.word[i + j] = sum;
+        }
+    }
+    return product;
+}
+
+/* 1, 0 or -1. */
+FUNCTION(int) exact_integer_sign(exact_integer a, uint words)
+{
+    uint any = 0u;
+    EXACT_INTEGER_UNROLL for (uint i = 0u; i < words; i++) any |= a.word[i];
+    return any == 0u ? 0 : a.word[words - 1u] >> 31u != 0u ? -1 : 1;
+}

@@ -1,0 +1,3 @@
+/* Counts open cells too. */
+#define SURFACE_OPEN
+#include "surface_count_wide.comp"

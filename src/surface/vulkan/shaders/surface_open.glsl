@@ -1,0 +1,23 @@
+/* The tables of open cells (surface_args.k.h). Include it after surface_scratch.glsl. */
+uint case_word(uint index)
+{
+    return LOAD_U32(args.tables, SURFACE_OPEN_CASES + index);
+}
+
+open_mesh mesh_at(uint number)
+{
+    uint word = LOAD_U32(args.tables, SURFACE_OPEN_MESHES + number);
+    open_mesh mesh;
+    mesh.first = word & 0x3fffu;
+    mesh.triangles = word >> 14 & 0x1fu;
+    mesh.around = word >> 19 & 0xfffu;
+    mesh.own = (word >> 31) != 0u ? 6u : min(mesh.around, 1u);
+    return mesh;
+}
+
+/* The mesh of an open cell, as counting kept it: of the case, at a bit of a word. */
+open_mesh mesh_of(uint index, uint number, uint bit)
+{
+    uvec2 meshes = address_of(part_of_scratch(args.meshes_at), number, 32u);
+    return mesh_at((case_word(index) & 0x3ffu) + (words_at(meshes).v[bit / 4u] >> (8u * (bit & 3u)) & 0xffu));
+}

@@ -1,0 +1,69 @@
+/* The tables of open cells, as shaders have them (surface/gpu/surface_args.k.h). See surface/surface_topology.h. */
+#include <string.h>
+
+#include "surface/surface_topology.h"
+#include "surface/vulkan/vulkan_surface_internal.h"
+
+#include "kernels/kernel.h"
+#include "kernels/surface_open.k.h"
+
+#include "surface/gpu/surface_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+_Static_assert(SURFACE_OPEN_MESHES == SURFACE_OPEN_CHOICES + TOPOLOGY_CHOICES &&
+                   SURFACE_OPEN_CORNERS == SURFACE_OPEN_MESHES + TOPOLOGY_MESHES &&
+                   SURFACE_OPEN_WORDS == SURFACE_OPEN_CORNERS + TOPOLOGY_TRIANGLES / 2,
+               "shaders have other tables");
+
+/* Of a mesh of a case: its corners, two triangles a word. */
+static void write_corners(uint32_t *out, const topology_mesh *mesh, uint32_t index)
+{
+    for (uint32_t i = 0; i < 3u * mesh->triangle_count; i++) {
+        const uint32_t corner = topology_corners[mesh->first + i],
+                       triangle = mesh->first / 3 + i / 3;
+        const uint32_t code = corner < 12 ? surface_case_corner(index, corner) : corner + 4;
+        out[triangle / 2] |= code << (16 * (triangle & 1) + 5 * (i % 3));
+    }
+}
+
+static void write_tables(uint32_t *out)
+{
+    memset(out, 0, SURFACE_OPEN_WORDS * sizeof *out);
+    for (uint32_t i = 0; i < TOPOLOGY_CHOICES; i++) {
+        const uint16_t *meshes = topology_meshes_of[i];
+        out[SURFACE_OPEN_CHOICES + i] = meshes[0] | meshes[1] << 10 | (uint32_t)meshes[2] << 20;
+    }
+    for (uint32_t i = 0; i < TOPOLOGY_MESHES; i++) {
+        const topology_mesh *mesh = &topology_meshes[i];
+        out[SURFACE_OPEN_MESHES + i] = mesh->first / 3 | (uint32_t)mesh->triangle_count << 14 |
+                                       (uint32_t)mesh->around << 19 |
+                                       (mesh->own_count > 1 ? 1u << 31 : 0);
+    }
+    for (uint32_t index = 256, end = TOPOLOGY_MESHES; index-- > 0;) {
+        if (!topology_is_open(index))
+            continue;
+        const uint32_t choice = (uint32_t)topology_choices[index],
+                       first = topology_meshes_of[choice][0];
+        out[SURFACE_OPEN_CASES + index] = first | choice << 10 |
+                                          (uint32_t)topology_ambiguous[index] << 20 |
+                                          topology_separated_count(index) << 26;
+        for (; end > first; end--)
+            write_corners(out + SURFACE_OPEN_CORNERS, &topology_meshes[end - 1], index);
+    }
+}
+
+tml_status surface_prepare_open(const vk_surface_job *job)
+{
+    uint32_t *words = tml_alloc_array(job->tml, SURFACE_OPEN_WORDS, sizeof *words);
+    if (!words)
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_surface: no memory for the tables of ambiguous cells");
+    write_tables(words);
+    tml_status status =
+        vk_upload(job->tml, job->tables, SURFACE_OPEN_WORDS * sizeof *words, words, 0);
+    tml_free(job->tml, words, SURFACE_OPEN_WORDS * sizeof *words);
+    if (status != TML_OK)
+        return status;
+    return vk_fill(job->tml, job->totals, job->plan->part_count * SURFACE_TOTAL_WORDS, 0);
+}
