@@ -667,13 +667,19 @@ static tml_status create_surface(bench_op *op)
     return status;
 }
 
-/* The surface goes into buffers that the check has made; a device's counts are not waited for. */
+/* A device's counts are not waited for, but with the topology that tml_surface alone has there. */
+static bool enqueues_surface(const bench_op *op)
+{
+    return !is_cpu(op->tml) && op->desc.topology == TML_TOPOLOGY_SEPARATED;
+}
+
+/* The surface goes into buffers that the check has made. */
 static bool run_surface(bench_op *op)
 {
     tml_surface_desc desc = op->surface;
     if (op->desc.sweep)
         desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
-    if (!is_cpu(op->tml))
+    if (enqueues_surface(op))
         return tml_surface_enqueue(op->tml, &(tml_surface_enqueue_desc){.surface = &desc}) ==
                TML_OK;
     tml_surface_result result;
@@ -764,7 +770,7 @@ static tml_status check_surface(bench_op *op)
     const bench_desc *desc = &op->desc;
     bench_set *set = &op->sets[0];
     uint64_t vertices = 0, triangles = 0;
-    bool enqueues = !is_cpu(op->tml);
+    bool enqueues = enqueues_surface(op);
     tml_status status = enqueues ? room(op, TML_U64, 2, &op->total) : TML_OK;
     for (uint32_t i = 0; i < (desc->sweep ? desc->sweep_count : 1) && !status; i++) {
         tml_surface_result result;

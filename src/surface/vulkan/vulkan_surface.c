@@ -191,8 +191,8 @@ static tml_status count_rows(const vk_surface_job *job, const vk_workspace *spac
                                       .groups = space->chunk_count});
 }
 
-/* Workgroups that choose meshes, each some words: more than a device has at a time. */
-enum { MESHES_GROUPS = 1024 };
+/* Most workgroups that choose meshes, each of some words: more than a device has at a time. */
+enum { MESHES_GROUPS_MAX = 1024 };
 
 /* Lists the words with open cells and chooses the meshes of these. */
 static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *space,
@@ -201,6 +201,8 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
     const surface_plan *plan = job->plan;
     const surface_box *box = &space->part->box;
     const uint32_t lane_words = space->words % 4 == 0 ? 4 : 1;
+    const uint32_t groups =
+        (uint32_t)TML_MIN_OF(groups_of(space->word_count, VK_GROUP), (uint64_t)MESHES_GROUPS_MAX);
     const surface_open_args open = {.bits = space->bits,
                                     .states = states->words,
                                     .list = space->open_words,
@@ -225,7 +227,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                                       .first_x = (uint32_t)box->first[0],
                                       .first_y = (uint32_t)box->first[1],
                                       .first_z = (uint32_t)space->first_z,
-                                      .groups = MESHES_GROUPS};
+                                      .groups = groups};
     const uint32_t options = options_of(job), is_segmented = space->segments > 1;
     tml_status status = vk_dispatch(
         job->tml, &(vk_dispatch_info){
@@ -243,7 +245,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                                                                space->width_log2, is_segmented},
                                                      .args = &args,
                                                      .args_size = sizeof args,
-                                                     .groups = MESHES_GROUPS});
+                                                     .groups = groups});
 }
 
 /* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */
