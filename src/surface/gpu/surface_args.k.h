@@ -25,6 +25,7 @@
 #define SURFACE_HEAD_NORMALS   32u /* floats: rows of surface_normal */
 #define SURFACE_HEAD_INDEX_ISO 44u /* float: isovalue for the brick index */
 #define SURFACE_HEAD_SLAB      45u
+#define SURFACE_HEAD_OPEN      46u /* words with open cells */
 #define SURFACE_HEAD_BASE      48u /* vertices, triangles, cells before the part or slab (u64 each) */
 #define SURFACE_HEAD_EXACT_ISO                                                                     \
     54u /* magnitude (u64), exponent of its lowest bit (int), 1 if negative */
@@ -331,21 +332,23 @@ ARG_ADDRESS(normals) /* optional */
 ARG_ADDRESS(values)  /* optional */
 ARG_ADDRESS(head)
 ARG_ADDRESS(tables)
+ARG_ADDRESS(list) /* of surface_open.comp */
 ARG_UINT(bits_at)
 ARG_UINT(cells_at)
 ARG_UINT(chunks_at)
-ARG_UINT(list_at)
 ARG_UINT(meshes_at)
 ARG_UINT(own_at)
 ARG_UINT(own_rows_at)
 ARG_UINT(size_x)
 ARG_UINT(size_y)
 ARG_UINT(size_z)
+ARG_UINT(slab)
 ARG_UINT(dim_x)
 ARG_UINT(dim_y)
 ARG_UINT(first_x)
 ARG_UINT(first_y)
 ARG_UINT(first_z)
+ARG_UINT(groups)
 ARGS_END(surface_own_args)
 
 /* surface_soup.comp: the corners of triangles, gathered from a welded mesh with u32 indices. A triangle

@@ -191,8 +191,11 @@ static tml_status count_rows(const vk_surface_job *job, const vk_workspace *spac
                                       .groups = space->chunk_count});
 }
 
-/* Most workgroups that choose meshes, each of some words: more than a device has at a time. */
-enum { MESHES_GROUPS_MAX = 1024 };
+/* Workgroups for the list of words with open cells, each with some: at most more than a device has at a time. */
+static uint32_t open_groups_of(const vk_workspace *space)
+{
+    return (uint32_t)TML_MIN_OF(groups_of(space->word_count, VK_GROUP), (uint64_t)1024);
+}
 
 /* Lists the words with open cells and chooses the meshes of these. */
 static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *space,
@@ -201,8 +204,6 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
     const surface_plan *plan = job->plan;
     const surface_box *box = &space->part->box;
     const uint32_t lane_words = space->words % 4 == 0 ? 4 : 1;
-    const uint32_t groups =
-        (uint32_t)TML_MIN_OF(groups_of(space->word_count, VK_GROUP), (uint64_t)MESHES_GROUPS_MAX);
     const surface_open_args open = {.bits = space->bits,
                                     .states = states->words,
                                     .list = space->open_words,
@@ -227,7 +228,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                                       .first_x = (uint32_t)box->first[0],
                                       .first_y = (uint32_t)box->first[1],
                                       .first_z = (uint32_t)space->first_z,
-                                      .groups = groups};
+                                      .groups = open_groups_of(space)};
     const uint32_t options = options_of(job), is_segmented = space->segments > 1;
     tml_status status = vk_dispatch(
         job->tml, &(vk_dispatch_info){
@@ -245,7 +246,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                                                                space->width_log2, is_segmented},
                                                      .args = &args,
                                                      .args_size = sizeof args,
-                                                     .groups = groups});
+                                                     .groups = args.groups});
 }
 
 /* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */
@@ -443,21 +444,23 @@ static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
         .values = job->out.values + layout->value,
         .head = space->head,
         .tables = job->tables,
+        .list = space->open_words,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
         .chunks_at = place_in(space, space->places),
-        .list_at = place_in(space, space->list),
         .meshes_at = place_in(space, space->meshes),
         .own_at = place_in(space, space->own),
         .own_rows_at = place_in(space, space->own_rows),
         .size_x = space->size[0],
         .size_y = space->size[1],
         .size_z = space->size[2],
+        .slab = space->slab,
         .dim_x = (uint32_t)plan->dims[0],
         .dim_y = (uint32_t)plan->dims[1],
         .first_x = (uint32_t)box->first[0],
         .first_y = (uint32_t)box->first[1],
         .first_z = (uint32_t)space->first_z,
+        .groups = open_groups_of(space),
     };
     return vk_dispatch(
         job->tml,
@@ -470,8 +473,7 @@ static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
                       layout->stride},
             .args = &args,
             .args_size = sizeof args,
-            .groups = 1,
-            .indirect = space->head + 4 * SURFACE_HEAD_GROUPS,
+            .groups = args.groups,
             .unordered = true /* beside the others */});
 }
 

@@ -1,11 +1,12 @@
-/* The own vertices of open cells, each at its number: the middle of a fan, or the ring of a tunnel. A lane has a word. */
+/* The own vertices of open cells, each at its number: the middle of a fan, or the ring of a tunnel. A lane has a word of
+ * the list of those with open cells. */
 #define SURFACE_OPEN
 #define SURFACE_FULL
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_own_args)
 
-#include "surface_words.glsl"
+#include "surface_scratch.glsl"
 #include "surface_topology.glsl"
 #include "surface/gpu/surface_samples.glsl"
 #include "kernels/real64.k.h"
@@ -159,22 +160,23 @@ vertex make_vertex(uvec3 cell, vec3 at, uint bits)
     return v;
 }
 
-void emit_vertices(listed_word word, bool is_missing)
+void emit_vertices(uint number, bool is_missing)
 {
-    lane_rows rows = load_rows(part_of_scratch(args.bits_at), word.row, word.place, word.w, words, size);
+    uint row = number / words, w = number - row * words;
+    row_place place = place_of_row(row, size.y);
+    lane_rows rows = load_rows(part_of_scratch(args.bits_at), row, place, w, words, size);
     uint s0 = surface_step_x(rows.c0, rows.n0), s1 = surface_step_x(rows.c1, rows.n1);
     uint s2 = surface_step_x(rows.c2, rows.n2), s3 = surface_step_x(rows.c3, rows.n3);
-    uint open = cells_of(rows, x_mask_of(word.w, size.x)) &
+    uint open = cells_of(rows, x_mask_of(w, size.x)) &
                 surface_open_cells(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3);
     if (is_missing)
-        open &= present_cells(part_of_scratch(args.cells_at), word.place.y, word.place.z, word.w, size);
-    uint number = word.row * words + word.w;
-    uvec2 chunk_first = load64(address_of(part_of_scratch(args.chunks_at), word.row >> CHUNK_LOG2, 16u));
-    uint room = room_of(SURFACE_HEAD_ROOM, chunk_first);
-    uint to = LOAD_U32(part_of_scratch(args.own_rows_at), word.row) + LOAD_U32(part_of_scratch(args.own_at), number);
+        open &= present_cells(part_of_scratch(args.cells_at), place.y, place.z, w, size);
+    uvec2 chunk_first = load64(address_of(part_of_scratch(args.chunks_at), row >> CHUNK_LOG2, 16u));
+    uvec2 room = load64(address_of_word(args.head, SURFACE_HEAD_ROOM));
+    uint to = LOAD_U32(part_of_scratch(args.own_rows_at), row) + LOAD_U32(part_of_scratch(args.own_at), number);
     for (; open != 0u; open &= open - 1u) {
         uint bit = uint(findLSB(open));
-        uvec3 cell = uvec3(32u * word.w + bit, word.place.y, word.place.z);
+        uvec3 cell = uvec3(32u * w + bit, place.y, place.z);
         open_mesh mesh = mesh_of(case_at(rows, bit), number, bit);
         if (mesh.own == 0u)
             continue;
@@ -188,19 +190,22 @@ void emit_vertices(listed_word word, bool is_missing)
         /* Around the ring x, z and y change by turns, and once more back. */
         for (uint i = 0u; i < mesh.own; i++, to++) {
             bvec3 is_second = bvec3(i - 1u < 3u, i - 3u < 3u, i - 2u < 3u);
-            if (to < room)
-                store_vertex(add64(chunk_first, uvec2(to, 0u)),
-                             make_vertex(cell, mix(r.first, r.second, is_second), bits));
+            uvec2 at = add64(chunk_first, uvec2(to, 0u));
+            if (less64(at, room))
+                store_vertex(at, make_vertex(cell, mix(r.first, r.second, is_second), bits));
         }
     }
 }
 
 void main()
 {
-    listed_word word;
-    if (!has_words(word))
-        return;
-    slab = LOAD_U32(args.head, SURFACE_HEAD_SLAB);
-    if (word.exists)
-        emit_vertices(word, has(SURFACE_NAN | SURFACE_MASK) && LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u);
+    slab = args.slab;
+    uint own_end = size.y * (size.z - SURFACE_SLAB_AFTER(slab));
+    bool is_missing = has(SURFACE_NAN | SURFACE_MASK) && LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u;
+    uint count = LOAD_U32(args.head, SURFACE_HEAD_OPEN);
+    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count; i += args.groups * GROUP) {
+        uint number = LOAD_U32(args.list, i);
+        if (number / words < own_end)
+            emit_vertices(number, is_missing);
+    }
 }

@@ -54,6 +54,7 @@ void write_head()
     uint word_count = LOAD_U32(args.states, SURFACE_STATE_ACTIVE);
     uint groups = word_count / GROUP + (word_count % GROUP != 0u ? 1u : 0u);
     store_word(args.head, SURFACE_HEAD_ACTIVE, word_count);
+    store_word(args.head, SURFACE_HEAD_OPEN, LOAD_U32(args.states, SURFACE_STATE_OPEN));
     store_word(args.head, SURFACE_HEAD_MISSING,
                args.is_masked | LOAD_U32(args.states, SURFACE_STATE_NAN));
     store_word(args.head, SURFACE_HEAD_ROOM, args.vertex_room_low);
