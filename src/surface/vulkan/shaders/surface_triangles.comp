@@ -88,9 +88,10 @@ active_word load_active(listed_word listed, bool is_missing)
     word.open = word.own_first = 0u;
 #ifdef SURFACE_OPEN
     word.open = word.cells & surface_open_cells(c0, s0, c1, s1, c2, s2, c3, s3);
-    word.own_first = quads_at(part_of_scratch(args.chunks_at)).v[listed.row >> CHUNK_LOG2].x +
-                     LOAD_U32(part_of_scratch(args.own_rows_at), listed.row) +
-                     LOAD_U32(part_of_scratch(args.own_at), listed.row * words + w);
+    if (word.open != 0u)
+        word.own_first = quads_at(part_of_scratch(args.chunks_at)).v[listed.row >> CHUNK_LOG2].x +
+                         LOAD_U32(part_of_scratch(args.own_rows_at), listed.row) +
+                         LOAD_U32(part_of_scratch(args.own_at), listed.row * words + w);
 #endif
     word.cells = listed.exists ? word.cells : 0u;
     reconverge();
@@ -103,8 +104,10 @@ uint counter_at(uint cell, uint i)
     return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
 }
 
-/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an open cell. */
-uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing, out open_mesh mesh)
+/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an open cell;
+ * has_open: the subgroup has some. */
+uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing, bool has_open,
+                   out open_mesh mesh)
 {
     uvec4 c;
     uint nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
@@ -132,6 +135,8 @@ uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_
         stage[counter_at(lane, i)] = subgroupShuffle(word.first[i], owner) + popcount32(edges[i] & below);
     mesh = no_mesh;
 #ifdef SURFACE_OPEN
+    if (!has_open)
+        return index;
     uint open = subgroupShuffle(word.open, owner), first = subgroupShuffle(word.own_first, owner);
     number = subgroupShuffle(number, owner);
     if ((open >> bit & 1u) != 0u)
@@ -233,6 +238,7 @@ void emit_triangles(listed_word listed, bool is_missing)
         vertices_before = shuffle64(vertices_before, 0u);
     }
     uvec2 table = address_of_word(args.head, SURFACE_HEAD_WORDS);
+    bool has_open = COUNT_BITS > 3u && any_lane(word.open != 0u);
 
     uint at = subgroupExclusiveAdd(popcount32(word.cells)), left = word.cells;
     uint total = subgroupShuffle(at + popcount32(word.cells), SUBGROUP - 1u);
@@ -261,11 +267,13 @@ void emit_triangles(listed_word listed, bool is_missing)
         uint owner = code & 0xffu;
         open_mesh mesh;
         uvec4 corners = quads_at(table).v[make_counters(word, listed.row * words + listed.w, owner,
-                                                        code >> 8 & 0x1fu, is_missing, mesh)];
+                                                        code >> 8 & 0x1fu, is_missing, has_open, mesh)];
         uint triangles = mesh.triangles != 0u ? mesh.triangles : corners.w >> 16;
         triangles = has_cell ? triangles : 0u;
         uint line = 0u, all = 0u;
         [[unroll]] for (uint i = 0u; i < COUNT_BITS; i++) {
+            if (i >= 3u && !has_open)
+                continue;
             uvec4 ballot = subgroupBallot((triangles >> i & 1u) != 0u);
             line += subgroupBallotExclusiveBitCount(ballot) << i;
             all += subgroupBallotBitCount(ballot) << i;
@@ -277,7 +285,7 @@ void emit_triangles(listed_word listed, bool is_missing)
                     stage[lines + line + i - begin] =
                         lane | owner << 8 | widened(corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
 #ifdef SURFACE_OPEN
-            for (uint i = 0u; i < mesh.triangles && has_cell; i++)
+            for (uint i = 0u; has_open && has_cell && i < mesh.triangles; i++)
                 if (line + i - begin < end - begin)
                     stage[lines + line + i - begin] = lane | owner << 8 | open_corners(mesh.first + i) << 16;
             reconverge();
