@@ -208,7 +208,7 @@ static const opt surface_options[] = {
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
      .parse = parse_labels, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
-    {OPT_CUSTOM, "smooth", .excludes = "soup|slabs|index", .argument = "N", .parse = parse_smooth,
+    {OPT_CUSTOM, "smooth", .excludes = "soup|index", .argument = "N", .parse = parse_smooth,
      .offset = offsetof(surface_args, smooth),
      .help =
          "smooth the mesh N times (10 to 30, say) by Taubin's two steps: what is large stays as "
@@ -741,26 +741,32 @@ static tml_status list_parts(run *r)
     return TML_OK;
 }
 
+static tml_surface_labels_desc describe_boundaries(const run *r)
+{
+    const surface_args *a = r->args;
+    return (tml_surface_labels_desc){.volume = r->desc.volume,
+                                     .grid = r->desc.grid,
+                                     .region = a->region,
+                                     .background = background_of(&a->labels),
+                                     .labels = r->desc.labels,
+                                     .label_count = r->desc.label_count,
+                                     .caps = a->caps,
+                                     .separate = a->separate,
+                                     .manifold = a->separate,
+                                     .smooth = a->smooth.iterations,
+                                     .quads = a->quads,
+                                     .indices64 = a->indices64,
+                                     .position_origin = {r->desc.position_origin[0],
+                                                         r->desc.position_origin[1],
+                                                         r->desc.position_origin[2]}};
+}
+
 /* The labels' boundaries, shared as a mesh of one part, or separate. */
 static tml_status extract_boundaries(run *r)
 {
     const surface_args *a = r->args;
     tml_surface_labels_result *net = &r->net;
-    const tml_surface_labels_desc desc = {.volume = r->desc.volume,
-                                          .grid = r->desc.grid,
-                                          .region = a->region,
-                                          .background = background_of(&a->labels),
-                                          .labels = r->desc.labels,
-                                          .label_count = r->desc.label_count,
-                                          .caps = a->caps,
-                                          .separate = a->separate,
-                                          .manifold = a->separate,
-                                          .smooth = a->smooth.iterations,
-                                          .quads = a->quads,
-                                          .indices64 = a->indices64,
-                                          .position_origin = {r->desc.position_origin[0],
-                                                              r->desc.position_origin[1],
-                                                              r->desc.position_origin[2]}};
+    const tml_surface_labels_desc desc = describe_boundaries(r);
     tml_status status = tml_surface_labels(r->tml, &desc, net);
     if (status != TML_OK)
         return status;
@@ -1224,15 +1230,15 @@ static int write_outputs(run *r)
 static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
-    return !a->output                        ? "give --output"
-           : a->png                          ? "leave out --png"
-           : a->debug_cells                  ? "leave out --debug-cells"
-           : a->cells                        ? "leave out --cells"
-           : a->smooth.is_asked              ? "leave out --smooth"
-           : a->separate                     ? "leave out --separate"
-           : a->quads                        ? "leave out --quads"
-           : a->labels.all                   ? "name the labels"
-           : simplify_is_asked(&a->simplify) ? "leave out --simplify and --simplify-error"
+    return !a->output                            ? "give --output"
+           : a->png                              ? "leave out --png"
+           : a->debug_cells                      ? "leave out --debug-cells"
+           : a->cells                            ? "leave out --cells"
+           : a->smooth.is_asked && !makes_net(a) ? "leave out --smooth, or give --labels"
+           : a->separate                         ? "leave out --separate"
+           : a->quads                            ? "leave out --quads"
+           : a->labels.all && !makes_net(a)      ? "name the labels, or give --smooth"
+           : simplify_is_asked(&a->simplify)     ? "leave out --simplify and --simplify-error"
            : a->soup && (a->largest || a->drop_degenerate)
                ? "leave out --soup, or --largest and --drop-degenerate"
            : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
@@ -1266,7 +1272,8 @@ static int choose_slabs(run *r, const char *path)
     bool is_asked = a->slab_layers || a->index || ranks_count() > 1;
     uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
-    const bool needs_iso = !a->iso.count && !a->labels.count && !input_is_named_like_points(path);
+    const bool needs_iso =
+        !a->iso.count && !a->labels.count && !a->labels.all && !input_is_named_like_points(path);
     if (is_asked && (obstacle || needs_iso))
         return refuse_slabs(r, obstacle ? obstacle : "give --iso");
     if (ranks_count() > 1 || (!obstacle && !needs_iso && can_be_shared(a->output)))
@@ -1294,7 +1301,7 @@ static void prefer_slabs(run *r)
     tml_context_describe(r->tml, &device);
     const surface_args *a = r->args;
     bool is_chosen = a->iso.count || a->labels.count;
-    r->in_slabs = r->may_be_slabs && device.engine == TML_ENGINE_CPU &&
+    r->in_slabs = r->may_be_slabs && !makes_net(a) && device.engine == TML_ENGINE_CPU &&
                   (slabs_can_map(&r->slabs) ||
                    (is_chosen && tml_volume_stream_inflates(r->slabs.streams[0])));
     r->may_be_slabs = r->in_slabs;
@@ -1330,6 +1337,9 @@ static int extract_slabs(run *r, const double origin[3])
                              .carried = r->carried,
                              .attribute_count = r->attribute_count};
     memcpy(options.origin, origin, sizeof options.origin);
+    const tml_surface_labels_desc net = describe_boundaries(r);
+    if (makes_net(a))
+        options.boundaries = &net;
     double start = cli_now();
     int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
     r->summary.surface_seconds = cli_now() - start;
@@ -1337,6 +1347,14 @@ static int extract_slabs(run *r, const double origin[3])
         return code;
     r->summary.has_components = options.components;
     r->summary.components = r->result.components;
+    if (makes_net(a)) { /* as of the whole, which has no parts */
+        tml_surface_result counts = r->result;
+        tml_surface_free(r->tml, &r->result);
+        counts.parts = NULL;
+        counts.part_count = 0;
+        counts.seams = NULL;
+        r->result = counts;
+    }
     add_stages(r);
     report_add_output(&r->summary.report, a->output);
     return code;

@@ -154,14 +154,17 @@ static tml_status scale_values(slabs *s, const float *values, uint64_t count)
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
-    if (piece->layer_first > 0 && s->streams[0]) /* the one below is still looked at */
+    if (piece->layer_first > 0 && s->streams[0] && !s->options->boundaries)
+        /* the one below is still looked at */
         tml_volume_stream_let_go(s->streams[0], piece->layer_first - 1);
     tml_mesh mesh = {.positions = piece->positions,
                      .normals = piece->normals,
                      .indices = piece->indices,
                      .indices64 = piece->indices64,
                      .vertex_count = piece->vertex_count,
-                     .triangle_count = piece->triangle_count};
+                     .triangle_count = piece->triangle_count,
+                     .face_labels = piece->face_labels,
+                     .face_label_type = piece->face_labels ? s->info[0].type : TML_TYPE_NONE};
     tml_mesh_attribute attributes[INPUT_MAX_ATTRIBUTES];
     mesh.attributes = attributes;
     mesh.attribute_count = s->options->attribute_count;
@@ -452,17 +455,18 @@ static bool is_stl(const char *output)
 static tml_status count_mesh(tml_context *tml, slabs *s, const tml_surface_slabs_desc *desc,
                              const tml_mesh_stream_desc *mesh, tml_surface_result *counted)
 {
-    tml_surface_desc surface = *desc->surface;
+    tml_surface_desc surface = desc->surface ? *desc->surface : (tml_surface_desc){.iso = 0};
     tml_surface_slabs_desc counting = *desc;
     uint64_t free_memory = system_free_memory();
     bool is_cached =
         !free_memory || slabs_size(s, s->streams[TML_SURFACE_MASK] != NULL,
                                    s->streams[TML_SURFACE_ATTRIBUTE] != NULL) < free_memory / 2;
     if (!desc->map || !is_cached || mesh->edit || mesh->team ||
+        (is_stl(s->options->output) && desc->boundaries) ||
         path_ends_with(s->options->output, ".obj")) /* whose rows have no fixed size */
         return TML_OK;
     counting.write = NULL;
-    counting.surface = &surface;
+    counting.surface = desc->boundaries ? NULL : &surface;
     surface.soup = false;
     tml_status status = tml_surface_slabs(tml, &counting, counted);
     memset(s->at_work, 0, sizeof s->at_work);
@@ -513,17 +517,19 @@ static tml_mesh_stream_desc describe_mesh(slabs *s, const tml_surface_desc *surf
                                           bool indices64)
 {
     const slabs_options *options = s->options;
-    tml_mesh_stream_desc mesh = {.attributes = options->attributes,
-                                 .attribute_count = options->attribute_count,
-                                 .normals = surface->normals != TML_NORMALS_NONE,
-                                 .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
-                                 .soup = surface->soup,
-                                 .team = ranks_team(),
-                                 .indices64 = indices64,
-                                 .comment = "made by " CLI_PROGRAM,
-                                 .up = options->up,
-                                 .edit = edits ? edit_mesh : NULL,
-                                 .user = s};
+    tml_mesh_stream_desc mesh = {
+        .attributes = options->attributes,
+        .attribute_count = options->attribute_count,
+        .normals = surface->normals != TML_NORMALS_NONE && !options->boundaries,
+        .face_label_type = options->boundaries ? s->info[0].type : TML_TYPE_NONE,
+        .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
+        .soup = surface->soup,
+        .team = ranks_team(),
+        .indices64 = indices64,
+        .comment = "made by " CLI_PROGRAM,
+        .up = options->up,
+        .edit = edits ? edit_mesh : NULL,
+        .user = s};
     memcpy(mesh.origin, options->origin, sizeof mesh.origin);
     return mesh;
 }
@@ -543,6 +549,13 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     in_slabs.largest_component = in_slabs.drop_degenerate = false; /* edit_mesh does that */
     /* Three vertices a sample at most. */
     in_slabs.indices64 = surface->indices64 || input_sample_count(&s->info[0]) > UINT32_MAX / 3;
+    tml_surface_labels_desc boundaries = {.smooth = 0};
+    if (options->boundaries) {
+        boundaries = *options->boundaries;
+        boundaries.indices64 = in_slabs.indices64;
+        desc.surface = NULL;
+        desc.boundaries = &boundaries;
+    }
     s->tml = tml;
     s->options = options;
     s->result = result;
@@ -567,7 +580,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         code = explain(tml, s, count_mesh(tml, s, &desc, &mesh, &counted));
     mesh.parts = counted.parts;
     mesh.part_count = counted.part_count;
-    bool has_corners = counted.triangle_count && !mesh.soup && is_stl(options->output);
+    bool has_corners =
+        counted.triangle_count && !mesh.soup && desc.surface && is_stl(options->output);
     if (has_corners)
         make_corners(&desc, &in_slabs, &mesh);
     if (code == CLI_OK)

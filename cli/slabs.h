@@ -61,6 +61,8 @@ typedef struct slabs_options {
     bool is_asked;
     bool components;      /* counts them */
     const tml_team *team; /* shares the layers (ranks.h); NULL: there is none */
+    const tml_surface_labels_desc
+        *boundaries; /* instead of the surface, whose region it has; or NULL */
     /* Of points: what they carry, one buffer each, and its names; the mesh has its means. */
     const tml_mesh_attribute *attributes;
     const tml_buffer *carried;

@@ -40,6 +40,7 @@ const word words_table[] = {
     {"desc.background", "--labels"},
     {"desc.face_labels", "the labels of triangles"},
     {"desc.smooth", "--smooth"},
+    {"desc.boundaries", "--smooth"},
     {"desc.separate", "--separate"},
     {"desc.iterations", "--smooth"},
     {"desc.lambda", "the step"},
@@ -145,7 +146,7 @@ const char words_never[] =
     "bricks.count desc.a desc.allocator desc.also desc.attribute_type desc.b desc.before desc.bit_count "
     "desc.adaptive desc.bins desc.buffer desc.buffers desc.camera.nearest desc.capacity desc.cast desc.count desc.count_kernel desc.counts desc.barycentrics desc.directions "
     "desc.criterion desc.data desc.draw desc.edges desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit "
-    "desc.between desc.manifold desc.no_background desc.relaxation desc.bound desc.fold desc.gl "
+    "desc.between desc.face_label_type desc.manifold desc.no_background desc.relaxation desc.bound desc.fold desc.gl "
     "desc.histogram_low desc.hits desc.limit desc.limits desc.host desc.iso_index desc.needed desc.points_a "
     "desc.points_b "
     "desc.distances desc.features desc.is_signed desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths desc.level_triangles "

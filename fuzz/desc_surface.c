@@ -397,6 +397,8 @@ void desc_surface(void)
 
 /* ---- labels ------------------------------------------------------------------------------------ */
 
+static tml_status take_piece(void *user, const tml_surface_piece *piece);
+
 void desc_surface_labels(void)
 {
     const uint64_t dims[3] = {1 + below(9), 1 + below(9), seldom() ? 60 + below(80) : 1 + below(7)};
@@ -450,7 +452,20 @@ void desc_surface_labels(void)
         note_buffer(net.indices);
         note_buffer(net.face_labels);
     }
+    const uint64_t vertex_count = net.vertex_count, triangle_count = net.face_count;
     tml_surface_labels_free(tml, &net);
+    if (is_given || desc.quads || desc.separate)
+        return;
+    const tml_surface_slabs_desc slabs = {.boundaries = &desc,
+                                          .write = take_piece,
+                                          .components = take_bool(),
+                                          .memory = mostly(0),
+                                          .slab_layers = mostly(below(5))};
+    tml_surface_result result;
+    if (!CALL(tml_surface_slabs, tml, &slabs, &result))
+        return;
+    DEMAND(result.vertex_count == vertex_count && result.triangle_count == triangle_count);
+    tml_surface_free(tml, &result);
 }
 
 /* ---- in slabs, from a source that is read or mapped -------------------------------------------- */
@@ -494,6 +509,8 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
         note(piece->values, 4 * piece->vertex_count);
     if (piece->indices)
         note(piece->indices, 3 * piece->triangle_count * (piece->indices64 ? 8 : 4));
+    if (piece->face_labels)
+        note(piece->face_labels, 2 * piece->triangle_count); /* of one byte and more */
     return seldom() ? TML_ERROR_FILE_ACCESS : TML_OK;
 }
 

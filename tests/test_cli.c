@@ -2405,6 +2405,20 @@ TEST(labels_are_files_of_their_own)
     CHECK_NEAR(json_get("faces"), 2 * 1024 - 256, 0);
     EXPECT(1, "surface %s --labels all --quads -o %s", in, in_folder("shared.stl"));
     CHECK(strstr(err, "triangles only") && !exists("shared.stl"));
+    /* In slabs, the same files. */
+    static const char *const endings[] = {"ply", "vtp", "stl", "obj", "glb"};
+    char whole[32], slabs[32];
+    for (int e = 0; e < 5; e++) {
+        snprintf(whole, sizeof whole, "whole.%s", endings[e]);
+        snprintf(slabs, sizeof slabs, "slabs.%s", endings[e]);
+        EXPECT(0, "surface %s --labels all --smooth 7 --caps -o %s --json", in, in_folder(whole));
+        const double components = json_get("components");
+        EXPECT(0, "surface %s --labels all --smooth 7 --caps --slabs %d -o %s --json", in,
+               3 + 5 * e, in_folder(slabs));
+        CHECK_NEAR(json_get("components"), components, 0);
+        same_files(whole, slabs);
+    }
+    EXPECT(2, "surface %s --iso 3 --smooth 7 --slabs 3 -o %s", in, in_folder("x.ply"));
     /* Of a sequence the number is the frame's. */
     EXPECT(0, "surface %s %s --labels all --separate -o %s", in, in, in_folder("frame%d.ply"));
     CHECK(exists("frame0.ply") && exists("frame1.ply"));

@@ -874,6 +874,37 @@ static void run_surface_slabs(fault_run *r)
     }
 }
 
+static tml_status write_labeled(void *user, const tml_surface_piece *piece)
+{
+    slabs *s = user;
+    fault_hash(s->run, piece->positions, piece->vertex_count * 3 * sizeof(float));
+    fault_hash(s->run, piece->indices, piece->triangle_count * 3 * sizeof(uint32_t));
+    fault_hash(s->run, piece->face_labels, piece->triangle_count * 2);
+    return TML_OK;
+}
+
+static void run_slabs_of_labels(fault_run *r)
+{
+    static slabs s;
+    uint8_t samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++)
+        samples[i] = (uint8_t)(i % DIM_X / 6 + i / DIM_X / DIM_Y / 7 * 2);
+    s.run = r;
+    const tml_surface_labels_desc net = {.volume = fault_buffer(r, TML_U8, SAMPLES, samples),
+                                         .grid = grid,
+                                         .no_background = true,
+                                         .smooth = 3};
+    const tml_surface_slabs_desc desc = {.boundaries = &net,
+                                         .write = write_labeled,
+                                         .user = &s,
+                                         .components = true,
+                                         .slab_layers = 5};
+    tml_surface_result mesh = {0};
+    FAULT_DO(r, tml_surface_slabs(r->tml, &desc, &mesh));
+    fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
+    tml_surface_free(r->tml, &mesh);
+}
+
 static void run_slabs_of_field(fault_run *r)
 {
     static slabs s;
@@ -1596,6 +1627,7 @@ static const fault_scenario scenarios[] = {
     {"surface_enqueue_soup", run_surface_enqueue_soup, ON_ALL, false},
     {"surface_enqueue_field", run_surface_enqueue_field, ON_ALL, false},
     {"surface_slabs", run_surface_slabs, ON_CPU | ON_VULKAN, false},
+    {"slabs_of_labels", run_slabs_of_labels, ON_CPU, false},
     {"slabs_of_field", run_slabs_of_field, ON_CPU, false},
     {"surface_cells", run_surface_cells, ON_ALL, false},
     {"mesh", run_mesh, ON_ALL, false},

@@ -94,6 +94,11 @@ TEST(files_are_those_of_one_process)
     alike_of(test_data("volumes/ct_lung_small.mha"), 2, "%s --iso=-500 --attribute %s --flip",
              "vtp");
     alike_of(test_data("volumes/brain1_label.nrrd"), 4, "%s --labels 1,2,3 --caps", "vtp");
+    static const char *const endings[] = {"ply", "vtp", "stl", "obj", "glb"};
+    for (int i = 0; i < 5; i++) /* shared boundaries: a share looks far into its neighbours */
+        alike_of(test_data("volumes/brain1_label.nrrd"), 2 + i % 3,
+                 i % 2 ? "%s --labels all --smooth 5 --caps" : "%s --labels 1 --smooth 0",
+                 endings[i]);
     alike_of(test_data("volumes/ct_lung_small.mha"), 4, "%s --iso=-500,0", "stl");
 }
 

@@ -356,6 +356,8 @@ static tml_status add_pieces(tml_mesh_stream *stream, const tml_mesh *whole, boo
             piece.normals = whole->normals ? whole->normals + 3 * v[p] : NULL;
             piece.values = whole->values ? whole->values + v[p] : NULL;
             piece.indices = whole->indices64 ? (const void *)wide : narrow;
+            if (whole->face_labels)
+                piece.face_labels = (const uint16_t *)whole->face_labels + 2 * t[p];
             tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
             for (uint32_t k = 0; k < whole->attribute_count; k++) {
                 attributes[k] = whole->attributes[k];
@@ -377,6 +379,9 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"};
+    static uint16_t labels[2 * TRIANGLES];
+    for (uint32_t k = 0; k < 2 * TRIANGLES; k++)
+        labels[k] = (uint16_t)(k * 40503);
     mesh_make(&m);
     const tml_mesh_attribute attributes[] = {
         {"velocity", 3, m.positions}, {"mass", 1, m.values}, {"color", 3, m.normals}};
@@ -400,11 +405,14 @@ TEST(pieces_make_the_file_that_the_whole_makes)
                          .value_name = "density",
                          .comment = "made by a test",
                          .attributes = attributes,
-                         .attribute_count = attribute_count};
+                         .attribute_count = attribute_count,
+                         .face_labels = has_values ? labels : NULL,
+                         .face_label_type = TML_U16};
         const tml_mesh_stream_desc desc = {.normals = has_normals,
                                            .attributes = attributes,
                                            .attribute_count = attribute_count,
                                            .values = has_values,
+                                           .face_label_type = has_values ? TML_U16 : TML_TYPE_NONE,
                                            .indices64 = wide,
                                            .origin = {mesh.origin[0], 0, mesh.origin[2]},
                                            .value_name = "density",
@@ -475,6 +483,21 @@ TEST(meshes_that_fail_leave_nothing)
                      tml, in_folder("a.ply"),
                      &(tml_mesh_stream_desc){.attributes = twice, .attribute_count = 2}, &stream),
                  TML_ERROR_INVALID_ARGUMENT);
+    /* Labels: promised and not there, of another type; no integers, of soups. */
+    static const uint8_t labels[20];
+    const tml_mesh_stream_desc labeled = {.face_label_type = TML_U8};
+    for (uint32_t i = 0; i < 2; i++) {
+        tml_mesh piece = mesh;
+        piece.face_labels = i ? labels : NULL;
+        piece.face_label_type = TML_I8;
+        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &labeled, &stream))) {
+            CHECK_STATUS(tml_mesh_stream_add(stream, 0, &piece), TML_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
+        }
+        const tml_mesh_stream_desc wrong = {.face_label_type = i ? TML_F32 : TML_U8, .soup = !i};
+        CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.ply"), &wrong, &stream),
+                     TML_ERROR_INVALID_ARGUMENT);
+    }
     /* In place: an index past the end, part 1, more than promised, less than promised. */
     const tml_surface_part places[] = {{.vertex_count = 100, .triangle_count = 10},
                                        {.vertex_count = VERTICES, .triangle_count = 10},

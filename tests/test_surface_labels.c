@@ -958,6 +958,208 @@ TEST(a_region_is_a_volume)
     tml_close(tml);
 }
 
+/* ---- in slabs --------------------------------------------------------------------------------- */
+
+/* What comes in pieces, into the whole's memory. */
+typedef struct pieces {
+    const volume *v;
+    const unsigned char *samples;
+    mesh *out; /* with room for the whole */
+    mesh room;
+    uint64_t next; /* layer that is asked for */
+    bool maps, is_good;
+} pieces;
+
+static tml_status give_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                              void *out)
+{
+    pieces *p = user;
+    const uint64_t layer = p->v->dims[0] * p->v->dims[1] * tml_type_size(p->v->type);
+    p->is_good = p->is_good && source == TML_SURFACE_VOLUME && first >= p->next &&
+                 first + count <= p->v->dims[2];
+    p->next = first + count;
+    memcpy(out, p->samples + first * layer, count * layer);
+    return TML_OK;
+}
+
+static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                             const void **out)
+{
+    pieces *p = user;
+    const uint64_t layer = p->v->dims[0] * p->v->dims[1] * tml_type_size(p->v->type);
+    p->is_good = p->is_good && source == TML_SURFACE_VOLUME && first + count <= p->v->dims[2];
+    *out = p->samples + first * layer;
+    return TML_OK;
+}
+
+static tml_status take_piece(void *user, const tml_surface_piece *piece)
+{
+    pieces *p = user;
+    mesh *m = p->out;
+    const size_t size = tml_type_size(p->v->type);
+    p->is_good = p->is_good && piece->part == 0 && piece->vertex_first == m->vertex_count &&
+                 piece->triangle_first == m->face_count &&
+                 m->vertex_count + piece->vertex_count <= p->room.vertex_count &&
+                 m->face_count + piece->triangle_count <= p->room.face_count && !piece->indices64;
+    if (!p->is_good)
+        return TML_ERROR_INTERNAL;
+    memcpy(m->positions + 3 * m->vertex_count, piece->positions, piece->vertex_count * 12);
+    if (piece->triangle_count)
+        memcpy(m->indices + 3 * m->face_count, piece->indices, piece->triangle_count * 12);
+    for (uint64_t i = 0; i < 2 * piece->triangle_count; i++)
+        m->labels[2 * m->face_count + i] =
+            widened(p->v->type, (const unsigned char *)piece->face_labels + i * size);
+    m->vertex_count += piece->vertex_count;
+    m->face_count += piece->triangle_count;
+    return TML_OK;
+}
+
+/* The mesh in slabs of so many layers (0: as memory allows), in shares of so many (0: one), against the whole one. */
+static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_desc desc,
+                        const mesh *whole, uint64_t share, uint64_t layers, uint64_t memory,
+                        bool maps)
+{
+    mesh out = {.corners = 3,
+                .positions = malloc(whole->vertex_count * 12 + 1),
+                .indices = malloc(whole->face_count * 12 + 1),
+                .labels = malloc(whole->face_count * 16 + 1)};
+    void *samples = narrowed(v);
+    const uint64_t first = desc.region.first[2];
+    const uint64_t count = desc.region.count[2] ? desc.region.count[2] : v->dims[2] - first;
+    uint64_t components = 0, *below = NULL, below_count = 0;
+    bool is_good = true;
+    share = share ? share : count;
+    memcpy(desc.grid.dims, v->dims, sizeof v->dims);
+    for (uint64_t z = 0; z < count && is_good; z += share) {
+        pieces p = {.v = v, .samples = samples, .out = &out, .room = *whole, .is_good = true};
+        const tml_surface_part before = {.vertex_count = out.vertex_count,
+                                         .triangle_count = out.face_count};
+        const uint64_t part = share < count - z ? share : count - z;
+        tml_surface_result result, counted;
+        tml_surface_slabs_desc slabs = {.boundaries = &desc,
+                                        .type = v->type,
+                                        .read = maps ? NULL : give_layers,
+                                        .map = maps ? map_layers : NULL,
+                                        .user = &p,
+                                        .slab_layers = layers,
+                                        .memory = memory,
+                                        .layer_first = share < count ? first + z : 0,
+                                        .layer_count = share < count ? part : 0,
+                                        .before = &before};
+        is_good = CHECK_OK(tml, tml_surface_slabs(tml, &slabs, &counted));
+        p.next = 0;
+        slabs.write = take_piece;
+        slabs.components = true;
+        is_good = is_good && CHECK_OK(tml, tml_surface_slabs(tml, &slabs, &result)) &&
+                  CHECK(p.is_good) && CHECK_EQ_U64(result.part_count, 1) &&
+                  CHECK_EQ_U64(result.vertex_count, out.vertex_count - before.vertex_count) &&
+                  CHECK_EQ_U64(result.triangle_count, out.face_count - before.triangle_count) &&
+                  CHECK_EQ_U64(counted.vertex_count, result.vertex_count) &&
+                  CHECK_EQ_U64(counted.triangle_count, result.triangle_count);
+        if (is_good) {
+            components += result.components;
+            if (result.seams) {
+                tml_surface_seam *seam = &result.seams[0];
+                CHECK_OK(tml, tml_surface_join(tml, seam, below, below_count, &components));
+                free(below);
+                below_count = seam->above_count;
+                below = malloc(below_count * sizeof *below + 1);
+                if (below_count)
+                    memcpy(below, seam->sets + seam->below_count, below_count * sizeof *below);
+            }
+            tml_surface_free(tml, &result);
+            tml_surface_free(tml, &counted);
+        }
+    }
+    is_good = is_good && CHECK(meshes_are_same(&out, whole));
+    if (is_good && whole->face_count) {
+        tml_buffer vertices =
+            buffer_of(tml, TML_VEC(TML_F32, 3), whole->vertex_count, whole->positions);
+        tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), whole->face_count, whole->indices);
+        tml_mesh_stats stats;
+        CHECK_OK(tml, tml_mesh_examine(tml, vertices, indices, true, &stats));
+        is_good = CHECK_EQ_U64(components, stats.components);
+        tml_buffer_destroy(tml, vertices);
+        tml_buffer_destroy(tml, indices);
+    }
+    free(below);
+    free(samples);
+    mesh_free(&out);
+    return is_good;
+}
+
+TEST(slabs_are_the_whole)
+{
+    static const uint32_t smooth[] = {0, 1, 2, 5, 16};
+    static const tml_type types[] = {TML_U8, TML_I16, TML_U32, TML_I64};
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 60; i++) {
+        const uint64_t chosen[2] = {1, 3}, pair[2] = {0, 2};
+        volume v = random_volume(1 + random_below(70), 1 + random_below(9), 1 + random_below(30),
+                                 types[i % 4], i % 7 ? 4 : 1000, 0);
+        tml_surface_labels_desc desc = {.smooth = smooth[i % 5], .caps = i % 3 > 0};
+        if (i % 5 == 1) {
+            desc.labels = chosen;
+            desc.label_count = 2;
+        }
+        if (i % 5 == 2)
+            desc.between = pair;
+        desc.no_background = i % 7 == 3;
+        if (i % 4 == 1) {
+            desc.region.first[2] = random_below(v.dims[2]);
+            desc.region.count[2] = 1 + random_below(v.dims[2] - desc.region.first[2]);
+        }
+        mesh whole = mesh_of(tml, &v, desc);
+        for (int k = 0; k < 6; k++) {
+            const uint64_t layers = k < 4 ? (uint64_t)k : 1 + random_below(31);
+            const uint64_t share = k % 2 ? 1 + random_below(v.dims[2]) : 0;
+            if (!check_slabs(tml, &v, desc, &whole, share, layers, k % 3 ? 0 : 1 << 14, k % 4 > 1))
+                test_fail(__FILE__, __LINE__,
+                          "case %" PRIu64 ", %" PRIu64 " layers in shares of %" PRIu64, i, layers,
+                          share);
+        }
+        mesh_free(&whole);
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+TEST(slabs_refuse_what_they_cannot_do)
+{
+    tml_context *tml = open_cpu(1);
+    volume v = random_volume(3, 3, 3, TML_U8, 2, 0);
+    void *samples = narrowed(&v);
+    pieces p = {.v = &v, .samples = samples, .is_good = true};
+    const tml_surface_desc surface = {.grid = {.dims = {3, 3, 3}}};
+    const tml_buffer out = buffer_of(tml, TML_VEC(TML_F32, 3), 9, NULL);
+    const uint64_t same[2] = {1, 1};
+#define NET(...)   (&(const tml_surface_labels_desc){.grid = {.dims = {3, 3, 3}}, __VA_ARGS__})
+#define SLABS(...) ((tml_surface_slabs_desc){.read = give_layers, .user = &p, __VA_ARGS__})
+    const tml_surface_slabs_desc bad[] = {
+        SLABS(.type = TML_U8, .boundaries = NET(.separate = true)),
+        SLABS(.type = TML_U8, .boundaries = NET(.quads = true)),
+        SLABS(.type = TML_U8, .boundaries = NET(.vertices = out)),
+        SLABS(.type = TML_U8, .boundaries = NET(.between = same)),
+        SLABS(.type = TML_U8, .boundaries = NET(.bound = NAN)),
+        SLABS(.type = TML_U8, .boundaries = NET(.smooth = 1001)),
+        SLABS(.type = TML_F32, .boundaries = NET(.smooth = 1)),
+        SLABS(.boundaries = NET(.smooth = 1)),
+        SLABS(.type = TML_U8, .has_mask = true, .boundaries = NET(.smooth = 1)),
+        SLABS(.type = TML_U8, .attribute_type = TML_U8, .boundaries = NET(.smooth = 1)),
+        SLABS(.type = TML_U8, .surface = &surface, .boundaries = NET(.smooth = 1)),
+        SLABS(.type = TML_U8)};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tml_surface_result result;
+        const tml_status status = tml_surface_slabs(tml, &bad[i], &result);
+        CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_UNSUPPORTED);
+        CHECK(result.part_count == 0 && strstr(tml_last_error(tml), "tml_surface") != NULL);
+    }
+    tml_buffer_destroy(tml, out);
+    free(samples);
+    free(v.labels);
+    tml_close(tml);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 TEST(what_is_wrong_is_refused)
@@ -1150,6 +1352,11 @@ TEST(an_atlas_has_the_faces_that_others_count)
     CHECK_EQ_U64(shared.vertex_count, 144699); /* as vtkSurfaceNets3D's of VTK 9.3 */
     CHECK_EQ_U64(shared.face_count, 146777);
     check_closed(&shared);
+    mesh triangles = mesh_of(tml, &v, (tml_surface_labels_desc){.smooth = 16, .caps = true});
+    for (uint64_t layers = 13; layers < 400; layers *= 3)
+        CHECK(check_slabs(tml, &v, (tml_surface_labels_desc){.smooth = 16, .caps = true},
+                          &triangles, layers == 39 ? 100 : 0, layers, 0, layers == 117));
+    mesh_free(&triangles);
     mesh alone = mesh_of(
         tml, &v, (tml_surface_labels_desc){.smooth = 16, .separate = true, .manifold = true});
     CHECK_EQ_U64(alone.part_count, 22);

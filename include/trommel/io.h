@@ -448,6 +448,9 @@ typedef struct tml_mesh_stream_desc {
     /* Names and components of what each piece has, too, in this order; copied, without data. */
     const tml_mesh_attribute *attributes;
     uint32_t attribute_count;
+    /* An integer's: pieces have face_labels of this type, as of tml_mesh. NONE: none. Not with soup
+     * and edit. */
+    tml_type face_label_type;
     bool soup;      /* pieces have no indices */
     bool indices64; /* of each piece's indices */
     double origin[3];

@@ -330,6 +330,7 @@ typedef struct tml_surface_piece {
     const void *indices; /* triangle_count x 3, u32 or u64: numbers within the part, which may be
                              * those of the next piece's first layer; NULL: soup */
     bool indices64;
+    const void *face_labels; /* of boundaries: triangle_count x 2, of the volume's type; or NULL */
 } tml_surface_piece;
 
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever
@@ -341,6 +342,11 @@ typedef struct tml_surface_slabs_desc {
      * buffers of the whole volume, which only the mesh is too large for, or all zeroed and read or
      * mapped. */
     const tml_surface_desc *surface;
+    /* Instead of surface, which is then NULL: the boundaries of labels as tml_surface_labels makes
+     * them, without separate, quads and outputs, as one part. A slab looks at smooth + 1 layers below
+     * it and at smooth + 3 above, and works on them again, so that slabs should be thicker; their
+     * vertices, some 40 bytes each, come on top of memory. Any engine; the host computes. */
+    const tml_surface_labels_desc *boundaries;
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */
     tml_type attribute_type; /* ... and an attribute of this type; TML_TYPE_NONE: none */
@@ -350,7 +356,8 @@ typedef struct tml_surface_slabs_desc {
     tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES];
 
     /* Puts layers [first, first + count) of a source, dims[0] x dims[1] samples each, at out. Each
-     * layer is asked for once, in ascending order, one more than is worked on below and two above.
+     * layer is asked for once, in ascending order, one more than is worked on below and two above
+     * (but see boundaries).
      * Called from a thread of its own while slabs are computed, one call at a time: it must not use
      * the context. A status other than OK ends the stream, which then returns it. */
     tml_status (*read)(void *user, tml_surface_source source, uint64_t first, uint64_t count,

@@ -1169,12 +1169,14 @@ class tml_surface_piece(Structure):
         ('field_values', POINTER(c_float) * 8),
         ('indices', c_void_p),
         ('indices64', c_bool),
+        ('face_labels', c_void_p),
     ]
 
 
 class tml_surface_slabs_desc(Structure):
     _fields_ = [
         ('surface', POINTER(tml_surface_desc)),
+        ('boundaries', POINTER(tml_surface_labels_desc)),
         ('type', c_uint32),
         ('has_mask', c_bool),
         ('attribute_type', c_uint32),
@@ -1420,6 +1422,7 @@ class tml_mesh_stream_desc(Structure):
         ('values', c_bool),
         ('attributes', POINTER(tml_mesh_attribute)),
         ('attribute_count', c_uint32),
+        ('face_label_type', c_uint32),
         ('soup', c_bool),
         ('indices64', c_bool),
         ('origin', c_double * 3),

@@ -46,10 +46,13 @@ static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint
     raised.indices = corners;
     raised.indices64 = true;
     size_t size = 0;
+    const size_t row = tml_mesh_labels_size(&raised);
+    const uint8_t *labels = raised.face_labels;
     for (uint64_t end = first + count; first < end; first += TRIANGLES) {
         uint64_t n = end - first < TRIANGLES ? end - first : TRIANGLES;
         for (uint64_t i = 0; i < 3 * n; i++)
             corners[i] = mesh_corner(source->mesh, 3 * first + i) + source->base;
+        raised.face_labels = labels ? labels + first * row : NULL;
         size += source->fill(&raised, 0, n, out + size);
     }
     return size;

@@ -5,13 +5,14 @@
 
 #include "io/mesh_format.h"
 
-/* The arrays of vertices, then that of triangles. */
+/* The arrays of vertices, then those of triangles. */
 enum {
     POSITIONS,
     NORMALS,
     VALUES,
     ATTRIBUTES,
     INDICES = ATTRIBUTES + TML_MESH_MAX_ATTRIBUTES,
+    LABELS,
     ARRAYS
 };
 enum { MESH_COPY = 1 << 20 };
@@ -73,11 +74,11 @@ TML_MUST_CHECK tml_status tml_spool_read(tml_mesh_stream *stream, const spool *f
 void tml_spool_close(spool *s);
 static inline uint64_t spool_rows(const segment *s, int array)
 {
-    return array == INDICES ? s->triangle_count : s->vertex_count;
+    return array >= INDICES ? s->triangle_count : s->vertex_count;
 }
 static inline uint64_t spool_first(const segment *s, int array)
 {
-    return array == INDICES ? s->triangle_first : s->vertex_first;
+    return array >= INDICES ? s->triangle_first : s->vertex_first;
 }
 
 TML_MUST_CHECK tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece);

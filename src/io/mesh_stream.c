@@ -128,6 +128,7 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     for (uint32_t i = 0; i < desc->attribute_count; i++)
         stream->attributes[i].data = promised;
     whole->indices = desc->soup ? NULL : promised;
+    whole->face_labels = desc->face_label_type ? promised : NULL;
     stream->places = tml_alloc(stream->tml, desc->part_count * sizeof *stream->places);
     if (!stream->places)
         return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
@@ -186,6 +187,16 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     if (desc->edit && desc->soup)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.edit is for welded meshes, not soup", call);
+    if (desc->face_label_type && (desc->edit || desc->soup))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.face_label_type goes with neither desc.soup nor desc.edit",
+                         call);
+    const tml_mesh labeled = {.indices = "",
+                              .face_labels = desc->face_label_type ? "" : NULL,
+                              .face_label_type = desc->face_label_type};
+    status = tml_mesh_check(tml, &labeled, NULL);
+    if (status != TML_OK)
+        return status;
     tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
     if (!stream)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
@@ -207,6 +218,7 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
              real + folder);
     tml_mesh *mesh = &stream->mesh;
     mesh->indices64 = desc->indices64;
+    mesh->face_label_type = desc->face_label_type;
     memcpy(mesh->origin, desc->origin, sizeof mesh->origin);
     mesh->up = desc->up;
     snprintf(stream->value_name, sizeof stream->value_name, "%s",
@@ -220,7 +232,8 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                             [VALUES] = desc->values ? sizeof(float) : 0,
                             [INDICES] = stream->soup      ? 0
                                         : desc->indices64 ? 3 * sizeof(uint64_t)
-                                                          : 3 * sizeof(uint32_t)};
+                                                          : 3 * sizeof(uint32_t),
+                            [LABELS] = 2 * tml_type_size(desc->face_label_type)};
     status = take_attributes(stream, desc, &sizes[ATTRIBUTES]);
     for (int i = 0; i < ARRAYS; i++)
         stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
@@ -262,6 +275,7 @@ static const void *array_of(const tml_mesh *piece, int array)
            : array == NORMALS ? piece->normals
            : array == VALUES  ? piece->values
            : array == INDICES ? piece->indices
+           : array == LABELS  ? piece->face_labels
            : (uint32_t)(array - ATTRIBUTES) < piece->attribute_count && piece->attributes
                ? piece->attributes[array - ATTRIBUTES].data
                : NULL;
@@ -272,11 +286,12 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
     static const char *const names[ARRAYS] = {[POSITIONS] = "positions",
                                               [NORMALS] = "normals",
                                               [VALUES] = "values",
-                                              [INDICES] = "indices"};
+                                              [INDICES] = "indices",
+                                              [LABELS] = "face_labels"};
     const uint32_t attributes = stream->mesh.attribute_count;
     for (int i = 0; i < ARRAYS; i++)
         if (stream->spools[i].row_size &&
-            (i == INDICES ? piece->triangle_count : piece->vertex_count) && !array_of(piece, i))
+            (i >= INDICES ? piece->triangle_count : piece->vertex_count) && !array_of(piece, i))
             return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: piece.%s is NULL, which the stream's desc promised", call,
                              names[i] ? names[i] : "attributes[].data");
@@ -288,10 +303,14 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
                          "%s: piece.attribute_count is %" PRIu32 ", needs the desc's %" PRIu32
                          " attributes, of the same components",
                          call, piece->attribute_count, attributes);
-    if (piece->face_labels || piece->quads)
+    if (piece->quads)
         return tml_error(stream->tml, TML_ERROR_UNSUPPORTED,
-                         "%s: piece.%s: pieces have none; save the mesh whole", call,
-                         piece->quads ? "quads" : "face_labels");
+                         "%s: piece.quads: pieces have none; save the mesh whole", call);
+    if (piece->face_labels && piece->face_label_type != stream->mesh.face_label_type)
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: piece.face_label_type is %s, needs the desc's %s", call,
+                         tml_type_name(piece->face_label_type),
+                         tml_type_name(stream->mesh.face_label_type));
     if (stream->soup && piece->vertex_count != 3 * piece->triangle_count)
         return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: piece.vertex_count is %" PRIu64 ", a soup of %" PRIu64
@@ -319,6 +338,7 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
     rows.normals = whole->normals ? piece->normals : NULL;
     rows.values = whole->values ? piece->values : NULL;
     rows.indices = whole->indices ? piece->indices : NULL;
+    rows.face_labels = whole->face_labels ? piece->face_labels : NULL;
     tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
     memcpy(attributes, stream->attributes, sizeof attributes);
     for (uint32_t i = 0; i < rows.attribute_count && piece->vertex_count; i++)
@@ -354,7 +374,7 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
                                   : tml_mesh_add_segment(stream, &added);
     for (int i = 0; i < ARRAYS && status == TML_OK && !stream->in_place; i++) {
         spool *to = &stream->spools[i];
-        uint64_t rows = i == INDICES ? piece->triangle_count : piece->vertex_count;
+        uint64_t rows = i >= INDICES ? piece->triangle_count : piece->vertex_count;
         if (to->row_size)
             status = tml_spool_append(stream, to, array_of(piece, i), rows * to->row_size);
     }
@@ -476,6 +496,8 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
         }
         if (i == INDICES)
             stream->mesh.indices = memory;
+        else if (i == LABELS)
+            stream->mesh.face_labels = memory;
         else if (i >= ATTRIBUTES)
             stream->attributes[i - ATTRIBUTES].data = memory;
         else
@@ -489,7 +511,7 @@ void tml_mesh_unmap_arrays(tml_mesh_stream *stream)
     for (int i = 0; i < ARRAYS; i++)
         unmap(&stream->spools[i]);
     stream->mesh.positions = stream->mesh.normals = stream->mesh.values = NULL;
-    stream->mesh.indices = NULL;
+    stream->mesh.indices = stream->mesh.face_labels = NULL;
 }
 
 /* Describes each part's rows; segments are sorted. */

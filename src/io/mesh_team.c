@@ -361,7 +361,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     if (!is_sender)
         tml_free(stream->tml, segments, size + 1);
     for (int i = 0; i < ARRAYS && status == TML_OK; i++)
-        status = bring_array(m, from, i, counts[i == INDICES ? 2 : 1] * stream->spools[i].row_size,
+        status = bring_array(m, from, i, counts[i >= INDICES ? 2 : 1] * stream->spools[i].row_size,
                              buffer);
     if (team->rank == 0) {
         stream->mesh.vertex_count += counts[1];

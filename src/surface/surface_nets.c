@@ -172,7 +172,8 @@ static void fill_constants(nets_plan *plan)
     words[NETS_HAS_BETWEEN] = plan->between != NULL;
 }
 
-static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc, nets_plan *plan)
+tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, tml_type read,
+                        nets_plan *plan)
 {
     tml_grid grid = {0};
     surface_plan axes = {0};
@@ -187,16 +188,22 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
                          CALL ": %" PRIu64
                               " layers; a net has fewer than 2^32 - 1; give a part of them",
                          grid.dims[2]);
-    if (status == TML_OK)
+    plan->type = read;
+    if (status == TML_OK && !read) {
         status =
             tml_check_buffer_anywhere(tml, CALL, "desc.volume", desc->volume, integer_types, count);
+        if (status == TML_OK)
+            tml_buffer_describe(tml, desc->volume, &plan->type, NULL);
+    } else if (status == TML_OK && tml_type_is_float(read)) {
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         CALL ": labels are of type %s, need an integer's", tml_type_name(read));
+    }
     if (status == TML_OK)
         status = surface_resolve_axes(tml, CALL, &grid, desc->position_origin, false, &axes);
     if (status == TML_OK)
         status = surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box);
     if (status != TML_OK)
         return status;
-    tml_buffer_describe(tml, desc->volume, &plan->type, NULL);
     memcpy(plan->dims, grid.dims, sizeof plan->dims);
     for (int c = 0; c < 3; c++)
         plan->origin[c] = axes.origin[c] + 0.0; /* no -0, whatever is added to it */
@@ -207,6 +214,7 @@ static tml_status resolve(tml_context *tml, const tml_surface_labels_desc *desc,
     plan->manifold = desc->manifold;
     for (int a = 0; a < 3; a++)
         plan->size[a] = plan->box.count[a] + 2 * plan->pad;
+    plan->face_layers[1] = nets_cells(plan, 2);
     plan->words = TML_CEIL_DIV(plan->size[0], 64);
     plan->words32 = plan->pad + TML_CEIL_DIV(plan->box.count[0] + plan->pad, 32);
     plan->sample_size = tml_type_size(plan->type);
@@ -292,16 +300,15 @@ static void unmap_outputs(tml_context *tml, const nets_outputs *outputs)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static tml_status run_step(nets_plan *plan, double from, double to, tml_status (*step)(nets_plan *))
+tml_status nets_run_step(nets_plan *plan, double from, double to, tml_status (*step)(nets_plan *))
 {
-    plan->progress_from = from;
-    plan->progress_to = to;
+    const double length = plan->call_to - plan->call_from;
+    plan->progress_from = plan->call_from + length * from;
+    plan->progress_to = plan->call_from + length * to;
     return step(plan);
 }
 
-/* Smooths the net and writes its places: in the memory of the vertices where those are the net's,
- * else in its own. Faces are written from places. */
-static tml_status place_and_emit(nets_plan *plan)
+tml_status nets_place_and_emit(nets_plan *plan)
 {
     const bool is_whole = plan->kept.edges == plan->net.edges;
     const bool has_own = plan->separate || (!is_whole && plan->iterations);
@@ -311,10 +318,10 @@ static tml_status place_and_emit(nets_plan *plan)
         return TML_ERROR_OUT_OF_MEMORY;
     plan->state = own ? own : (unsigned char *)plan->positions;
     plan->places = plan->separate ? (float *)(void *)own : plan->positions;
-    tml_status status = run_step(plan, 0.25, 0.75, nets_on_host->place);
+    tml_status status = nets_run_step(plan, 0.25, 0.75, nets_on_host->place);
     if (status == TML_OK)
-        status =
-            run_step(plan, 0.75, 1, plan->separate ? nets_on_host->emit_parts : nets_on_host->emit);
+        status = nets_run_step(plan, 0.75, 1,
+                               plan->separate ? nets_on_host->emit_parts : nets_on_host->emit);
     nets_free(plan, own, count, NETS_STATE);
     return status;
 }
@@ -322,20 +329,21 @@ static tml_status place_and_emit(nets_plan *plan)
 static tml_status count_on_host(nets_plan *plan)
 {
     tml_surface_labels_result *out = plan->result;
-    tml_status status = run_step(plan, 0, 0.2, nets_on_host->count);
+    tml_status status = nets_run_step(plan, 0, 0.2, nets_on_host->count);
     if (status != TML_OK)
         return status;
     out->vertex_count = nets_vertices(plan, &plan->kept);
     out->face_count = nets_faces(plan, &plan->kept) * (plan->quads ? 1 : 2);
-    return plan->separate && out->face_count ? run_step(plan, 0.2, 0.25, nets_on_host->count_parts)
-                                             : TML_OK;
+    return plan->separate && out->face_count
+               ? nets_run_step(plan, 0.2, 0.25, nets_on_host->count_parts)
+               : TML_OK;
 }
 
 static tml_status write_on_host(nets_plan *plan, nets_outputs *outputs)
 {
     tml_status status = map_outputs(plan->tml, outputs, plan);
     if (status == TML_OK)
-        status = place_and_emit(plan);
+        status = nets_place_and_emit(plan);
     unmap_outputs(plan->tml, outputs);
     return status;
 }
@@ -396,10 +404,11 @@ static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_d
                                     tml_surface_labels_result *out)
 {
     double progress = 0;
-    nets_plan plan = {.tml = tml, .result = out, .progress_to = 1, .progress = &progress};
+    nets_plan plan = {
+        .tml = tml, .result = out, .call_to = 1, .progress_to = 1, .progress = &progress};
     nets_outputs outputs = {0};
     bool is_done = false;
-    tml_status status = resolve(tml, desc, &plan);
+    tml_status status = nets_resolve(tml, desc, TML_TYPE_NONE, &plan);
     if (status == TML_OK) {
         describe_outputs(desc, &plan, out, &outputs);
         status = check_outputs(tml, desc, &outputs);

@@ -31,14 +31,16 @@ typedef struct nets_planes {
 typedef struct nets_plan {
     tml_context *tml;
     const void *samples;
+    uint64_t layer_first; /* of the volume: where samples begin */
     tml_type type;
     size_t sample_size;
     bool is_signed;
     uint64_t dims[3];
     surface_box box;
-    uint64_t pad;                     /* 1 with caps */
-    uint64_t size[3];                 /* of the box with its pads, in samples */
-    uint64_t words;                   /* of a row of bits */
+    uint64_t pad;            /* 1 with caps */
+    uint64_t size[3];        /* of the box with its pads, in samples */
+    uint64_t face_layers[2]; /* layers of samples, first and end, whose faces are written */
+    uint64_t words;          /* of a row of bits */
     nets_word last_cells[NETS_GROUP]; /* bits of a row's last group of words that are cells */
 
     uint64_t background;
@@ -72,6 +74,7 @@ typedef struct nets_plan {
 
     tml_surface_labels_result *result;
     uint64_t memory;                   /* of nets_alloc, in use */
+    double call_from, call_to;         /* this net's share of the call's progress */
     double progress_from, progress_to; /* of the step in progress */
     double *progress;                  /* so far: it never goes back, when the host begins again */
     uint64_t first_layer;              /* of the batch of layers in progress */
@@ -145,7 +148,8 @@ static inline nets_samples nets_samples_of(const nets_plan *plan, uint64_t y, ui
     const uint64_t y_box = y - plan->pad, z_box = z - plan->pad;
     if (y_box >= plan->box.count[1] || z_box >= plan->box.count[2])
         return (nets_samples){NULL, NULL};
-    const uint64_t row = plan->box.first[1] + y_box + plan->dims[1] * (plan->box.first[2] + z_box);
+    const uint64_t z_held = plan->box.first[2] - plan->layer_first + z_box;
+    const uint64_t row = plan->box.first[1] + y_box + plan->dims[1] * z_held;
     const uint64_t first = plan->box.first[0] + plan->dims[0] * row;
     return (nets_samples){(const unsigned char *)plan->samples + first * plan->sample_size,
                           plan->members ? plan->members + nets_row(plan, y, z) * plan->words
@@ -205,6 +209,54 @@ typedef struct nets_steps {
     void (*release)(nets_plan *plan);
 } nets_steps;
 extern const nets_steps *const nets_on_host; /* src/surface/surface_nets_parts.c */
+
+tml_status nets_run_step(nets_plan *plan, double from, double to, tml_status (*step)(nets_plan *));
+/* Smooths the net and writes its places: in the memory of the vertices where those are the net's,
+ * else in its own. Faces are written from places. */
+TML_MUST_CHECK tml_status nets_place_and_emit(nets_plan *plan);
+/* Checks a desc; read: the type of samples that are read later, or NONE. */
+TML_MUST_CHECK tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc,
+                                       tml_type read, nets_plan *plan);
+
+/* A slab of the net (src/surface/surface_nets_slabs.c), of triangles. */
+enum { NETS_SLAB_OUTPUTS = 3 };
+typedef struct nets_slab {
+    nets_plan plan;
+    tml_surface_labels_result result; /* its stages and scratch_size */
+    uint64_t cells[2];                /* own layers of cells, in plan's, first and end */
+    uint64_t vertex_count, triangle_count;
+    const float *positions; /* of own vertices; indices and labels are plan's */
+    void *outputs[NETS_SLAB_OUTPUTS];
+    uint64_t sizes[NETS_SLAB_OUTPUTS];
+} nets_slab;
+
+/* Layers of the box that a slab of own layers [first, end) looks at. */
+static inline uint64_t nets_held_first(const nets_plan *plan, uint64_t first)
+{
+    const uint64_t below = plan->iterations + (uint64_t)1;
+    return first > below ? first - below : 0;
+}
+static inline uint64_t nets_held_end(const nets_plan *plan, uint64_t end)
+{
+    return TML_MIN_OF(end + plan->iterations + 3, plan->box.count[2]);
+}
+/* Bytes of scratch a layer, without vertices. */
+static inline uint64_t nets_layer_size(const nets_plan *plan)
+{
+    const uint64_t selects = plan->between || plan->no_background;
+    const uint64_t planes = 3 + (plan->chosen != NULL) + 3 * selects;
+    return plan->size[1] * (planes * plan->words * sizeof(nets_word) + 8 * (1 + selects));
+}
+static inline uint64_t nets_held_most(const nets_plan *plan, uint64_t own)
+{
+    return TML_MIN_OF(own + 2 * (uint64_t)plan->iterations + 4, plan->box.count[2]);
+}
+/* Counts own vertices and triangles, of own layers [first, end) of the whole's box; samples begin at
+ * nets_held_first. Then writes them, with vertices numbered from vertex_base on. Free in any case. */
+TML_MUST_CHECK tml_status nets_slab_count(const nets_plan *whole, const void *samples,
+                                          uint64_t first, uint64_t end, nets_slab *out);
+TML_MUST_CHECK tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base);
+void nets_slab_free(nets_slab *slab);
 
 /* A page has none. */
 #ifdef __EMSCRIPTEN__

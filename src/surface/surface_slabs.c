@@ -12,6 +12,7 @@
 #include "stream/stream_internal.h"
 #include "surface/slab_components.h"
 #include "surface/soup_carry.h"
+#include "surface/surface_nets.h"
 #include "surface/surface_space.h"
 
 enum { SOURCES = 3 }; /* tml_surface_source */
@@ -39,6 +40,7 @@ typedef struct stream {
     tml_context *tml;
     const tml_surface_slabs_desc *desc;
     surface_plan plan;
+    nets_plan net; /* of desc.boundaries */
     surface_box region;
     uint64_t own_first, own_end; /* layers of this share */
     uint64_t layers;             /* own layers of a slab */
@@ -73,9 +75,28 @@ static bool has_field_values(const tml_surface_slabs_desc *desc)
     return has_any;
 }
 
+static tml_status check_boundaries(tml_context *tml, const tml_surface_slabs_desc *desc)
+{
+    const tml_surface_labels_desc *net = desc->boundaries;
+    if (net->separate || net->quads)
+        return bad_desc(
+            tml, TML_ERROR_UNSUPPORTED,
+            "desc.boundaries asks for separate or quads; tml_surface_labels makes them");
+    if (desc->has_mask || desc->attribute_type || has_field_values(desc))
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
+                        "desc.boundaries have neither mask nor attribute");
+    if (!tml_buffer_is_none(net->vertices) || !tml_buffer_is_none(net->indices) ||
+        !tml_buffer_is_none(net->face_labels))
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
+                        "desc.boundaries has output buffers; the mesh goes to desc.write");
+    return TML_OK;
+}
+
 static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *desc)
 {
     const tml_surface_desc *surface = desc->surface;
+    if (desc->boundaries)
+        return check_boundaries(tml, desc);
     if (!surface_engine(tml)->takes_slabs)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_slabs: the %s engine does not take slabs; open the CPU or "
@@ -207,8 +228,8 @@ static tml_status resolve_share(stream *s)
 }
 
 /* Do a part's vertex and triangle numbers stay below 2^64? A sample, also of a pad, owns at most
- * three edges and a cell of five triangles, or with six vertices of its own and 24 triangles. A soup
- * has three vertices a triangle. */
+ * three edges and a cell of five triangles, or with six vertices of its own and 24 triangles, or three
+ * quads of a net. A soup has three vertices a triangle. */
 static bool has_numbers(const stream *s, const tml_surface_part *before)
 {
     uint64_t samples = 1, vertices, triangles, corners;
@@ -216,7 +237,7 @@ static bool has_numbers(const stream *s, const tml_surface_part *before)
         if (!tml_mul(samples, s->region.count[a] + 2, &samples))
             return false;
     return tml_mul(samples, s->plan.trilinear ? 9 : 3, &vertices) &&
-           tml_mul(samples, s->plan.trilinear ? 24 : 5, &triangles) &&
+           tml_mul(samples, s->plan.trilinear ? 24 : 6, &triangles) &&
            before->vertex_count <= UINT64_MAX - vertices &&
            before->triangle_count <= UINT64_MAX - triangles &&
            (!s->desc->surface->soup || tml_mul(before->triangle_count + triangles, 3, &corners));
@@ -283,6 +304,9 @@ static tml_status resolve_slabs(stream *s)
         return status;
     s->region = s->plan.parts[0].box;
     status = resolve_share(s);
+    if (status == TML_OK && s->desc->boundaries)
+        status = nets_resolve(s->tml, s->desc->boundaries, s->reads ? s->plan.type : TML_TYPE_NONE,
+                              &s->net);
     if (status == TML_OK)
         status = check_before(s);
     if (status == TML_OK && surface->field)
@@ -312,14 +336,28 @@ static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32
 {
     slab out = {.place = place, .own_first = own_first};
     out.own_end = TML_MIN_OF(own_first + layers, s->own_end);
+    if (s->desc->boundaries) {
+        const uint64_t first = s->region.first[2];
+        out.held_first = first + nets_held_first(&s->net, own_first - first);
+        out.held_end = first + nets_held_end(&s->net, out.own_end - first);
+        return out;
+    }
     out.held_first = surface_held_first(own_first);
     out.held_end = surface_held_end(out.own_end, s->plan.dims[2]);
     return out;
 }
 
+static uint64_t held_most(const stream *s, uint64_t layers)
+{
+    return s->desc->boundaries ? nets_held_most(&s->net, layers)
+                               : surface_held_most(layers, s->plan.dims[2]);
+}
+
 /* Bytes that slabs of so many own layers need: samples twice, scratch, marks of missing samples. */
 static uint64_t memory_with(stream *s, uint64_t layers)
 {
+    if (s->desc->boundaries)
+        return held_most(s, layers) * (2 * s->sources[0].layer + nets_layer_size(&s->net));
     const tml_engine_op *op = surface_engine(s->tml)->op;
     uint64_t held = surface_held_most(layers, s->plan.dims[2]), size = 0;
     for (int i = 0; i < SOURCES; i++)
@@ -373,7 +411,7 @@ static tml_status places_make(stream *s)
 {
     if (s->maps)
         return TML_OK;
-    uint64_t held = surface_held_most(s->layers, s->plan.dims[2]);
+    uint64_t held = held_most(s, s->layers);
     for (int i = 0; i < SOURCES; i++) {
         slab_source *source = &s->sources[i];
         source->size = held * source->layer;
@@ -506,6 +544,7 @@ typedef struct piece_arrays {
     tml_buffer buffers[PIECE_ARRAYS];
     uint8_t *memory[PIECE_ARRAYS]; /* the mapped buffer, or a copy */
     size_t copied[PIECE_ARRAYS];   /* bytes of the copy; 0: mapped */
+    const void *face_labels;       /* of boundaries */
 } piece_arrays;
 
 static tml_type piece_type(const stream *s, int array)
@@ -538,6 +577,8 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
     for (int i = 0; i < PIECE_ARRAYS; i++)
         if (piece_has(s, i))
             size += (i == PIECE_INDICES ? triangles : vertices) * tml_type_size(piece_type(s, i));
+    if (s->desc->boundaries) /* places while they are smoothed, and labels */
+        size += vertices * NETS_STATE + triangles * 2 * s->net.sample_size;
     if (s->plan.trilinear) /* marks of cells, two bytes each, which have two triangles and more */
         size += triangles;
     return size + (s->components ? forest_size(vertices) : 0);
@@ -652,6 +693,7 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
         .triangle_count = part->triangle_count,
         .positions = (const float *)arrays->memory[PIECE_POSITIONS] + 3 * v,
         .indices64 = s->plan.indices64,
+        .face_labels = arrays->face_labels,
     };
     if (arrays->memory[PIECE_INDICES]) /* NULL: no triangles in the slab */
         piece.indices = arrays->memory[PIECE_INDICES] + 3 * t * index_size;
@@ -672,11 +714,55 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
     return status;
 }
 
+/* ---- boundaries ------------------------------------------------------------------------------ */
+
+/* The samples of a slab: what is read, or the whole volume. */
+static tml_buffer net_volume(const stream *s, const slab *at)
+{
+    return s->reads ? s->sources[0].lent[at->place] : s->desc->boundaries->volume;
+}
+
+/* Counts a slab of the net. end_net in any case. */
+static tml_status begin_net(stream *s, const slab *at, nets_slab *out)
+{
+    const uint64_t first = s->region.first[2], own_first = at->own_first - first;
+    const uint64_t layer = s->plan.dims[0] * s->plan.dims[1] * s->net.sample_size;
+    const uint64_t skipped =
+        first + nets_held_first(&s->net, own_first) - (s->reads ? at->held_first : 0);
+    void *samples = NULL;
+    *out = (nets_slab){.plan = s->net};
+    tml_status status = tml_buffer_map(s->tml, net_volume(s, at), &samples);
+    if (status == TML_OK)
+        status = nets_slab_count(&s->net, (const uint8_t *)samples + skipped * layer, own_first,
+                                 at->own_end - first, out);
+    s->plan.parts[0].vertex_count = s->plan.parts[0].active_cells = out->vertex_count;
+    s->plan.parts[0].triangle_count = out->triangle_count;
+    return status;
+}
+
+static void end_net(stream *s, const slab *at, nets_slab *net)
+{
+    for (uint32_t i = 0; i < net->result.stage_count; i++)
+        surface_time(s->result, net->result.stages[i].name, net->result.stages[i].seconds);
+    s->result->scratch_size = TML_MAX_OF(s->result->scratch_size, net->result.scratch_size);
+    nets_slab_free(net);
+    tml_buffer_unmap(s->tml, net_volume(s, at));
+}
+
 /* ---- components ------------------------------------------------------------------------------ */
 
 /* The vertices of a share's first layer, which the share below names. */
-static tml_status count_below(stream *s)
+static tml_status count_below(stream *s, const slab *at)
 {
+    if (s->desc->boundaries) {
+        slab lowest = *at;
+        nets_slab net;
+        lowest.own_end = lowest.own_first + 1;
+        tml_status counted = begin_net(s, &lowest, &net);
+        end_net(s, &lowest, &net);
+        s->components[0].below_count = s->plan.parts[0].vertex_count;
+        return counted;
+    }
     for (uint32_t p = 0; p < s->plan.part_count; p++)
         cut_part(s, s->own_first, s->own_first + 1, &s->plan.parts[p]);
     tml_status status = surface_run_stage(s->tml, &s->plan, SURFACE_COUNT, 0, 0);
@@ -697,7 +783,7 @@ static tml_status add_components(stream *s, const piece_arrays *arrays)
     for (uint32_t p = 0; s->components && p < s->plan.part_count && status == TML_OK; p++) {
         const surface_part *part = &s->plan.parts[p];
         const uint8_t *indices = arrays->memory[PIECE_INDICES];
-        if (part->vertex_count)
+        if (part->vertex_count || part->triangle_count)
             status = slab_components_add(
                 s->tml, &s->components[p], indices ? indices + part->triangle_first * row : NULL,
                 s->plan.indices64, part->triangle_count,
@@ -777,9 +863,44 @@ static void add_counts(stream *s)
     }
 }
 
+/* The same of a slab of the net. */
+static tml_status run_net(stream *s, const slab *at)
+{
+    nets_slab net;
+    uint64_t vertices = 0, triangles = 0;
+    s->net.call_from = TML_MAX_OF(progress_at(s, at->own_first), s->progress);
+    s->net.call_to = TML_MAX_OF(progress_at(s, at->own_end), s->net.call_from);
+    tml_status status = begin_net(s, at, &net);
+    if (status == TML_OK)
+        status = place_pieces(s, &vertices, &triangles);
+    if (status == TML_OK && at->own_end - at->own_first > 1 &&
+        piece_bytes(s, vertices, triangles) > s->piece_size && s->desc->write) {
+        end_net(s, at, &net);
+        return run_halves(s, at);
+    }
+    if (status == TML_OK && (vertices || triangles) && s->desc->write) {
+        status = nets_slab_write(&net, s->plan.parts[0].vertex_base);
+        piece_arrays arrays = {.memory = {[PIECE_POSITIONS] = (uint8_t *)(uintptr_t)net.positions,
+                                          [PIECE_INDICES] = net.plan.indices},
+                               .face_labels = net.plan.face_labels};
+        if (status == TML_OK)
+            status = add_components(s, &arrays);
+        const double start = tml_seconds();
+        if (status == TML_OK)
+            status = piece_write(s, 0, at, &arrays);
+        surface_time(s->result, "pieces", tml_seconds() - start);
+    }
+    if (status == TML_OK)
+        add_counts(s);
+    end_net(s, at, &net);
+    return status;
+}
+
 /* Counts and emits a slab. Where its piece is too large, does the two halves of its layers. */
 static tml_status run_slab(stream *s, const slab *at)
 {
+    if (s->desc->boundaries)
+        return run_net(s, at);
     double from = TML_MAX_OF(progress_at(s, at->own_first), s->progress);
     double to = TML_MAX_OF(progress_at(s, at->own_end), from);
     double middle = (from + to) / 2;
@@ -844,7 +965,7 @@ static tml_status stream_slabs(stream *s)
             s->plan.held_count = at.held_end - at.held_first;
         }
         if (s->components && at.own_first == s->own_first && at.own_first > s->region.first[2])
-            status = count_below(s);
+            status = count_below(s, &at);
         if (status == TML_OK)
             status = run_slab(s, &at);
         if (is_last)
@@ -919,12 +1040,25 @@ static void finish_parts(stream *s)
 static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
                                    tml_surface_result *out)
 {
-    if (!desc->surface)
+    if (!desc->surface == !desc->boundaries)
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
-                        "desc.surface is NULL, needs what tml_surface takes");
+                        desc->surface ? "desc.surface and desc.boundaries exclude each other"
+                                      : "desc.surface is NULL, needs what tml_surface takes");
     void *kept = NULL;
+    const tml_surface_labels_desc *net = desc->boundaries;
+    const tml_surface_desc of_net = net ? (tml_surface_desc){.volume = net->volume,
+                                                             .grid = net->grid,
+                                                             .region = net->region,
+                                                             .caps = net->caps,
+                                                             .indices64 = net->indices64}
+                                        : (tml_surface_desc){.iso = 0};
+    tml_surface_slabs_desc seen = *desc;
+    if (net)
+        seen.surface = &of_net;
+    desc = &seen;
     stream s = {.tml = tml,
                 .desc = desc,
+                .net = {.tml = tml, .progress = &s.progress},
                 .result = out,
                 .plan = {.caps = desc->surface->caps,
                          .trilinear = desc->surface->topology == TML_TOPOLOGY_TRILINEAR,

@@ -134,7 +134,7 @@ Which surface:
                             within its cells (16, say; 0: as they are); .ply and
                             .vtp have both labels of each triangle. Other labels
                             than the named ones are background, and so is 0 (not
-                            with --soup, --slabs, --index)
+                            with --soup, --index)
       --separate            each label as a closed manifold mesh of its own, at the
                             places of the shared ones (see --smooth), and one to a
                             file where the output's name has %d or %04d, which
@@ -231,9 +231,9 @@ Volumes larger than memory:
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
-                            or a compressed one (not with --smooth, --separate,
-                            --quads, --simplify, --simplify-error; 0 to 1000000000;
-                            default: 0)
+                            or a compressed one (not with --separate, --quads,
+                            --simplify, --simplify-error; 0 to 1000000000; default:
+                            0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --smooth,

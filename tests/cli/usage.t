@@ -132,7 +132,7 @@ trommel: surface: --slabs: in slabs there is never a whole volume or mesh; give 
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --slabs 3 --labels all
-trommel: surface: --slabs: in slabs there is never a whole volume or mesh; name the labels
+trommel: surface: --slabs: in slabs there is never a whole volume or mesh; name the labels, or give --smooth
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --slabs 3 --iso 3 --largest --soup

@@ -23,10 +23,11 @@ static void emit_task(void *argument, uint32_t index)
         CPU_EACH_LEVEL(emit_layer_level);
     nets_plan *plan = argument;
     if (!tml_is_cancelled(plan->tml))
-        levels[tml_simd_level()](plan, plan->first_layer + index);
+        levels[tml_simd_level()](plan, plan->face_layers[0] + plan->first_layer + index);
 }
 
 tml_status cpu_nets_emit(nets_plan *plan)
 {
-    return nets_run_layers(plan, "faces", 0, 1, nets_cells(plan, 2), emit_task);
+    return nets_run_layers(plan, "faces", 0, 1, plan->face_layers[1] - plan->face_layers[0],
+                           emit_task);
 }
