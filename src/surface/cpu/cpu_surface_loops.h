@@ -4,6 +4,8 @@
 #include <string.h>
 #if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
 #    include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#    include <wasm_simd128.h>
 #endif
 
 #include "core/neon.h"
@@ -111,6 +113,11 @@ static inline uint64_t pack_bytes(const uint8_t bytes[64])
 #elif TML_NEON
     return neon_bits_64(vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32),
                         vld1q_u8(bytes + 48));
+#elif defined(__wasm_simd128__)
+    uint64_t word = 0;
+    for (int i = 0; i < 64; i += 16)
+        word |= (uint64_t)wasm_i8x16_bitmask(wasm_v128_load(bytes + i)) << i;
+    return word;
 #else
     uint64_t word = 0;
     for (int i = 0; i < 8; i++) {
@@ -416,7 +423,8 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 #else
     for (int group = 0; group < 8; group++) {
         uint64_t eight = 0;
-        for (int k = 0; k < 8; k++) {
+        _Pragma("GCC unroll 8") for (int k = 0; k < 8; k++)
+        {
             uint64_t byte = c[k] >> (8 * group) & 0xff;
 #    if defined(SURFACE_AVX2)
             uint64_t spread = _pdep_u64(byte, 0x0101010101010101u);
@@ -558,8 +566,7 @@ static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after,
     uint32_t both[16];
     counters_store(both, before);
     counters_store(both + 8, after);
-    for (int i = 0; i < 16; i++)
-        out[i] = both[lanes.lane[i]];
+    _Pragma("GCC unroll 16") for (int i = 0; i < 16; i++) out[i] = both[lanes.lane[i]];
 }
 #endif
 

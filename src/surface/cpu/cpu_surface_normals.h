@@ -33,60 +33,67 @@ ALWAYS_INLINE vec3 gradient_of(tml_normals kind, bool has_nan, bool differences,
                             IVEC3(dims[0], dims[1], dims[2]));
 }
 
-ALWAYS_INLINE void normals_of(tml_normals kind, bool has_nan, bool differences,
-                              const surface_around *around, const float *t, uint64_t count,
-                              const float rows[3][3], float *restrict out)
+/* At both ends of NORMAL_VECTOR edges from lane first on. */
+typedef float gradient_lanes[2][3][NORMAL_VECTOR];
+ALWAYS_INLINE void gradients_of(tml_normals kind, bool has_nan, bool differences,
+                                const surface_around *around, uint64_t first, gradient_lanes g)
+{
+    for (uint32_t end = 0; end < 2; end++)
+        for (uint64_t i = 0; i < NORMAL_VECTOR; i++) {
+            vec3 v = gradient_of(kind, has_nan, differences, around, end, first + i);
+            g[end][0][i] = v.x;
+            g[end][1][i] = v.y;
+            g[end][2][i] = v.z;
+        }
+}
+
+/* Of NORMAL_VECTOR edges, of which the first left are written. */
+ALWAYS_INLINE void normals_write(gradient_lanes g, const float *t, uint64_t left,
+                                 const float rows[3][3], float *restrict out)
 {
     const vec3 row[3] = {VEC3(rows[0][0], rows[0][1], rows[0][2]),
                          VEC3(rows[1][0], rows[1][1], rows[1][2]),
                          VEC3(rows[2][0], rows[2][1], rows[2][2])};
-    for (uint64_t first = 0; first < count; first += NORMAL_VECTOR) {
-        float g[2][3][NORMAL_VECTOR], n[NORMAL_VECTOR][3];
-        for (uint32_t end = 0; end < 2; end++)
-            for (uint64_t i = 0; i < NORMAL_VECTOR; i++) {
-                vec3 v = gradient_of(kind, has_nan, differences, around, end, first + i);
-                g[end][0][i] = v.x;
-                g[end][1][i] = v.y;
-                g[end][2][i] = v.z;
-            }
-        for (uint64_t i = 0; i < NORMAL_VECTOR; i++) {
-            vec3 a = VEC3(g[0][0][i], g[0][1][i], g[0][2][i]);
-            vec3 b = VEC3(g[1][0][i], g[1][1][i], g[1][2][i]);
-            vec3 v = surface_normal(surface_mix3(a, b, t[first + i]), row[0], row[1], row[2]);
-            n[i][0] = v.x;
-            n[i][1] = v.y;
-            n[i][2] = v.z;
-        }
-        if (count - first >= NORMAL_VECTOR) /* whole vectors, in place of a call */
-            memcpy(out + 3 * first, n, sizeof n);
-        else
-            memcpy(out + 3 * first, n, (count - first) * sizeof *n);
+    float n[NORMAL_VECTOR][3];
+    for (uint64_t i = 0; i < NORMAL_VECTOR; i++) {
+        vec3 a = VEC3(g[0][0][i], g[0][1][i], g[0][2][i]);
+        vec3 b = VEC3(g[1][0][i], g[1][1][i], g[1][2][i]);
+        vec3 v = surface_normal(surface_mix3(a, b, t[i]), row[0], row[1], row[2]);
+        n[i][0] = v.x;
+        n[i][1] = v.y;
+        n[i][2] = v.z;
     }
+    if (left >= NORMAL_VECTOR) /* whole vectors, in place of a call */
+        memcpy(out, n, sizeof n);
+    else
+        memcpy(out, n, left * sizeof *n);
 }
 
 static void normals_row(tml_normals kind, bool has_nan, const surface_around *around,
                         const float *t, uint64_t n, const float rows[3][3], float *out)
 {
-    switch (kind) {
-    case TML_NORMALS_FORWARD:
-        normals_of(TML_NORMALS_FORWARD, true, false, around, t, n, rows, out);
-        break;
-    case TML_NORMALS_CENTRAL:
-        if (has_nan)
-            normals_of(TML_NORMALS_CENTRAL, true, false, around, t, n, rows, out);
+    gradient_lanes g;
+    for (uint64_t first = 0; first < n; first += NORMAL_VECTOR) {
+        if (kind == TML_NORMALS_FORWARD)
+            gradients_of(TML_NORMALS_FORWARD, true, false, around, first, g);
+        else if (kind == TML_NORMALS_CENTRAL && has_nan)
+            gradients_of(TML_NORMALS_CENTRAL, true, false, around, first, g);
+        else if (kind == TML_NORMALS_CENTRAL)
+            gradients_of(TML_NORMALS_CENTRAL, false, false, around, first, g);
+        else if (has_nan)
+            gradients_of(TML_NORMALS_SOBEL, true, false, around, first, g);
         else
-            normals_of(TML_NORMALS_CENTRAL, false, false, around, t, n, rows, out);
-        break;
-    default:
-        if (has_nan)
-            normals_of(TML_NORMALS_SOBEL, true, false, around, t, n, rows, out);
-        else
-            normals_of(TML_NORMALS_SOBEL, false, false, around, t, n, rows, out);
+            gradients_of(TML_NORMALS_SOBEL, false, false, around, first, g);
+        normals_write(g, t + first, n - first, rows, out + 3 * first);
     }
 }
 
 static void normals_of_differences(const surface_around *around, const float *t, uint64_t n,
                                    const float rows[3][3], float *out)
 {
-    normals_of(TML_NORMALS_CENTRAL, false, true, around, t, n, rows, out);
+    gradient_lanes g;
+    for (uint64_t first = 0; first < n; first += NORMAL_VECTOR) {
+        gradients_of(TML_NORMALS_CENTRAL, false, true, around, first, g);
+        normals_write(g, t + first, n - first, rows, out + 3 * first);
+    }
 }

@@ -12,21 +12,18 @@ _Static_assert((sizeof(REAL) == sizeof(double)) == SURFACE_IN_DOUBLE(TYPE), "one
 
 /* Compares up to 64 samples, to bits by way of bytes: compilers vectorise that. */
 #define COMPARE_FUNCTION(name, comparison)                                                         \
-    static inline uint64_t FN(name)(const T *restrict samples, uint64_t n, CMP limit)              \
+    static inline uint64_t FN(name)(const T *samples, uint64_t n, CMP limit)                       \
     {                                                                                              \
-        uint8_t bytes[64] = {0};                                                                   \
+        T few[64];                                                                                 \
+        uint8_t bytes[64];                                                                         \
         (void)limit;                                                                               \
-        if (n >= 64)                                                                               \
-            for (int i = 0; i < 64; i++) {                                                         \
-                CMP v = VALUE(samples[i]);                                                         \
-                bytes[i] = comparison ? 0xff : 0;                                                  \
-            }                                                                                      \
-        else                                                                                       \
-            for (uint64_t i = 0; i < n; i++) {                                                     \
-                CMP v = VALUE(samples[i]);                                                         \
-                bytes[i] = comparison ? 0xff : 0;                                                  \
-            }                                                                                      \
-        return pack_bytes(bytes);                                                                  \
+        if (n < 64)                                                                                \
+            samples = memcpy(memset(few, 0, sizeof few), samples, n * sizeof *few);                \
+        for (int i = 0; i < 64; i++) {                                                             \
+            CMP v = VALUE(samples[i]);                                                             \
+            bytes[i] = comparison ? 0xff : 0;                                                      \
+        }                                                                                          \
+        return pack_bytes(bytes) & low_bits(n);                                                    \
     }
 COMPARE_FUNCTION(word_inside, v >= limit)
 COMPARE_FUNCTION(word_equal, v == limit)
