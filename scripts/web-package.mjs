@@ -26,7 +26,7 @@ export const compile = async () => WebAssembly.compile(await new Response(
 mkdirSync(join(folder, 'within'), { recursive: true });
 writeWithin('trommel');
 
-for (const part of ['surface', 'streams', 'image']) {
+for (const part of ['surface', 'meshes', 'streams', 'image']) {
     const entry = (imports, members) => `import { Trommel as Whole } from './core.js';
 import './parts/${part}.js';
 ${imports}export { TrommelError } from './core.js';
@@ -38,7 +38,7 @@ export default Trommel;
     const file = ending => `        'trommel-${part}.${ending}': () => new URL('./wasm/trommel-${part}.${ending}', import.meta.url),\n`;
     write(`${part}.js`, entry('', `    static files = {\n${file('js')}${file('wasm')}    };\n    static within = null;\n`));
     write(`${part}-inline.js`, entry(`import * as within from './within/trommel-${part}.js';\n`, '    static files = null;\n    static within = within;\n'));
-    write(`${part}-node.js`, `import './node.js';\nexport * from './${part}.js';\nexport { default } from './${part}.js';\n`);
+    write(`${part}-node.js`, `import './host-node.js';\nexport * from './${part}.js';\nexport { default } from './${part}.js';\n`);
     writeWithin(`trommel-${part}`);
 }
 

@@ -5,15 +5,16 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 const [folder] = process.argv.slice(2);
 // The limits in KB of brotli, which every browser with WebAssembly's SIMD takes.
 const whole = ['whole.js', ...readdirSync(`${folder}/parts`).map(name => `parts/${name}`)];
+const methods = part => [`parts/${part}.js`, ...(part === 'meshes' ? ['parts/lent.js'] : [])];
 let over = false;
 for (const [build, limit, files] of [
     ['one thread', 420, ['index.js', ...whole, 'wasm/trommel.js', 'wasm/trommel.wasm']],
     ['with threads', 420, ['index.js', ...whole, ...['js', 'worker.js', 'wasm'].map(end => `wasm/trommel-threads.${end}`)]],
-    ...[['surface', 180], ['streams', 112], ['image', 86]].map(([part, limit]) =>
-        [`${part} alone`, limit, [`${part}.js`, `parts/${part}.js`, `wasm/trommel-${part}.js`, `wasm/trommel-${part}.wasm`]]),
+    ...[['surface', 130], ['meshes', 68], ['streams', 110], ['image', 84]].map(([part, limit]) =>
+        [`${part} alone`, limit, [`${part}.js`, ...methods(part), `wasm/trommel-${part}.js`, `wasm/trommel-${part}.wasm`]]),
     ['in one file', 485, [...whole, 'inline.js', 'within/trommel.js']],
-    ...[['surface', 210], ['streams', 129], ['image', 97]].map(([part, limit]) =>
-        [`${part} in one`, limit, [`${part}-inline.js`, `parts/${part}.js`, `within/trommel-${part}.js`]]),
+    ...[['surface', 153], ['meshes', 78], ['streams', 126], ['image', 94]].map(([part, limit]) =>
+        [`${part} in one`, limit, [`${part}-inline.js`, ...methods(part), `within/trommel-${part}.js`]]),
 ]) {
     const sum = { plain: 0, gzip: 0, brotli: 0 };
     for (const file of ['core.js', ...files]) {

@@ -395,16 +395,6 @@ export class Inside {
         this.m.stringToUTF8(text, at, size);
         return at;
     }
-    stackFloats(numbers) {
-        const at = this.m.stackAlloc(4 * numbers.length);
-        this.m.HEAPF32.set(numbers, at / 4);
-        return at;
-    }
-    keepText(text) {
-        const size = this.m.lengthBytesUTF8(text) + 1, at = this.allocate('kernel', size);
-        this.m.stringToUTF8(text, at, size);
-        return at;
-    }
     allocate(call, size) {
         const at = this.m._malloc(Math.max(size, 1));
         if (!at)
@@ -571,47 +561,6 @@ export class Inside {
         this.m._free(state.host);
         state.handle = state.host = 0;
         this.buffers.delete(buffer);
-    }
-
-    /* Calls name with buffers of arrays for as long, by the request's fields: inputs are [array, type, what the caller calls
-     * it] or nothing, outputs types of count elements; returns what these then hold. */
-    callWith(call, name, fields, inputs, outputs = {}, count = 0) {
-        const lent = {}, place = /tree_(create|refit)/.test(name) ? 'host' : undefined; /* others read none there */
-        const lend = (field, label, options) => {
-            lent[field] = this.create({ ...options, place, label });
-        };
-        try {
-            for (const field in inputs) {
-                if (!inputs[field])
-                    continue;
-                const [data, type, label = field] = inputs[field];
-                const Array = ARRAYS[scalarOf(type)], components = componentsOf(type);
-                if (!(data instanceof Array) || data.length % components)
-                    throw invalid(`${call}: ${label} is no ${Array.name} of ${components} numbers each`);
-                lend(field, label, { type, count: data.length / components, data });
-            }
-            for (const field in outputs)
-                lend(field, field, { type: outputs[field], count });
-            this.call(name, {
-                ...fields, ...Object.fromEntries(Object.entries(lent).map(([field, buffer]) => [field, buffer[INTERNAL].handle])),
-            });
-            return Object.fromEntries(Object.keys(outputs).map(field => [field, lent[field].read()]));
-        } finally {
-            for (const buffer of Object.values(lent))
-                this.destroy(buffer);
-        }
-    }
-
-    /* Calls use with the address of a copy of the bytes, which lasts as long as the call, and their number. */
-    withBytes(call, data, use) {
-        this.check();
-        const bytes = bytesOf(call, data), at = this.allocate(call, bytes.length);
-        this.m.HEAPU8.set(bytes, at);
-        try {
-            return use(at, bytes.length);
-        } finally {
-            this.m._free(at);
-        }
     }
 
     /* Buffers of handles by name, null where that is 0, and destroy() for all. */
@@ -855,7 +804,7 @@ function contextOf(target, options, takesAny) {
 /* The flat list of tests as a tree. */
 function treeOf(m) {
     const root = [], open = [root];
-    for (let i = 0; i < m._web_test_count(); i++) {
+    for (let i = 0; i < (m._web_test_count?.() ?? 0); i++) {
         const depth = m._web_test_depth(i), children = [];
         open.length = Math.min(open.length, depth + 1);
         open[open.length - 1].push({
@@ -925,6 +874,8 @@ export class Trommel {
         const { module } = await instantiate(kind, options, threads);
         const trommel = new kind(INTERNAL), inside = new Inside(trommel, module, gl, threads);
         trommel[INTERNAL] = inside;
+        if (gl && !module.GL)
+            throw new TrommelError('UNSUPPORTED', `Trommel.create: ${kind.module.replace('-', '/')} computes nothing on a canvas; leave it out`);
         if (gl) {
             const handle = module.GL.registerContext(gl, {
                 majorVersion: 'bindSampler' in gl ? 2 : 1, minorVersion: 0, enableExtensionsByDefault: true,

@@ -1,21 +1,5 @@
-/* Trommel for JavaScript in Node, Deno and Bun: index.js, with files read from the disk. */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { availableParallelism, cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
-
-import { host } from './index.js';
-
-const { compile } = host, require = createRequire(import.meta.url);
-const processors = availableParallelism?.() ?? cpus().length;
-
-Object.defineProperty(host, 'processors', { value: processors });
-Object.assign(host, {
-    isNode: true,
-    pathOf: url => (url.startsWith('file:') ? fileURLToPath(url) : url),
-    compile: async url => (url.startsWith('file:') ? WebAssembly.compile(await readFile(new URL(url))) : compile(url)),
-    factory: async url => require(fileURLToPath(url)),
-});
+/* Trommel for JavaScript in Node, Deno and Bun. */
+import './host-node.js';
 
 export * from './index.js';
 export { default } from './index.js';

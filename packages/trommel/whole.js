@@ -2,6 +2,7 @@
 import './parts/collide.js';
 import './parts/files.js';
 import './parts/image.js';
+import './parts/meshes.js';
 import './parts/streams.js';
 import './parts/subdivide.js';
 import './parts/surface.js';

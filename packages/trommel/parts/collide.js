@@ -1,5 +1,6 @@
 /* Meshes that meet, and trees of boxes that answer questions about one. */
 import { TrommelError, INTERNAL, Inside, Trommel, choice, extend, invalid, refuseOthers } from '../core.js';
+import './lent.js';
 
 const COLLIDE_CLASSES = ['none', 'crossing', 'touching', 'coplanar', 'degenerate'];
 const COLLIDE_WANTS = ['all', 'count', 'first'];

@@ -1,5 +1,6 @@
 /* Files of volumes, points and pictures. */
 import { ARRAYS, INTERNAL, Trommel, extend, typeOf } from '../core.js';
+import './lent.js';
 
 extend(Trommel, class {
     loadPicture(file, name = 'file', options = {}) {

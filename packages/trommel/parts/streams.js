@@ -13,6 +13,12 @@ const KERNEL_EXTRAS = ['tml_index', 'tml_rank', 'tml_params', 'tml_words'];
 const KERNEL_PARAMS = 6;
 
 extend(Inside, class {
+    keepText(text) {
+        const size = this.m.lengthBytesUTF8(text) + 1, at = this.allocate('kernel', size);
+        this.m.stringToUTF8(text, at, size);
+        return at;
+    }
+
     kernel(source, js, library = '') {
         this.check();
         const parts = /^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*(\{[\s\S]*\})\s*$/.exec(source);

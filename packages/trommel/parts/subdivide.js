@@ -1,5 +1,6 @@
 /* Subdivision. */
 import { TrommelError, INTERNAL, Inside, Trommel, choice, extend, invalid } from '../core.js';
+import './lent.js';
 
 const BOUNDARIES = ['edge-only', 'edge-and-corner', 'pinned'];
 const SUBDIVIDE_WEIGHTS = ['loop', 'warren'];
@@ -24,6 +25,12 @@ class TrommelSubdivider {
 }
 
 extend(Inside, class {
+    stackFloats(numbers) {
+        const at = this.m.stackAlloc(4 * numbers.length);
+        this.m.HEAPF32.set(numbers, at / 4);
+        return at;
+    }
+
     destroySubdivider(subdivider) {
         const state = subdivider[INTERNAL];
         if (state.at === 0 || this.isClosed)

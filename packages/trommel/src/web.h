@@ -39,19 +39,8 @@
     X(largest_component) X(region0) X(region1) X(region2) X(region3) X(region4) X(region5)         \
     X(position0) X(position1) X(position2) X(iso_buffer) X(iso_index) X(cells) X(vertices)         \
     X(vertex_normals) X(vertex_values) X(wants_cells) X(triangle_cells) X(components_only) X(room) \
-    X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit)               \
-    X(channels) X(srgb) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
-    X(weight0) X(weight1) X(weight2) X(histogram_low) X(bin_log2) X(mask_width) X(mask_height)        \
-    X(meter) X(filter) X(level) X(last_alone) X(log_luminance)                                     \
-    X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
-    X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
-    X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
-    X(rule) X(is_signed) X(sides) X(distances) X(positions) X(triangles) X(features)               \
-    X(directions) X(t_max) X(hits) X(t) X(barycentrics) X(rays)                                    \
-    X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)   \
-    X(creases) X(crease_sharpness) X(corners) X(corner_sharpness) X(boundary) X(weighting)         \
-    X(camera) X(nearest) X(everywhere) X(slivers) X(camera_buffer) X(level_triangles) X(origins_out) X(draw)
-
+    X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit) X(channels)   \
+    WEB_REQUEST_MORE(X)
 #define WEB_REPLY(X)                                                                               \
     X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
     X(texture) X(width) X(height) X(count) X(seconds) X(glsl)                                      \
@@ -64,6 +53,27 @@
     X(vertex_count) X(triangle_count) X(active_cells) X(parts) X(part_count) X(stages) X(stage_count)                                \
     X(components) X(boundary_edges) X(nonmanifold_edges) X(euler) X(area) X(enclosed)              \
     X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)                                    \
+    WEB_REPLY_MORE(X)
+
+/* What surfaces, meshes and streams alone have no use for. */
+#ifdef WEB_LESS
+#    define WEB_REQUEST_MORE(X)
+#    define WEB_REPLY_MORE(X)
+#else
+#define WEB_REQUEST_MORE(X)                                                                        \
+    X(srgb) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
+    X(weight0) X(weight1) X(weight2) X(histogram_low) X(bin_log2) X(mask_width) X(mask_height)        \
+    X(meter) X(filter) X(level) X(last_alone) X(log_luminance)                                     \
+    X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
+    X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
+    X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
+    X(rule) X(is_signed) X(sides) X(distances) X(positions) X(triangles) X(features)               \
+    X(directions) X(t_max) X(hits) X(t) X(barycentrics) X(rays)                                    \
+    X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)   \
+    X(creases) X(crease_sharpness) X(corners) X(corner_sharpness) X(boundary) X(weighting)         \
+    X(camera) X(nearest) X(everywhere) X(slivers) X(camera_buffer) X(level_triangles) X(origins_out) X(draw)
+
+#define WEB_REPLY_MORE(X)                                                                          \
     X(channels) X(srgb) X(pixels) X(positive) X(zero) X(negative) X(nan) X(infinite) X(weight)     \
     X(min) X(max) X(mean) X(deviation) X(log2_mean) X(geometric_mean) X(histogram_low)             \
     X(bin_width) X(histogram) X(percentile)                                                        \
@@ -72,6 +82,7 @@
     X(unsure) X(class_count0) X(class_count1) X(class_count2) X(class_count3) X(class_count4) \
     X(subdivider) X(edge_count) X(boundary_edge_count) X(origins) X(error) X(is_within_budget)       \
     X(is_within_depth) X(sharp_edge_count)
+#endif
 /* clang-format on */
 
 #define WEB_FIELD(name) double name;
@@ -158,6 +169,10 @@ static inline void tell_grid(const tml_grid *grid)
     }
     memcpy(&reply.direction0, grid->direction, sizeof grid->direction);
 }
+
+/* Of a context on WebGL (web_gl.c; without_gl.c where a part has none). */
+const tml_gl_desc *web_gl_desc(void);
+void web_gl_tell(tml_context *tml);
 
 static inline tml_gl_image colours_of(const web_request *r)
 {

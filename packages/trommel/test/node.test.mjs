@@ -62,6 +62,13 @@ export default async function (t) {
         const picture = { data: data.map(Math.abs).subarray(0, 3 * 64 * 64), width: 64, height: 64 };
         const does = {
             surface: t => [...t.surface({ data, dims: [n, n, n] }).positions],
+            meshes(t) {
+                const mesh = { positions: Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1), indices: Uint32Array.of(0, 1, 2, 1, 2, 3) };
+                return [t.examine(mesh), ...['ply', 'stl', 'glb', 'obj', 'vtp'].map(format => {
+                    const bytes = t.saveMesh(mesh, format);
+                    return [[...bytes], format === 'vtp' ? 0 : t.loadMesh(bytes, `a.${format}`)];
+                })];
+            },
             streams(t) {
                 const out = t.buffer({ type: 'f32', count: data.length });
                 t.sort({ keys: t.buffer(data), sorted: out });
@@ -79,7 +86,24 @@ export default async function (t) {
                     assert.throws(() => does[other](t), { status: 'UNSUPPORTED', message: /: trommel\/\w+ has none; import 'trommel'/ });
             whole.close();
             t.close();
+            // All that Node loads for it.
+            const files = new Set([`${part}-node.js`]);
+            for (const file of files)
+                for (const [, name] of readFileSync(join(root, 'build/web/package', file), 'utf8').matchAll(/(?:from|import) ?["'](\.[^"']*)["']/g))
+                    files.add(join(file, '..', name));
+            const own = part === 'meshes' ? ['parts/lent.js'] : [];
+            assert.deepEqual([...files].sort(), [`${part}-node.js`, `${part}.js`, 'core.js', 'host-node.js', `parts/${part}.js`, ...own].sort());
         }
+    });
+
+    await t.test('the part for meshes takes no canvas', async ({ assert, root }) => {
+        const { Trommel: Meshes } = await import(join(root, 'build/web/package/meshes-node.js'));
+        const canvas = { isContextLost: () => false }, log = [];
+        await assert.rejects(Meshes.create(canvas, { engine: 'gl' }), { status: 'UNSUPPORTED', message: /trommel\/meshes computes nothing on a canvas; leave it out/ });
+        const t = await Meshes.create(canvas, { log: (level, text) => log.push(text) });
+        assert.equal(t.engine, 'cpu');
+        assert.match(log.join(), /computes nothing on a canvas.*the CPU engine takes its place/);
+        t.close();
     });
 
     await t.test('the CT engine\'s mesh equals the native library\'s', async ({ assert, root, folder, trommel }) => {
