@@ -131,7 +131,7 @@ class ExposurePanel {
         host.innerHTML = MARKUP;
         this.find = (selector) => host.querySelector(selector);
         for (const [value, name] of TONES) this.find(".tone").append(new Option(name, value));
-        this.source = demoPicture();
+        this.source = null; // as Trommel.loadPicture gives it
         this.picture = null; // the source on the device
         this.seconds = 0; // of the frame before
         this.adaptSeconds = 0; // still to be followed
@@ -208,7 +208,11 @@ class ExposurePanel {
     async choose(id) {
         this.asked = id;
         try {
-            if (id === "sun") return await this.put(demoPicture());
+            if (id === "sun") {
+                const sun = await demoPicture();
+                if (this.asked === id) await this.put(sun);
+                return;
+            }
             const answer = await fetch(new URL("../data/dresden_square.hdr", import.meta.url));
             if (!answer.ok) throw new Error(`The square in Dresden cannot be read: ${answer.status} ${answer.statusText}`);
             const source = await this.read(new File([await answer.blob()], "dresden_square.hdr"));
@@ -240,6 +244,10 @@ class ExposurePanel {
     // Puts the source on the device, and measures it.
     async load() {
         try {
+            if (!this.source) {
+                const sun = await demoPicture();
+                this.source ??= sun; // something may have been opened meanwhile
+            }
             const trommel = await this.app.trommel;
             if (!this.isShown) return;
             const stage = this.find(".stage");

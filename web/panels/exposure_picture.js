@@ -186,8 +186,8 @@ export class ExposurePicture {
 // ---- a picture to begin with ---------------------------------------------------------------------
 
 // A low sun over hills and a lit window, in units of which the ground has about 0.05 and the sun 20,000. What has an
-// edge covers a share of the pixels there.
-export function demoPicture() {
+// edge covers a share of the pixels there. Between rows the page has its turn.
+export async function demoPicture() {
     const width = 768,
         height = 512,
         aspect = width / height,
@@ -197,9 +197,17 @@ export function demoPicture() {
     const within = (x, low, high) => cover(Math.min(x - low, high - x));
     const color = [0, 0, 0];
     const over = (share, r, g, b) => {
-        if (share > 0) [r, g, b].forEach((part, k) => (color[k] += share * (part - color[k])));
+        if (share <= 0) return;
+        color[0] += share * (r - color[0]);
+        color[1] += share * (g - color[1]);
+        color[2] += share * (b - color[2]);
     };
-    for (let y = 0, i = 0; y < height; y++)
+    let turn = performance.now();
+    for (let y = 0, i = 0; y < height; y++) {
+        if (performance.now() - turn > 10) {
+            await new Promise((resolve) => setTimeout(resolve));
+            turn = performance.now();
+        }
         for (let x = 0; x < width; x++, i += 3) {
             const u = x / width,
                 v = y / height;
@@ -220,6 +228,7 @@ export function demoPicture() {
                 over(Math.min(within(u * aspect, pane * aspect, (pane + 0.0163) * aspect), within(v, 0.63, 0.74)), 9, 5.5, 2);
             data.set(color, i);
         }
+    }
     return {
         width,
         height,
