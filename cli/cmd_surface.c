@@ -554,7 +554,8 @@ static tml_status find_densities(run *r)
         all.lower[axis] = is_given ? lower - origin - all.radius : 0;
         all.upper[axis] = is_given ? upper - origin + all.radius : 0;
         all.grid.origin[axis] = -origin;
-        all.grid.spacing[axis] = all.radius / 2;
+        all.grid.spacing[axis] =
+            all.radius / 7.9; /* bins, of 8, are then just wider than kernels */
     }
     tml_status status = tml_field_resolve(r->tml, &all, &all, NULL);
     if (status == TML_OK)

@@ -1584,6 +1584,60 @@ TEST(weights_are_summed)
     tml_close(cpu);
 }
 
+/* Of the field's own points, the CPU finds the weights another way than at a copy of their places. */
+static void check_own_weights(tml_context *tml, tml_field_desc field, const float *radii,
+                              float *weights)
+{
+    static float others[FLUID];
+    field.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop);
+    if (radii)
+        field.radii = buffer_of(tml, TML_F32, FLUID, radii);
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    tml_field_mean_desc desc = {.field = &field,
+                                .positions = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
+                                .weights = buffer_of(tml, TML_F32, FLUID, NULL),
+                                .without_step = true};
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.weights, others));
+    tml_buffer_destroy(tml, desc.positions);
+    desc.positions = field.points;
+    CHECK_OK(tml, tml_field_mean(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.weights, weights));
+    double worst = 0, most = 0;
+    for (int i = 0; i < FLUID; i++) {
+        worst = fmax(worst, fabs((double)weights[i] - (double)others[i]) / (double)others[i]);
+        most = fmax(most, (double)others[i]);
+    }
+    CHECK(worst < 1e-4 && most > 2);
+    tml_buffer_destroy(tml, desc.weights);
+    tml_buffer_destroy(tml, field.points);
+    tml_buffer_destroy(tml, field.radii);
+}
+
+TEST(weights_of_own_points)
+{
+    static float radii[FLUID], weights[FLUID], again[FLUID];
+    static const double reaches[] = {0.2, 0.1, 30}; /* at last all is near */
+    tml_context *one = open_cpu(1), *two = open_cpu(2);
+    make_drop(drop);
+    for (int i = 0; i < FLUID; i++)
+        radii[i] = 0.1f + 0.02f * (float)(i % 5); /* one level */
+    for (int i = 0; i < 3 * 4 * 2; i++) {
+        const double reach = reaches[i % 3], spacing = reach / 7.9;
+        tml_field_desc field = {.radius = reach,
+                                .kernel = (tml_field_kernel)(i / 3 % 4),
+                                .grid = {.spacing = {spacing, 0.7 * spacing, spacing}}};
+        const bool has_radii = i >= 3 * 4 && i % 3 == 0;
+        if (i % 2)
+            memcpy(field.grid.direction, sheared, sizeof sheared);
+        check_own_weights(one, field, has_radii ? radii : NULL, weights);
+        check_own_weights(two, field, has_radii ? radii : NULL, again);
+        CHECK(memcmp(weights, again, sizeof weights) == 0);
+    }
+    tml_close(one);
+    tml_close(two);
+}
+
 /* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
  */
 static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cell)

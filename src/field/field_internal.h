@@ -19,7 +19,7 @@
 
 enum {
     FIELD_MAX_LEVELS = 8,     /* the last level also takes every smaller radius */
-    FIELD_MAX_BINS = 1 << 22, /* a level; larger grids get larger bins */
+    FIELD_MAX_BINS = 1 << 26, /* a level; larger grids get larger bins */
     FIELD_PLAN_LEVELS = 52,   /* the first word of the first level, kernels/real64_bins.k.h */
     FIELD_PLAN_WORDS = FIELD_PLAN_LEVELS + 8 * FIELD_MAX_LEVELS,
     FIELD_LIST_BRICKS = 1 << 20, /* room of device.bricks, unless the grid has fewer bricks */
@@ -31,7 +31,8 @@ typedef struct field_point {
 } field_point;
 
 typedef struct field_level {
-    double support[3];  /* largest reach of the level's points along each axis, in samples */
+    double reach;       /* the largest of the level's points, in world units */
+    double support[3];  /* the same along each axis, in samples */
     uint32_t edge_log2; /* a bin's edge in samples */
     uint64_t bins[3];
     uint64_t first_bin; /* in starts */
@@ -58,6 +59,7 @@ struct field_plan {
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     field_point *points;
     float *densities;     /* in the same order; NULL: the desc has none */
+    uint32_t *order;      /* the desc's number of each, of field_plan_create_ordered */
     uint64_t point_count; /* binned on the device: at most */
     /* Copies in device memory, for engines other than the CPU. */
     struct {
@@ -102,6 +104,10 @@ bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_co
 /* Evaluates a slab on this thread alone, without a context. src/field/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
 
+/* Adds up, at each of a plan's points, the kernels of all; out: f32, by the desc's numbers. The plan is ordered and has one
+ * level and all points of the desc. src/field/cpu/cpu_field_weights.c */
+tml_status cpu_field_weights(tml_context *tml, const field_plan *plan, tml_buffer out);
+
 /* ---- between the files of src/field ---------------------------------------------------------- */
 
 /* Limits of lengths (radius, margin, spacing), so that float holds their squares' ratios. */
@@ -117,6 +123,10 @@ typedef struct field_input {
 } field_input;
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out);
 void field_unmap(tml_context *tml, const tml_field_desc *desc);
+
+/* field_plan_create of at most 2^32 points, on the host, that knows their numbers. */
+tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
+                                     field_plan **out);
 
 /* Starts a plan of a resolved desc: all but the levels, and what the points decide. */
 void field_plan_begin(const tml_field_desc *resolved, field_plan *plan);

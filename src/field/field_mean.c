@@ -679,6 +679,38 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
     return status;
 }
 
+/* Weights of the field's points at themselves, which the CPU finds bin by bin, several at a time. */
+static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
+                                const tml_field_desc *resolved, bool *is_done)
+{
+    const tml_slot *points = tml_slot_of(tml, resolved->points);
+    const tml_slot *positions = tml_slot_of(tml, desc->positions);
+    bool is_asked = tml->engine->is_host && desc->without_step &&
+                    !tml_buffer_is_none(desc->weights) && points->memory == positions->memory &&
+                    desc->length.count == 0 && tml_buffer_is_none(desc->length.device) &&
+                    points->count == positions->count && points->count == resolved->length.count &&
+                    tml_buffer_is_none(resolved->length.device);
+    for (int c = 0; c < 3; c++)
+        is_asked = is_asked && desc->position_origin[c] == 0;
+    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        is_asked = is_asked && !is_used(&desc->attributes[i]);
+    if (!is_asked)
+        return TML_OK;
+    field_plan *plan;
+    tml_status status = field_plan_create_ordered(tml, resolved, &plan);
+    if (status != TML_OK)
+        return status;
+    const field_level *level = &plan->levels[0];
+    double edge = (double)((uint64_t)1 << level->edge_log2);
+    *is_done = plan->level_count == 1 && plan->point_count == resolved->length.count;
+    for (int a = 0; a < 3; a++) /* much of what lies in wider bins is looked at in vain */
+        *is_done = *is_done && edge <= 4 * level->support[a];
+    if (*is_done)
+        status = cpu_field_weights(tml, plan, desc->weights);
+    field_plan_destroy(tml, plan);
+    return status;
+}
+
 /* Resolves and checks a desc. */
 static tml_status check_call(mean_job *job, tml_field_desc *resolved)
 {
@@ -701,7 +733,10 @@ tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
     mean_job job = {.tml = tml, .desc = desc};
     tml_field_desc field;
     status = check_call(&job, &field);
-    if (status == TML_OK && job.length.count > 0)
+    bool is_done = false;
+    if (status == TML_OK && FIELD_HAS_WEIGHTS && job.length.count > 0)
+        status = run_at_points(tml, desc, &field, &is_done);
+    if (status == TML_OK && !is_done && job.length.count > 0)
         status = run(tml, desc, job.length, &field, NULL);
     return tml_leave(tml, status);
 }

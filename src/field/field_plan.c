@@ -21,16 +21,16 @@ _Static_assert(FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * FIELD_MAX_LEVELS == FIELD_
                    FIELD_BINS_LEVELS == FIELD_PLAN_LEVELS,
                "the plan's words are numbered otherwise");
 
-/* A level has at most BINS_A_POINT bins a point, or MIN_BINS. Bins stay brick-sized where points
- * are dense, and a few points in a huge grid cost kilobytes. */
-enum { BINS_A_POINT = 8, MIN_BINS = 4096 };
+/* A level has at most BINS_A_POINT bins a point, of many points half as many, or MIN_BINS. Bins stay brick-sized where
+ * points are dense or many, and a few points in a huge grid cost kilobytes. */
+enum { BINS_A_POINT = 8, MIN_BINS = 4096, MANY_BINS = 1 << 22 };
 
 /* Chunks have at least CHUNK_POINTS, and buckets at least BUCKET_POINTS on average. */
 enum { CHUNK_POINTS = 1 << 14, MAX_CHUNKS = 256, BUCKET_POINTS = 256, MAX_BUCKETS = 1024 };
 
 /* A sorted entry is a point's number and, from this bit on, its bin's in the bucket. Points are
  * prefetched that many entries ahead. */
-enum { ENTRY_BIN_SHIFT = 48, ENTRIES_AHEAD = 16 };
+enum { ENTRY_BIN_SHIFT = 44, ENTRIES_AHEAD = 16 };
 
 /* A reach below this many samples meets a sample only by rounding. */
 static const double smallest_reach = 0x1p-20;
@@ -44,6 +44,7 @@ typedef struct plan_job {
     const float *points;
     const float *radii;     /* NULL: the desc's radius for all */
     const float *densities; /* NULL: none */
+    bool is_ordered;
     uint64_t count;
     uint64_t chunk_count;
     double reaches[MAX_CHUNKS][2]; /* smallest and largest of each chunk's that are not 0 */
@@ -182,6 +183,8 @@ static void bucket_task(void *argument, uint32_t bucket)
         plan->points[place] = point_of(job, number_of(job->entries[k]));
         if (job->densities)
             plan->densities[place] = job->densities[number_of(job->entries[k])];
+        if (job->is_ordered)
+            plan->order[place] = (uint32_t)number_of(job->entries[k]);
     }
     memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* each is the next one's first */
     starts[0] = first;
@@ -246,6 +249,7 @@ static void plan_frame(field_plan *plan, const tml_grid *grid)
 static void plan_level(field_plan *plan, field_level *level, double reach, uint64_t max_bins)
 {
     double narrowest = INFINITY;
+    level->reach = reach;
     for (int a = 0; a < 3; a++) {
         level->support[a] = reach * plan->extent[a] * (1.0 + support_slack) + support_slack;
         narrowest = fmin(narrowest, level->support[a]);
@@ -282,8 +286,10 @@ static void put_level(field_plan *plan, uint32_t l)
  * last one is where reaches are at most a brick, whose bins are as small as bins are. */
 static void plan_levels(field_plan *plan, double smallest, double largest, uint64_t bound)
 {
+    bound = TML_MIN_OF(bound, (uint64_t)FIELD_MAX_BINS);
     uint64_t max_bins =
-        bound < FIELD_MAX_BINS / BINS_A_POINT ? bound * BINS_A_POINT : (uint64_t)FIELD_MAX_BINS;
+        TML_MIN_OF(BINS_A_POINT * bound, TML_MAX_OF((uint64_t)MANY_BINS, BINS_A_POINT / 2 * bound));
+    max_bins = TML_MIN_OF(max_bins, (uint64_t)FIELD_MAX_BINS);
     max_bins = TML_MAX_OF(max_bins, (uint64_t)MIN_BINS);
     put_doubles(plan, FIELD_BINS_LARGEST, &largest, 1);
     double widest, reach = largest;
@@ -318,7 +324,7 @@ static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
                      (unsigned long long)size, what);
 }
 
-/* Divides the bins into buckets. A bucket's bins are told apart by 16 bits: there are at most
+/* Divides the bins into buckets. A bucket's bins are told apart by 20 bits: there are at most
  * FIELD_MAX_LEVELS * FIELD_MAX_BINS bins for as many points that MAX_BUCKETS are made, and at most
  * FIELD_MAX_LEVELS * BINS_A_POINT a point for fewer. */
 static void plan_buckets(plan_job *job)
@@ -365,7 +371,10 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
         plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
         if (job->densities)
             plan->densities = tml_alloc_array(tml, plan->point_count, sizeof *plan->densities);
-        if (plan->point_count && (!plan->points || (job->densities && !plan->densities)))
+        if (job->is_ordered)
+            plan->order = tml_alloc_array(tml, plan->point_count, sizeof *plan->order);
+        if (plan->point_count && (!plan->points || (job->densities && !plan->densities) ||
+                                  (job->is_ordered && !plan->order)))
             status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
     }
     if (status == TML_OK)
@@ -464,9 +473,10 @@ void field_plan_known(const tml_field_desc *resolved, field_plan *plan)
     plan_levels(plan, reach > 0.0 ? least : INFINITY, reach, resolved->length.count);
 }
 
-static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, field_plan *plan)
+static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, bool is_ordered,
+                              field_plan *plan)
 {
-    plan_job job = {.plan = plan};
+    plan_job job = {.plan = plan, .is_ordered = is_ordered};
     field_input input;
     tml_status status = field_map(tml, resolved, &input);
     if (status != TML_OK)
@@ -497,7 +507,8 @@ static void destroy_buffers(tml_context *tml, field_plan *plan)
     tml_buffer_destroy(tml, plan->device.bricks);
 }
 
-tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
+static tml_status create_plan(tml_context *tml, const tml_field_desc *resolved, bool is_ordered,
+                              field_plan **out)
 {
     *out = NULL;
     field_plan *plan = tml_alloc(tml, sizeof *plan);
@@ -510,7 +521,7 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
     if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) { /* of which the host's way takes less */
         destroy_buffers(tml, plan);
         field_plan_begin(resolved, plan);
-        status = plan_points(tml, resolved, plan);
+        status = plan_points(tml, resolved, is_ordered, plan);
         if (status == TML_OK && !tml->engine->is_host)
             status = copy_to_device(tml, plan);
     }
@@ -522,6 +533,17 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
     return TML_OK;
 }
 
+tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
+{
+    return create_plan(tml, resolved, false, out);
+}
+
+tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *resolved,
+                                     field_plan **out)
+{
+    return create_plan(tml, resolved, true, out);
+}
+
 void field_plan_destroy(tml_context *tml, field_plan *plan)
 {
     if (!plan)
@@ -529,6 +551,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
     destroy_buffers(tml, plan);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
     tml_free(tml, plan->densities, plan->point_count * sizeof *plan->densities);
+    tml_free(tml, plan->order, plan->point_count * sizeof *plan->order);
     tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);
 }
