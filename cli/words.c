@@ -60,6 +60,7 @@ const word words_table[] = {
     {"desc.points", "the points"},
     {"desc.field.points", "the points"},
     {"desc.field.radii", "the points' radii"},
+    {"desc.field.densities", "the points' densities"},
     {"desc.radii", "the points' radii"},
     {"desc.densities", "the points' densities"},
     {"desc.radius", "--radius"},

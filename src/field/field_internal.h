@@ -79,13 +79,18 @@ struct field_plan {
 /* An engine's functions for fields, by tml_engine.part; NULL: none. */
 typedef tml_status field_slab_fn(tml_context *tml, const field_plan *plan, uint64_t z_first,
                                  uint64_t z_count, void *out);
+/* Adds up, at each of a plan's points, the kernels of all; out: f32, by the desc's numbers. The plan is ordered and has one
+ * level and all points of the desc. */
+typedef tml_status field_weights_fn(tml_context *tml, const field_plan *plan, tml_buffer out);
 typedef struct field_parts {
     const tml_engine_op *field; /* evaluates a field_plan into its out */
     field_slab_fn *slab;        /* field_slab */
+    field_weights_fn *weights;
 } field_parts;
 extern const field_parts field_parts_of[PART_COUNT];
 extern const tml_engine_op cpu_op_field, vk_op_field, gl_op_field;
 field_slab_fn cpu_field_slabs, vk_field_slab, gl_field_slab;
+field_weights_fn cpu_field_weights;
 
 /* Bricks along that many samples, the last maybe partial. */
 static inline uint64_t field_bricks_along(uint64_t samples)
@@ -103,10 +108,6 @@ bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_co
 
 /* Evaluates a slab on this thread alone, without a context. src/field/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
-
-/* Adds up, at each of a plan's points, the kernels of all; out: f32, by the desc's numbers. The plan is ordered and has one
- * level and all points of the desc. src/field/cpu/cpu_field_weights.c */
-tml_status cpu_field_weights(tml_context *tml, const field_plan *plan, tml_buffer out);
 
 /* ---- between the files of src/field ---------------------------------------------------------- */
 

@@ -679,16 +679,17 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
     return status;
 }
 
-/* Weights of the field's points at themselves, which the CPU finds bin by bin, several at a time. */
+/* Weights of the field's points at themselves, which an engine may find bin by bin, several at a time. */
 static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
                                 const tml_field_desc *resolved, bool *is_done)
 {
     const tml_slot *points = tml_slot_of(tml, resolved->points);
     const tml_slot *positions = tml_slot_of(tml, desc->positions);
-    bool is_asked = tml->engine->is_host && desc->without_step &&
-                    !tml_buffer_is_none(desc->weights) && points->memory == positions->memory &&
-                    desc->length.count == 0 && tml_buffer_is_none(desc->length.device) &&
-                    points->count == positions->count && points->count == resolved->length.count &&
+    field_weights_fn *weights = field_parts_of[tml->engine->part].weights;
+    bool is_asked = weights && desc->without_step && !tml_buffer_is_none(desc->weights) &&
+                    points->memory == positions->memory && desc->length.count == 0 &&
+                    tml_buffer_is_none(desc->length.device) && points->count == positions->count &&
+                    points->count == resolved->length.count &&
                     tml_buffer_is_none(resolved->length.device);
     for (int c = 0; c < 3; c++)
         is_asked = is_asked && desc->position_origin[c] == 0;
@@ -706,7 +707,7 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
     for (int a = 0; a < 3; a++) /* much of what lies in wider bins is looked at in vain */
         *is_done = *is_done && edge <= 4 * level->support[a];
     if (*is_done)
-        status = cpu_field_weights(tml, plan, desc->weights);
+        status = weights(tml, plan, desc->weights);
     field_plan_destroy(tml, plan);
     return status;
 }

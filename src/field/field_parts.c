@@ -2,12 +2,12 @@
 #include "field/field_internal.h"
 
 const field_parts field_parts_of[PART_COUNT] = {
-    [PART_CPU] = {&cpu_op_field, cpu_field_slabs},
+    [PART_CPU] = {&cpu_op_field, cpu_field_slabs, cpu_field_weights},
 #ifdef TML_VULKAN
-    [PART_VULKAN] = {&vk_op_field, vk_field_slab},
+    [PART_VULKAN] = {&vk_op_field, vk_field_slab, NULL},
 #endif
 #ifdef TML_GL
-    [PART_GL] = {&gl_op_field, gl_field_slab},
+    [PART_GL] = {&gl_op_field, gl_field_slab, NULL},
 #endif
 };
 
