@@ -186,9 +186,8 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
                            "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
     if (status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
         !tml_buffer_is_none(desc->densities))
-        status = tml_error(
-            tml, TML_ERROR_INVALID_ARGUMENT,
-            "tml_field: desc.densities are of desc.kind KERNEL_SUM alone, leave them out");
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "tml_field: desc.densities need desc.kind KERNEL_SUM");
     if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_CUBIC_SPLINE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kernel is %d, needs 0 to 3", (int)desc->kernel);

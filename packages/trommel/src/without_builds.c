@@ -1,10 +1,12 @@
 /* What JavaScript does not offer and a page need not load: trees that are built on the device, and distances of meshes,
  * rays, points and volumes there, in the place of src/collide/collide_build.c, collide_distance_*.c,
  * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and collide_volume_device.c; and surfaces
- * with the trilinear topology (src/surface/surface_topology.c, surface_on_host.c, cpu/cpu_surface_topology.c). */
+ * with the trilinear topology (src/surface/surface_topology.c, surface_on_host.c, cpu/cpu_surface_topology.c), and sums
+ * of kernels at points (src/field/field_weights.c, cpu/cpu_field_weights.c). */
 #include "collide/collide_cast.h"
 #include "collide/collide_distance.h"
 #include "collide/collide_points_device.h"
+#include "field/field_internal.h"
 #include "surface/surface_internal.h"
 
 tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
@@ -122,4 +124,12 @@ void collide_near_destroy(tml_context *tml, tml_tree *tree)
 {
     (void)tml;
     (void)tree;
+}
+
+tml_status cpu_field_weights(tml_context *tml, const field_plan *plan, tml_buffer out)
+{
+    (void)tml;
+    (void)plan;
+    (void)out;
+    return TML_ERROR_UNSUPPORTED; /* nothing calls it */
 }

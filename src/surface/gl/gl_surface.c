@@ -13,7 +13,7 @@
 
 #include "kernels/kernel.h"
 
-#include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_options.k.h"
 
 #include "kernels/kernel_end.h"
 

@@ -1,4 +1,4 @@
-/* Argument structs of the Vulkan engine's surface shaders, and the constants that C and GLSL share.
+/* Argument structs of the Vulkan engine's surface shaders, and the constants that it shares with them.
  *
  * A workspace is the box of samples of one part, with a layer of outside samples around it when the
  * surface is capped. Its rows are numbered y + size_y * z. A row's sign bits are words of 32
@@ -50,23 +50,6 @@
 #define SURFACE_READ_ANY    0
 #define SURFACE_READ_WORDS  1
 #define SURFACE_READ_NARROW 2
-/* Options of the shaders. */
-#define SURFACE_PAD         1u
-#define SURFACE_MASK        2u
-#define SURFACE_NAN         4u /* samples may be NaN */
-#define SURFACE_INDEXED     8u /* the brick index is given */
-#define SURFACE_LABEL       16u
-#define SURFACE_FLIP        32u
-#define SURFACE_WIDE        64u /* 64-bit indices */
-#define SURFACE_ATTRIBUTE   128u
-#define SURFACE_HELD_LIMITS 256u  /* limits and isovalue are read from the head */
-#define SURFACE_CELL_OF     512u  /* each triangle's cell is written */
-#define SURFACE_CELL_WIDE   1024u /* as u64 */
-#define SURFACE_OCTAHEDRAL  2048u /* there are normals, by surface_octahedral */
-#define SURFACE_NARROW      4096u /* 16-bit indices */
-/* Vertices that those number (SURFACE_VERTICES16). */
-#define SURFACE_NARROW_VERTICES 0xffffu
-
 /* Triangles of a word in an entry of the list of active words begin at this bit; with open cells, which have more, at
  * the other: so then a row has less columns. */
 #define SURFACE_LISTED_BITS      24u
@@ -92,11 +75,6 @@
 #define SURFACE_COUNTS_SOUP 2u
 /* Triangles that a workgroup gathers at a time: one an invocation. */
 #define SURFACE_SOUP_BLOCK 256u
-
-/* Values of tml_normals; vulkan_surface.c asserts them. */
-#define SURFACE_NORMALS_NONE    0u
-#define SURFACE_NORMALS_FORWARD 1u
-#define SURFACE_NORMALS_SOBEL   3u
 
 /* A workspace's slab in one word: its halo layers below (at most 1) and above (at most 2), and
  * whether it begins and ends with a layer of pad. A whole part has no halo. */

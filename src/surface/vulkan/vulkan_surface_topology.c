@@ -8,6 +8,7 @@
 #include "kernels/surface_open.k.h"
 
 #include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_options.k.h"
 
 #include "kernels/kernel_end.h"
 

@@ -36,7 +36,7 @@ bool is_near(vec4 point, vec3 first)
     return field_is_near(point.xyz, support, first, first + vec3(3.0, 3.0, 0.0));
 }
 
-float share;
+float share = 1.0;
 
 float join_term(float value, float q2, float reach)
 {
@@ -106,7 +106,6 @@ void main()
         uvec3(4u * (tml_texel() - row * quads_x.x), 4u * (row - z * groups_y.x), z_first + z);
     uvec3 brick = at / BRICK, base = brick * BRICK;
     value0 = value1 = value2 = value3 = vec4(background);
-    share = 1.0;
 #ifdef LATER
     value0 = uintBitsToFloat(load_quad(before0, tml_texel()));
     value1 = uintBitsToFloat(load_quad(before1, tml_texel()));

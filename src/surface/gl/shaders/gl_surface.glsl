@@ -6,7 +6,7 @@
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/surface.k.h"
-#include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_options.k.h"
 #include "surface/gpu/surface_keys.glsl"
 
 uniform uvec3 size;            /* samples, with the pad */

@@ -1,7 +1,7 @@
 /* Indices of 16 bits, two a word, from 32 bits. A triangle with a vertex that has none becomes three
  * zeros. BOUNDED: writes no triangles past the total. */
 #include "gl_common.glsl"
-#include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_options.k.h"
 
 uniform highp usampler2D indices, totals;
 uniform uint total_at; /* word of totals */

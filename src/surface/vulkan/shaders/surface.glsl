@@ -2,6 +2,7 @@
 #include "kernel.glsl"
 #include "kernels/surface.k.h"
 #include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_options.k.h"
 #include "common.glsl"
 #include "surface/gpu/surface_keys.glsl"
 #extension GL_EXT_control_flow_attributes : require

@@ -2,6 +2,7 @@
  * tables copies them to each lane's private memory, which takes longer than their use. */
 #include "kernel.glsl"
 #include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_options.k.h"
 #include "common.glsl"
 #include "surface_tables.k.h"
 #include "kernels/surface_open.k.h"
