@@ -271,7 +271,7 @@ static void refuse_to_wait(tml_context *tml, const frame *f)
                                            .type = TML_F32, .count = FRAME_POINTS, .host = on_host},
                                        &field.radii));
         const char *word = what < 2 ? "needs radius (of radii the largest) and grid.dims"
-                                    : "points or radii lie on the host";
+                                    : "radii or densities lie on the host";
         check_refused(tml, tml_field(tml, &field, f->samples), word);
         check_refused(tml, tml_field_mean(tml, &means), word);
         means = f->means;
