@@ -968,6 +968,7 @@ typedef struct pieces {
     mesh room;
     uint64_t next; /* layer that is asked for */
     bool maps, is_good;
+    bool reads_well; /* by another thread */
 } pieces;
 
 static tml_status give_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
@@ -975,8 +976,8 @@ static tml_status give_layers(void *user, tml_surface_source source, uint64_t fi
 {
     pieces *p = user;
     const uint64_t layer = p->v->dims[0] * p->v->dims[1] * tml_type_size(p->v->type);
-    p->is_good = p->is_good && source == TML_SURFACE_VOLUME && first >= p->next &&
-                 first + count <= p->v->dims[2];
+    p->reads_well = p->reads_well && source == TML_SURFACE_VOLUME && first >= p->next &&
+                    first + count <= p->v->dims[2];
     p->next = first + count;
     memcpy(out, p->samples + first * layer, count * layer);
     return TML_OK;
@@ -987,7 +988,7 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
 {
     pieces *p = user;
     const uint64_t layer = p->v->dims[0] * p->v->dims[1] * tml_type_size(p->v->type);
-    p->is_good = p->is_good && source == TML_SURFACE_VOLUME && first + count <= p->v->dims[2];
+    p->reads_well = p->reads_well && source == TML_SURFACE_VOLUME && first + count <= p->v->dims[2];
     *out = p->samples + first * layer;
     return TML_OK;
 }
@@ -1031,7 +1032,12 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
     share = share ? share : count;
     memcpy(desc.grid.dims, v->dims, sizeof v->dims);
     for (uint64_t z = 0; z < count && is_good; z += share) {
-        pieces p = {.v = v, .samples = samples, .out = &out, .room = *whole, .is_good = true};
+        pieces p = {.v = v,
+                    .samples = samples,
+                    .out = &out,
+                    .room = *whole,
+                    .is_good = true,
+                    .reads_well = true};
         const tml_surface_part before = {.vertex_count = out.vertex_count,
                                          .triangle_count = out.face_count};
         const uint64_t part = share < count - z ? share : count - z;
@@ -1051,7 +1057,7 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
         slabs.write = take_piece;
         slabs.components = true;
         is_good = is_good && CHECK_OK(tml, tml_surface_slabs(tml, &slabs, &result)) &&
-                  CHECK(p.is_good) && CHECK_EQ_U64(result.part_count, 1) &&
+                  CHECK(p.is_good && p.reads_well) && CHECK_EQ_U64(result.part_count, 1) &&
                   CHECK_EQ_U64(result.vertex_count, out.vertex_count - before.vertex_count) &&
                   CHECK_EQ_U64(result.triangle_count, out.face_count - before.triangle_count) &&
                   CHECK_EQ_U64(counted.vertex_count, result.vertex_count) &&
@@ -1129,7 +1135,7 @@ TEST(slabs_refuse_what_they_cannot_do)
     tml_context *tml = open_cpu(1);
     volume v = random_volume(3, 3, 3, TML_U8, 2, 0);
     void *samples = narrowed(&v);
-    pieces p = {.v = &v, .samples = samples, .is_good = true};
+    pieces p = {.v = &v, .samples = samples, .is_good = true, .reads_well = true};
     const tml_surface_desc surface = {.grid = {.dims = {3, 3, 3}}};
     const tml_buffer out = buffer_of(tml, TML_VEC(TML_F32, 3), 9, NULL);
     const uint64_t same[2] = {1, 1};
