@@ -101,8 +101,30 @@ async function inflated(data, size) {
 
 // ---- detached headers ------------------------------------------------------------------------------
 
-// {name: of the file with the samples, attached(bytes): the header with them}, or null where it has its own.
-function detached(head) {
+// {names: of the file with the samples, attached(bytes): the header with them}, or null where it has its own.
+function detached(head, name) {
+    return pair(head, name) ?? detachedText(head);
+}
+
+// The header of a NIfTI pair; of one file, where four bytes tell of no extensions, with the samples behind.
+function pair(head, name) {
+    const at = [344, 4].find((place) => /^ni[12]\0/.test(text(head.subarray(place, place + 4)))), size = at === 344 ? 348 : 540;
+    if (!at || head.length < size)
+        return null;
+    const header = new Uint8Array(size + 4), view = new DataView(header.buffer);
+    header.set(head.subarray(0, size));
+    const little = view.getInt32(0, true) === size;
+    const skip = at === 344 ? view.getFloat32(108, little) : Number(view.getBigInt64(168, little));
+    header[at + 1] = "+".charCodeAt(0);
+    if (at === 344)
+        view.setFloat32(108, size + 4, little);
+    else
+        view.setBigInt64(168, BigInt(size + 4), little);
+    const stem = name.replace(/\.hdr(\.gz)?$/i, "");
+    return { names: [`${stem}.img`, `${stem}.img.gz`], attached: (bytes) => new Blob([header, skip > 0 ? bytes.slice(skip) : bytes]) };
+}
+
+function detachedText(head) {
     const all = text(head), isNrrd = all.startsWith("NRRD000");
     const line = isNrrd ? /^data ?file: *(.+?)\r?\n/im.exec(all) : /^\s*ElementDataFile\s*=\s*(.+?)\s*$/im.exec(all);
     if (!line || line[1] === "LOCAL")
@@ -110,23 +132,25 @@ function detached(head) {
     const skip = Number((isNrrd ? /^byte ?skip: *(-?\d+)/im : /^\s*HeaderSize\s*=\s*(-?\d+)/im).exec(all)?.[1] ?? 0);
     const header = isNrrd ? `${all.replace(line[0], "").replace(/^byte ?skip: *\d+\r?\n/im, "").trimEnd()}\n\n`
         : `${all.slice(0, line.index).replace(/^\s*HeaderSize\s*=\s*\d+\r?\n/im, "")}\nElementDataFile = LOCAL\n`;
-    return { name: line[1].split(/[\\/]/).pop(), attached: (bytes) => new Blob([header, skip > 0 ? bytes.slice(skip) : bytes]) };
+    return { names: [line[1].split(/[\\/]/).pop()], attached: (bytes) => new Blob([header, skip > 0 ? bytes.slice(skip) : bytes]) };
 }
 
 // A header and the file that it names become one; a header whose samples are not there is refused.
 async function joined(list) {
     const heads = await Promise.all(list.map(headOf)), out = [], taken = new Set();
     for (const [k, file] of list.entries()) {
-        const apart = kindOf(heads[k], file.name, file.size) === "volume" ? detached(heads[k]) : null;
+        const apart = kindOf(heads[k], file.name, file.size) === "volume" ? detached(heads[k], file.name) : null;
         if (!apart) {
             out.push({ file, head: heads[k] });
             continue;
         }
-        const samples = list.find(({ name }) => name === apart.name);
+        const samples = list.find(({ name }) => apart.names.includes(name));
         if (!samples)
-            throw new Error(`${file.name} cannot be opened: its samples lie in ${apart.name}; drop both together.`);
+            throw new Error(`${file.name} cannot be opened: its samples lie in ${apart.names[0]}; drop both together.`);
         taken.add(samples);
-        out.push({ file: new File([apart.attached(samples)], file.name.replace(/\.mhd$/i, ".mha").replace(/\.nhdr$/i, ".nrrd")), head: heads[k] });
+        const plain = samples.name.endsWith(".img.gz") ? await new Response(samples.stream().pipeThrough(new DecompressionStream("gzip"))).blob() : samples;
+        const name = file.name.replace(/\.mhd$/i, ".mha").replace(/\.nhdr$/i, ".nrrd").replace(/\.hdr(\.gz)?$/i, ".nii");
+        out.push({ file: new File([apart.attached(plain)], name), head: heads[k] });
     }
     return out.filter(({ file }) => !taken.has(file));
 }

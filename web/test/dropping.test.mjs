@@ -1,5 +1,5 @@
 // What is dropped on any panel goes to the one that shows it, by its bytes; headers and samples, archives and folders.
-import { deflateRawSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -79,7 +79,7 @@ export default async function (t) {
         assert.equal(await page.locator("#alerts .message").count(), 0);
     });
 
-    await t.test("a header and its samples become one file; alone it says what it lacks", async ({ open, assert }) => {
+    await t.test("a header and its samples become one file; alone it says what it lacks", async ({ open, root, assert }) => {
         const page = await open("#surface/grid=64", options);
         await page.locator(".stage").first().waitFor();
         const content = samples(16), skipped = Buffer.concat([Buffer.from("seven!!"), content]);
@@ -97,6 +97,21 @@ export default async function (t) {
             await drop(page, ".stage", [name, header]);
             await said(page, `${name} cannot be opened: its samples lie in ${name.split(".")[0]}.raw; drop both together.`);
         }
+        // NIfTI pairs, whose headers are those of one file but for a word and where the samples begin.
+        const whole = await readFile(join(root, "tests/data/volumes/anatomical_be_int16.nii")), header = Buffer.from(whole.subarray(0, 348));
+        header.write("ni1", 344);
+        header.writeFloatBE(7, 108);
+        const image = Buffer.concat([Buffer.from("seven!!"), whole.subarray(352)]), found = [];
+        for (const [name, ...list] of [["whole.nii", ["whole.nii", whole]], ["pair.nii", ["pair.hdr", header], ["pair.img", image]],
+                                       ["packed.nii", ["packed.img.gz", gzipSync(image)], ["packed.hdr.gz", gzipSync(header)]]]) {
+            await drop(page, ".stage", ...list);
+            await said(page, `${name}: 33 × 41 × 25 samples of i16`);
+            await page.waitForFunction(() => /[1-9]/.test(document.querySelector(".pipeline li:last-child b").textContent));
+            found.push(await page.textContent(".pipeline li:last-child b"));
+        }
+        assert.equal(new Set(found).size, 1, found.join());
+        await drop(page, ".stage", ["pair.hdr", header]);
+        await said(page, "pair.hdr cannot be opened: its samples lie in pair.img; drop both together.");
     });
 
     await t.test("archives and folders", async ({ open, assert }) => {
