@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "folder.h"
 #include "low_bytes.h"
 #include "memory_watch.h"
 
@@ -820,9 +821,7 @@ TEST(quads_are_saved_and_read_back)
     static const uint16_t labels[] = {7, 0, 500, 7};
     static const char *const endings[] = {"ply", "obj", "vtp", "stl", "glb"};
     tml_context *tml = open_plain();
-    char directory[] = "/tmp/tml-mesh-load-XXXXXX", path[64];
-    if (!mkdtemp(directory))
-        abort();
+    char name[16];
     for (int i = 0; i < 10; i++) {
         tml_mesh_file file;
         tml_mesh mesh = {.positions = positions,
@@ -833,7 +832,8 @@ TEST(quads_are_saved_and_read_back)
                          .face_labels = labels,
                          .face_label_type = TML_U16,
                          .quads = true};
-        snprintf(path, sizeof path, "%s/mesh.%s", directory, endings[i % 5]);
+        snprintf(name, sizeof name, "mesh.%s", endings[i % 5]);
+        const char *path = in_folder(name);
         const tml_status saved = tml_mesh_save(tml, path, &mesh);
         if (i % 5 >= 3) {
             CHECK_STATUS(saved, TML_ERROR_UNSUPPORTED);
@@ -867,7 +867,7 @@ TEST(quads_are_saved_and_read_back)
         CHECK_STATUS(tml_mesh_save(tml, path, &mesh), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), "mesh.quads needs indices"));
     }
-    CHECK_EQ_I64(rmdir(directory), 0);
+    CHECK_EQ_U64(file_count(), 0);
     tml_close(tml);
 }
 
@@ -945,9 +945,7 @@ TEST(what_was_saved_is_read_back)
     static const uint32_t uv_indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 4, 3, 2};
     static const char *const endings[] = {"obj", "ply", "stl", "glb", "vtp"};
     tml_context *tml = open_plain();
-    char directory[] = "/tmp/tml-mesh-load-XXXXXX", path[64];
-    if (!mkdtemp(directory))
-        abort();
+    char name[16];
     for (int i = 0; i < 10; i++) {
         bool is_far = i >= 5;
         const int kind = i % 5;
@@ -965,7 +963,8 @@ TEST(what_was_saved_is_read_back)
         if (is_far)
             mesh.origin[1] = 123456789.0;
         tml_mesh_file file;
-        snprintf(path, sizeof path, "%s/mesh.%s", directory, ending);
+        snprintf(name, sizeof name, "mesh.%s", ending);
+        const char *path = in_folder(name);
         CHECK_OK(tml, tml_mesh_save(tml, path, &mesh));
         tml_status status = tml_mesh_load(tml, path, NULL, &file);
 #ifndef TML_GLTF
@@ -1009,7 +1008,8 @@ TEST(what_was_saved_is_read_back)
     tml_mesh empty = {0}; /* an empty mesh makes a file that can be read */
     for (int i = 0; i < 5; i++) {
         tml_mesh_file file;
-        snprintf(path, sizeof path, "%s/mesh.%s", directory, endings[i]);
+        snprintf(name, sizeof name, "mesh.%s", endings[i]);
+        const char *path = in_folder(name);
         CHECK_OK(tml, tml_mesh_save(tml, path, &empty));
         tml_status status = tml_mesh_load(tml, path, NULL, &file);
 #ifndef TML_GLTF
@@ -1025,7 +1025,7 @@ TEST(what_was_saved_is_read_back)
         tml_mesh_file_free(tml, &file);
         unlink(path);
     }
-    rmdir(directory);
+    remove_files();
     tml_mesh bad = {.positions = positions,
                     .indices = indices,
                     .vertex_count = 4,
@@ -1357,5 +1357,5 @@ TEST(collection)
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv);
+    return test_main_in_folder("mesh-load", argc, argv);
 }

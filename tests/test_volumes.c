@@ -96,16 +96,8 @@ static uint16_t half_of(int value)
 /* A sample's value in its type, for values that every type holds. */
 static size_t encode(tml_type type, int value, uint8_t out[8])
 {
-    float f32 = (float)value;
-    double f64 = value;
-    size_t size = tml_type_size(type);
-    if (type == TML_F32)
-        memcpy(out, &f32, size);
-    else if (type == TML_F64)
-        memcpy(out, &f64, size);
-    else
-        put_low(out, type == TML_F16 ? half_of(value) : (uint64_t)(int64_t)value, size);
-    return size;
+    return type == TML_F16 ? put_scalar(out, half_of(value), TML_U16, IS_BIG_ENDIAN)
+                           : put_scalar(out, value, type, IS_BIG_ENDIAN);
 }
 
 /* Adds samples first, first + 1 ... of the pattern. */
