@@ -85,9 +85,9 @@ async function unzip(file) {
     return files;
 }
 
-// No more than it says.
-async function inflated(data, size) {
-    const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader(), parts = [];
+// No more than size.
+async function inflated(data, size, how = "deflate-raw") {
+    const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream(how)).getReader(), parts = [];
     for (let got = 0; ;) {
         const { done, value } = await reader.read();
         if (done)
@@ -148,7 +148,9 @@ async function joined(list) {
         if (!samples)
             throw new Error(`${file.name} cannot be opened: its samples lie in ${apart.names[0]}; drop both together.`);
         taken.add(samples);
-        const plain = samples.name.endsWith(".img.gz") ? await new Response(samples.stream().pipeThrough(new DecompressionStream("gzip"))).blob() : samples;
+        const plain = !samples.name.endsWith(".img.gz") ? samples : await inflated(samples, ZIP_MOST, "gzip").catch(() => {
+            throw new Error(`${samples.name} cannot be opened: it is damaged, or unpacks to more than 1 GiB`);
+        });
         const name = file.name.replace(/\.mhd$/i, ".mha").replace(/\.nhdr$/i, ".nrrd").replace(/\.hdr(\.gz)?$/i, ".nii");
         out.push({ file: new File([apart.attached(plain)], name), head: heads[k] });
     }
