@@ -327,11 +327,18 @@ static tml_status count_part(const vk_surface_job *job, const vk_workspace *spac
     return status;
 }
 
-static uint32_t vertex_options_of(const vk_surface_job *job)
+/* What the shaders that write vertices have in common. */
+static vk_dispatch_info vertex_dispatch(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_plan *plan = job->plan;
-    return options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
-           (plan->vertex_normals && surface_layout_of(plan)->octahedral ? SURFACE_OCTAHEDRAL : 0);
+    const surface_layout *layout = surface_layout_of(plan);
+    const uint32_t options = options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
+                             (plan->vertex_normals && layout->octahedral ? SURFACE_OCTAHEDRAL : 0);
+    const tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
+    return (vk_dispatch_info){.spec_count = 7,
+                              .specs = {plan->type, options, space->width_log2, space->segments > 1,
+                                        plan->attribute ? plan->attribute->type : TML_F32,
+                                        (uint32_t)normals, layout->stride}};
 }
 
 static tml_status emit_vertices(const vk_surface_job *job, const vk_workspace *space)
@@ -366,22 +373,17 @@ static tml_status emit_vertices(const vk_surface_job *job, const vk_workspace *s
         .iso1 = limits.iso_words[1],
         .iso2 = limits.iso_words[2],
     };
-    tml_type attribute = plan->attribute ? plan->attribute->type : TML_F32;
-    bool is_double = plan->type == TML_F64 || attribute == TML_F64;
-    tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
+    bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);
     bool is_full = plan->vertex_normals || plan->vertex_values;
-    return vk_dispatch(
-        job->tml, &(vk_dispatch_info){.module = is_double ? &vk_shader_surface_vertices_f64
-                                                : is_full ? &vk_shader_surface_vertices_full
-                                                          : &vk_shader_surface_vertices,
-                                      .spec_count = 7,
-                                      .specs = {plan->type, vertex_options_of(job),
-                                                space->width_log2, space->segments > 1, attribute,
-                                                (uint32_t)normals, surface_layout_of(plan)->stride},
-                                      .args = &args,
-                                      .args_size = sizeof args,
-                                      .groups = 1,
-                                      .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
+    vk_dispatch_info info = vertex_dispatch(job, space);
+    info.module = is_double ? &vk_shader_surface_vertices_f64
+                  : is_full ? &vk_shader_surface_vertices_full
+                            : &vk_shader_surface_vertices;
+    info.args = &args;
+    info.args_size = sizeof args;
+    info.groups = 1;
+    info.indirect = space->head + 4 * SURFACE_HEAD_GROUPS;
+    return vk_dispatch(job->tml, &info);
 }
 
 static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *space)
@@ -463,19 +465,13 @@ static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
         .first_z = (uint32_t)space->first_z,
         .groups = open_groups_of(space),
     };
-    return vk_dispatch(
-        job->tml,
-        &(vk_dispatch_info){
-            .module = &vk_shader_surface_own,
-            .spec_count = 7,
-            .specs = {plan->type, vertex_options_of(job), space->width_log2, space->segments > 1,
-                      plan->attribute ? plan->attribute->type : TML_F32,
-                      (uint32_t)(plan->vertex_normals ? plan->normals : TML_NORMALS_NONE),
-                      layout->stride},
-            .args = &args,
-            .args_size = sizeof args,
-            .groups = args.groups,
-            .unordered = true /* beside the others */});
+    vk_dispatch_info info = vertex_dispatch(job, space);
+    info.module = &vk_shader_surface_own;
+    info.args = &args;
+    info.args_size = sizeof args;
+    info.groups = args.groups;
+    info.unordered = true; /* beside the others */
+    return vk_dispatch(job->tml, &info);
 }
 
 static tml_status emit_part(const vk_surface_job *job, const vk_workspace *space)
