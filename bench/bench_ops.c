@@ -670,13 +670,24 @@ static tml_status create_surface(bench_op *op)
 /* A device's counts are not waited for, but with the topology that tml_surface alone has there. */
 static bool enqueues_surface(const bench_op *op)
 {
-    return !is_cpu(op->tml) && op->desc.topology == TML_TOPOLOGY_SEPARATED;
+    return !is_cpu(op->tml) && op->desc.topology == TML_TOPOLOGY_SEPARATED && !op->desc.waits;
+}
+
+static tml_status smooth_surface(const bench_op *op)
+{
+    const bench_set *set = &op->sets[0];
+    return tml_mesh_smooth(op->tml, &(tml_mesh_smooth_desc){.vertices = set->out,
+                                                            .indices = set->out2,
+                                                            .iterations = op->desc.smooth,
+                                                            .out = set->aux});
 }
 
 /* The surface goes into buffers that the check has made. */
 static bool run_surface(bench_op *op)
 {
     tml_surface_desc desc = op->surface;
+    if (op->desc.smooth)
+        return smooth_surface(op) == TML_OK;
     if (op->desc.sweep)
         desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
     if (enqueues_surface(op))
@@ -809,6 +820,50 @@ static tml_status check_surface(bench_op *op)
     return status;
 }
 
+static double sum_of_edges(const float (*vertices)[3], const uint32_t (*indices)[3], uint64_t count)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < 3 * count; i++) {
+        const float *a = vertices[indices[i / 3][i % 3]];
+        const float *b = vertices[indices[i / 3][(i + 1) % 3]];
+        for (int c = 0; c < 3; c++)
+            sum += ((double)b[c] - a[c]) * ((double)b[c] - a[c]);
+    }
+    return sum;
+}
+
+/* A smooth mesh has shorter edges: the sums of their squares. */
+static tml_status check_smooth(bench_op *op)
+{
+    bench_set *set = &op->sets[0];
+    tml_surface_result mesh;
+    void *before = NULL, *indices = NULL, *after = NULL;
+    tml_status status = tml_surface(op->tml, &op->surface, &mesh);
+    if (status)
+        return status;
+    set->out = mesh.vertices;
+    set->out2 = mesh.indices;
+    op->vertex_count = mesh.vertex_count;
+    op->result_count = mesh.triangle_count;
+    op->bytes = 24 * mesh.vertex_count + 12 * mesh.triangle_count;
+    status = room(op, TML_VEC(TML_F32, 3), mesh.vertex_count, &set->aux);
+    if (!status)
+        status = smooth_surface(op);
+    if (!status && !(status = tml_buffer_map(op->tml, set->out, &before)) &&
+        !(status = tml_buffer_map(op->tml, set->out2, &indices)) &&
+        !(status = tml_buffer_map(op->tml, set->aux, &after)) &&
+        !(sum_of_edges(after, indices, op->result_count) <
+          sum_of_edges(before, indices, op->result_count)))
+        status = wrong(op, "the smoothed mesh");
+    if (before)
+        tml_buffer_unmap(op->tml, set->out);
+    if (indices)
+        tml_buffer_unmap(op->tml, set->out2);
+    if (after)
+        tml_buffer_unmap(op->tml, set->aux);
+    return status;
+}
+
 /* ---- labels ----------------------------------------------------------------------------------- */
 
 static tml_surface_labels_desc labels_of(const bench_op *op)
@@ -900,8 +955,8 @@ bool bench_op_run(void *user)
 
 tml_status bench_op_check(bench_op *op)
 {
-    return op->desc.kind == BENCH_SURFACE  ? check_surface(op)
-           : op->desc.kind == BENCH_LABELS ? check_labels(op)
+    return op->desc.kind == BENCH_SURFACE  ? op->desc.smooth ? check_smooth(op) : check_surface(op)
+            : op->desc.kind == BENCH_LABELS ? check_labels(op)
                                            : check_stream(op);
 }
 

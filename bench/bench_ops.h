@@ -53,7 +53,7 @@ typedef struct bench_desc {
     tml_grid grid;   /* surface */
     tml_normals normals;
     tml_topology topology;
-    bool soup;
+    bool soup, waits; /* waits: a device's counts, too, are waited for */
     double iso;
     double
         radius; /* surface: data are count points (f32x3), whose field on the grid has this radius; 0: samples */
@@ -61,7 +61,8 @@ typedef struct bench_desc {
      * no index. */
     const double *sweep;
     uint32_t sweep_count;
-    uint32_t smooth; /* labels: iterations */
+    uint32_t
+        smooth; /* labels: iterations; surface: of a run, which smooths the mesh and does not make it */
 } bench_desc;
 
 /* Inputs and outputs of one run. On devices whose caches would hold them there are several sets,

@@ -19,6 +19,7 @@ typedef struct surface_args {
     uint64_t labels;  /* 0: a surface */
     uint32_t normals; /* tml_normals */
     bool trilinear;
+    uint64_t smooth;
 } surface_args;
 
 static const tml_type types[] = {TML_F32, TML_U8, TML_I8, TML_U16, TML_I16, TML_F64};
@@ -49,7 +50,11 @@ static const opt surface_options[] = {
     {OPT_FLAG, "trilinear", .excludes = "points|labels",
      .offset = offsetof(surface_args, trilinear),
      .help = "also without normals and with the interpolant's topology, as --topology of trommel "
-             "surface"},
+             "surface; on a GPU also without it, its counts waited for as that one's"},
+    {OPT_COUNT, "smooth", .argument = "N", .least = 1, .most = 10000, .excludes = "points|labels",
+     .offset = offsetof(surface_args, smooth),
+     .help = "also N iterations of Taubin's smoothing of the surface's mesh, as --smooth of "
+             "trommel surface"},
     {OPT_FLAG, "sweep", .offset = offsetof(surface_args, sweep),
      .help = "also isovalues around that one in turn, with the volume's index"},
     BENCH_OPTIONS(surface_args),
@@ -90,7 +95,9 @@ static void measure_volume(bench_session *session, const surface_args *args,
 {
     enum { SWEEP = 16 };
     double sweep[SWEEP];
-    char soup[48];
+    char soup[48], smoothed[48];
+    tml_device_info device;
+    tml_context_describe(session->tml, &device);
     const uint64_t *dims = volume->grid.dims;
     bench_desc desc = {.kind = BENCH_SURFACE,
                        .type = volume->type,
@@ -107,10 +114,19 @@ static void measure_volume(bench_session *session, const surface_args *args,
     desc.normals = TML_NORMALS_NONE;
     if (args->normals != TML_NORMALS_NONE)
         measure(session, &desc, field, normals_names[0]);
+    desc.waits = true;
+    if (args->trilinear && device.engine != TML_ENGINE_CPU)
+        measure(session, &desc, field, "no normals, waited for");
     desc.topology = TML_TOPOLOGY_TRILINEAR;
     if (args->trilinear)
         measure(session, &desc, field, "trilinear, no normals");
     desc.topology = TML_TOPOLOGY_SEPARATED;
+    desc.smooth = (uint32_t)args->smooth;
+    snprintf(smoothed, sizeof smoothed, "smoothed %u times", desc.smooth);
+    if (args->smooth)
+        measure(session, &desc, field, smoothed);
+    desc.smooth = 0;
+    desc.waits = false;
     if (!args->sweep)
         return;
     for (int i = 0; i < SWEEP; i++)
