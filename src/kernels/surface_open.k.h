@@ -53,3 +53,10 @@ FUNCTION(uint) surface_case_corner(uint index, uint edge)
     bool crossed = (index >> low & 1u) != (index >> high & 1u);
     return crossed ? stream | 8u : stream;
 }
+
+/* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. positive: bits of LOW and HIGH
+ * (surface_topology.k.h), two an axis, and from bit 6 on of MIXED, every second one. */
+FUNCTION(bool) topology_may_tunnel(uint positive)
+{
+    return (~(positive ^ positive >> 1) & (positive ^ positive >> 6) & 0x15u) == 0x15u;
+}

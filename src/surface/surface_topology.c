@@ -178,6 +178,7 @@ static inline integer integer_multiply(integer a, integer b)
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/surface_open.k.h"
 #include "kernels/surface_topology.k.h"
 
 #include "kernels/kernel_end.h"
@@ -386,13 +387,11 @@ static unsigned find_joined(const topology_cell *cell, topology_faces known, uns
 /* The mesh of a choice. */
 static unsigned find_mesh(const topology_cell *cell, topology_faces known, const uint16_t choice[3])
 {
-    const unsigned low = known.positive, high = low >> 1, mixed = low >> 6;
     rounded_cell rounded;
     int sign = 0;
     if ((!choice[1] && !choice[2]) || cell->pads)
         return choice[0];
-    /* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. */
-    if (!known.unsure && (~(low ^ high) & (low ^ mixed) & 0x15) != 0x15)
+    if (!known.unsure && !topology_may_tunnel(known.positive))
         return choice[0];
     for (int axis = 0; axis < 3; axis++) {
         sign = sign_below(cell, known, TOPOLOGY_LOW, TOPOLOGY_LOW_SUM, axis);

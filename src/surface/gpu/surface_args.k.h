@@ -41,7 +41,8 @@
 #define SURFACE_STATE_UNDECIDED 3u /* 1: an open cell's numbers were too long */
 #define SURFACE_STATE_GROUPS    4u /* workgroups in x, y, z of surface_cells */
 #define SURFACE_STATE_OPEN      7u /* words with open cells */
-#define SURFACE_STATE_WORDS     8u
+#define SURFACE_STATE_EXACT     8u /* words with open cells that floats do not decide */
+#define SURFACE_STATE_WORDS     9u
 /* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each); STATE_UNDECIDED. */
 #define SURFACE_TOTAL_WORDS 8u
 
@@ -158,16 +159,22 @@ ARG_UINT(size_z)
 ARG_UINT(slab)
 ARGS_END(surface_open_args)
 
-/* surface_meshes.comp: chooses the meshes of their cells. groups: of the dispatch. The rest as below. */
+/* surface_meshes.comp and surface_meshes_exact.comp: choose the meshes of their cells. undecided, a word a word, and the
+ * exact list: of those that floats do not decide. iso_rest: what the isovalue is more than the float. groups: of the
+ * dispatch. The rest as below. */
 ARGS_BEGIN(surface_meshes_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(cells) /* optional */
 ARG_ADDRESS(states)
 ARG_ADDRESS(list)
+ARG_ADDRESS(exact_list)
 ARG_ADDRESS(head)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(tables)
+ARG_FLOAT(iso)
+ARG_FLOAT(iso_rest)
 ARG_UINT(meshes_at)
+ARG_UINT(undecided_at)
 ARG_UINT(size_x)
 ARG_UINT(size_y)
 ARG_UINT(size_z)

@@ -7,8 +7,8 @@
  * goes through in slabs of layers (vulkan_surface_layout.c); a slab's numbers follow those of the
  * slab before. Where the device finds missing samples, surface_cells.comp marks the cells whose
  * corners are all present. With the trilinear interpolant's topology surface_open.comp lists the words
- * with ambiguous cells before they are counted, surface_meshes.comp chooses these cells' meshes, and
- * surface_own.comp emits the vertices in them. Formulas and order are the CPU engine's. */
+ * with ambiguous cells before they are counted, surface_meshes.comp chooses these cells' meshes by floats,
+ * surface_meshes_exact.comp those that floats do not tell, and surface_own.comp emits the vertices in them. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -205,6 +205,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
     const surface_plan *plan = job->plan;
     const surface_box *box = &space->part->box;
     const uint32_t lane_words = space->words % 4 == 0 ? 4 : 1;
+    const double iso = space->part->iso;
     const surface_open_args open = {.bits = space->bits,
                                     .states = states->words,
                                     .list = space->open_words,
@@ -216,9 +217,13 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                                       .cells = space->cells,
                                       .states = states->words,
                                       .list = space->open_words,
+                                      .exact_list = space->before, /* until rows are counted */
                                       .head = space->head,
                                       .volume = job->sources[SOURCE_VOLUME].at,
                                       .tables = job->tables,
+                                      .iso = (float)iso,
+                                      .iso_rest = (float)(iso - (double)(float)iso),
+                                      .undecided_at = place_in(space, space->own), /* likewise */
                                       .meshes_at = place_in(space, space->meshes),
                                       .size_x = space->size[0],
                                       .size_y = space->size[1],
@@ -239,15 +244,18 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                       .args = &open,
                       .args_size = sizeof open,
                       .groups = groups_of(space->word_count, VK_GROUP * lane_words)});
-    if (status != TML_OK)
-        return status;
-    return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_meshes,
-                                                     .spec_count = 4,
-                                                     .specs = {plan->type, options,
-                                                               space->width_log2, is_segmented},
-                                                     .args = &args,
-                                                     .args_size = sizeof args,
-                                                     .groups = args.groups});
+    static const vk_module *const modules[] = {&vk_shader_surface_meshes,
+                                               &vk_shader_surface_meshes_exact};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(modules) && status == TML_OK; i++)
+        status = vk_dispatch(
+            job->tml,
+            &(vk_dispatch_info){.module = modules[i],
+                                .spec_count = 4,
+                                .specs = {plan->type, options, space->width_log2, is_segmented},
+                                .args = &args,
+                                .args_size = sizeof args,
+                                .groups = args.groups});
+    return status;
 }
 
 /* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */

@@ -15,6 +15,26 @@ open_mesh mesh_at(uint number)
     return mesh;
 }
 
+/* The corners of a face, in the order of topology_columns: three bits each. */
+uint face_corners(uint face)
+{
+    return face < 2u   ? (face == 0u ? 0x8b0u : 0xaf9u)
+           : face < 4u ? (face == 2u ? 0x328u : 0x7bau)
+                       : (face == 4u ? 0x458u : 0xd7cu);
+}
+
+/* The choice of a case: a bit for each face whose inside corners are joined, of which the ambiguous ones count. */
+uint choice_of(uint index, uint joined)
+{
+    uint word = case_word(index), choice = word >> 10 & 0x3ffu, bit = 0u;
+    [[unroll]] for (uint face = 0u; face < 6u; face++) {
+        uint is_ambiguous = word >> (20u + face) & 1u;
+        choice += (joined >> face & is_ambiguous) << bit;
+        bit += is_ambiguous;
+    }
+    return LOAD_U32(args.tables, SURFACE_OPEN_CHOICES + choice);
+}
+
 /* The mesh of an open cell, as counting kept it: of the case, at a bit of a word. */
 open_mesh mesh_of(uint index, uint number, uint bit)
 {

@@ -114,14 +114,6 @@ void load_corners(uvec3 at)
     }
 }
 
-/* The corners of a face, in the order of topology_columns: three bits each. */
-uint face_corners(uint face)
-{
-    return face < 2u   ? (face == 0u ? 0x8b0u : 0xaf9u)
-           : face < 4u ? (face == 2u ? 0x328u : 0x7bau)
-                       : (face == 4u ? 0x458u : 0xd7cu);
-}
-
 exact_integer corner_at(uint codes, uint i)
 {
     return exact_integer_of(corners[codes >> (3u * i) & 7u]);
@@ -165,19 +157,18 @@ uint find_tunnel(uint inside, uint outside)
 uint find_mesh(uint index, uvec3 at)
 {
     load_corners(at);
-    uint word = case_word(index), choice = word >> 10 & 0x3ffu, bit = 0u;
+    uint faces = case_word(index) >> 20 & 0x3fu, joined = 0u;
     [[dont_unroll]] for (uint face = 0u; face < 6u; face++) {
-        if ((word >> (20u + face) & 1u) == 0u)
+        if ((faces >> face & 1u) == 0u)
             continue;
         uint codes = face_corners(face);
         int sign = exact_integer_sign(topology_determinant(corner_at(codes, 0u), corner_at(codes, 1u),
                                                            corner_at(codes, 2u), corner_at(codes, 3u)),
                                       TOPOLOGY_WORDS);
         bool is_diagonal = (index >> (codes & 7u) & 1u) != 0u;
-        choice += ((is_diagonal ? sign : -sign) >= 0 ? 1u : 0u) << bit;
-        bit++;
+        joined |= (is_diagonal ? sign : -sign) >= 0 ? 1u << face : 0u;
     }
-    uint meshes = LOAD_U32(args.tables, SURFACE_OPEN_CHOICES + choice), tunnel = 0u;
+    uint meshes = choice_of(index, joined), tunnel = 0u;
     uint inside = meshes >> 10 & 0x3ffu, outside = meshes >> 20;
     if ((inside | outside) != 0u && pads == 0u)
         tunnel = find_tunnel(inside, outside);
