@@ -87,19 +87,17 @@ TEST(every_module_is_what_packs_to_it)
 /* SPIRV-Tools numbers ids in the same order. */
 TEST(ids_are_those_of_spirv_opt)
 {
-    if (system("spirv-opt --version >spirv_opt.txt 2>&1") != 0)
+    if (system("spirv-opt --version >/dev/null 2>&1") != 0)
         SKIP("needs spirv-opt (Debian: spirv-tools)");
     for (size_t i = 0; i < SHADERS; i++) {
         char command[1024];
         snprintf(command, sizeof command,
-                 "spirv-opt --strip-debug --compact-ids \"%s/shaders/%s.spv\" -o spirv_opt.spv",
-                 TML_GENERATED, shaders[i]->name);
-        if (!CHECK(system(command) == 0))
-            break;
+                 "spirv-opt --strip-debug --compact-ids \"%s/shaders/%s.spv\" -o -", TML_GENERATED,
+                 shaders[i]->name);
         size_t count;
         uint32_t *ours = unpack(shaders[i]->code, shaders[i]->size, &count);
         unsigned char *theirs = ours ? malloc(4 * count + 1) : NULL;
-        FILE *file = fopen("spirv_opt.spv", "rb");
+        FILE *file = popen(command, "r");
         bool same = theirs && file && fread(theirs, 1, 4 * count + 1, file) == 4 * count;
         for (size_t w = 0; same && w < count; w++) {
             const unsigned char *b = theirs + 4 * w;
@@ -108,8 +106,7 @@ TEST(ids_are_those_of_spirv_opt)
         }
         if (!CHECK(same))
             printf("  %s\n", shaders[i]->name);
-        if (file)
-            fclose(file);
+        CHECK(file && pclose(file) == 0);
         free(theirs);
         free(ours);
     }
