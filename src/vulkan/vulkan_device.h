@@ -7,6 +7,7 @@
 enum {
     VK_BATCHES = 8,          /* command buffers in flight */
     VK_OWN_KERNELS = 6,      /* lists of the library's and programs' kernels */
+    VK_TABLES = 2,           /* of programs (vk_table) */
     VK_BATCH_OPS = 64,       /* dispatches and copies after which a batch is submitted */
     VK_STAGE_SIZE = 8 << 20, /* bytes of each half of the staging ring */
     VK_AFTER_MAX = 8,        /* semaphores that a submission waits for */
@@ -116,7 +117,9 @@ struct vk_device {
     /* Look-back states: two blocks of state_capacity words (vk_take_states). */
     vk_buffer *states[2];
     uint32_t state_capacity, state_zeroed[2], state_dirty[2], state_next;
-    vk_buffer *stalled; /* the word of vk_states.stalled, mapped; made by vk_probe */
+    vk_buffer *stalled;           /* the word of vk_states.stalled, mapped; made by vk_probe */
+    vk_buffer *tables[VK_TABLES]; /* by vk_table, one for each fill */
+    void (*table_fills[VK_TABLES])(uint32_t *out);
 
     const tml_vulkan_kernel *kernels;
     const tml_vulkan_kernel *own_kernels[VK_OWN_KERNELS]; /* of programs; unused entries are NULL */

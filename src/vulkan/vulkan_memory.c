@@ -471,6 +471,8 @@ void vk_memory_close(tml_context *tml)
         vk_memory_give(tml, device->states[i]);
     }
     vk_memory_give(tml, device->stalled);
+    for (int i = 0; i < VK_TABLES; i++)
+        vk_memory_give(tml, device->tables[i]);
     while (device->memory.blocks) /* none, unless a failure left one */
         block_destroy(tml, device->memory.blocks);
 }
@@ -813,6 +815,43 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
     if (status == TML_OK)
         copy_on_host(tml, (unsigned char *)arena->host + offset, in, size);
     return status;
+}
+
+static tml_status make_table(tml_context *tml, void (*fill)(uint32_t *out), uint32_t count,
+                             vk_buffer **out)
+{
+    const size_t size = count * sizeof(uint32_t);
+    uint32_t *words = tml_alloc(tml, size);
+    if (!words)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a table of %zu bytes", size);
+    fill(words);
+    tml_status status = vk_memory_take(tml, "a table", VK_MEMORY_DEVICE, size, out);
+    if (status == TML_OK)
+        status = write_staged(tml, *out, 0, size, words);
+    tml_free(tml, words, size);
+    if (status == TML_OK)
+        return status;
+    vk_memory_discard(tml, *out);
+    *out = NULL;
+    return status;
+}
+
+tml_status vk_table(tml_context *tml, void (*fill)(uint32_t *out), uint32_t count, vk_address *out)
+{
+    vk_device *device = vk_device_of(tml);
+    tml_status status = tml_refuse_recording(tml, NULL, NULL);
+    int i = 0;
+    while (i < VK_TABLES && device->tables[i] && device->table_fills[i] != fill)
+        i++;
+    if (i == VK_TABLES)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "VK_TABLES is too small");
+    if (status == TML_OK && !device->tables[i])
+        status = make_table(tml, fill, count, &device->tables[i]);
+    if (status != TML_OK)
+        return status;
+    device->table_fills[i] = fill;
+    *out = device->tables[i]->address;
+    return TML_OK;
 }
 
 /* The device fills one half of the ring while the host copies from the other. */

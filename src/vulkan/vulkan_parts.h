@@ -115,6 +115,10 @@ tml_status vk_mark_here(tml_context *tml, vk_mark *out);
 tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *in,
                      vk_mark last_use);
 
+/* A table of count words in the device's memory, which fill writes at its first use and which stays until the context is
+ * closed. Not for recordings. */
+tml_status vk_table(tml_context *tml, void (*fill)(uint32_t *out), uint32_t count, vk_address *out);
+
 /* count zeroed words for look-back states, and a block of clear_count words at clear that the
  * operation must zero itself; its own workgroups do it, which saves a dispatch. The caller's
  * command buffer runs at any time and any number of times, so its states are not shared: words is

@@ -761,9 +761,7 @@ static tml_status run_stage(vk_surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     double start = tml_seconds();
-    tml_status status = plan->trilinear && (plan->stage == SURFACE_COUNT || !job->is_whole)
-                            ? surface_prepare_open(job)
-                            : TML_OK;
+    tml_status status = plan->trilinear ? surface_prepare_open(job) : TML_OK;
     if (status == TML_OK)
         status = job->is_whole ? run_whole(job, stage) : run_in_slabs(job, stage);
     if (status == TML_OK && plan->stage == SURFACE_COUNT)

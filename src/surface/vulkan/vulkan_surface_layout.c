@@ -200,8 +200,6 @@ static size_t job_take(vk_surface_job *job, vk_arena arena)
     const surface_plan *plan = job->plan;
     job->totals = vk_take(&arena, plan->part_count, 4 * SURFACE_TOTAL_WORDS);
     job->states = vk_take(&arena, SURFACE_STATE_WORDS, sizeof(uint32_t));
-    if (plan->trilinear)
-        job->tables = vk_take(&arena, SURFACE_OPEN_WORDS, sizeof(uint32_t));
     source_take(job, plan->volume, plan->field != NULL, &arena, &job->sources[SOURCE_VOLUME]);
     source_take(job, plan->mask, false, &arena, &job->sources[SOURCE_MASK]);
     source_take(job, plan->attribute, false, &arena, &job->sources[SOURCE_ATTRIBUTE]);

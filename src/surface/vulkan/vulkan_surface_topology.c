@@ -54,17 +54,10 @@ static void write_tables(uint32_t *out)
     }
 }
 
-tml_status surface_prepare_open(const vk_surface_job *job)
+tml_status surface_prepare_open(vk_surface_job *job)
 {
-    uint32_t *words = tml_alloc_array(job->tml, SURFACE_OPEN_WORDS, sizeof *words);
-    if (!words)
-        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_surface: no memory for the tables of ambiguous cells");
-    write_tables(words);
-    tml_status status =
-        vk_upload(job->tml, job->tables, SURFACE_OPEN_WORDS * sizeof *words, words, 0);
-    tml_free(job->tml, words, SURFACE_OPEN_WORDS * sizeof *words);
-    if (status != TML_OK)
+    tml_status status = vk_table(job->tml, write_tables, SURFACE_OPEN_WORDS, &job->tables);
+    if (status != TML_OK || job->plan->stage != SURFACE_COUNT)
         return status;
     return vk_fill(job->tml, job->totals, job->plan->part_count * SURFACE_TOTAL_WORDS, 0);
 }
