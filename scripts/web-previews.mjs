@@ -11,7 +11,7 @@ const PANELS = {
     surface: ['Surface', 'Points become a field and a field becomes a smooth surface, each frame, on the graphics processor.'],
     compaction: ['Compaction', 'How a thousand processors put what is kept side by side: a HistoPyramid, step by step.'],
     exposure: ['Exposure', 'A picture with more light in it than a screen has, measured, exposed and tone-mapped as you watch.'],
-    collision: ['Collision', 'Two meshes, and the triangles that meet: exactly, wherever you push them.'],
+    collision: ['Collision', 'Where two meshes meet, wherever you push them, and where one meets itself: exactly.'],
     subdivision: ['Subdivision', 'A coarse mesh becomes Loop\'s smooth surface, finer only where it bends.'],
     race: ['Race', 'Trommel against three.js and isosurface, on your machine, in your browser.'],
     device: ['Device', 'What your browser\'s graphics can do, tested rather than believed.'],

@@ -30,8 +30,9 @@ let shown = null;
 
 const messageSeconds = { info: 6, good: 6, error: 20 };
 
-// Shows text for a while, and has screen readers say it: kind is "info", "good" or "error".
-function message(text, kind = "info") {
+// Shows text for a while, and has screen readers say it: kind is "info", "good" or "error". offer: {text, onclick}, a
+// button beside it, which stays as long as errors do.
+function message(text, kind = "info", offer = null) {
     // What fails meanwhile fails by that, which was said.
     if (kind === "error" && (app.lost || context?.isContextLost()) && /context (was|is) lost/.test(text))
         return;
@@ -43,12 +44,16 @@ function message(text, kind = "info") {
     close.ariaLabel = "Dismiss";
     close.textContent = "×";
     close.onclick = () => line.remove();
+    if (offer)
+        line.append(Object.assign(document.createElement("button"), {
+            type: "button", className: "offer", textContent: offer.text, onclick: () => { line.remove(); offer.onclick(); },
+        }));
     line.append(close);
     const region = element(kind === "error" ? "alerts" : "messages");
     while (region.childElementCount >= 3)
         region.firstElementChild.remove();
     region.append(line);
-    setTimeout(() => line.remove(), 1000 * (messageSeconds[kind] ?? 6));
+    setTimeout(() => line.remove(), 1000 * (messageSeconds[offer ? "error" : kind] ?? 6));
 }
 
 // ---- help ----------------------------------------------------------------------------------------
@@ -225,12 +230,13 @@ const app = {
     onFiles(handler) {
         creating.onFiles = handler;
     },
-    // Opens what was dropped or chosen, or a promise of it, in the panel that shows such files; lists of files as drop.js has it.
-    async openFiles(files) {
+    // Opens what was dropped or chosen, or a promise of it, in the panel of that id, or the one that shows such files; lists
+    // of files as drop.js has it.
+    async openFiles(files, wanted = null) {
         const { chosen } = await import("./lib/drop.js");
         const { file, kind, others } = await chosen(await files);
-        const shows = PANEL_OF[kind]?.includes(shown.id) || (!kind && shown.onFiles);
-        const panel = shows ? shown : panels.find(({ id }) => id === (PANEL_OF[kind] ?? ["surface"])[0]);
+        const shows = !wanted && (PANEL_OF[kind]?.includes(shown.id) || (!kind && shown.onFiles));
+        const panel = shows ? shown : panels.find(({ id }) => id === (wanted ?? (PANEL_OF[kind] ?? ["surface"])[0]));
         if (panel !== shown) {
             history.pushState(null, "", addressOf(panel));
             await select(panel);

@@ -10,5 +10,5 @@ const ball = t.tree(t.surface({ dims: [n, n, n], data }));
 const right = (x) => new Float32Array([1, 0, 0, x, 0, 1, 0, 0, 0, 0, 1, 0]); // a pose
 console.log(`${t.collide(ball, ball, { poses: right(30.3) }).count} pairs of triangles meet`);
 const [{ distance }] = t.distance(ball, ball, { poses: right(60) });
-console.log(`${distance.toFixed(2)} apart, further off`);
+console.log(`${distance.toFixed(2)} apart, further off; ${t.collide(ball).count} within one`);
 t.close();

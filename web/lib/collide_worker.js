@@ -1,4 +1,4 @@
-// Finds the triangles of two meshes that meet, beside the page, by the library's CPU engine.
+// Finds the triangles of two meshes, or of one, that meet, beside the page, by the library's CPU engine.
 import { Trommel } from "../trommel/index.js";
 import { answerCalls } from "./remote.js";
 import { hitOf } from "./tree_pick.js";
@@ -6,13 +6,15 @@ import { hitOf } from "./tree_pick.js";
 const trommel = Trommel.create(null, { engine: "cpu", threads: 1 });
 const trees = { a: null, b: null };
 let found = new Uint32Array(0); // the last pairs
+let isAlone = false;            // they are a's own
 
-// Which triangles of the other mesh meet that one, the first few, and how many.
+// Which triangles of the other mesh, or of the same, meet that one, the first few, and how many.
 function partnersOf({ side, triangle }) {
-    const own = side === "a" ? 0 : 1, partners = [];
-    for (let i = 0; i < found.length; i += 4)
-        if (found[i + own] === triangle)
-            partners.push(found[i + 1 - own]);
+    const partners = [];
+    for (const own of isAlone ? [0, 1] : [side === "a" ? 0 : 1])
+        for (let i = 0; i < found.length; i += 4)
+            if (found[i + own] === triangle)
+                partners.push(found[i + 1 - own]);
     return { count: partners.length, first: partners.slice(0, 4) };
 }
 
@@ -32,21 +34,22 @@ answerCalls({
     // What rays meet first, each mesh's in its frame and all of one length.
     async pick(rays) {
         await trommel;
-        const hits = ["a", "b"].map((side) => ({ side, ...(hitOf(trees[side], rays[side]) ?? { t: Infinity }) }));
-        const hit = hits[0].t <= hits[1].t ? hits[0] : hits[1];
+        const hits = Object.keys(rays).map((side) => ({ side, ...(hitOf(trees[side], rays[side]) ?? { t: Infinity }) }));
+        const hit = hits.reduce((first, one) => (one.t < first.t ? one : first));
         return hit.t < Infinity ? { ...hit, partners: partnersOf(hit) } : null;
     },
-    // With b in a pose: which triangles meet one of the other mesh (1, else 0), the figures, and of the picked triangle
-    // {side, triangle} the partners.
+    // With b in a pose, or without one of a with itself: which triangles meet another (255, else 0), the figures, and of
+    // the picked triangle {side, triangle} the partners.
     async collide({ pose, picked }) {
         const t = await trommel, { a, b } = trees;
         const start = performance.now();
-        const { pairs, count, classCounts, stepPairs, tested, unsure } = t.collide(a, b, { poses: pose });
+        const { pairs, count, classCounts, stepPairs, tested, unsure } = pose ? t.collide(a, b, { poses: pose }) : t.collide(a);
         const seconds = (performance.now() - start) / 1000;
         found = pairs;
-        const marks = { a: new Uint8Array(a.triangleCount), b: new Uint8Array(b.triangleCount) };
+        isAlone = !pose;
+        const marksA = new Uint8Array(a.triangleCount), marksB = pose ? new Uint8Array(b.triangleCount) : marksA;
         for (let i = 0; i < pairs.length; i += 4)
-            marks.a[pairs[i]] = marks.b[pairs[i + 1]] = 255;
-        return { marksA: marks.a, marksB: marks.b, count, classCounts, stepPairs, tested, unsure, seconds, partners: picked && partnersOf(picked) };
+            marksA[pairs[i]] = marksB[pairs[i + 1]] = 255;
+        return { marksA, marksB, count, classCounts, stepPairs, tested, unsure, seconds, partners: picked && partnersOf(picked) };
     },
 });

@@ -50,6 +50,10 @@ export function knot(along = 480, around = 24) {
     }, 0.13, along, around);
 }
 
+// A loop that meets itself, in the middle of the 8.
+export const eight = (along = 240, around = 24) =>
+    tube((t) => [0.72 * Math.sin(2 * Math.PI * t), 0.4 * Math.sin(4 * Math.PI * t), 0.1 * Math.cos(2 * Math.PI * t)], 0.14, along, around);
+
 export function icosahedron() {
     const g = (1 + Math.sqrt(5)) / 2, r = Math.hypot(1, g);
     const corners = [];
@@ -147,16 +151,23 @@ export function cage() {
     return outward({ positions: new Float32Array(positions), indices: new Uint32Array(indices) });
 }
 
-// Brought into the ball of radius 1: a copy. place: says where a point of it was.
-export function fitted({ positions, indices, origin = [0, 0, 0] }) {
+// How a mesh comes into the ball of radius 1: x as scale * (x - middle).
+export function fit({ positions, indices }) {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     for (const index of indices)
         for (let k = 0; k < 3; k++) {
-            low[k] = Math.min(low[k], positions[3 * index + k]);
-            high[k] = Math.max(high[k], positions[3 * index + k]);
+            const x = positions[3 * index + k];
+            if (!Number.isFinite(x))
+                continue;
+            low[k] = Math.min(low[k], x);
+            high[k] = Math.max(high[k], x);
         }
-    const middle = low.map((x, k) => (x + high[k]) / 2);
-    const scale = 2 / Math.max(Math.hypot(...low.map((x, k) => high[k] - x)), 1e-30);
+    return { middle: low.map((x, k) => (x + high[k]) / 2), scale: 2 / Math.max(Math.hypot(...low.map((x, k) => high[k] - x)), 1e-30) };
+}
+
+// Brought there: a copy. place: says where a point of it was.
+export function fitted({ positions, indices, origin = [0, 0, 0] }) {
+    const { middle, scale } = fit({ positions, indices });
     return { positions: positions.map((x, i) => (x - middle[i % 3]) * scale), indices,
              place: (at) => at.map((x, k) => x / scale + middle[k] + origin[k]) };
 }

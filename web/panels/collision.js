@@ -1,5 +1,5 @@
 // The Collision panel: two meshes, of which one is pushed and turned, and the triangles that meet, found
-// exactly by a worker for every place that it comes to.
+// exactly by a worker for every place that it comes to; or one mesh, and where it meets itself.
 import { ArrayRenderer } from "../lib/array_renderer.js";
 import { counted, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
@@ -10,8 +10,10 @@ import * as shapes from "../lib/shapes.js";
 import { MeshPanel } from "./mesh_panel.js";
 
 const SHAPES = [["knot", "Knot"], ["torus", "Torus"], ["sphere", "Sphere"]];
+const CHOICES = { a: [...SHAPES, ["eight", "Eight"]], b: [...SHAPES, ["itself", "Itself", "Where the first mesh meets itself"]] };
 const START = [0.42, 0.1, 0.1]; // where b stands
 const SPIN = 0.35;              // radians a second
+const ALONE = 1.5;              // how much larger one mesh is drawn than two
 
 // b's pose: 3 x 4 numbers, row by row, for a turn about two axes and a place.
 function poseOf([x, y, z], yaw, pitch) {
@@ -21,17 +23,28 @@ function poseOf([x, y, z], yaw, pitch) {
 // The same as a matrix of columns, for the device.
 const columnsOf = (m) =>
     new Float32Array([m[0], m[4], m[8], 0, m[1], m[5], m[9], 0, m[2], m[6], m[10], 0, m[3], m[7], m[11], 1]);
-const IDENTITY = columnsOf(poseOf([0, 0, 0], 0, 0));
+const UNFITTED = { middle: [0, 0, 0], scale: 1 };
+// What takes a mesh to where it is drawn, and b's pose in the scene as one in a's own frame.
+const fitting = ({ middle, scale }) => columnsOf([0, 1, 2].flatMap((row) => [0, 1, 2].map((k) => (k === row ? scale : 0)).concat(-scale * middle[row])));
+const unfit = (pose, { middle, scale }) => pose.map((x, i) => x / scale + (i % 4 === 3 ? middle[i >> 2] : 0));
+
+function markedCorners({ positions, marks }) {
+    const corners = [];
+    marks.forEach((mark, triangle) => mark && corners.push(...positions.subarray(9 * triangle, 9 * triangle + 9)));
+    return new Float32Array(corners);
+}
 
 class CollisionPanel extends MeshPanel {
     constructor(host, app) {
         super(host, app, "collide_worker.js", 5.4);
         this.camera.turns = false;
         this.meshes = { a: null, b: null };
+        this.isChosen = false; // the second mesh, by the visitor or a link
         this.place = [...START];
         this.yaw = 0.4;
         this.pitch = 0;
         this.spins = !app.reducedMotion.matches;
+        this.asked = {};
         this.build();
         for (const side of ["a", "b"])
             this.setMesh(side, side === "a" ? "knot" : "torus");
@@ -64,11 +77,12 @@ class CollisionPanel extends MeshPanel {
         this.steps = make("ol", { className: "steps", ariaLabel: "Pairs of boxes at each step, from the roots to the leaves" });
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" }, make("ol", { className: "figures" }, figure("pairs"), figure("crossing"), figure("touching"), figure("coplanar")), this.timing, this.steps),
-            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag the second mesh to push it, with Shift to turn it, click to ask" })));
+            make("div", { className: "play" }, this.hint = make("span", { className: "hint" })));
         this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh, Enter tells what is in the middle.";
         this.choices = {};
         const choose = (side, name) => (this.choices[side] = segmented({
-            name, link: side, choices: SHAPES, value: side === "a" ? "knot" : "torus", onInput: (value) => this.setMesh(side, value),
+            name, link: side, choices: CHOICES[side], value: side === "a" ? "knot" : "torus",
+            onInput: (value) => { this.isChosen ||= side === "b"; this.setMesh(side, value); },
         })).element;
         const changed = () => this.change();
         this.turn = slider({ name: "Turn the second", link: "turn", min: -180, max: 180, step: 1, value: 23, text: (v) => `${v}°`,
@@ -78,10 +92,10 @@ class CollisionPanel extends MeshPanel {
         const spin = toggle({ name: "Turn by itself", link: "spin", value: this.spins, onInput: (value) => this.spinning(value) });
         const wire = toggle({ name: "Wireframe", link: "wire", value: false, onInput: (value) => { this.wire = value; this.app.requestFrame(); } });
         this.spinSwitch = spin.input;
-        const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB, as the second mesh. Files stay in this page.");
+        const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB, as the first mesh. Files stay in this page.");
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Collision" }),
-            choose("a", "First mesh"), choose("b", "Second mesh"), file.button, file.input, make("hr"),
+            choose("a", "First mesh"), file.button, file.input, choose("b", "Second mesh"), make("hr"),
             this.turn.element, this.apart.element, make("div", { className: "switches" }, spin.element, wire.element), make("hr"),
             this.saveButtons("collision"),
             make("small", { className: "muted", textContent: "Pairs are exact: what floats cannot decide is settled by exact arithmetic, so nothing that touches is missed and nothing is made up." }));
@@ -101,15 +115,35 @@ class CollisionPanel extends MeshPanel {
 
     // ---- meshes ----
 
-    setMesh(side, name) {
-        if (side === "b")
-            this.tellFile(null);
-        this.putMesh(side, shapes[name]()).catch((error) => this.fail(error));
+    get isAlone() {
+        return this.choices.b.value === "itself";
     }
 
-    async putMesh(side, { positions, indices, place = (at) => at }) {
-        const drawn = { positions: cornersOf(positions, indices), normals: null, marks: new Uint8Array(indices.length / 3), place };
-        const asked = (this.asked ??= {});
+    setMesh(side, name) {
+        if (side === "a")
+            this.tellFile(null);
+        this.showRows();
+        if (name !== "itself") {
+            this.putMesh(side, shapes[name]()).catch((error) => this.fail(error));
+            return;
+        }
+        this.asked.b = this.meshes.b = null;
+        this.change();
+    }
+
+    // What moves the second mesh is there when there is one; alone, the first one turns.
+    showRows() {
+        const { isAlone } = this;
+        this.turn.element.hidden = this.apart.element.hidden = isAlone;
+        this.hint.textContent = `${isAlone ? "Drag to turn, with Shift to move" : "Drag the second mesh to push it, with Shift to turn it"}, click to ask`;
+        this.camera.turns = isAlone && this.spins;
+    }
+
+    // Triangles are met as they are given: fit is only how they are seen.
+    async putMesh(side, { positions, indices, origin = [0, 0, 0] }, fit = UNFITTED) {
+        const drawn = { positions: cornersOf(positions, indices), normals: null, marks: new Uint8Array(indices.length / 3), fit,
+                        place: (at) => at.map((x, k) => x + origin[k]) };
+        const { asked } = this;
         asked[side] = drawn; // the latest that was wanted
         const { brokenCount } = await this.worker.ask("mesh", { side, positions, indices });
         if (asked[side] !== drawn)
@@ -123,9 +157,14 @@ class CollisionPanel extends MeshPanel {
         const loaded = await this.load(file);
         if (!loaded.triangleCount)
             throw new Error(`${loaded.name} has no triangles.`);
-        const broken = await this.putMesh("b", shapes.fitted(loaded));
-        this.choices.b.set(null);
+        const broken = await this.putMesh("a", loaded, shapes.fit(loaded));
+        this.choices.a.set(null);
         this.tellFile(loaded.name);
+        if (!this.isChosen) {
+            this.choices.b.set("itself");
+            this.setMesh("b", "itself");
+        }
+        this.link.keep();
         this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}${broken ? `, without ${numberText(broken)} that ${broken === 1 ? "is" : "are"} broken` : ""}`, "good");
     }
 
@@ -133,12 +172,13 @@ class CollisionPanel extends MeshPanel {
 
     spinning(spins) {
         this.spins = this.spinSwitch.checked = spins;
+        this.camera.turns = this.isAlone && spins;
         this.app.requestFrame();
     }
 
     // How far from the middle of b, in its radii, a place on the screen is.
     grab(event) {
-        if (event.button !== 0 || !this.view || event.target.closest("button, a, input"))
+        if (event.button !== 0 || !this.view || this.isAlone || event.target.closest("button, a, input"))
             return;
         const box = this.stage.getBoundingClientRect(), m = this.view.matrix, [x, y, z] = this.place;
         const [right, up, , w] = transform(m, [x, y, z, 1]), at = [right / w, up / w];
@@ -176,7 +216,7 @@ class CollisionPanel extends MeshPanel {
     key(event) {
         const steps = { a: [-1, 0, 0], d: [1, 0, 0], w: [0, 0, -1], s: [0, 0, 1], q: [0, -1, 0], e: [0, 1, 0] };
         const step = steps[event.key.toLowerCase()];
-        if (!step || event.ctrlKey || event.metaKey || event.altKey)
+        if (!step || this.isAlone || event.ctrlKey || event.metaKey || event.altKey)
             return;
         event.preventDefault();
         this.push(step.map((x) => 0.04 * x));
@@ -193,17 +233,20 @@ class CollisionPanel extends MeshPanel {
 
     // ---- frames ----
 
-    // Where b is and what is marked come from one answer: they are always of the same place.
+    // Where b is, if it is, and what is marked come from one answer: they are always of the same place.
     async ask() {
         this.isBusy = true;
         this.isStale = false;
         const { a, b } = this.meshes, pose = poseOf(this.place, this.yaw, this.pitch), { shown } = this.picker;
         try {
-            const found = await this.worker.ask("collide", { pose, picked: shown?.picked });
+            const found = await this.worker.ask("collide", { pose: b && unfit(pose, a.fit), picked: shown?.picked });
             if (a === this.meshes.a && b === this.meshes.b) {
                 a.marks = found.marksA;
-                b.marks = found.marksB;
-                this.shownPose = pose;
+                if (b) {
+                    b.marks = found.marksB;
+                    this.shownPose = pose;
+                }
+                this.through = b ? null : { positions: markedCorners(a), normals: null };
                 this.tell(found);
                 if (shown && shown === this.picker.shown)
                     this.picker.tell(this.linesOf(shown.picked, found.partners));
@@ -215,16 +258,22 @@ class CollisionPanel extends MeshPanel {
         this.app.requestFrame();
     }
 
+    // The worker has what is to be shown.
+    get isWhole() {
+        return this.meshes.a && (this.meshes.b || this.isAlone);
+    }
+
     // Where the meshes are drawn.
     get models() {
-        return { a: IDENTITY, b: columnsOf(this.shownPose ?? poseOf(this.place, this.yaw, this.pitch)) };
+        const { fit } = this.meshes.a;
+        return { a: fitting({ ...fit, scale: fit.scale * (this.isAlone ? ALONE : 1) }), b: columnsOf(this.shownPose ?? poseOf(this.place, this.yaw, this.pitch)) };
     }
 
     async pick(ray) {
-        const { meshes, models } = this, { a, b } = meshes;
-        if (!a || !b)
+        if (!this.isWhole)
             return null;
-        const picked = await this.worker.ask("pick", { a: rayInto(models.a, ray), b: rayInto(models.b, ray) });
+        const { meshes, models } = this, { a, b } = meshes;
+        const picked = await this.worker.ask("pick", { a: rayInto(models.a, ray), ...(b && { b: rayInto(models.b, ray) }) });
         return picked && a === meshes.a && b === meshes.b
             ? { at: picked.at, of: meshes[picked.side], model: this.models[picked.side], picked, lines: this.linesOf(picked, picked.partners) }
             : null;
@@ -233,6 +282,9 @@ class CollisionPanel extends MeshPanel {
     linesOf({ side, triangle, at }, { count, first }) {
         const [own, other] = side === "a" ? ["first", "second"] : ["second", "first"];
         const partners = `${first.map(numberText).join(", ")}${count > first.length ? " …" : ""}`;
+        if (this.isAlone)
+            return [`Triangle ${numberText(triangle)}`, placeText(this.meshes.a.place(at)),
+                    count ? `meets ${counted(count, "other")}: ${partners}` : "meets no other"];
         return [`Triangle ${numberText(triangle)} of the ${own} mesh`, placeText(this.meshes[side].place(at)),
                 count ? `meets ${numberText(count)} of the ${other}: ${partners}` : `meets none of the ${other}`];
     }
@@ -241,9 +293,11 @@ class CollisionPanel extends MeshPanel {
         const passed = Math.min(Math.max(seconds - this.last, 0), 0.1);
         this.last = seconds;
         const { a, b } = this.meshes;
-        if (!a || !b || !this.app.gl)
+        if (!this.isWhole || !this.app.gl)
             return;
-        if (this.spins && !this.held && !this.isBusy) {
+        if (!b)
+            this.spins = this.spinSwitch.checked = this.camera.turns;
+        else if (this.spins && !this.held && !this.isBusy) {
             this.yaw += SPIN * passed;
             this.tellPose();
             this.isStale = true;
@@ -258,7 +312,11 @@ class CollisionPanel extends MeshPanel {
         const wire = this.wire ? 0.7 : 0;
         const { models } = this, side = this.picker.shown?.picked.side ?? "a";
         renderer.drawMesh("a", a, models.a, this.view, { ...looks.a, wire });
-        renderer.drawMesh("b", b, models.b, this.view, { ...looks.b, wire });
+        if (b)
+            renderer.drawMesh("b", b, models.b, this.view, { ...looks.b, wire });
+        // Most of where a mesh meets itself lies within it.
+        if (this.through)
+            renderer.drawMesh("through", this.through, models.a, this.view, { ...looks.a, clay: looks.a.marked, onlyEdges: true, wire: 1 });
         this.picker.place(this.view, this.meshes[side], models[side]);
         if (this.spins || turns || this.isStale)
             this.app.requestFrame();
@@ -288,8 +346,10 @@ class CollisionPanel extends MeshPanel {
         for (const name of ["crossing", "touching", "coplanar"])
             set(this.figures[name], numberText(classCounts[name]));
         this.tellSteps(stepPairs);
-        const triangles = this.meshes.a.marks.length + this.meshes.b.marks.length;
-        set(this.timing, `${numberText(triangles)} triangles · ${numberText(tested)} pairs tested, ${numberText(unsure)} settled exactly · ${(1000 * seconds).toFixed(1)} ms`);
+        const { a, b } = this.meshes, triangles = counted(a.marks.length + (b?.marks.length ?? 0), "triangle");
+        const meet = a.marks.reduce((sum, mark) => sum + (mark > 0), 0);
+        const all = b ? triangles : count ? `${numberText(meet)} of ${triangles} meet another` : `${triangles}, the mesh does not meet itself`;
+        set(this.timing, `${all} · ${numberText(tested)} pairs tested, ${numberText(unsure)} settled exactly · ${(1000 * seconds).toFixed(1)} ms`);
     }
 }
 

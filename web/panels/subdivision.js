@@ -142,7 +142,9 @@ class SubdivisionPanel extends MeshPanel {
             await this.put(shapes.fitted(loaded));
             this.shape.set(null);
             this.tellFile(loaded.name);
-            this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}`, "good");
+            this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}`, "good", {
+                text: "Does it meet itself?", onclick: () => this.app.openFiles([file], "collision").catch((error) => this.fail(error)),
+            });
         } catch (error) {
             throw notOpened(loaded.name, error);
         }

@@ -11,7 +11,7 @@ export const SAID = {
     surface: /^\d{4} vertices, \d{5} triangles\n\d+ bytes of GLB for any viewer$/,
     compaction: /^100 kept, in order: 0, 28, 56, 84, 3, \.\.\.$/,
     exposure: /^sun 255, sky \d+, ground \d+ of 255$/,
-    collision: /^\d+ pairs of triangles meet\n20\.\d\d apart, further off$/,
+    collision: /^\d+ pairs of triangles meet\n20\.\d\d apart, further off; 0 within one$/,
     subdivision: /^8192 triangles, or \d{4} that are as good to 0\.002\n\d+ bytes of PLY$/,
     race: /^82556 triangles in \d+ ms$/,
     device: /^(cpu|gl): .+, \d threads, path/,
