@@ -255,6 +255,50 @@ bool bench_field_fill(tml_context *tml, bench_field field, tml_type type, uint64
     return true;
 }
 
+/* ---- fluids --------------------------------------------------------------------------------- */
+
+const char *bench_fluid_name(bench_fluid fluid)
+{
+    return fluid == BENCH_BASIN ? "basin" : "river";
+}
+
+/* The fluid above (x, y) in a box of that side: lowest and highest z. */
+static void fluid_column(bench_fluid fluid, double side, double x, double y, double *low,
+                         double *high)
+{
+    const double u = x / side, v = y / side;
+    if (fluid == BENCH_BASIN) {
+        *low = 0;
+        *high = side / 4 * (1 + 0.15 * sin(2 * pi * 3 * u) * cos(2 * pi * 2 * v));
+        return;
+    }
+    const double slope =
+        0.45 * 4 * pi * cos(4 * pi * u); /* the width is measured across the flow */
+    const double half_width = 0.0175 * sqrt(1 + slope * slope);
+    const double across = (v - 0.5 - 0.45 * sin(4 * pi * u)) / half_width;
+    *low = side / 4 * (1 - u) + side / 100 * sin(40 * pi * u);     /* rapids */
+    *high = *low + fmax(side * 0.0053, 1) * (1 - across * across); /* thin at the banks */
+}
+
+uint64_t bench_fluid_fill(bench_fluid fluid, uint64_t count, float *out)
+{
+    const double side = cbrt((double)count * (fluid == BENCH_BASIN ? 4 : 2200));
+    uint64_t made = 0;
+    for (double y = 0; y < side; y++)
+        for (double x = 0; x < side; x++) {
+            double low, high;
+            fluid_column(fluid, side, x, y, &low, &high);
+            for (double z = ceil(low); z < high; z++, made++) {
+                const double at[3] = {x, y, z};
+                for (uint64_t a = 0; out && a < 3; a++)
+                    out[3 * made + a] = (float)(at[a] + 0.5 * (double)hash_unit(3 * made + a));
+                if (out && fluid == BENCH_RIVER && hash64(~made) % 256 == 0)
+                    out[3 * made + 2] += (float)(side / 8) * hash_unit(made << 32);
+            }
+        }
+    return made;
+}
+
 /* ---- streams -------------------------------------------------------------------------------- */
 
 typedef struct stream_work {

@@ -508,6 +508,7 @@ static const kind_entry kinds[BENCH_KIND_COUNT] = {
     [BENCH_TOP_K] = {"top_k", false, false, false, NULL, enqueue_top_k, top_k_is_right},
     [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
     [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
+    [BENCH_DENSITIES] = {"densities", false, false, false, NULL, NULL, NULL},
     [BENCH_LABELS] = {"labels", false, false, false, NULL, NULL, NULL},
 };
 
@@ -643,6 +644,70 @@ static tml_status check_stream(bench_op *op)
 
 /* ---- surface --------------------------------------------------------------------------------- */
 
+/* With bins, of 8 samples, as wide as kernels. */
+static tml_status find_densities(bench_op *op)
+{
+    tml_field_desc field = op->field;
+    for (int a = 0; a < 3; a++)
+        field.grid.spacing[a] = field.radius / 7.9;
+    tml_status status = tml_field_resolve(op->tml, &field, &field, NULL);
+    return status ? status
+                  : tml_field_mean(op->tml, &(tml_field_mean_desc){.field = &field,
+                                                                   .positions = op->field.points,
+                                                                   .weights = op->densities,
+                                                                   .without_step = true});
+}
+
+static bool run_densities(bench_op *op)
+{
+    return find_densities(op) == TML_OK;
+}
+
+/* Some of them, against sums over all particles. */
+static tml_status check_densities(bench_op *op)
+{
+    enum { CHECKED = 16 };
+    const float *at = op->desc.data;
+    const uint64_t count = op->desc.count, step = count / CHECKED + 1;
+    const double reach = op->field.radius;
+    void *densities = NULL;
+    tml_status status = find_densities(op);
+    if (!status)
+        status = tml_buffer_map(op->tml, op->densities, &densities);
+    for (uint64_t i = 0; i < count && !status; i += step) {
+        double sum = 0;
+        for (uint64_t k = 0; k < count; k++) {
+            const double x = at[3 * i] - at[3 * k], y = at[3 * i + 1] - at[3 * k + 1],
+                         z = at[3 * i + 2] - at[3 * k + 2], q = sqrt(x * x + y * y + z * z) / reach;
+            sum += q < 0.5 ? 1 - 6 * q * q * (1 - q) : q < 1 ? 2 * (1 - q) * (1 - q) * (1 - q) : 0;
+        }
+        if (!(fabs(((float *)densities)[i] - sum) < 1e-4 * sum))
+            status = wrong(op, "a density");
+    }
+    if (densities)
+        tml_buffer_unmap(op->tml, op->densities);
+    op->bytes = 16 * count;
+    return status;
+}
+
+/* The field of a fluid's particles: reach and cells as films have them. */
+static tml_status create_fluid(bench_op *op)
+{
+    op->field.kernel = TML_FIELD_CUBIC_SPLINE;
+    tml_status status = room(op, TML_F32, op->desc.count, &op->densities);
+    if (status || op->desc.kind == BENCH_DENSITIES)
+        return status;
+    status = find_densities(op);
+    op->field.densities = op->densities;
+    for (int a = 0; a < 3; a++)
+        op->field.grid.spacing[a] = 0.375 * op->field.radius;
+    if (!status)
+        status = tml_field_resolve(op->tml, &op->field, &op->field, &op->surface.iso);
+    op->surface.grid = op->desc.grid = op->field.grid;
+    op->desc.iso = op->surface.iso;
+    return status;
+}
+
 static tml_status create_surface(bench_op *op)
 {
     const bench_desc *desc = &op->desc;
@@ -663,6 +728,8 @@ static tml_status create_surface(bench_op *op)
         op->field = (tml_field_desc){.points = set->in, .radius = desc->radius, .grid = desc->grid};
         op->surface.field = &op->field;
         op->surface.volume = (tml_buffer){0, 0};
+        if (!status && desc->is_fluid)
+            status = create_fluid(op);
     }
     return status;
 }
@@ -747,10 +814,18 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     return status;
 }
 
-/* Of a field's surface. */
-static tml_status count_in_field(const bench_op *op, double iso, uint64_t *out)
+/* Of a field's surface. A field that would need gigabytes is not stored: then a closed mesh counts as right. */
+static tml_status count_in_field(const bench_op *op, double iso, const tml_surface_result *result,
+                                 uint64_t *out)
 {
     const uint64_t *dims = op->desc.grid.dims;
+    if (dims[0] * dims[1] * dims[2] > (uint64_t)1 << 28) {
+        tml_mesh_stats stats;
+        tml_status status =
+            tml_mesh_examine(op->tml, result->vertices, result->indices, false, &stats);
+        *out = status || stats.boundary_edges || stats.nonmanifold_edges ? 0 : result->vertex_count;
+        return status;
+    }
     tml_buffer samples = {0, 0};
     void *memory = NULL;
     tml_status status = room(op, TML_F32, dims[0] * dims[1] * dims[2], &samples);
@@ -767,11 +842,12 @@ static tml_status count_in_field(const bench_op *op, double iso, uint64_t *out)
 }
 
 /* A soup has three vertices a triangle. */
-static tml_status count_vertices(const bench_op *op, double iso, uint64_t triangles, uint64_t *out)
+static tml_status count_vertices(const bench_op *op, double iso, const tml_surface_result *result,
+                                 uint64_t *out)
 {
     if (op->desc.radius > 0 && !op->desc.soup)
-        return count_in_field(op, iso, out);
-    *out = op->desc.soup ? 3 * triangles : count_crossings(op, op->desc.data, iso);
+        return count_in_field(op, iso, result, out);
+    *out = op->desc.soup ? 3 * result->triangle_count : count_crossings(op, op->desc.data, iso);
     return TML_OK;
 }
 
@@ -790,7 +866,7 @@ static tml_status check_surface(bench_op *op)
         if (status)
             return status;
         uint64_t counted = 0;
-        status = count_vertices(op, iso, result.triangle_count, &counted);
+        status = count_vertices(op, iso, &result, &counted);
         /* The interpolant's topology has vertices of cells, too. */
         const bool has_own = op->surface.topology == TML_TOPOLOGY_TRILINEAR;
         if (!status && (has_own ? result.vertex_count < counted : result.vertex_count != counted))
@@ -934,7 +1010,7 @@ tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *o
 {
     *out = (bench_op){.tml = tml, .desc = *desc};
     tml_status status =
-        desc->kind == BENCH_SURFACE ? create_surface(out)
+        desc->kind == BENCH_SURFACE || desc->kind == BENCH_DENSITIES ? create_surface(out)
         : desc->kind == BENCH_LABELS
             ? wrap(out, desc->type, desc->count, desc->data, &out->sets[out->set_count++].in)
             : create_stream(out);
@@ -948,6 +1024,8 @@ bool bench_op_run(void *user)
     bench_op *op = user;
     if (op->desc.kind == BENCH_SURFACE)
         return run_surface(op);
+    if (op->desc.kind == BENCH_DENSITIES)
+        return run_densities(op);
     if (op->desc.kind == BENCH_LABELS)
         return run_labels(op);
     return kinds[op->desc.kind].enqueue(op, &op->sets[op->runs++ % op->set_count]) == TML_OK;
@@ -955,9 +1033,11 @@ bool bench_op_run(void *user)
 
 tml_status bench_op_check(bench_op *op)
 {
-    return op->desc.kind == BENCH_SURFACE  ? op->desc.smooth ? check_smooth(op) : check_surface(op)
-            : op->desc.kind == BENCH_LABELS ? check_labels(op)
-                                           : check_stream(op);
+    if (op->desc.kind == BENCH_SURFACE)
+        return op->desc.smooth ? check_smooth(op) : check_surface(op);
+    return op->desc.kind == BENCH_DENSITIES ? check_densities(op)
+           : op->desc.kind == BENCH_LABELS  ? check_labels(op)
+                                            : check_stream(op);
 }
 
 void bench_op_destroy(bench_op *op)
@@ -971,6 +1051,7 @@ void bench_op_destroy(bench_op *op)
     if (op->tml) {
         tml_buffer_destroy(op->tml, op->total);
         tml_buffer_destroy(op->tml, op->index);
+        tml_buffer_destroy(op->tml, op->densities);
         tml_free(op->tml, op->derived, op->derived_size);
     }
     *op = (bench_op){0};

@@ -29,6 +29,7 @@ typedef enum bench_kind {
     BENCH_TOP_K,        /* the largest keys, sorted, and their indices; types as sort */
     BENCH_EXPAND,       /* counts from 0 to 7, 2 in the middle, to source and rank */
     BENCH_SURFACE,      /* welded, one isovalue */
+    BENCH_DENSITIES,    /* of a fluid's particles; on the host */
     BENCH_LABELS,       /* boundaries of all labels, shared; on the host */
     BENCH_KIND_COUNT
 } bench_kind;
@@ -57,6 +58,8 @@ typedef struct bench_desc {
     double iso;
     double
         radius; /* surface: data are count points (f32x3), whose field on the grid has this radius; 0: samples */
+    /* Surface: the points are a fluid's (bench_fluid_fill), whose grid and whose isovalue, of its density, are found. */
+    bool is_fluid;
     /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
      * no index. */
     const double *sweep;
@@ -87,6 +90,7 @@ typedef struct bench_op {
     tml_buffer total, index;
     tml_surface_desc surface;
     tml_field_desc field; /* of the surface, with desc.radius; it points here */
+    tml_buffer densities; /* of a fluid */
 } bench_op;
 
 tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *out);

@@ -16,6 +16,7 @@ typedef struct surface_args {
     opt_numbers iso;
     bool sweep;
     uint64_t points;  /* 0: a volume */
+    uint32_t fluid;   /* 1 + bench_fluid; 0: none */
     uint64_t labels;  /* 0: a surface */
     uint32_t normals; /* tml_normals */
     bool trilinear;
@@ -37,6 +38,10 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, points),
      .help = "instead of a volume, the field of N points at random in its box, each of a radius of "
              "2.5 samples"},
+    {OPT_CHOICE, "fluid", .choices = "none|" BENCH_FLUID_CHOICES, .fallback = "none",
+     .needs = "points", .excludes = "side|type|iso", .offset = offsetof(surface_args, fluid),
+     .help = "the points are about so many particles of a fluid: their densities, and the surface "
+             "of trommel surface --field density, in processor time of all threads together"},
     {OPT_COUNT, "labels", .argument = "N", .least = 1, .most = 1 << 24,
      .excludes = "input|points|sweep|type|iso|normals", .offset = offsetof(surface_args, labels),
      .help = "instead of a surface, the boundaries of N labels, as they are and smoothed 16 times: "
@@ -183,6 +188,33 @@ static tml_status measure_points(bench_session *session, const surface_args *arg
     return TML_OK;
 }
 
+/* Reach and cells are those of splashsurf's published figures, in units of the particles' distance. */
+static tml_status measure_fluid(bench_session *session, const surface_args *args)
+{
+    const bench_fluid fluid = (bench_fluid)(args->fluid - 1);
+    const uint64_t count = bench_fluid_fill(fluid, args->points, NULL);
+    float *points = tml_alloc_array(session->tml, count, 3 * sizeof *points);
+    if (!points)
+        return tml_error(session->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
+                         (unsigned long long)count);
+    bench_fluid_fill(fluid, args->points, points);
+    bench_desc desc = {.kind = BENCH_DENSITIES,
+                       .type = TML_F32,
+                       .data = points,
+                       .count = count,
+                       .radius = 2,
+                       .is_fluid = true,
+                       .normals = (tml_normals)args->normals};
+    bench_title(session, "%llu particles of a %s", (unsigned long long)count,
+                bench_fluid_name(fluid));
+    session->pace.by_processor = true;
+    measure(session, &desc, bench_fluid_name(fluid), "densities");
+    desc.kind = BENCH_SURFACE;
+    measure(session, &desc, bench_fluid_name(fluid), normals_names[args->normals]);
+    tml_free(session->tml, points, count * 3 * sizeof *points);
+    return TML_OK;
+}
+
 static tml_status measure_labels(bench_session *session, const surface_args *args)
 {
     const uint64_t side = args->side, count = side * side * side;
@@ -250,7 +282,9 @@ static int run_surface(void *user, char **operands, uint32_t operand_count)
         return session.code;
     const bool is_generated = !args->input && !args->points && !args->labels;
     tml_status status = args->input ? measure_file(&session, args) : TML_OK;
-    if (args->points) {
+    if (args->fluid) {
+        status = measure_fluid(&session, args);
+    } else if (args->points) {
         bench_title(&session, "%llu points in %llu^3", (unsigned long long)args->points,
                     (unsigned long long)args->side);
         status = measure_points(&session, args);
@@ -284,7 +318,9 @@ const cli_command bench_cmd_surface = {
      "trommel-bench surface gyroid metaballs --normals sobel --seconds 20\n"
      "  two fields with the costliest normals and without, in at most about 20 s\n"
      "trommel-bench surface --points 1048576 --side 128 --backend vulkan\n"
-     "  a fluid's frame: bins, field and surface of a million points\n",
+     "  a fluid's frame: bins, field and surface of a million points\n"
+     "trommel-bench surface --points 15000000 --fluid basin --normals none --threads 1\n"
+     "  a frame for film: densities and surface of 15 million particles\n",
      surface_options, .without = OPT_MEMORY},
     .args_size = sizeof(surface_args),
     .run = run_surface};

@@ -45,6 +45,10 @@ expect 0 3 surface --side 17 --repeats 1 --backend cpu
 grep -q 'central normals' out || fail "the command's default normals have no row"
 expect 0 5 surface --trilinear --smooth 3 --side 17 --repeats 1 --backend cpu
 expect 0 1 surface --points 900 --side 20 --repeats 1 --backend cpu
+for fluid in basin river; do
+    expect 0 2 surface --points 3000 --fluid $fluid --repeats 1 --backend cpu
+done
+expect 2 0 surface --fluid river
 expect 0 2 surface --labels 30 --side 37 --repeats 1 --backend cpu
 expect 0 15 surface noise sphere gyroid marschner-lobb metaballs --normals none --sweep --side 9 --repeats 1 --backend cpu --type u8
 expect 0 18 image --size 33x17 --repeats 1 --backend cpu
