@@ -1012,6 +1012,81 @@ TEST(large_grids_of_few_points_have_small_plans)
     tml_close(tml);
 }
 
+/* ---- surfaces without the samples ---------------------------------------------------------------- */
+
+static void check_mesh(tml_context *tml, const tml_surface_desc *of_field, tml_buffer samples,
+                       const char *name)
+{
+    tml_surface_desc of_samples = *of_field;
+    tml_surface_result actual = {0}, expected = {0};
+    of_samples.field = NULL;
+    of_samples.volume = samples;
+    of_samples.grid = of_field->field->grid;
+    if (!CHECK_OK(tml, tml_surface(tml, of_field, &actual)) ||
+        !CHECK_OK(tml, tml_surface(tml, &of_samples, &expected)))
+        return;
+    CHECK_EQ_U64(actual.vertex_count, expected.vertex_count);
+    CHECK_EQ_U64(actual.triangle_count, expected.triangle_count);
+    if (actual.vertex_count == expected.vertex_count && actual.vertex_count > 0) {
+        check_same(tml, actual.vertices, expected.vertices, actual.vertex_count, name);
+        if (of_field->normals)
+            check_same(tml, actual.vertex_normals, expected.vertex_normals, actual.vertex_count,
+                       name);
+    }
+    if (actual.triangle_count == expected.triangle_count && actual.triangle_count > 0)
+        check_same(tml, actual.indices, expected.indices, actual.triangle_count, name);
+    tml_surface_free(tml, &actual);
+    tml_surface_free(tml, &expected);
+}
+
+/* A surface on the CPU evaluates only bricks that it needs: where points are, and then around its vertices. */
+TEST(surfaces_of_fields_are_those_of_their_samples)
+{
+    static const struct {
+        const char *name;
+        uint64_t dims[3], count;
+        double radius;
+        tml_region region;
+    } fields[] = {{"full", {41, 35, 29}, 300, 5.5, {{0}, {0}}},
+                  {"sparse", {150, 67, 70}, 60, 3.1, {{0}, {0}}},
+                  {"cut", {150, 67, 70}, 200, 3.1, {{3, 9, 6}, {131, 50, 33}}},
+                  {"cut to bricks", {150, 67, 70}, 200, 3.1, {{16, 8, 8}, {64, 24, 16}}},
+                  {"slabs", {2100, 760, 25}, 400, 3.1, {{0}, {0}}}};
+    static const double isos[] = {0.3, -0.2, 0.0, 0.9};
+    static point_cloud cloud;
+    tml_context *tml = open_cpu(2);
+    for (size_t f = 0; f < TML_ARRAY_SIZE(fields); f++)
+        for (int kind = TML_FIELD_KERNEL_SUM; kind <= TML_FIELD_DISTANCE; kind++) {
+            tml_field_desc field = {
+                .kind = (tml_field_kind)kind,
+                .radius = fields[f].radius,
+                .grid = {.spacing = {1, 1, 1}, .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}}};
+            memcpy(field.grid.dims, fields[f].dims, sizeof field.grid.dims);
+            make_cloud(&cloud, &field.grid, fields[f].count, fields[f].radius, 1.0);
+            field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+            const uint64_t *dims = fields[f].dims;
+            tml_buffer samples = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
+            CHECK_OK(tml, tml_field(tml, &field, samples));
+            for (uint32_t n = 0; n <= TML_NORMALS_SOBEL; n++) {
+                tml_surface_desc desc = {.field = &field,
+                                         .iso = isos[n],
+                                         .region = fields[f].region,
+                                         .normals = (tml_normals)n,
+                                         .caps = n % 2 == 0};
+                check_mesh(tml, &desc, samples, fields[f].name);
+                desc.topology = TML_TOPOLOGY_TRILINEAR;
+                desc.caps = !desc.caps;
+                desc.isovalues = isos + n / 2;
+                desc.isovalue_count = 3;
+                if (f < TML_ARRAY_SIZE(fields) - 1)
+                    check_mesh(tml, &desc, samples, fields[f].name);
+            }
+            tml_buffer_destroy(tml, samples);
+            tml_buffer_destroy(tml, field.points);
+        }
+    tml_close(tml);
+}
+
 /* ---- lattices -------------------------------------------------------------------------------- */
 
 enum { FLUID = 3000, LATTICE_VERTICES = 1 << 16 };

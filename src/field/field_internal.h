@@ -92,12 +92,6 @@ extern const tml_engine_op cpu_op_field, vk_op_field, gl_op_field;
 field_slab_fn cpu_field_slabs, vk_field_slab, gl_field_slab;
 field_weights_fn cpu_field_weights;
 
-/* Bricks along that many samples, the last maybe partial. */
-static inline uint64_t field_bricks_along(uint64_t samples)
-{
-    return TML_CEIL_DIV(samples, FIELD_BRICK);
-}
-
 /* The bins along an axis that the support of samples [first, last] touches; both ends inclusive. */
 void field_level_reach(const field_level *level, int axis, uint64_t first, uint64_t last,
                        uint64_t *bin_first, uint64_t *bin_last);

@@ -564,6 +564,11 @@ void field_level_reach(const field_level *level, int axis, uint64_t first, uint6
     *bin_last = field_bin_along((double)last + level->support[axis], level->edge_log2, bins);
 }
 
+float field_background(const field_plan *plan)
+{
+    return plan->background;
+}
+
 bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count)
 {
     if (!plan->starts && plan->level_count > 0)

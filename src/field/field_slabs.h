@@ -10,6 +10,12 @@ enum {
     FIELD_BRICK = 1 << FIELD_BRICK_LOG2,
 };
 
+/* Bricks along that many samples, the last maybe partial. */
+static inline uint64_t field_bricks_along(uint64_t samples)
+{
+    return TML_CEIL_DIV(samples, FIELD_BRICK);
+}
+
 typedef struct field_plan field_plan;
 
 /* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
@@ -43,6 +49,14 @@ size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_f
  * draws and dispatches. */
 tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first, uint64_t z_count,
                       void *out);
+
+/* The same on the CPU engine, of some bricks; where the others lie, out stays as it is. marks: 0 or FIELD_MARKED for each
+ * brick that the layers touch, x fastest, then y. finds: they are written, for bricks that points may reach: beyond
+ * these the field is field_background. Errors: CANCELLED. */
+enum { FIELD_MARKED = 0xff };
+tml_status cpu_field_bricks(tml_context *tml, const field_plan *plan, uint64_t z_first,
+                            uint64_t z_count, uint8_t *marks, bool finds, float *out);
+float field_background(const field_plan *plan);
 
 /* Means of what a resolved desc's points carry, as tml_field_mean has them, for positions that come piece by piece. */
 typedef struct field_means field_means;

@@ -161,15 +161,17 @@ static const uint64_t *bin_starts(const field_plan *plan, const field_level *lev
     return plan->starts + level->first_bin + level->bins[0] * (y + level->bins[1] * z);
 }
 
-/* Does any level have a point in the row's bins? */
-static bool row_has_points(const brick_row *row)
+/* Does any level have a point in the row's bins that samples [first, last] of it touch? */
+static bool row_has_points(const brick_row *row, uint64_t first, uint64_t last)
 {
     for (uint32_t l = 0; l < row->plan->level_count; l++) {
         const field_level *level = &row->plan->levels[l];
+        uint64_t x_first, x_last;
+        field_level_reach(level, 0, first, last, &x_first, &x_last);
         for (uint64_t z = row->bin_first[l][2]; z <= row->bin_last[l][2]; z++)
             for (uint64_t y = row->bin_first[l][1]; y <= row->bin_last[l][1]; y++) {
                 const uint64_t *starts = bin_starts(row->plan, level, y, z);
-                if (starts[0] != starts[level->bins[0]])
+                if (starts[x_first] != starts[x_last + 1])
                     return true;
             }
     }
@@ -238,12 +240,15 @@ static void evaluate_brick(brick_row *row, uint64_t x, float *out)
                    (size_t)(brick->last[0] + 1) * sizeof(float));
 }
 
-/* Evaluates row y_brick of bricks in layers [z_first, z_last] of one brick. out: layer z_first. */
+/* Evaluates row y_brick of bricks in layers [z_first, z_last] of one brick. out: layer z_first. marks: of its bricks. */
 static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uint64_t z_last,
-                         float *out)
+                         uint8_t *marks, bool finds, float *out)
 {
     const field_plan *plan = row->plan;
+    const uint64_t bricks = field_bricks_along(plan->dims[0]), end = plan->dims[0] - 1;
     brick_part *brick = &row->brick;
+    if (marks && !finds && !memchr(marks, FIELD_MARKED, bricks))
+        return;
     brick->base[1] = y_brick * FIELD_BRICK;
     brick->base[2] = z_first / FIELD_BRICK * FIELD_BRICK;
     brick->first[1] = 0;
@@ -256,13 +261,21 @@ static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uin
                               brick->base[a] + (uint64_t)brick->last[a], &row->bin_first[l][a],
                               &row->bin_last[l][a]);
 
-    if (row_has_points(row))
-        for (uint64_t x = 0; x < plan->dims[0]; x += FIELD_BRICK)
-            evaluate_brick(row, x, out);
-    else
+    const bool has_points = row_has_points(row, 0, end);
+    if (!has_points && finds)
+        memset(marks, 0, bricks);
+    else if (!has_points && !marks)
         for (int k = brick->first[2]; k <= brick->last[2]; k++)
             fill(row_out(row, out, 0, 0, k), (uint64_t)(brick->last[1] + 1) * plan->dims[0],
                  plan->background);
+    else
+        for (uint64_t b = 0, x = 0; b < bricks; b++, x += FIELD_BRICK) {
+            if (finds)
+                marks[b] =
+                    row_has_points(row, x, TML_MIN_OF(x + FIELD_BRICK - 1, end)) ? FIELD_MARKED : 0;
+            if (!marks || marks[b])
+                evaluate_brick(row, x, out);
+        }
 }
 
 static brick_row row_of(const field_plan *plan)
@@ -281,69 +294,68 @@ static brick_row row_of(const field_plan *plan)
     return row;
 }
 
-void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out)
-{
-    brick_row row = row_of(plan);
-    uint64_t slice = plan->dims[0] * plan->dims[1];
-    for (uint64_t z = z_first, end = z_first + z_count; z < end;) {
-        uint64_t next = TML_MIN_OF((z / FIELD_BRICK + 1) * FIELD_BRICK, end);
-        float *layer = out + (z - z_first) * slice;
-        if (field_slab_is_empty(plan, z, next - z))
-            fill(layer, (next - z) * slice, plan->background);
-        else
-            for (uint64_t y = 0; y < field_bricks_along(plan->dims[1]); y++)
-                evaluate_row(&row, y, z, next - 1, layer);
-        z = next;
-    }
-}
-
+/* Layers of a field, and the marks of cpu_field_bricks. */
 typedef struct slab_job {
     tml_context *tml;
     const field_plan *plan;
     uint64_t first, end;
+    uint8_t *marks;
+    bool finds;
     float *out;
+    uint64_t first_row; /* of task 0, y fastest */
 } slab_job;
 
-/* A layer of bricks. */
-static void slab_task(void *argument, uint32_t index)
+static uint64_t rows_of(const slab_job *job)
+{
+    return field_bricks_along(job->plan->dims[1]) *
+           (field_bricks_along(job->end) - job->first / FIELD_BRICK);
+}
+
+/* A row of bricks. */
+static void row_task(void *argument, uint32_t index)
 {
     const slab_job *job = argument;
-    uint64_t from = (job->first / FIELD_BRICK + index) * FIELD_BRICK, to = from + FIELD_BRICK;
+    const uint64_t *dims = job->plan->dims, rows = field_bricks_along(dims[1]);
+    const uint64_t number = job->first_row + index;
+    uint64_t from = (job->first / FIELD_BRICK + number / rows) * FIELD_BRICK;
+    const uint64_t to = TML_MIN_OF(from + FIELD_BRICK, job->end);
     from = TML_MAX_OF(from, job->first);
-    to = TML_MIN_OF(to, job->end);
-    if (!tml_is_cancelled(job->tml))
-        cpu_field_slab(job->plan, from, to - from,
-                       job->out + (from - job->first) * job->plan->dims[0] * job->plan->dims[1]);
+    brick_row row = row_of(job->plan);
+    if (!job->tml || !tml_is_cancelled(job->tml))
+        evaluate_row(&row, number % rows, from, to - 1,
+                     job->marks ? job->marks + number * field_bricks_along(dims[0]) : NULL,
+                     job->finds, job->out + (from - job->first) * dims[0] * dims[1]);
+}
+
+void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out)
+{
+    slab_job job = {.plan = plan, .first = z_first, .end = z_first + z_count, .out = out};
+    for (uint64_t rows = rows_of(&job); job.first_row < rows; job.first_row++)
+        row_task(&job, 0);
+}
+
+tml_status cpu_field_bricks(tml_context *tml, const field_plan *plan, uint64_t z_first,
+                            uint64_t z_count, uint8_t *marks, bool finds, float *out)
+{
+    slab_job job = {.tml = tml,
+                    .plan = plan,
+                    .first = z_first,
+                    .end = z_first + z_count,
+                    .marks = marks,
+                    .finds = finds,
+                    .out = out};
+    tml_parallel_for(tml, (uint32_t)rows_of(&job), row_task, &job);
+    return tml_is_cancelled(tml) ? tml_error(tml, TML_ERROR_CANCELLED, "tml_field: cancelled")
+                                 : TML_OK;
 }
 
 tml_status cpu_field_slabs(tml_context *tml, const field_plan *plan, uint64_t z_first,
                            uint64_t z_count, void *out)
 {
-    slab_job job = {tml, plan, z_first, z_first + z_count, out};
-    uint64_t layers = field_bricks_along(job.end) - z_first / FIELD_BRICK;
-    tml_parallel_for(tml, (uint32_t)layers, slab_task, &job);
-    return tml_is_cancelled(tml) ? tml_error(tml, TML_ERROR_CANCELLED, "tml_field: cancelled")
-                                 : TML_OK;
+    return cpu_field_bricks(tml, plan, z_first, z_count, NULL, false, out);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
-
-typedef struct field_job {
-    const field_plan *plan;
-    float *out;
-    uint64_t first_row; /* number of task 0's row of bricks, y fastest */
-} field_job;
-
-static void field_task(void *argument, uint32_t index)
-{
-    const field_job *job = argument;
-    const field_plan *plan = job->plan;
-    brick_row row = row_of(plan);
-    uint64_t number = job->first_row + index, rows = field_bricks_along(plan->dims[1]);
-    uint64_t z = number / rows * FIELD_BRICK;
-    evaluate_row(&row, number % rows, z, TML_MIN_OF(z + FIELD_BRICK, plan->dims[2]) - 1,
-                 job->out + z * plan->dims[0] * plan->dims[1]);
-}
 
 static tml_status field_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
 {
@@ -351,16 +363,17 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     (void)scratch_size;
     /* Progress and the cancel flag are handled between batches of rows. */
     enum { BATCHES = 64 };
-    field_job job = {.plan = desc};
-    job.out = cpu_memory(tml, job.plan->out);
-    uint64_t rows = field_bricks_along(job.plan->dims[1]) * field_bricks_along(job.plan->dims[2]);
+    const field_plan *plan = desc;
+    slab_job job = {
+        .tml = tml, .plan = plan, .end = plan->dims[2], .out = cpu_memory(tml, plan->out)};
+    uint64_t rows = rows_of(&job);
     for (uint32_t batch = 0; batch < BATCHES; batch++) {
         if (!tml_progress(tml, "field", (double)batch / BATCHES))
             return tml_error(tml, TML_ERROR_CANCELLED,
                              "tml_field: cancelled; its outputs are undefined");
         job.first_row = rows / BATCHES * batch + rows % BATCHES * batch / BATCHES;
         uint64_t end = rows / BATCHES * (batch + 1) + rows % BATCHES * (batch + 1) / BATCHES;
-        tml_parallel_for(tml, (uint32_t)(end - job.first_row), field_task, &job);
+        tml_parallel_for(tml, (uint32_t)(end - job.first_row), row_task, &job);
     }
     (void)!tml_progress(tml, "field", 1.0);
     return TML_OK;

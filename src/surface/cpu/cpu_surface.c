@@ -50,16 +50,23 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->chunks = cpu_arena_take(arena, space->chunk_count, sizeof(chunk_entry));
 }
 
-/* The scratch block begins with the parts' workspace structs and a field's slab. */
+/* The scratch block begins with the parts' workspace structs, a field's slab and its bricks' marks. */
 static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **spaces,
-                        float **slab)
+                        float **slab, uint8_t **marks)
 {
     uint64_t slice = plan->dims[0] * plan->dims[1];
     *spaces = cpu_arena_take(arena, plan->part_count, sizeof **spaces);
     *slab = NULL;
-    if (plan->field)
-        *slab =
-            cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
+    *marks = NULL;
+    if (!plan->field)
+        return;
+    *slab = cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
+    /* A slab with a halo begins and ends within bricks. field_row_bits reads the marks of nine bricks at a time. */
+    *marks = cpu_arena_take(arena,
+                            field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]) *
+                                    (field_slab_slices(plan) / FIELD_BRICK + 2) +
+                                FIELD_BRICK,
+                            1);
 }
 
 /* The workspaces' arrays follow. An arena without memory only adds up sizes. The workspaces of
@@ -68,7 +75,8 @@ static void layout(const surface_plan *plan, cpu_arena *arena)
 {
     workspace *spaces;
     float *slab;
-    layout_head(plan, arena, &spaces, &slab);
+    uint8_t *marks;
+    layout_head(plan, arena, &spaces, &slab, &marks);
     cpu_arena start = *arena;
     for (uint32_t p = 0; p < plan->part_count; p++) {
         workspace ignored;
@@ -153,7 +161,84 @@ uint64_t field_slab_slices(const surface_plan *plan)
     return TML_MAX_OF(slices, (uint64_t)FIELD_BRICK);
 }
 
-tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
+/* The samples of a workspace along an axis that lie at most two from a brick: vertices on their edges, and gradients at
+ * both ends of these, read no sample farther away. False: there is none. */
+static bool samples_around(const workspace *space, int axis, uint64_t brick, uint64_t *first,
+                           uint64_t *last)
+{
+    enum { AROUND = 2 };
+    const int64_t low = (int64_t)(FIELD_BRICK * brick + pad_before(space, axis)) -
+                        (int64_t)space->part->box.first[axis] - AROUND;
+    const int64_t high = low + FIELD_BRICK - 1 + 2 * AROUND;
+    *first = low > 0 ? (uint64_t)low : 0;
+    *last = TML_MIN_OF((uint64_t)(high < 0 ? 0 : high), space->size[axis] - 1);
+    return high >= 0 && *first <= *last;
+}
+
+/* Bits first to last of a word, as far as they lie in it, which begins at bit 64 w. */
+static uint64_t bits_within(uint64_t w, uint64_t first, uint64_t last)
+{
+    uint64_t bits = UINT64_MAX;
+    if (first > 64 * w)
+        bits &= UINT64_MAX << (first - 64 * w);
+    if (last < 64 * w + 63)
+        bits &= UINT64_MAX >> (64 * w + 63 - last);
+    return bits;
+}
+
+/* Marks a row of bricks that have samples of both signs near. */
+static void mark_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    const workspace *space = job->space;
+    const uint64_t bricks = field_bricks_along(job->plan->dims[0]),
+                   rows = field_bricks_along(job->plan->dims[1]);
+    uint8_t *marks = job->marks + index * bricks, found = 0;
+    uint64_t y_first, y_last, z_first, z_last, any[2] = {0, 0}, all[2] = {0, 0}, known = 0;
+    memset(marks, 0, bricks);
+    if (!samples_around(space, 1, index % rows, &y_first, &y_last) ||
+        !samples_around(space, 2, job->window.first / FIELD_BRICK + index / rows, &z_first,
+                        &z_last))
+        return;
+    for (uint64_t z = z_first; z <= z_last; z++)
+        for (uint64_t y = y_first; y <= y_last; y++)
+            found |= space->flags[y + space->size[1] * z];
+    if (!(found & ROW_INSIDE) || !(found & ROW_OUTSIDE))
+        return;
+    for (uint64_t b = 0; b < bricks; b++) {
+        uint64_t first, last, inside = 0, outside = 0;
+        if (!samples_around(space, 0, b, &first, &last))
+            continue;
+        for (uint64_t w = first / 64; w <= last / 64; w++) {
+            if (known <= w) { /* words [0, known) have been looked at */
+                known = w + 1;
+                any[w % 2] = 0;
+                all[w % 2] = UINT64_MAX;
+                for (uint64_t z = z_first; z <= z_last; z++)
+                    for (uint64_t y = y_first; y <= y_last; y++) {
+                        const surface_word word = plane_row(space, space->bits, y, z)[w];
+                        any[w % 2] |= word;
+                        all[w % 2] &= word;
+                    }
+            }
+            inside |= any[w % 2] & bits_within(w, first, last);
+            outside |= ~all[w % 2] & bits_within(w, first, last);
+        }
+        marks[b] = inside && outside ? FIELD_MARKED : 0;
+    }
+}
+
+/* Is the field outside wherever no point is near, for all isovalues? */
+static bool is_background_outside(const surface_plan *plan)
+{
+    bool is_outside = true;
+    for (uint32_t p = 0; p < plan->part_count; p++)
+        is_outside &=
+            field_background(plan->field) < surface_limits_of_part(plan, &plan->parts[p]).index_iso;
+    return is_outside;
+}
+
+tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool has_bits)
 {
     const surface_plan *plan = job->plan;
     if (plan->volume) {
@@ -163,7 +248,16 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
     }
     job->window.first = first;
     job->window.count = count;
-    return field_slab(job->tml, plan->field, first, count, (void *)job->window.samples);
+    const uint64_t layers = (first + count - 1) / FIELD_BRICK - first / FIELD_BRICK + 1;
+    const bool finds = !has_bits && is_background_outside(plan);
+    if (has_bits)
+        tml_parallel_for(job->tml, (uint32_t)(layers * field_bricks_along(plan->dims[1])),
+                         mark_task, job);
+    else
+        memset(job->marks, FIELD_MARKED,
+               layers * field_bricks_along(plan->dims[1]) * field_bricks_along(plan->dims[0]));
+    return cpu_field_bricks(job->tml, plan->field, first, count, job->marks, finds,
+                            (float *)(uintptr_t)job->window.samples);
 }
 
 tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint64_t back,
@@ -178,7 +272,7 @@ tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint6
         low -= TML_MIN_OF(low, back);
         high = TML_MIN_OF(high + ahead, plan->dims[2] - 1);
         double start = tml_seconds();
-        tml_status status = window_load(job, low, high - low + 1);
+        tml_status status = window_load(job, low, high - low + 1, true);
         if (plan->field)
             surface_time(plan->result, "field", tml_seconds() - start);
         if (status != TML_OK)
@@ -240,6 +334,36 @@ static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uin
     return (double)range[0] >= iso ? 1 : -1;
 }
 
+/* Sign bits of row (y, z) of a field that is outside beyond marked bricks. */
+static uint32_t field_row_bits(const surface_job *job, const workspace *space, uint64_t y,
+                               uint64_t z, surface_word *out)
+{
+    const surface_plan *plan = job->plan;
+    const uint64_t n = space->part->box.count[0], first = space->part->box.first[0];
+    const uint64_t shift = first % FIELD_BRICK;
+    const unsigned char *samples = sample_row(job, y, z) + first * sizeof(float);
+    const uint8_t *marks =
+        job->marks + first / FIELD_BRICK +
+        field_bricks_along(plan->dims[0]) *
+            (y / FIELD_BRICK + field_bricks_along(plan->dims[1]) *
+                                   (z / FIELD_BRICK - job->window.first / FIELD_BRICK));
+    uint32_t flags = 0;
+    for (uint64_t w = 0; 64 * w < n; w++, marks += FIELD_BRICK) {
+        const uint64_t left = TML_MIN_OF(n - 64 * w, (uint64_t)64), own = UINT64_MAX >> (64 - left);
+        uint64_t marked = 0;
+        for (unsigned b = 0; b < FIELD_BRICK; b++)
+            marked |= (uint64_t)marks[b] << (8 * b);
+        if (shift)
+            marked = marked >> shift | (uint64_t)marks[FIELD_BRICK] << (64 - shift);
+        out[w] = 0;
+        if (marked & own)
+            job->simd->bits[TML_F32](samples + 256 * w, left, &space->limit.value, out + w);
+        out[w] &= marked & own;
+        flags |= (out[w] ? ROW_INSIDE : 0u) | (out[w] != own ? ROW_OUTSIDE : 0u);
+    }
+    return flags;
+}
+
 /* Sign bits of row (y, z) of the volume, between the columns of the part's box, without the pad. */
 static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_t y, uint64_t z,
                          surface_word *out)
@@ -249,6 +373,8 @@ static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_
     const surface_part *part = space->part;
     uint64_t n = part->box.count[0];
     const unsigned char *samples = sample_row(job, y, z) + part->box.first[0] * job->sample_size;
+    if (plan->field)
+        return field_row_bits(job, space, y, z, out);
     if (plan->labels)
         return job->simd->equal[plan->type](samples, n, &limit->value, out);
     if (limit->kind != THRESHOLD_VALUE) {
@@ -541,7 +667,7 @@ static tml_status make_bits(surface_job *job, double from, double to)
         double stop = from + (to - from) * (double)end / (double)space->size[2];
         uint64_t low = box_index(space, 2, z), high = box_index(space, 2, end - 1);
         double began = tml_seconds();
-        tml_status status = window_load(job, low, high - low + 1);
+        tml_status status = window_load(job, low, high - low + 1, false);
         if (plan->field)
             surface_time(plan->result, "field", tml_seconds() - began);
         if (status != TML_OK)
@@ -701,7 +827,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
         plan->result->scratch_size = scratch_size;
     }
     /* EMIT finds the workspaces as COUNT left them. */
-    layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces, &slab);
+    layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces, &slab, &job.marks);
     job.window.samples = (const unsigned char *)slab;
     const bool narrow = plan->stage == SURFACE_EMIT && surface_layout_of(plan)->indices16;
     tml_status status = (narrow ? emit_indices16 : count_and_emit)(&job);

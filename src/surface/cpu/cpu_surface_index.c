@@ -41,7 +41,7 @@ static void index_task(void *argument, uint32_t layer)
 
 tml_status surface_index_run(surface_job *job)
 {
-    tml_status status = window_load(job, 0, job->plan->dims[2]);
+    tml_status status = window_load(job, 0, job->plan->dims[2], false);
     if (status != TML_OK)
         return status;
     uint64_t layers = TML_CEIL_DIV(job->plan->dims[2], SURFACE_BRICK_Z);

@@ -86,6 +86,7 @@ typedef struct surface_job {
     workspace *spaces; /* plan->part_count of them */
     workspace *space;  /* the one of this stage, in stages that go part by part */
     sample_window window;
+    uint8_t *marks; /* of a field: of each brick in the window, as of cpu_field_bricks */
     const surface_case *cases;
     uint64_t first_chunk; /* task i does chunk first_chunk + i */
     atomic_bool nan;
@@ -176,8 +177,9 @@ uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y
 
 /* Layers of a field that are evaluated at a time, without the halo. */
 uint64_t field_slab_slices(const surface_plan *plan);
-/* Makes layers [first, first + count) available in job->window. */
-tml_status window_load(surface_job *job, uint64_t first, uint64_t count);
+/* Makes layers [first, first + count) available in job->window. has_bits: of a field, what the vertices of job->space
+ * need, as its sign bits tell; else what the sign bits need. */
+tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool has_bits);
 /* Runs a task over layers [z_first, z_end), a slab of a field after the other; a volume is one slab. A
  * slab has a halo of back layers below and ahead above. */
 tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint64_t back,
