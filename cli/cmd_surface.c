@@ -37,8 +37,8 @@ typedef struct smoothing {
     uint32_t iterations;
 } smoothing;
 
-/* --field density: a sum of kernels over densities. */
-enum { DENSITY = TML_FIELD_DISTANCE + 1 };
+/* --field density: a sum of kernels over densities; anisotropic: of ellipsoids. */
+enum { DENSITY = TML_FIELD_DISTANCE + 1, ANISOTROPIC };
 
 /* Spacing of a field's samples: a length, or a share of the radius. */
 typedef struct cell_size {
@@ -61,7 +61,7 @@ typedef struct surface_args {
     uint32_t topology; /* tml_topology */
     bool soup, caps, flip, indices64, drop_degenerate, largest;
     simplify_goal simplify;
-    uint32_t points_kind; /* tml_field_kind, or DENSITY */
+    uint32_t points_kind; /* tml_field_kind, DENSITY or ANISOTROPIC */
     uint32_t kernel;      /* tml_field_kernel */
     double radius;
     cell_size cell;
@@ -309,14 +309,16 @@ static const opt surface_options[] = {
              "other options made them is not looked at"},
 
     {OPT_SECTION, .help = "Field", .applies = OPT_POINTS},
-    {OPT_CHOICE, "field", .choices = "sum|distance|density", .fallback = "sum",
+    {OPT_CHOICE, "field", .choices = "sum|distance|density|anisotropic", .fallback = "sum",
      .offset = offsetof(surface_args, points_kind),
-     .help = "sum of a kernel around each point, distance to spheres around them, or density as "
-             "smoothed particle hydrodynamics has it: a sum of cubic splines, each divided by "
-             "those of all points at its own, about 1 inside, with the surface at 0.6"},
-    {OPT_CHOICE, "kernel", .excludes = "field=density", .choices = "wendland|poly6|metaball",
-     .fallback = "wendland", .offset = offsetof(surface_args, kernel),
-     .help = "shape of the kernel"},
+     .help =
+         "sum of a kernel around each point, distance to spheres around them, or density as "
+         "smoothed particle hydrodynamics has it: a sum of cubic splines, each divided by "
+         "those of all points at its own, about 1 inside, with the surface at 0.6; anisotropic: "
+         "a density of ellipsoids that follow the surface, so that it has no bumps"},
+    {OPT_CHOICE, "kernel", .excludes = "field=density|field=anisotropic",
+     .choices = "wendland|poly6|metaball", .fallback = "wendland",
+     .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
     {OPT_NUMBER, "radius", .brief = "of points: reach of each", .argument = "R", .least = 0,
      .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
@@ -359,6 +361,7 @@ typedef struct run {
     size_t mask_size;
     tml_surface_desc desc;
     tml_field_desc field;
+    tml_field_desc shaped;             /* of ellipsoids in the place of its balls; else zeroed */
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
     double range_lower, range_upper;   /* physical; lower > upper: not known */
     tml_surface_result result;
@@ -566,16 +569,55 @@ static tml_status find_densities(run *r)
     return status;
 }
 
+/* The field of ellipsoids, on the grid of the one of balls. */
+static tml_status find_shapes(run *r)
+{
+    const double start = cli_now();
+    const tml_points *p = &r->in.points;
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    tml_field_desc *shaped = &r->shaped, balls = r->field;
+    const struct {
+        tml_type type;
+        const char *label;
+        tml_buffer *out;
+    } arrays[] = {{vec3, "centres", &shaped->points},
+                  {TML_F32, "densities", &shaped->densities},
+                  {vec3, "shapes", &shaped->shapes[0]},
+                  {vec3, "shapes", &shaped->shapes[1]}};
+    *shaped = r->field;
+    shaped->points = shaped->densities = (tml_buffer){0, 0};
+    shaped->radius *= TML_FIELD_SHAPES_REACH;
+    tml_status status = cli_lend(r->tml, vec3, p->count, p->positions, "points", &balls.points);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == TML_OK; i++)
+        status = tml_buffer_create(
+            r->tml,
+            &(tml_buffer_desc){.type = arrays[i].type, .count = p->count, .label = arrays[i].label},
+            arrays[i].out);
+    if (status == TML_OK)
+        status = tml_field_shapes(
+            r->tml, &(tml_field_shapes_desc){.field = &balls,
+                                             .centres = shaped->points,
+                                             .densities = shaped->densities,
+                                             .shapes = {shaped->shapes[0], shaped->shapes[1]}});
+    tml_buffer_destroy(r->tml, balls.points);
+    report_add_stage(&r->summary.report, "shapes", cli_now() - start);
+    return status;
+}
+
 static int prepare_points(run *r)
 {
     const surface_args *a = r->args;
     const tml_points *p = &r->in.points;
     if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
         return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
+    if (a->points_kind == ANISOTROPIC && p->radii && a->radius == 0)
+        return cli_usage("--field anisotropic: the points have radii of their own; give them one "
+                         "by --radius");
     tml_field_desc field = {.radius = a->radius,
                             .kind = (tml_field_kind)a->points_kind,
                             .kernel = (tml_field_kernel)a->kernel};
-    const bool is_density = a->points_kind == DENSITY;
+    const bool is_shaped = a->points_kind == ANISOTROPIC;
+    const bool is_density = a->points_kind == DENSITY || is_shaped;
     if (is_density) {
         field.kind = TML_FIELD_KERNEL_SUM;
         field.kernel = TML_FIELD_CUBIC_SPLINE;
@@ -598,6 +640,8 @@ static int prepare_points(run *r)
     report_add_stage(&r->summary.report, "spacing", cli_now() - start);
     if (is_density)
         status = find_densities(r);
+    if (status == TML_OK && is_shaped)
+        status = find_shapes(r);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
@@ -616,7 +660,7 @@ static int prepare_points(run *r)
     r->summary.radius = r->field.radius;
     r->summary.slope = 1;
     r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
-    r->desc.field = &r->field;
+    r->desc.field = is_shaped ? &r->shaped : &r->field;
     r->desc.isovalues = r->isovalues;
     r->desc.isovalue_count = a->iso.count ? a->iso.count : 1;
     r->desc.flip = a->flip;
@@ -1432,6 +1476,10 @@ static void release(run *r)
     tml_buffer_destroy(r->tml, r->field.points);
     tml_buffer_destroy(r->tml, r->field.radii);
     tml_buffer_destroy(r->tml, r->field.densities);
+    tml_buffer_destroy(r->tml, r->shaped.points);
+    tml_buffer_destroy(r->tml, r->shaped.densities);
+    tml_buffer_destroy(r->tml, r->shaped.shapes[0]);
+    tml_buffer_destroy(r->tml, r->shaped.shapes[1]);
     tml_volume_free(r->tml, &r->mask);
     tml_free(r->tml, r->mask_bytes, r->mask_size);
     tml_volume_free(r->tml, &r->attribute);

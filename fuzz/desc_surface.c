@@ -50,6 +50,8 @@ static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
     field->margin = mostly_float(0);
     if (take() >= 208)
         field->densities = make(TML_F32, count, CONTENTS_ANY, 0);
+    for (int i = 0, n = take() >= 224 ? mostly(2) : 0; i < n && i < 2; i++)
+        field->shapes[i] = make(TML_VEC(TML_F32, 3), count, CONTENTS_ANY, 0);
     if (take_bool())
         take_grid(&field->grid, (uint64_t[3]){1 + below(12), 1 + below(12), 1 + below(12)});
     else if (take() >= 192)
@@ -95,6 +97,20 @@ void desc_field(void)
         mean.attributes[below(TML_FIELD_MAX_ATTRIBUTES)] = (tml_field_attribute){
             make(type, points, CONTENTS_FINITE, 0), make_out(type, positions)};
         (void)CALL(tml_field_mean, tml, &mean);
+    }
+    if (take() >= 192) {
+        uint64_t points;
+        tml_buffer_describe(tml, field.points, NULL, &points);
+        const tml_type type = TML_VEC(TML_F32, 3);
+        tml_field_shapes_desc shapes = {.field = take_bool() ? &field : &resolved,
+                                        .smoothing = mostly_float(0),
+                                        .ratio = mostly_float(0),
+                                        .lone = mostly_float(0),
+                                        .fewest = below(4),
+                                        .centres = make_out(type, points),
+                                        .densities = make_out(TML_F32, points),
+                                        .shapes = {make_out(type, points), make_out(type, points)}};
+        (void)CALL(tml_field_shapes, tml, &shapes);
     }
     if (take_bool()) { /* nearly resolved */
         resolved.radius = mostly_float(resolved.radius);

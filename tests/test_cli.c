@@ -938,6 +938,16 @@ TEST(surface_from_points)
     EXPECT(0, "info %s --json", in_folder("dense.ply"));
     CHECK_NEAR(json_get("volume"), 4732 * 0.05 * 0.05 * 0.05, 0.06); /* the particles' own */
     CHECK(json_get("boundary_edges") == 0);
+    const double triangles = json_get("triangles"), volume = json_get("volume");
+    EXPECT(0, "surface %s -o %s --field anisotropic --radius 0.1 --cell 0.02 --json",
+           test_data("dam_break_4732.vtk"), in_folder("smooth.ply"));
+    CHECK_NEAR(json_get("value"), 0.6, 1e-12);
+    EXPECT(0, "info %s --json", in_folder("smooth.ply"));
+    CHECK(json_get("boundary_edges") == 0 && json_get("triangles") < triangles);
+    CHECK(json_get("volume") > volume / 2 &&
+          json_get("volume") < volume); /* sheets, one layer thick */
+    EXPECT(2, "surface %s -o %s --field anisotropic --kernel poly6",
+           test_data("dam_break_4732.vtk"), in_folder("none.ply"));
     EXPECT(2, "surface %s -o %s --field density --kernel poly6", test_data("dam_break_4732.vtk"),
            in_folder("none.ply"));
     EXPECT(2, "surface %s -o %s --labels all", test_data("dam_break_4732.vtk"),

@@ -471,6 +471,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_field, (tml, NULL, buffer), "desc")                                                      \
     X(tml_field_mean, (NULL, &field_mean), "tml")                                                  \
     X(tml_field_mean, (tml, NULL), "desc")                                                         \
+    X(tml_field_shapes, (NULL, &field_shapes), "tml")                                              \
+    X(tml_field_shapes, (tml, NULL), "desc")                                                       \
     X(tml_surface, (NULL, &surface, &mesh), "tml")                                                 \
     X(tml_surface, (tml, NULL, &mesh), "desc")                                                     \
     X(tml_surface, (tml, &surface, NULL), "out")                                                   \
@@ -669,6 +671,7 @@ TEST(null_is_refused_by_every_call)
     const tml_scan_segments_desc scan_segments = {0};
     const tml_field_desc points = {.radius = 1};
     const tml_field_mean_desc field_mean = {.field = &points};
+    const tml_field_shapes_desc field_shapes = {.field = &points};
     tml_field_desc field_resolved;
     const tml_surface_desc surface = {.iso = 1};
     const tml_surface_slabs_desc slabs = {.surface = NULL};

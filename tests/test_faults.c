@@ -745,6 +745,28 @@ static void run_field_mean(fault_run *r)
     fault_take(r, desc.attributes[1].out, POINTS);
 }
 
+static void run_field_shapes(fault_run *r)
+{
+    tml_field_desc field = {.points = points_of(r), .densities = radii_of(r), .radius = 4};
+    tml_field_shapes_desc desc = {.field = &field,
+                                  .centres = fault_buffer(r, vec3_type, POINTS, NULL),
+                                  .densities = fault_buffer(r, TML_F32, POINTS, NULL)};
+    for (int i = 0; i < 2; i++)
+        desc.shapes[i] = fault_buffer(r, vec3_type, POINTS, NULL);
+    FAULT_DO(r, tml_field_shapes(r->tml, &desc));
+    fault_take(r, desc.centres, POINTS);
+    fault_take(r, desc.densities, POINTS);
+    field = (tml_field_desc){.points = desc.centres,
+                             .densities = desc.densities,
+                             .shapes = {desc.shapes[0], desc.shapes[1]},
+                             .grid.dims = {24, 22, 21},
+                             .radius = 6};
+    tml_buffer out = fault_buffer(r, TML_F32, 24 * 22 * 21, NULL);
+    if (r->status == TML_OK)
+        FAULT_DO(r, tml_field(r->tml, &field, out));
+    fault_take(r, out, 24 * 22 * 21);
+}
+
 static void run_surface_of_field(fault_run *r)
 {
     tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
@@ -1632,6 +1654,7 @@ static const fault_scenario scenarios[] = {
     {"surface_cells", run_surface_cells, ON_ALL, false},
     {"mesh", run_mesh, ON_ALL, false},
     {"field_mean", run_field_mean, ON_ALL, false},
+    {"field_shapes", run_field_shapes, ON_ALL, false},
     {"field", run_field, ON_ALL, false},
     {"image", run_image, ON_ALL, false},
     {"mips", run_mips, ON_ALL, false},

@@ -41,6 +41,8 @@ typedef struct point_cloud {
     float points[3 * MAX_POINTS];
     float radii[MAX_POINTS];
     float densities[MAX_POINTS];
+    float shapes[2][3 * MAX_POINTS];
+    bool has_shape[MAX_POINTS]; /* one that counts */
     uint64_t count;
 } point_cloud;
 
@@ -50,6 +52,43 @@ static void to_world(const tml_grid *grid, const double index[3], double out[3])
         out[row] = grid->origin[row];
         for (int a = 0; a < 3; a++)
             out[row] += grid->direction[3 * row + a] * grid->spacing[a] * index[a];
+    }
+}
+
+/* Any rotation of a matrix of eigenvalues from 1 to FLATTEST; some are none. */
+enum { FLATTEST = 5 };
+static void make_shapes(point_cloud *cloud)
+{
+    uint64_t state = 3;
+    for (uint64_t i = 0; i < cloud->count; i++) {
+        float *diagonal = cloud->shapes[0] + 3 * i, *others = cloud->shapes[1] + 3 * i;
+        double w = uniform(&state) - 0.5, x = uniform(&state) - 0.5, y = uniform(&state) - 0.5,
+               z = uniform(&state) - 0.5, s = 2.0 / (w * w + x * x + y * y + z * z);
+        const double axes[3][3] = {
+            {1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
+            {s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)},
+            {s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)}};
+        double g[3][3] = {{0}};
+        for (int k = 0; k < 3; k++) {
+            double length = i % 4 == 0 ? 1.0 : 1.0 + (FLATTEST - 1) * uniform(&state);
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    g[a][b] += length * axes[k][a] * axes[k][b];
+        }
+        for (int a = 0; a < 3; a++) {
+            diagonal[a] = (float)g[a][a];
+            others[a] = (float)g[(a + 1) % 3][(a + 2) % 3];
+        }
+        cloud->has_shape[i] = true;
+    }
+    if (cloud->count > 60) {
+        cloud->shapes[0][3 * 50] = NAN;
+        cloud->shapes[1][3 * 51] = INFINITY;
+        cloud->shapes[0][3 * 52] = 0.5f;
+        cloud->shapes[0][3 * 53 + 1] = 2000.0f;
+        cloud->shapes[0][3 * 54 + 2] = -3.0f;
+        cloud->shapes[1][3 * 55] = 100.0f;
+        memset(cloud->has_shape + 50, 0, 6 * sizeof *cloud->has_shape);
     }
 }
 
@@ -89,6 +128,7 @@ static void make_cloud(point_cloud *cloud, const tml_grid *grid, uint64_t count,
         cloud->densities[19] = -1.0f;
         cloud->densities[20] = INFINITY;
     }
+    make_shapes(cloud);
 }
 
 /* ---- the reference --------------------------------------------------------------------------- */
@@ -136,6 +176,17 @@ static double reference_sample(const tml_field_desc *desc, const point_cloud *cl
         double d[3];
         for (int a = 0; a < 3; a++)
             d[a] = (double)p[a] - at[a];
+        double flattest = 1.0;
+        if (!tml_buffer_is_none(desc->shapes[0])) {
+            const float *g = cloud->shapes[0] + 3 * i, *o = cloud->shapes[1] + 3 * i;
+            const double e[3] = {d[0], d[1], d[2]};
+            if (!cloud->has_shape[i])
+                continue;
+            for (int a = 0; a < 3; a++)
+                d[a] = (double)g[a] * e[a] + (double)o[(a + 2) % 3] * e[(a + 1) % 3] +
+                       (double)o[(a + 1) % 3] * e[(a + 2) % 3];
+            flattest = FLATTEST;
+        }
         double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         double reach = distance ? radius + desc->margin : radius;
         if (length > 1.001 * reach)
@@ -151,7 +202,7 @@ static double reference_sample(const tml_field_desc *desc, const point_cloud *cl
             if (!(density >= 1e-30 && density <= 1e30))
                 continue;
             value += weight / density;
-            *bound += ulp * (32.0 + 128.0 * step / reach) / density;
+            *bound += flattest * ulp * (32.0 + 128.0 * step / reach) / density;
         }
     }
     *bound += ulp * terms * fabs(value);
@@ -236,6 +287,8 @@ static void samples_on_devices(const tml_field_desc *known, const point_cloud *c
             desc.radii = buffer_of(tml, TML_F32, cloud->count, cloud->radii);
         const uint64_t count = dims[0] * dims[1] * dims[2];
         tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
+        for (int i = 0; i < 2 && !tml_buffer_is_none(known->shapes[0]); i++)
+            desc.shapes[i] = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->shapes[i]);
         if (!tml_buffer_is_none(desc.densities)) { /* binned by the host, then by the device */
             static float of_host[MAX_SAMPLES];
             const tml_buffer_desc lent = {
@@ -255,12 +308,14 @@ static void samples_on_devices(const tml_field_desc *known, const point_cloud *c
         tml_buffer_destroy(tml, desc.points);
         tml_buffer_destroy(tml, desc.radii);
         tml_buffer_destroy(tml, desc.densities);
+        tml_buffer_destroy(tml, desc.shapes[0]);
+        tml_buffer_destroy(tml, desc.shapes[1]);
         tml_buffer_destroy(tml, out);
     }
 }
 
 static void samples_of_case(const field_case *test, tml_field_kind kind, tml_field_kernel kernel,
-                            bool has_densities)
+                            bool has_densities, bool has_shapes)
 {
     static point_cloud cloud;
     static float samples[MAX_SAMPLES], again[MAX_SAMPLES];
@@ -285,6 +340,10 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     if (has_densities) {
         desc.densities = buffer_of(tml, TML_F32, cloud.count, cloud.densities);
         desc2.densities = buffer_of(tml2, TML_F32, cloud.count, cloud.densities);
+    }
+    for (int i = 0; i < 2 && has_shapes; i++) {
+        desc.shapes[i] = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.shapes[i]);
+        desc2.shapes[i] = buffer_of(tml2, TML_VEC(TML_F32, 3), cloud.count, cloud.shapes[i]);
     }
     tml_buffer out = buffer_of(tml, TML_F32, count, NULL),
                out2 = buffer_of(tml2, TML_F32, count, NULL);
@@ -325,33 +384,41 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
 TEST(wendland_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2, false);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2, false, false);
 }
 
 TEST(poly6_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_POLY6, false);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_POLY6, false, false);
 }
 
 TEST(metaball_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL, false);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL, false, false);
 }
 
 TEST(spline_sums_over_densities_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, true);
-    samples_of_case(&cases[1], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, false);
-    samples_of_case(&cases[1], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL, true);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, true, false);
+    samples_of_case(&cases[1], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, false, false);
+    samples_of_case(&cases[1], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL, true, false);
+}
+
+TEST(sums_of_ellipsoids_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_CUBIC_SPLINE, true, true);
+    for (size_t i = 0; i < 4; i++)
+        samples_of_case(&cases[8 + i], TML_FIELD_KERNEL_SUM, (tml_field_kernel)i, false, true);
 }
 
 TEST(distances_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2, false);
+        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2, false, false);
 }
 
 /* ---- bins -------------------------------------------------------------------------------------- */

@@ -71,6 +71,43 @@ static void densities(tml_context *tml)
     CHECK(samples[0] == 1 && samples[1] == 0.25f && samples[9] == 1);
 }
 
+/* Ellipsoids that follow the surface: those of a sheet of particles are a quarter as thick as they are wide. */
+static void shapes(tml_context *tml)
+{
+    enum { SIDE = 9, COUNT = SIDE * SIDE, MIDDLE = COUNT / 2 };
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    tml_vec3 sheet[COUNT], diagonals[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        sheet[i] = (tml_vec3){(float)(i % SIDE), (float)(i / SIDE), 0};
+    tml_field_desc field = {.points = buffer_of(tml, vec3, COUNT, sheet),
+                            .densities = buffer_of(tml, TML_F32, COUNT, NULL),
+                            .kernel = TML_FIELD_CUBIC_SPLINE,
+                            .radius = 2,
+                            .grid.spacing = {0.25, 0.25, 0.25}};
+    MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
+                                                    .positions = field.points,
+                                                    .weights = field.densities,
+                                                    .without_step = true}));
+    tml_field_desc shaped = field;
+    shaped.points = buffer_of(tml, vec3, COUNT, NULL);
+    shaped.densities = buffer_of(tml, TML_F32, COUNT, NULL);
+    shaped.shapes[0] = buffer_of(tml, vec3, COUNT, NULL);
+    shaped.shapes[1] = buffer_of(tml, vec3, COUNT, NULL);
+    shaped.radius *= TML_FIELD_SHAPES_REACH;
+    MUST(tml_field_shapes(
+        tml, &(tml_field_shapes_desc){.field = &field,
+                                      .centres = shaped.points,
+                                      .densities = shaped.densities,
+                                      .shapes = {shaped.shapes[0], shaped.shapes[1]}}));
+    MUST(tml_buffer_read(tml, shaped.shapes[0], diagonals));
+    CHECK(diagonals[MIDDLE].z > 3.99f * diagonals[MIDDLE].x);
+
+    tml_surface_result surface;
+    MUST(tml_surface(tml, &(tml_surface_desc){.field = &shaped, .iso = 0.6}, &surface));
+    CHECK(surface.triangle_count > 0);
+    tml_surface_free(tml, &surface);
+}
+
 /* Within a frame: as many points as a count on the device says, a given grid and radius, and nothing comes back. */
 static void in_a_frame(tml_context *tml)
 {
@@ -102,5 +139,5 @@ int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){surface_of_points, resolve_and_evaluate, attributes,
-                                           densities, in_a_frame, NULL});
+                                           densities, shapes, in_a_frame, NULL});
 }

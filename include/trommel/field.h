@@ -2,7 +2,7 @@
  *
  * A field is evaluated by gathering: each sample sums over the points near it, which a binning by
  * count and scan has brought together. No float atomics, so the result does not depend on threads.
- * Where radius (of radii the largest) and grid are given, points, radii and densities lie on the device, the points are
+ * Where radius (of radii the largest) and grid are given, points, radii and densities lie on the device, there are no shapes, the points are
  * at most 2^30, and no side of the grid has more than 2^28 samples, Vulkan and OpenGL ES bin the points
  * themselves: the host neither reads them nor waits. The bins, the points in them and their order are the
  * host's bit for bit, and so is each sample.
@@ -11,7 +11,8 @@
  * Samples are computed in float. With step the grid's longest spacing and reach a point's radius
  * (for distances its radius and margin), each point's share of a kernel sum is within 2^-24 * (32 +
  * 128 * step / reach) of its exact value, and adding n of them is within 2^-24 * n of the sum; a
- * distance is within 2^-24 * (16 * reach + 64 * step). The share of a point of a density is as exact, divided by it.
+ * distance is within 2^-24 * (16 * reach + 64 * step). The share of a point of a density is as exact, divided by it,
+ * and that of a point of a shape less so by G's largest eigenvalue.
  * So on every engine: two of them differ by at
  * most twice that. On one engine a sample is the same bit for bit for any number of threads, and
  * whether the field is evaluated whole or in slabs. */
@@ -59,6 +60,11 @@ typedef struct tml_field_desc {
      * the kernel's norm cancel where all are alike, and it is about 1 inside and 1 at a lone point. Points of a
      * density outside 1e-30 to 1e30 add nothing, but count in the grid. */
     tml_buffer densities;
+    /* Optional, KERNEL_SUM, both or none: f32x3, one a point: a symmetric matrix G, [0] its xx, yy, zz and [1] yz, xz, xy.
+     * The kernel is then w(|G (x - p)| / radius): an ellipsoid inside the ball of the point's radius. So G's eigenvalues
+     * are at least 1, and its entries at most 1000; points of others add nothing, but count in the grid. The host bins
+     * them. tml_field_shapes makes shapes that follow the surface. CPU, Vulkan, OpenGL. */
+    tml_buffer shapes[2];
     /* Without radii that of all points. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median
      * distance to the sixth-nearest other point, which is the spacing of a lattice and the gaps of
      * an unordered scan. On an automatic grid at least three of its steps. 1 where all points
@@ -101,7 +107,7 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
                                                     tml_field_desc *resolved, double *iso);
 
 /* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points,
- * radii, densities and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
+ * radii, densities, shapes and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
  * nothing and, when the arena was reserved (tml_reserve), allocates nothing; so it may stand between
  * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point (56 with densities) and 4 a bin; where the device has less,
  * the host bins them. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
@@ -140,7 +146,7 @@ typedef struct tml_field_mean_desc {
 /* Velocity, colour or whatever the points carry, at positions: the mean of the values of the points
  * near, each of the weight of the field's kernel there (of a DISTANCE: WENDLAND_C2), over the
  * point's reach and one step of the grid more, so that every vertex of the field's surface has some
- * point near. 0 where there is none. The field's densities do not count. Points whose reach, without that step, meets no sample of the
+ * point near. 0 where there is none. The field's densities and shapes do not count. Points whose reach, without that step, meets no sample of the
  * grid do not count. Each weight is as exact as a point's share of a sample is (above), so a mean
  * is less sure where only the rims of kernels reach; it is the same bit for bit for any
  * number of threads. Attributes of up to 16 numbers together share the search and the weights. Where
@@ -154,6 +160,39 @@ TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_fie
 
 /* Bytes of scratch that tml_field_mean takes from the arena; 0 for a desc that it refuses. */
 TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc);
+
+/* ---- kernels that follow the surface --------------------------------------------------------- */
+
+typedef struct tml_field_shapes_desc {
+    /* Points of smoothed particle hydrodynamics: points, radius (more than 0), densities, length; KERNEL_SUM, without radii
+     * and shapes. The rest does not count. */
+    const tml_field_desc *field;
+    double smoothing; /* how far centres move to the mean of their neighbours, up to 1; 0: 0.9 */
+    double ratio;     /* of the longest axis to the shortest, 1 to 64; 0: 4 */
+    double lone;      /* radius of a point with few neighbours, as a share, 0.125 to 1.5; 0: 0.5 */
+    /* Few are so many or fewer, the point itself among them. 0: 12, fewer than at the rim of a sheet of one layer. (The
+     * paper's 25 make beads of it.) */
+    uint32_t fewest;
+    /* For a field of radius TML_FIELD_SHAPES_REACH * field->radius. One a point or more, apart from one another and the
+     * points and densities: */
+    tml_buffer centres;   /* f32x3: its points */
+    tml_buffer densities; /* f32: its densities */
+    tml_buffer shapes[2]; /* f32x3: its shapes */
+} tml_field_shapes_desc;
+
+#define TML_FIELD_SHAPES_REACH 1.5
+
+/* Anisotropic kernels: each point's kernel becomes an ellipsoid, flat where the points near it lie in a sheet or along a
+ * surface, and its centre moves to the mean of these, so that the surface has no bumps, and edges stay sharp. Neighbours
+ * are nearer than twice the radius, each of weight 1 - (d / (2 radius))^3. The axes are the eigenvectors of their
+ * covariance, as long as its eigenvalues times such a factor that a point with neighbours all around keeps its ball; the
+ * longest is half to TML_FIELD_SHAPES_REACH times the radius. densities become such that what each point adds in all stays
+ * the same. Yu, Turk: Reconstructing surfaces of particle-based fluids using anisotropic kernels. 2013. The
+ * points' extents are read on the host (waits); the rest is enqueued, so never between tml_vulkan_record and
+ * tml_vulkan_record_end. Centres of points that are not finite are not either. On every engine of tml_field_mean, to within
+ * rounding; its scratch, and its errors. */
+TML_API TML_MUST_CHECK tml_status tml_field_shapes(tml_context *tml,
+                                                   const tml_field_shapes_desc *desc);
 
 #ifdef __cplusplus
 }

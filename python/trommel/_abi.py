@@ -751,6 +751,7 @@ class tml_field_desc(Structure):
         ('points', tml_buffer),
         ('radii', tml_buffer),
         ('densities', tml_buffer),
+        ('shapes', tml_buffer * 2),
         ('radius', c_double),
         ('kind', c_int),
         ('kernel', c_int),
@@ -779,6 +780,19 @@ class tml_field_mean_desc(Structure):
         ('length', tml_length),
         ('weights', tml_buffer),
         ('without_step', c_bool),
+    ]
+
+
+class tml_field_shapes_desc(Structure):
+    _fields_ = [
+        ('field', POINTER(tml_field_desc)),
+        ('smoothing', c_double),
+        ('ratio', c_double),
+        ('lone', c_double),
+        ('fewest', c_uint32),
+        ('centres', tml_buffer),
+        ('densities', tml_buffer),
+        ('shapes', tml_buffer * 2),
     ]
 
 
@@ -1503,6 +1517,7 @@ FUNCTIONS = {
     'tml_field_mean_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_resolve': (c_int, [c_void_p, POINTER(tml_field_desc), POINTER(tml_field_desc), POINTER(c_double)]),
     'tml_field_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_desc)]),
+    'tml_field_shapes': (c_int, [c_void_p, POINTER(tml_field_shapes_desc)]),
     'tml_free': (None, [c_void_p, c_void_p, c_size_t]),
     'tml_gather': (c_int, [c_void_p, POINTER(tml_gather_desc)]),
     'tml_gather_scratch_size': (c_size_t, [c_void_p, POINTER(tml_gather_desc)]),

@@ -34,15 +34,23 @@ bool field_invert(const double m[9], double out[9])
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
+#define FIELD_BUFFERS(desc)                                                                        \
+    {                                                                                              \
+        (desc)->points, (desc)->radii, (desc)->densities, (desc)->shapes[0], (desc)->shapes[1]     \
+    }
+
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out)
 {
-    const tml_buffer buffers[] = {desc->points, desc->radii, desc->densities};
+    const tml_buffer buffers[] = FIELD_BUFFERS(desc);
     void *mapped[TML_ARRAY_SIZE(buffers)] = {NULL};
     tml_status status = TML_OK;
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status == TML_OK; i++)
         if (!tml_buffer_is_none(buffers[i]))
             status = tml_buffer_map(tml, buffers[i], &mapped[i]);
-    *out = (field_input){.points = mapped[0], .radii = mapped[1], .densities = mapped[2]};
+    *out = (field_input){.points = mapped[0],
+                         .radii = mapped[1],
+                         .densities = mapped[2],
+                         .shapes = {mapped[3], mapped[4]}};
     if (status == TML_OK)
         status = stream_read_length(tml, &desc->length, &out->count);
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status != TML_OK; i++)
@@ -53,7 +61,7 @@ tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *
 
 void field_unmap(tml_context *tml, const tml_field_desc *desc)
 {
-    const tml_buffer buffers[] = {desc->points, desc->radii, desc->densities};
+    const tml_buffer buffers[] = FIELD_BUFFERS(desc);
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         if (!tml_buffer_is_none(buffers[i]))
             tml_buffer_unmap(tml, buffers[i]);
@@ -167,6 +175,7 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     static const tml_type number_types[] = {TML_F32, TML_TYPE_NONE};
+    static const char *const shape_names[] = {"desc.shapes[0]", "desc.shapes[1]"};
     tml_status status =
         tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
     if (status == TML_OK)
@@ -181,13 +190,17 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
     if (status == TML_OK && !tml_buffer_is_none(desc->densities))
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.densities", desc->densities,
                                            number_types, desc->length.count);
+    for (int i = 0; i < 2 && FIELD_HAS_SHAPES && status == TML_OK; i++)
+        if (!tml_buffer_is_none(desc->shapes[0]) || !tml_buffer_is_none(desc->shapes[1]))
+            status = tml_check_buffer_anywhere(tml, "tml_field", shape_names[i], desc->shapes[i],
+                                               point_types, desc->length.count);
     if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
     if (status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
-        !tml_buffer_is_none(desc->densities))
+        (!tml_buffer_is_none(desc->densities) || !tml_buffer_is_none(desc->shapes[0])))
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                           "tml_field: desc.densities need desc.kind KERNEL_SUM");
+                           "tml_field: desc.densities and shapes need desc.kind KERNEL_SUM");
     if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_CUBIC_SPLINE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kernel is %d, needs 0 to 3", (int)desc->kernel);
@@ -543,7 +556,8 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
     if (status != TML_OK || tml->engine->is_host || field_bins_on_device(tml, resolved))
         return status;
     return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                     "%s: %s.points, radii or densities lie on the host (tml_buffer_desc.host), "
+                     "%s: %s has shapes, or its points, radii or densities lie on the host "
+                     "(tml_buffer_desc.host), "
                      "are more than 2^30, or "
                      "a side of its grid has more than 2^28 samples",
                      name_of_call, name);
@@ -571,10 +585,10 @@ static tml_status check_call(tml_context *tml, const tml_field_desc *desc, tml_b
     const uint64_t *dims = resolved->grid.dims;
     status = tml_check_buffer(tml, call, "out", out, out_types, dims[0] * dims[1] * dims[2]);
     const stream_field outputs[] = {{"out", out}};
-    stream_input inputs[] = {{"desc.points", desc->points, 0},
-                             {"desc.radii", desc->radii, 0},
-                             {"desc.densities", desc->densities, 0},
-                             {"desc.length.device", desc->length.device, 0}};
+    stream_input inputs[] = {
+        {"desc.points", desc->points, 0},       {"desc.radii", desc->radii, 0},
+        {"desc.densities", desc->densities, 0}, {"desc.shapes[0]", desc->shapes[0], 0},
+        {"desc.shapes[1]", desc->shapes[1], 0}, {"desc.length.device", desc->length.device, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(inputs); i++) {
         const tml_slot *slot = tml_slot_of(tml, inputs[i].buffer);
         if (slot && slot->on_host) /* out lies elsewhere */

@@ -83,7 +83,7 @@ bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
     for (int a = 0; a < 3; a++)
         is_small = is_small && desc->grid.dims[a] > 0 && desc->grid.dims[a] <= most_samples;
     return !tml->engine->is_host && field_parts_of[tml->engine->part].field && is_small &&
-           !points->on_host && desc->radius > 0.0 && !(radii && radii->on_host) &&
+           !points->on_host && tml_buffer_is_none(desc->shapes[0]) && desc->radius > 0.0 && !(radii && radii->on_host) &&
            !(densities && densities->on_host);
 }
 

@@ -9,7 +9,7 @@
  * Points are kept in levels by reach, each for a range of 1 : 4 with its own bins. So one large
  * point does not make every brick search distant bins for small points.
  *
- * Memory: 16 bytes a point that reaches the grid, 20 with a density, 8 bytes a bin, at most FIELD_MAX_BINS bins a
+ * Memory: 16 bytes a point that reaches the grid, 20 with a density, 56 with a shape, 8 bytes a bin, at most FIELD_MAX_BINS bins a
  * level. */
 #ifndef TML_FIELD_INTERNAL_H
 #define TML_FIELD_INTERNAL_H
@@ -38,18 +38,33 @@ typedef struct field_level {
     uint64_t first_bin; /* in starts */
 } field_level;
 
+/* World coordinates rotated so that the grid's x axis is along x and its y axis in the xy plane. Sample (i, j, k) is at
+ * (xx i + xy j + xz k, yy j + yz k, zz k): a step along a row changes x alone, for any direction matrix. */
+typedef struct field_frame {
+    double xx, xy, xz, yy, yz, zz;
+} field_frame;
+/* Of the steps along the grid's axes, which it makes orthogonal (Gram-Schmidt). */
+void field_frame_of(double step[3][3], field_frame *out);
+
+/* A point's shape, as shaders read it: a frame of its own, in which the ellipsoid is the ball of radius 1. */
+enum { FIELD_SHAPE_WORDS = 10 };
+typedef struct field_shape_record {
+    float frame[6]; /* xx xy xz yy yz zz */
+    float share;    /* what its kernel is multiplied by */
+    /* Half the size of the ellipsoid's box along each axis, in samples; below 0: it adds nothing. */
+    float support[3];
+} field_shape_record;
+/* steps: along the grid's axes; diagonal, others: tml_field_desc.shapes. */
+field_shape_record field_shape_record_of(const double steps[3][3], const float diagonal[3],
+                                         const float others[3], double reach, float share);
+
 struct field_plan {
     tml_buffer out; /* f32, dims product; none for field_slab */
     uint64_t dims[3];
     int formula;      /* FIELD_WENDLAND_C2 ... of kernels/field.k.h */
     float background; /* of samples that no point reaches */
     float margin;     /* FIELD_DISTANCE; else 0 */
-    /* World coordinates rotated so that the grid's x axis is along x and its y axis in the xy
-     * plane. Sample (i, j, k) is at (xx i + xy j + xz k, yy j + yz k, zz k): a step along a row
-     * changes x alone, for any direction matrix. */
-    struct {
-        double xx, xy, xz, yy, yz, zz;
-    } frame;
+    field_frame frame;
     double extent[3]; /* half-width along each axis, in samples, of a ball of radius 1 */
     uint32_t level_count;
     field_level levels[FIELD_MAX_LEVELS];
@@ -58,13 +73,16 @@ struct field_plan {
     /* On the host, unless the points were binned on the device: */
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     field_point *points;
-    float *densities;     /* in the same order; NULL: the desc has none */
-    uint32_t *order;      /* the desc's number of each, of field_plan_create_ordered */
-    uint64_t point_count; /* binned on the device: at most */
+    float *
+        densities; /* in the same order; NULL: the desc has none, or shapes, whose records have them */
+    field_shape_record *shapes; /* likewise */
+    uint32_t *order;            /* the desc's number of each, of field_plan_create_ordered */
+    uint64_t point_count;       /* binned on the device: at most */
     /* Copies in device memory, for engines other than the CPU. */
     struct {
         tml_buffer points;    /* records of 16 bytes */
-        tml_buffer densities; /* f32; none: the desc has none */
+        tml_buffer densities; /* f32; none: as on the host */
+        tml_buffer shapes;    /* FIELD_SHAPE_WORDS f32 a point */
         tml_buffer starts;    /* u32 */
         /* The plan's words. Of each level: first_bin, edge_log2, bins x y z, support x y z rounded
          * up to whole samples. */
@@ -114,6 +132,7 @@ typedef struct field_input {
     const float *points; /* 3 a point */
     const float *radii;  /* NULL: the desc's radius for all */
     const float *densities;
+    const float *shapes[2]; /* 3 a point; NULL: none */
     uint64_t count;
 } field_input;
 tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out);
@@ -143,12 +162,15 @@ tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_d
 tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
                               tml_buffer head, uint32_t head_count, uint64_t bin_count,
                               tml_buffer out);
-/* Is tml_field_mean_desc.weights part of this build? The one for JavaScript counts every byte. */
+/* Are tml_field_mean_desc.weights and tml_field_desc.shapes part of this build? The one for JavaScript counts every byte. */
 #ifdef TML_WEB
-enum { FIELD_HAS_WEIGHTS = false };
+enum { FIELD_HAS_WEIGHTS = false, FIELD_HAS_SHAPES = false };
 #else
-enum { FIELD_HAS_WEIGHTS = true };
+enum { FIELD_HAS_WEIGHTS = true, FIELD_HAS_SHAPES = true };
 #endif
+/* Runs a map whose kernel reads, as arrays 1 and 2, the plan and the points as kernels/field_mean.k.h has them. */
+tml_status field_map_near(tml_context *tml, const char *name_of_call,
+                          const tml_field_desc *resolved, tml_map_desc *map);
 extern const tml_kernel *const field_weights_kernel; /* of a position, the plan and the points */
 tml_status field_weights_check(tml_context *tml, const char *call, const tml_field_mean_desc *desc,
                                tml_length length);

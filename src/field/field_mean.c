@@ -679,6 +679,28 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
     return status;
 }
 
+tml_status field_map_near(tml_context *tml, const char *name_of_call,
+                          const tml_field_desc *resolved, tml_map_desc *map)
+{
+    static const double no_origin[3] = {0, 0, 0};
+    field_means means;
+    mean_steps s = {.count = 0};
+    tml_status status = begin(tml, resolved, no_origin, NULL, 0, true, &means);
+    if (!status)
+        status = make_arrays(tml, &means, false);
+    if (!status)
+        status = add_points(tml, &means, name_of_call, &s);
+    map->in[1] = means.arrays[WORDS];
+    map->in[2] = means.arrays[POINTS];
+    add_map(&s, map);
+    if (status)
+        stream_temporaries_end(tml);
+    else
+        status = stream_run_steps(tml, name_of_call, s.steps, s.count, (tml_buffer){0, 0});
+    destroy_buffers(tml, &means, 0);
+    return status;
+}
+
 /* Weights of the field's points at themselves, which an engine may find bin by bin, several at a time. */
 static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
                                 const tml_field_desc *resolved, bool *is_done)

@@ -44,6 +44,8 @@ typedef struct plan_job {
     const float *points;
     const float *radii;     /* NULL: the desc's radius for all */
     const float *densities; /* NULL: none */
+    const float *shapes[2]; /* likewise */
+    double steps[3][3];     /* along the grid's axes */
     bool is_ordered;
     uint64_t count;
     uint64_t chunk_count;
@@ -149,6 +151,12 @@ static field_point point_of(const plan_job *job, uint64_t i)
     return point;
 }
 
+static field_shape_record shape_of(const plan_job *job, uint64_t i, double reach)
+{
+    return field_shape_record_of(job->steps, job->shapes[0] + 3 * i, job->shapes[1] + 3 * i, reach,
+                                 job->densities ? field_share(job->densities[i]) : 1.0f);
+}
+
 static uint64_t number_of(uint64_t entry)
 {
     return entry & (((uint64_t)1 << ENTRY_BIN_SHIFT) - 1);
@@ -179,10 +187,15 @@ static void bucket_task(void *argument, uint32_t bucket)
             __builtin_prefetch(job->radii + ahead);
         if (job->densities)
             __builtin_prefetch(job->densities + ahead);
+        for (int i = 0; i < 2 && job->shapes[i]; i++)
+            __builtin_prefetch(job->shapes[i] + 3 * ahead);
         uint64_t place = starts[job->entries[k] >> ENTRY_BIN_SHIFT]++;
         plan->points[place] = point_of(job, number_of(job->entries[k]));
-        if (job->densities)
+        if (plan->densities)
             plan->densities[place] = job->densities[number_of(job->entries[k])];
+        if (FIELD_HAS_SHAPES && plan->shapes)
+            plan->shapes[place] =
+                shape_of(job, number_of(job->entries[k]), (double)plan->points[place].reach);
         if (job->is_ordered)
             plan->order[place] = (uint32_t)number_of(job->entries[k]);
     }
@@ -200,16 +213,36 @@ static void put_doubles(field_plan *plan, uint32_t at, const double *values, siz
     memcpy(plan->words + at, values, count * sizeof *values);
 }
 
-/* Sets the matrix from world to samples, the extents, and the upper triangular frame of the grid's
- * steps (by Gram-Schmidt). */
+static void grid_steps(const tml_grid *grid, double steps[3][3])
+{
+    for (int a = 0; a < 3; a++)
+        for (int row = 0; row < 3; row++)
+            steps[a][row] = grid->direction[3 * row + a] * grid->spacing[a];
+}
+
+void field_frame_of(double step[3][3], field_frame *out)
+{
+    out->xx = sqrt(dot(step[0], step[0]));
+    out->xy = dot(step[0], step[1]) / out->xx;
+    out->xz = dot(step[0], step[2]) / out->xx;
+    for (int a = 0; a < 3; a++) {
+        step[1][a] -= out->xy * step[0][a] / out->xx;
+        step[2][a] -= out->xz * step[0][a] / out->xx;
+    }
+    out->yy = sqrt(dot(step[1], step[1]));
+    out->yz = dot(step[1], step[2]) / out->yy;
+    for (int a = 0; a < 3; a++)
+        step[2][a] -= out->yz * step[1][a] / out->yy;
+    out->zz = sqrt(dot(step[2], step[2]));
+}
+
+/* Sets the matrix from world to samples, the extents, and the frame. */
 static void plan_frame(field_plan *plan, const tml_grid *grid)
 {
-    double matrix[9], inverse[9], step[3][3]; /* step[a]: column a */
-    for (int a = 0; a < 3; a++)
-        for (int row = 0; row < 3; row++) {
-            matrix[3 * row + a] = grid->direction[3 * row + a] * grid->spacing[a];
-            step[a][row] = matrix[3 * row + a];
-        }
+    double matrix[9], inverse[9], step[3][3];
+    grid_steps(grid, step);
+    for (int i = 0; i < 9; i++)
+        matrix[i] = step[i % 3][i / 3];
     field_invert(matrix, inverse);
     double widest = 0.0, last[3];
     for (int a = 0; a < 3; a++) {
@@ -224,19 +257,7 @@ static void plan_frame(field_plan *plan, const tml_grid *grid)
     put_doubles(plan, FIELD_BINS_LAST, last, 3);
     put_doubles(plan, FIELD_BINS_WIDEST, &widest, 1);
 
-    plan->frame.xx = sqrt(dot(step[0], step[0]));
-    plan->frame.xy = dot(step[0], step[1]) / plan->frame.xx;
-    plan->frame.xz = dot(step[0], step[2]) / plan->frame.xx;
-    for (int a = 0; a < 3; a++) {
-        step[1][a] -= plan->frame.xy * step[0][a] / plan->frame.xx;
-        step[2][a] -= plan->frame.xz * step[0][a] / plan->frame.xx;
-    }
-    plan->frame.yy = sqrt(dot(step[1], step[1]));
-    plan->frame.yz = dot(step[1], step[2]) / plan->frame.yy;
-    for (int a = 0; a < 3; a++)
-        step[2][a] -= plan->frame.yz * step[1][a] / plan->frame.yy;
-    plan->frame.zz = sqrt(dot(step[2], step[2]));
-
+    field_frame_of(step, &plan->frame);
     /* Rounding of a pure rotation becomes exactly 0: engines have a faster path without shear. */
     double *sheared[] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
     for (size_t i = 0; i < TML_ARRAY_SIZE(sheared); i++)
@@ -369,12 +390,17 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     tml_free(tml, job->keys, keys_size);
     if (status == TML_OK) {
         plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
-        if (job->densities)
+        bool has_shapes = FIELD_HAS_SHAPES && job->shapes[0];
+        bool has_densities = job->densities && !has_shapes;
+        if (has_densities)
             plan->densities = tml_alloc_array(tml, plan->point_count, sizeof *plan->densities);
+        if (has_shapes)
+            plan->shapes = tml_alloc_array(tml, plan->point_count, sizeof *plan->shapes);
         if (job->is_ordered)
             plan->order = tml_alloc_array(tml, plan->point_count, sizeof *plan->order);
-        if (plan->point_count && (!plan->points || (job->densities && !plan->densities) ||
-                                  (job->is_ordered && !plan->order)))
+        if (plan->point_count &&
+            (!plan->points || (has_densities && !plan->densities) ||
+             (has_shapes && !plan->shapes) || (job->is_ordered && !plan->order)))
             status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
     }
     if (status == TML_OK)
@@ -427,6 +453,15 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
                                                       .data = plan->densities,
                                                       .label = "field densities"},
                                    &plan->device.densities);
+    _Static_assert(sizeof *plan->shapes == FIELD_SHAPE_WORDS * sizeof(float), "floats alone");
+    if (status == TML_OK && plan->shapes)
+        status =
+            tml_buffer_create(tml,
+                              &(tml_buffer_desc){.type = TML_F32,
+                                                 .count = FIELD_SHAPE_WORDS * plan->point_count,
+                                                 .data = plan->shapes,
+                                                 .label = "field shapes"},
+                              &plan->device.shapes);
     if (status == TML_OK)
         status = tml_buffer_create(tml,
                                    &(tml_buffer_desc){.type = TML_U32,
@@ -484,6 +519,8 @@ static tml_status plan_points(tml_context *tml, const tml_field_desc *resolved, 
     job.points = input.points;
     job.radii = input.radii;
     job.densities = input.densities;
+    memcpy(job.shapes, input.shapes, sizeof job.shapes);
+    grid_steps(&resolved->grid, job.steps);
     job.count = input.count;
     job.chunk_count = TML_MIN_OF(TML_CEIL_DIV(job.count, CHUNK_POINTS), (uint64_t)MAX_CHUNKS);
     if (resolved->radius > 0.0) {
@@ -502,6 +539,7 @@ static void destroy_buffers(tml_context *tml, field_plan *plan)
 {
     tml_buffer_destroy(tml, plan->device.points);
     tml_buffer_destroy(tml, plan->device.densities);
+    tml_buffer_destroy(tml, plan->device.shapes);
     tml_buffer_destroy(tml, plan->device.starts);
     tml_buffer_destroy(tml, plan->device.words);
     tml_buffer_destroy(tml, plan->device.bricks);
@@ -551,6 +589,7 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
     destroy_buffers(tml, plan);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
     tml_free(tml, plan->densities, plan->point_count * sizeof *plan->densities);
+    tml_free(tml, plan->shapes, plan->point_count * sizeof *plan->shapes);
     tml_free(tml, plan->order, plan->point_count * sizeof *plan->order);
     tml_free(tml, plan->starts, (plan->bin_count + 1) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);

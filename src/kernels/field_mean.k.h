@@ -18,6 +18,9 @@
 #define FIELD_MEAN_HEAD  21u
 #define FIELD_MEAN_LEVEL 9u
 
+/* A width: in the place of values, what field_mean_moments adds. */
+#define FIELD_MEAN_MOMENTS 17u
+
 FUNCTION(float) field_mean_row(tml_words plan, uint row, vec3 p)
 {
     return tml_word_float(plan, row) * p.x + tml_word_float(plan, row + 1u) * p.y +
@@ -109,6 +112,19 @@ vec4 d;
 float weight;
 STRUCT_END(field_mean_sum)
 
+/* Adds the moments of a point that is seen from (x, y, z), in reaches: x y z | xx yy zz | yz xz xy | 1, which has no weight. */
+FUNCTION(field_mean_sum) field_mean_moments(field_mean_sum sum, float x, float y, float z)
+{
+    float q2 = x * x + y * y + z * z;
+    float weight = 1.0f - q2 * sqrt(q2);
+    sum.a = add4(sum.a, VEC4(weight * x, weight * y, weight * z, 0.0f));
+    sum.b = add4(sum.b, VEC4(weight * x * x, weight * y * y, weight * z * z, 0.0f));
+    sum.c = add4(sum.c, VEC4(weight * y * z, weight * x * z, weight * x * y, 0.0f));
+    sum.d.x += 1.0f;
+    sum.weight += weight;
+    return sum;
+}
+
 /* Adds points [first, last) of a bin, whose corner is d from the position, in field_plan.frame. */
 FUNCTION(field_mean_sum)
 field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, tml_words points,
@@ -120,7 +136,9 @@ field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, t
         float y = (d.y - point.y) * point.w;
         float z = (d.z - point.z) * point.w;
         float q2 = x * x + y * y + z * z;
-        if (q2 < 1.0f) {
+        if (q2 < 1.0f && width == FIELD_MEAN_MOMENTS) {
+            sum = field_mean_moments(sum, x, y, z);
+        } else if (q2 < 1.0f) {
             float weight = field_term(formula, q2, 1.0f, 0.0f);
             sum.a = add4(sum.a, scale4(field_mean_quad(values, i, width, 0u), weight));
             if (width > 4u)

@@ -556,6 +556,8 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
                            {"desc.field.points", field->points, 0},
                            {"desc.field.radii", field->radii, 0},
                            {"desc.field.densities", field->densities, 0},
+                           {"desc.field.shapes[0]", field->shapes[0], 0},
+                           {"desc.field.shapes[1]", field->shapes[1], 0},
                            {"desc.field.length.device", field->length.device, 0},
                            {"desc.iso", enqueue->iso, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {

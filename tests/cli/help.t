@@ -247,15 +247,17 @@ Sequences:
                             not looked at
 
 Field (for points):
-      --field sum|distance|density
+      --field sum|distance|density|anisotropic
                             sum of a kernel around each point, distance to spheres
                             around them, or density as smoothed particle
                             hydrodynamics has it: a sum of cubic splines, each
                             divided by those of all points at its own, about 1
-                            inside, with the surface at 0.6 (default: sum)
+                            inside, with the surface at 0.6; anisotropic: a density
+                            of ellipsoids that follow the surface, so that it has no
+                            bumps (default: sum)
       --kernel wendland|poly6|metaball
-                            shape of the kernel (not with --field density; default:
-                            wendland)
+                            shape of the kernel (not with --field density, --field
+                            anisotropic; default: wendland)
       --radius R            reach of a point; 0: the file's, or from the points'
                             median spacing (0 or more; default: 0)
       --cell L|Sr           spacing of the field's samples in the points' units, or

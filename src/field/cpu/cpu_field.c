@@ -27,7 +27,8 @@ typedef struct brick_part {
 /* The points of a bin, relative to a brick. */
 typedef struct brick_points {
     const field_point *points;
-    const float *densities; /* NULL: none */
+    const float *densities;           /* NULL: none */
+    const field_shape_record *shapes; /* likewise */
     uint64_t count;
     float corner[3]; /* the bin's first sample, from the brick's */
 } brick_points;
@@ -72,15 +73,16 @@ CPU_INLINE void add_rows(int formula, const float *restrict squares, float z_squ
 }
 
 /* Adds a bin's points to a brick. */
-CPU_INLINE void add_points(int formula, bool has_share, const brick_frame *frame,
+CPU_INLINE void add_points(int formula, bool has_share, bool has_shape, const brick_frame *frame,
                            const brick_part *brick, const brick_points *bin, brick_samples samples)
 {
     for (uint64_t p = 0; p < bin->count; p++) {
         const field_point *point = &bin->points[p];
+        const field_shape_record *shape = has_shape ? &bin->shapes[p] : NULL;
         float reach = point->reach, position[3], support[3];
         bool near = true;
         for (int a = 0; a < 3; a++) {
-            support[a] = field_support(reach, frame->extent[a]);
+            support[a] = has_shape ? shape->support[a] : field_support(reach, frame->extent[a]);
             position[a] = point->position[a] + bin->corner[a];
             near &= (position[a] + support[a] >= (float)brick->first[a]) &
                     (position[a] - support[a] <= (float)brick->last[a]);
@@ -94,6 +96,11 @@ CPU_INLINE void add_points(int formula, bool has_share, const brick_frame *frame
         float unit = 1.0f / reach;
         float xx = frame->xx * unit, xy = frame->xy * unit, xz = frame->xz * unit;
         float yy = frame->yy * unit, yz = frame->yz * unit, zz = frame->zz * unit;
+        if (has_shape) {
+            const float *own = shape->frame;
+            share = shape->share;
+            xx = own[0], xy = own[1], xz = own[2], yy = own[3], yz = own[4], zz = own[5];
+        }
         float px = xx * position[0] + xy * position[1] + xz * position[2];
         float py = yy * position[1] + yz * position[2];
         float pz = zz * position[2];
@@ -105,11 +112,12 @@ CPU_INLINE void add_points(int formula, bool has_share, const brick_frame *frame
         samples_within(support[1], position[1], brick->first[1], brick->last[1], &j_from, &j_to);
         size_t count = (size_t)(j_to - j_from + 1) * FIELD_BRICK;
         brick_plane squares;
-        if (!frame->sheared)
+        const bool is_sheared = has_shape || frame->sheared;
+        if (!is_sheared)
             square_plane(-px, -py, xx, xy, yy, squares);
         for (int k = k_from; k <= k_to; k++) {
             float z = (float)k * zz - pz;
-            if (frame->sheared)
+            if (is_sheared)
                 square_plane((float)k * xz - px, (float)k * yz - py, xx, xy, yy, squares);
             add_rows(formula, &squares[j_from][0], z * z, reach, frame->margin, has_share, share,
                      count, &samples[k][j_from][0]);
@@ -122,18 +130,22 @@ CPU_INLINE void add_points(int formula, bool has_share, const brick_frame *frame
 CPU_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
                         const brick_points *bin, brick_samples samples)
 {
-    if (formula == FIELD_SPLINE)
-        add_points(FIELD_SPLINE, true, frame, brick, bin, samples);
+    if (FIELD_HAS_SHAPES && bin->shapes && formula == FIELD_SPLINE)
+        add_points(FIELD_SPLINE, true, true, frame, brick, bin, samples);
+    else if (FIELD_HAS_SHAPES && bin->shapes)
+        add_points(formula, true, true, frame, brick, bin, samples);
+    else if (formula == FIELD_SPLINE)
+        add_points(FIELD_SPLINE, true, false, frame, brick, bin, samples);
     else if (bin->densities)
-        add_points(formula, true, frame, brick, bin, samples);
+        add_points(formula, true, false, frame, brick, bin, samples);
     else if (formula == FIELD_POLY6)
-        add_points(FIELD_POLY6, false, frame, brick, bin, samples);
+        add_points(FIELD_POLY6, false, false, frame, brick, bin, samples);
     else if (formula == FIELD_METABALL)
-        add_points(FIELD_METABALL, false, frame, brick, bin, samples);
+        add_points(FIELD_METABALL, false, false, frame, brick, bin, samples);
     else if (formula == FIELD_DISTANCE)
-        add_points(FIELD_DISTANCE, false, frame, brick, bin, samples);
+        add_points(FIELD_DISTANCE, false, false, frame, brick, bin, samples);
     else
-        add_points(FIELD_WENDLAND_C2, false, frame, brick, bin, samples);
+        add_points(FIELD_WENDLAND_C2, false, false, frame, brick, bin, samples);
 }
 
 CPU_INSTANTIATE(void, add_bin,
@@ -200,6 +212,7 @@ static void gather_level(brick_row *row, uint32_t l, brick_samples samples)
             for (uint64_t x = x_first; x <= x_last; x++) {
                 bin.points = plan->points + starts[x];
                 bin.densities = plan->densities ? plan->densities + starts[x] : NULL;
+                bin.shapes = plan->shapes ? plan->shapes + starts[x] : NULL;
                 bin.count = starts[x + 1] - starts[x];
                 if (bin.count)
                     row->add_bin(plan->formula, &row->frame, brick, &bin, samples);

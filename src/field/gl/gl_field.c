@@ -120,9 +120,13 @@ static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t
     const field_plan *plan = job->plan;
     bool is_sheared = plan->frame.xy != 0 || plan->frame.xz != 0 || plan->frame.yz != 0;
     bool has_densities = !tml_buffer_is_none(plan->device.densities);
+    bool has_shapes = FIELD_HAS_SHAPES && !tml_buffer_is_none(plan->device.shapes);
     char defines[96];
     snprintf(defines, sizeof defines, "#define FORMULA %d\n%s%s%s", plan->formula,
-             is_sheared ? "#define SHEARED\n" : "", has_densities ? "#define DENSITIES\n" : "",
+             is_sheared && !has_shapes ? "#define SHEARED\n" : "",
+             has_shapes      ? "#define SHAPES\n"
+             : has_densities ? "#define DENSITIES\n"
+                             : "",
              window > 0 ? "#define LATER\n" : "");
     const gl_texture *const *to = job->rows[window & 1], *const *before = job->rows[~window & 1];
     return gl_draw(tml, &(gl_draw_info){
@@ -131,7 +135,11 @@ static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t
                             .inputs = {{"starts", gl_texture_of(tml, plan->device.starts)},
                                        {"plan", gl_texture_of(tml, plan->device.words)},
                                        {"points", job->points},
-                                       {"densities", gl_texture_of(tml, plan->device.densities)},
+                                       has_shapes
+                                           ? (gl_input){"shapes",
+                                                        gl_texture_of(tml, plan->device.shapes)}
+                                           : (gl_input){"densities",
+                                                        gl_texture_of(tml, plan->device.densities)},
                                        {"near_bricks", job->near_bricks},
                                        {"before0", before[0]},
                                        {"before1", before[1]},

@@ -23,10 +23,17 @@ enum {
     MOST_GROUPS = 1 << 14, /* of field.comp: several times what any GPU has resident */
 };
 
+static bool has_shapes(const field_plan *plan)
+{
+    return !tml_buffer_is_none(plan->device.shapes);
+}
+
 static field_args args_of(const tml_context *tml, const field_plan *plan)
 {
     return (field_args){.points = vk_address_of(tml, plan->device.points),
-                        .densities = vk_address_of(tml, plan->device.densities),
+                        .densities = vk_address_of(tml, has_shapes(plan)
+                                                            ? plan->device.shapes
+                                                            : plan->device.densities),
                         .starts = vk_address_of(tml, plan->device.starts),
                         .levels = vk_address_of(tml, plan->device.words) +
                                   FIELD_PLAN_LEVELS * sizeof(uint32_t),
@@ -63,8 +70,9 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
         args->window_end = (uint32_t)TML_MIN_OF(first + window, (uint64_t)UINT32_MAX);
         status = vk_dispatch(
             tml, &(vk_dispatch_info){.module = &vk_shader_field,
-                                     .spec_count = 3,
-                                     .specs = {(uint32_t)plan->formula, is_sheared, has_densities},
+                                     .spec_count = 4,
+                                     .specs = {(uint32_t)plan->formula, is_sheared, has_densities,
+                                               has_shapes(plan)},
                                      .args = args,
                                      .args_size = sizeof *args,
                                      .groups = groups});

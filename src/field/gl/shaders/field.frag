@@ -6,15 +6,22 @@
 
 uniform highp usampler2D points; /* quads: field_point */
 uniform highp usampler2D near_bricks;
-#ifdef DENSITIES
+#ifdef SHAPES
+uniform highp usampler2D shapes; /* words: FIELD_SHAPE_WORDS a point: xx xy xz yy yz zz, share */
+#elif defined DENSITIES
 uniform highp usampler2D densities;
 #endif
 uniform uvec2 quads_x, groups_y; /* divisors: quads in a row, groups of four rows in a layer */
 uniform uint bricks_x, bricks_y;
 uniform uint z_first;
 uniform uvec2 window; /* points [first, end) of each fragment's sequence to add */
+#ifdef SHAPES
+#define SHEARED
+vec3 straight, shear; /* the point's own, and so of unit 1 */
+#else
 uniform vec3 straight; /* xx yy zz of field_plan.frame */
 uniform vec3 shear;    /* xy xz yz */
+#endif
 uniform vec3 extent;
 uniform float background, margin;
 #ifdef LATER
@@ -63,13 +70,24 @@ void add_point(vec4 point, vec3 first)
 {
     if (!is_near(point, first))
         return;
+#ifdef SHAPES
+    float unit = 1.0;
+#else
     float unit = 1.0 / point.w;
+#endif
     vec3 d = first - point.xyz;
     value0 = add_to_row(value0, d, unit, point.w);
     value1 = add_to_row(value1, d + vec3(0.0, 1.0, 0.0), unit, point.w);
     value2 = add_to_row(value2, d + vec3(0.0, 2.0, 0.0), unit, point.w);
     value3 = add_to_row(value3, d + vec3(0.0, 3.0, 0.0), unit, point.w);
 }
+
+#ifdef SHAPES
+float shape_at(uint number, uint word)
+{
+    return uintBitsToFloat(LOAD_U32(shapes, 10u * number + word));
+}
+#endif
 
 /* seen: points of the fragment's sequence before this row of bins. Returns those before the
  * next. */
@@ -88,7 +106,11 @@ uint add_bins(bin_box box, uint by, uint bz, uvec3 base, vec3 first, uint seen)
         for (uint i = max(at, from); i < min(end, to); i++) {
             vec4 point = uintBitsToFloat(load_quad(points, i));
             point.xyz += shift;
-#ifdef DENSITIES
+#ifdef SHAPES
+            straight = vec3(shape_at(i, 0u), shape_at(i, 3u), shape_at(i, 5u));
+            shear = vec3(shape_at(i, 1u), shape_at(i, 2u), shape_at(i, 4u));
+            share = shape_at(i, 6u);
+#elif defined DENSITIES
             share = field_share(uintBitsToFloat(LOAD_U32(densities, i)));
 #endif
             add_point(point, first);

@@ -6,11 +6,14 @@
 layout(constant_id = 0) const int FORMULA = FIELD_WENDLAND_C2;
 layout(constant_id = 1) const bool SHEARED = false;
 layout(constant_id = 2) const bool HAS_DENSITIES = false;
+layout(constant_id = 3) const bool HAS_SHAPES = false;
+const uint SHAPE_WORDS = 10u; /* FIELD_SHAPE_WORDS: xx xy xz yy yz zz, share, support */
 
 shared uint sums[SUBGROUPS_MAX];
 shared uint bin_end[GROUP];      /* inclusive prefix of the points in the bins of this batch */
 shared vec4 near_points[GROUP]; /* position in samples from the brick's first; reach */
 shared float near_shares[GROUP];
+shared uint near_numbers[GROUP];
 
 /* Exclusive prefix sum of n over the invocations, and the total. */
 uint group_scan(uint n, out uint total)
@@ -55,10 +58,17 @@ vec4 find_point(bin_box box, uint first, uint k, uvec3 base, out uint number)
     return point;
 }
 
-bool is_near(vec4 point)
+float shape_at(uint number, uint word)
+{
+    return LOAD_F32(args.densities, SHAPE_WORDS * number + word);
+}
+
+bool is_near(vec4 point, uint number)
 {
     vec3 support = vec3(field_support(point.w, args.extent_x), field_support(point.w, args.extent_y),
                         field_support(point.w, args.extent_z));
+    if (HAS_SHAPES)
+        support = vec3(shape_at(number, 7u), shape_at(number, 8u), shape_at(number, 9u));
     return field_is_near(point.xyz, support, vec3(0.0), vec3(float(BRICK - 1u)));
 }
 
@@ -71,6 +81,12 @@ float square_of(vec3 d, float unit)
         world.y += args.yz * d.z;
     }
     world *= unit;
+    return dot(world, world);
+}
+
+float square_in(vec3 straight, vec3 shear, vec3 d)
+{
+    vec3 world = straight * d + vec3(shear.x * d.y + shear.y * d.z, shear.z * d.z, 0.0);
     return dot(world, world);
 }
 
@@ -120,13 +136,16 @@ void gather_brick(uint number)
                 bool near = false;
                 if (chunk + t < to) {
                     point = find_point(box, first, chunk + t, base, number);
-                    near = is_near(point);
+                    near = is_near(point, number);
                 }
                 uint count;
                 uint place = group_scan(near ? 1u : 0u, count);
                 if (near)
                     near_points[place] = point;
-                if (near && HAS_DENSITIES)
+                if (near && HAS_SHAPES) {
+                    near_numbers[place] = number;
+                    near_shares[place] = shape_at(number, 6u);
+                } else if (near && HAS_DENSITIES)
                     near_shares[place] = field_share(LOAD_F32(args.densities, number));
                 barrier();
                 for (uint i = 0u; i < count; i++) {
@@ -134,8 +153,15 @@ void gather_brick(uint number)
                     float unit = 1.0 / p.w;
                     vec3 d = position - p.xyz;
                     vec2 q2 = vec2(square_of(d, unit), square_of(d + vec3(0.0, 0.0, 1.0), unit));
+                    if (HAS_SHAPES) {
+                        uint n = near_numbers[i];
+                        vec3 straight = vec3(shape_at(n, 0u), shape_at(n, 3u), shape_at(n, 5u));
+                        vec3 shear = vec3(shape_at(n, 1u), shape_at(n, 2u), shape_at(n, 4u));
+                        q2 = vec2(square_in(straight, shear, d),
+                                  square_in(straight, shear, d + vec3(0.0, 0.0, 1.0)));
+                    }
                     if (min(q2.x, q2.y) < 1.0) {
-                        float share = HAS_DENSITIES ? near_shares[i] : 1.0;
+                        float share = HAS_DENSITIES || HAS_SHAPES ? near_shares[i] : 1.0;
                         value.x = field_join(FORMULA, value.x,
                                              share * field_term(FORMULA, q2.x, p.w, args.margin));
                         value.y = field_join(FORMULA, value.y,

@@ -1,0 +1,209 @@
+/* Field: kernels that follow the surface. A map over the points, whose kernel reads the bins as tml_field_mean's do; and the
+ * frame of each shape, in which its ellipsoid is a ball. */
+#include <math.h>
+#include <string.h>
+
+#include "core/call.h"
+#include "field/field_internal.h"
+#include "stream/stream_internal.h"
+
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/field.k.h"
+#include "kernels/field_mean.k.h"
+/* Uses the formulas above. */
+#include "kernels/field_shape.k.h"
+
+#include "field_shape_library.h"
+
+/* clang-format off */
+/* p.f: smoothing, shortest over longest axis, radius of a lone point, reach of the moments; p.u[0]: fewest. */
+TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, float density), field_point_shape,
+                     (vec3 at, tml_words plan, tml_words points, float density, tml_params p), {
+    field_shape shape = field_shape_of(field_mean(at, plan, points, points, FIELD_MEAN_MOMENTS),
+                                       p.f[0], p.f[1], p.f[2], F(p.u[0]));
+    field_point_shape_out o;
+    o.centre = add3(at, scale3(shape.move, p.f[3]));
+    o.diagonal = shape.diagonal;
+    o.others = shape.others;
+    o.density = density * shape.volume;
+    return o;
+})
+/* clang-format on */
+
+#include "kernels/kernel_end.h"
+
+static const char call[] = "tml_field_shapes";
+
+/* ---- the frame of a shape -------------------------------------------------------------------- */
+
+/* Are the eigenvalues at least 1, but for rounding? By the leading minors. */
+static bool is_at_least_one(const double g[3][3])
+{
+    double least = 1.0 - 0x1p-10, a = g[0][0] - least, b = g[1][1] - least, c = g[2][2] - least;
+    double ab = a * b - g[0][1] * g[0][1];
+    double abc =
+        c * ab - a * g[1][2] * g[1][2] - b * g[0][2] * g[0][2] + 2.0 * g[0][1] * g[0][2] * g[1][2];
+    return a > 0.0 && ab > 0.0 && abc > 0.0;
+}
+
+field_shape_record field_shape_record_of(const double steps[3][3], const float diagonal[3],
+                                         const float others[3], double reach, float share)
+{
+    static const double largest = 1000.0;
+    const double g[3][3] = {{(double)diagonal[0], (double)others[2], (double)others[1]},
+                            {(double)others[2], (double)diagonal[1], (double)others[0]},
+                            {(double)others[1], (double)others[0], (double)diagonal[2]}};
+    bool is_usable = is_at_least_one(g);
+    for (int i = 0; i < 3; i++)
+        is_usable = is_usable && (double)diagonal[i] <= largest;
+    if (!is_usable)
+        return (field_shape_record){.support = {-1e30f, -1e30f, -1e30f}};
+    double shaped[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int row = 0; row < 3; row++)
+            shaped[a][row] =
+                (g[row][0] * steps[a][0] + g[row][1] * steps[a][1] + g[row][2] * steps[a][2]) /
+                reach;
+    field_frame f;
+    field_frame_of(shaped, &f);
+    const double y = f.yz / f.zz, xy = f.xy / f.yy, xz = (xy * f.yz - f.xz) / f.zz;
+    const double half[3] = {sqrt(1.0 + xy * xy + xz * xz) / f.xx, sqrt(1.0 + y * y) / f.yy,
+                            1.0 / f.zz};
+    field_shape_record record = {.share = share};
+    const double frame[6] = {f.xx, f.xy, f.xz, f.yy, f.yz, f.zz};
+    for (int i = 0; i < 6; i++)
+        record.frame[i] = (float)frame[i];
+    for (int a = 0; a < 3; a++) /* wider, so that rounding hides no sample from any slab */
+        record.support[a] = (float)(half[a] * (1.0 + 0x1p-10) + 0x1p-10);
+    return record;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* desc with its defaults. */
+static tml_status check_numbers(tml_context *tml, tml_field_shapes_desc *desc)
+{
+    struct {
+        const char *name;
+        double *value, fallback, least, most;
+    } numbers[] = {{"smoothing", &desc->smoothing, 0.9, 0, 1},
+                   {"ratio", &desc->ratio, 4, 1, 64},
+                   {"lone", &desc->lone, 0.5, 0.125, TML_FIELD_SHAPES_REACH}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(numbers); i++) {
+        double *value = numbers[i].value;
+        if (*value == 0.0)
+            *value = numbers[i].fallback;
+        if (!(*value >= numbers[i].least && *value <= numbers[i].most))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.%s is %g, needs %g to %g, or 0 for %g", call,
+                             numbers[i].name, *value, numbers[i].least, numbers[i].most,
+                             numbers[i].fallback);
+    }
+    if (desc->fewest == 0)
+        desc->fewest = 12;
+    return TML_OK;
+}
+
+static tml_status check_field(tml_context *tml, const tml_field_desc *field, tml_length *length)
+{
+    static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+    static const tml_type number_types[] = {TML_F32, TML_TYPE_NONE};
+    if (!field)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.field is NULL, needs the desc of the points' field", call);
+    if (field->kind != TML_FIELD_KERNEL_SUM || !tml_buffer_is_none(field->radii) ||
+        !tml_buffer_is_none(field->shapes[0]))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.field needs kind KERNEL_SUM, and neither radii nor shapes: its "
+                         "points have one radius",
+                         call);
+    if (!(field->radius > 0.0))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.field.radius is %g, needs the kernel's, which "
+                         "tml_field_resolve finds",
+                         call, field->radius);
+    tml_status status =
+        tml_check_buffer(tml, call, "desc.field.points", field->points, point_types, 0);
+    *length = field->length;
+    if (status == TML_OK)
+        status = stream_check_length(tml, call, stream_count_of(tml, field->points), length);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "desc.field.points", field->points, point_types,
+                                  length->count);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "desc.field.densities", field->densities, number_types,
+                                  length->count);
+    return status;
+}
+
+static tml_status check_outputs(tml_context *tml, const tml_field_shapes_desc *desc, uint64_t count)
+{
+    const struct {
+        stream_field field;
+        tml_type types[2];
+    } outputs[] = {{{"desc.centres", desc->centres}, {TML_VEC(TML_F32, 3), TML_TYPE_NONE}},
+                   {{"desc.densities", desc->densities}, {TML_F32, TML_TYPE_NONE}},
+                   {{"desc.shapes[0]", desc->shapes[0]}, {TML_VEC(TML_F32, 3), TML_TYPE_NONE}},
+                   {{"desc.shapes[1]", desc->shapes[1]}, {TML_VEC(TML_F32, 3), TML_TYPE_NONE}}};
+    const stream_input inputs[] = {{"desc.field.points", desc->field->points, 0},
+                                   {"desc.field.densities", desc->field->densities, 0},
+                                   {"desc.field.length.device", desc->field->length.device, 0}};
+    stream_field written[TML_ARRAY_SIZE(outputs)];
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(outputs) && status == TML_OK; i++) {
+        written[i] = outputs[i].field;
+        status = tml_check_buffer(tml, call, written[i].name, written[i].buffer, outputs[i].types,
+                                  count);
+    }
+    return status ? status
+                  : stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), inputs,
+                                        TML_ARRAY_SIZE(inputs));
+}
+
+/* ---- the call ---------------------------------------------------------------------------------- */
+
+/* The neighbourhoods, as the kernels of a field whose bins, of 8 samples, are just wider than they. */
+static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *desc,
+                              tml_length length)
+{
+    const double radius = desc->field->radius, reach = 2.0 * radius, step = reach / 7.9;
+    tml_field_desc near = {.points = desc->field->points,
+                           .radius = reach,
+                           .grid.spacing = {step, step, step},
+                           .length = desc->field->length};
+    tml_status status = tml_field_resolve(tml, &near, &near, NULL);
+    if (status != TML_OK)
+        return status;
+    tml_map_desc map = {.kernel = TML_USE(field_point_shape),
+                        .params = {.f = {(float)desc->smoothing, (float)(1.0 / desc->ratio),
+                                         (float)desc->lone, (float)reach},
+                                   .u = {desc->fewest}},
+                        .in = {desc->field->points, {0, 0}, {0, 0}, desc->field->densities},
+                        .out = desc->centres,
+                        .also = {desc->shapes[0], desc->shapes[1], desc->densities},
+                        .length = length};
+    return field_map_near(tml, call, &near, &map);
+}
+
+static tml_status run(tml_context *tml, const tml_field_shapes_desc *given)
+{
+    tml_field_shapes_desc desc = *given;
+    tml_length length;
+    if (tml->engine->tier)
+        return tml_refuse(tml, call, "no fields");
+    tml_status status = tml_refuse_recording(tml, call, "the host has to look at the points");
+    if (status == TML_OK)
+        status = check_numbers(tml, &desc);
+    if (status == TML_OK)
+        status = check_field(tml, desc.field, &length);
+    if (status == TML_OK)
+        status = check_outputs(tml, &desc, length.count);
+    return status || length.count == 0 ? status : find_shapes(tml, &desc, length);
+}
+
+tml_status tml_field_shapes(tml_context *tml, const tml_field_shapes_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, run(tml, desc));
+}

@@ -1,0 +1,409 @@
+/* tml_field_shapes against plain code over all pairs in double precision, and against what is known of sheets, on every
+ * device that there is. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/core_internal.h"
+#include "test.h"
+
+#include "contexts.h"
+
+#include <trommel/trommel.h>
+
+enum { MAX_POINTS = 6000 };
+
+typedef struct point_cloud {
+    float points[MAX_POINTS][3];
+    float densities[MAX_POINTS];
+    uint64_t count;
+} point_cloud;
+
+typedef struct shapes {
+    float centres[MAX_POINTS][3];
+    float shapes[2][MAX_POINTS][3];
+    float densities[MAX_POINTS];
+} shapes;
+
+static uint64_t random_state;
+
+static double noise(void)
+{
+    return (double)(test_random(&random_state) >> 40) * 0x1p-24 - 0.5;
+}
+
+/* Opens the number-th device of all engines; NULL when there are no more. */
+static tml_context *open_device(uint32_t number)
+{
+    enum { DEVICES = 16 };
+    tml_device_info infos[DEVICES];
+    uint32_t count = tml_devices(infos, DEVICES);
+    tml_context *tml = NULL;
+    char device[16];
+    if (number >= count || number >= DEVICES)
+        return NULL;
+    snprintf(device, sizeof device, "%u", number);
+    CHECK_OK(NULL,
+             tml_open(&(tml_open_desc){.engine = infos[number].engine, .device = device}, &tml));
+    return tml;
+}
+
+/* ---- clouds ------------------------------------------------------------------------------------ */
+
+/* nx x ny x nz points a unit apart, from at on, each moved by up to half of jitter. */
+static void add_lattice(point_cloud *cloud, const double at[3], int nx, int ny, int nz,
+                        double jitter)
+{
+    for (int i = 0; i < nx * ny * nz; i++) {
+        const int place[3] = {i % nx, i / nx % ny, i / (nx * ny)};
+        for (int a = 0; a < 3; a++)
+            cloud->points[cloud->count][a] = (float)(at[a] + place[a] + jitter * noise());
+        cloud->densities[cloud->count++] = (float)(1.0 + (i % 5));
+    }
+}
+
+/* A sheet on edge, a rod, a block, points by themselves, some in one place, and some that are not finite. */
+static void make_mixed(point_cloud *cloud)
+{
+    const double sheet[3] = {0, 0, 0}, rod[3] = {40, 3, 5}, block[3] = {-30, -8, 2};
+    random_state = 5;
+    cloud->count = 0;
+    add_lattice(cloud, sheet, 17, 1, 13, 0.5);
+    for (uint64_t i = 0; i < cloud->count; i++) {
+        float *p = cloud->points[i];
+        p[1] += 0.75f * p[0]; /* at a slant */
+    }
+    add_lattice(cloud, rod, 31, 2, 2, 0.3);
+    add_lattice(cloud, block, 9, 9, 9, 0.8);
+    for (int i = 0; i < 40; i++) {
+        const double at[3] = {0, 0, 60 + 3.0 * i};
+        add_lattice(cloud, at, 1, 1, 1, 0);
+    }
+    for (int i = 0; i < 30; i++) {
+        const double at[3] = {-40, 50, 0};
+        add_lattice(cloud, at, 1, 1, 1, 0);
+    }
+    cloud->points[7][1] = NAN;
+    cloud->points[8][2] = INFINITY;
+}
+
+/* ---- the reference ----------------------------------------------------------------------------- */
+
+/* Eigenvalues, and eigenvectors in columns, by rotations of the largest entry. */
+static void eigen(double m[3][3], double vectors[3][3])
+{
+    for (int i = 0; i < 9; i++)
+        vectors[i / 3][i % 3] = i % 4 == 0;
+    for (int turn = 0; turn < 60; turn++) {
+        int p = 0, q = 1;
+        for (int k = 1; k < 3; k++)
+            if (fabs(m[k == 2][2]) > fabs(m[p][q]))
+                p = k == 2, q = 2;
+        if (m[p][q] == 0.0)
+            return;
+        double angle = 0.5 * atan2(2 * m[p][q], m[p][p] - m[q][q]), c = cos(angle), s = sin(angle);
+        for (int r = 0; r < 3; r++) { /* columns */
+            double a = m[r][p], b = m[r][q];
+            m[r][p] = c * a + s * b, m[r][q] = c * b - s * a;
+            a = vectors[r][p], b = vectors[r][q];
+            vectors[r][p] = c * a + s * b, vectors[r][q] = c * b - s * a;
+        }
+        for (int r = 0; r < 3; r++) { /* rows */
+            double a = m[p][r], b = m[q][r];
+            m[p][r] = c * a + s * b, m[q][r] = c * b - s * a;
+        }
+    }
+}
+
+static double limited(double x, double least, double most)
+{
+    return fmin(fmax(x, least), most);
+}
+
+/* Of a desc without zeros. */
+static void reference(const tml_field_shapes_desc *desc, const point_cloud *cloud, uint64_t i,
+                      double centre[3], double g[3][3], double *density)
+{
+    double reach = 2 * desc->field->radius, weights = 0, count = 0, mean[3] = {0},
+           second[3][3] = {{0}};
+    const float *p = cloud->points[i];
+    for (uint64_t j = 0; j < cloud->count; j++) {
+        double d[3], square = 0;
+        for (int a = 0; a < 3; a++) {
+            d[a] = ((double)cloud->points[j][a] - (double)p[a]) / reach;
+            square += d[a] * d[a];
+        }
+        if (!(square < 1))
+            continue;
+        double weight = 1 - square * sqrt(square);
+        weights += weight;
+        count++;
+        for (int a = 0; a < 3; a++) {
+            mean[a] += weight * d[a];
+            for (int b = 0; b < 3; b++)
+                second[a][b] += weight * d[a] * d[b];
+        }
+    }
+    double vectors[3][3], lengths[3] = {desc->lone, desc->lone, desc->lone};
+    for (int a = 0; a < 3; a++) {
+        mean[a] /= weights;
+        centre[a] = (double)p[a] + desc->smoothing * reach * mean[a];
+    }
+    for (int a = 0; a < 9; a++)
+        second[a / 3][a % 3] = second[a / 3][a % 3] / weights - mean[a / 3] * mean[a % 3];
+    eigen(second, vectors);
+    if (count > desc->fewest) {
+        double longest = fmax(second[0][0], fmax(second[1][1], second[2][2])) / 0.15;
+        longest = limited(longest, 0.5, TML_FIELD_SHAPES_REACH);
+        for (int k = 0; k < 3; k++)
+            lengths[k] = limited(second[k][k] / 0.15, longest / desc->ratio, longest);
+    }
+    *density = (double)cloud->densities[i] * lengths[0] * lengths[1] * lengths[2];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            g[a][b] = 0;
+            for (int k = 0; k < 3; k++)
+                g[a][b] += TML_FIELD_SHAPES_REACH / lengths[k] * vectors[a][k] * vectors[b][k];
+        }
+}
+
+/* ---- comparisons ------------------------------------------------------------------------------- */
+
+static void find_shapes(tml_context *tml, const point_cloud *cloud, tml_field_shapes_desc desc,
+                        shapes *out)
+{
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    tml_field_desc field = *desc.field;
+    field.points = buffer_of(tml, vec3, cloud->count, cloud->points);
+    field.densities = buffer_of(tml, TML_F32, cloud->count, cloud->densities);
+    desc.field = &field;
+    desc.centres = buffer_of(tml, vec3, cloud->count, NULL);
+    desc.densities = buffer_of(tml, TML_F32, cloud->count, NULL);
+    for (int i = 0; i < 2; i++)
+        desc.shapes[i] = buffer_of(tml, vec3, cloud->count, NULL);
+    CHECK_OK(tml, tml_field_shapes(tml, &desc));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.centres, out->centres));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.densities, out->densities));
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(tml, tml_buffer_read(tml, desc.shapes[i], out->shapes[i]));
+    const tml_buffer buffers[] = {field.points,   field.densities, desc.centres,
+                                  desc.densities, desc.shapes[0],  desc.shapes[1]};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        tml_buffer_destroy(tml, buffers[i]);
+}
+
+static void check_shapes(tml_context *tml, const point_cloud *cloud, tml_field_shapes_desc desc)
+{
+    static shapes found;
+    find_shapes(tml, cloud, desc, &found);
+    desc.smoothing = desc.smoothing == 0 ? 0.9 : desc.smoothing;
+    desc.ratio = desc.ratio == 0 ? 4 : desc.ratio;
+    desc.lone = desc.lone == 0 ? 0.5 : desc.lone;
+    desc.fewest = desc.fewest == 0 ? 12 : desc.fewest;
+    double worst = 0;
+    for (uint64_t i = 0; i < cloud->count; i++) {
+        double centre[3], g[3][3], density, norm = 0;
+        const float *p = cloud->points[i], *own = found.centres[i];
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) {
+            CHECK(!isfinite(own[0]) || !isfinite(own[1]) || !isfinite(own[2]));
+            continue;
+        }
+        reference(&desc, cloud, i, centre, g, &density);
+        for (int a = 0; a < 3; a++)
+            norm = fmax(norm, g[a][a]);
+        for (int a = 0; a < 3; a++) {
+            double scale = desc.field->radius + fabs((double)p[a]) / 64;
+            worst = fmax(worst, fabs((double)own[a] - centre[a]) / scale);
+            worst = fmax(worst, fabs((double)found.shapes[0][i][a] - g[a][a]) / norm / desc.ratio);
+            worst = fmax(worst, fabs((double)found.shapes[1][i][a] - g[(a + 1) % 3][(a + 2) % 3]) /
+                                    norm / desc.ratio);
+        }
+        worst = fmax(worst, fabs((double)found.densities[i] / density - 1) / desc.ratio);
+    }
+    if (!(worst <= 2e-5))
+        test_fail(__FILE__, __LINE__, "off by %g, of %d points", worst, (int)cloud->count);
+}
+
+TEST(plain_code_agrees)
+{
+    static point_cloud cloud;
+    tml_field_desc field = {.radius = 2};
+    tml_context *tml;
+    for (uint32_t d = 0; (tml = open_device(d)); d++) {
+        make_mixed(&cloud);
+        check_shapes(tml, &cloud, (tml_field_shapes_desc){.field = &field});
+        check_shapes(tml, &cloud,
+                     (tml_field_shapes_desc){
+                         .field = &field, .smoothing = 0.3, .ratio = 10, .lone = 1, .fewest = 25});
+        check_shapes(tml, &cloud,
+                     (tml_field_shapes_desc){.field = &field, .ratio = 1, .fewest = 1000});
+        static const uint64_t counts[] = {0, 1, 2, 31, 256, 257, 1009};
+        for (size_t i = 0; i < TML_ARRAY_SIZE(counts); i++) {
+            cloud.count = counts[i];
+            for (uint64_t k = 0; k < 3 * cloud.count; k++)
+                cloud.points[k / 3][k % 3] = (float)(noise() * 0.01);
+            field.radius = 0.001;
+            if (cloud.count > 0)
+                check_shapes(tml, &cloud, (tml_field_shapes_desc){.field = &field, .fewest = 2});
+        }
+        field.radius = 2;
+        tml_close(tml);
+    }
+}
+
+/* By hand: a layer's points have no extent across it, so a quarter of that along it; and what a point adds in all stays. */
+static void check_sheet(tml_context *tml)
+{
+    static point_cloud cloud;
+    static shapes found;
+    const double at[3] = {0, 0, 0};
+    enum { SIDE = 15, MIDDLE = SIDE * (SIDE / 2) + SIDE / 2 };
+    cloud.count = 0;
+    add_lattice(&cloud, at, SIDE, SIDE, 1, 0);
+    find_shapes(tml, &cloud, (tml_field_shapes_desc){.field = &(tml_field_desc){.radius = 2}},
+                &found);
+    const float *g = found.shapes[0][MIDDLE], *others = found.shapes[1][MIDDLE];
+    const double determinant = (double)g[0] * (double)g[1] * (double)g[2];
+    CHECK_NEAR((double)g[0], (double)g[1], 1e-4);
+    CHECK_NEAR((double)g[2] / (double)g[0], 4, 1e-4);
+    CHECK(g[0] > 1.2f && g[0] < 1.4f); /* of a whole disc 1.26: 1.5 * 0.15 / 0.1786 */
+    for (int a = 0; a < 3; a++)
+        CHECK_NEAR((double)others[a], 0, 1e-5);
+    CHECK_NEAR(pow(TML_FIELD_SHAPES_REACH, 3) / determinant,
+               (double)found.densities[MIDDLE] / (double)cloud.densities[MIDDLE], 1e-4);
+}
+
+/* The root of the mean square of the triangles' angles to the sheet, in degrees, far from its edge; by their areas. */
+static double roughness(tml_context *tml, const tml_field_desc *field, double side)
+{
+    tml_surface_result surface;
+    double sum = 0, areas = 0;
+    CHECK_OK(tml, tml_surface(tml, &(tml_surface_desc){.field = field, .iso = 0.6}, &surface));
+    float *at = fetch(tml, surface.vertices, surface.vertex_count);
+    uint32_t *corners = fetch(tml, surface.indices, surface.triangle_count);
+    for (uint64_t t = 0; t < surface.triangle_count; t++) {
+        const float *p = at + 3 * corners[3 * t];
+        double edges[2][3], normal[3], area = 0;
+        if (!(p[0] > 5 && p[0] < side - 6 && p[1] > 5 && p[1] < side - 6))
+            continue;
+        for (int e = 0; e < 2; e++)
+            for (int a = 0; a < 3; a++)
+                edges[e][a] = (double)at[3 * corners[3 * t + 1 + e] + a] - (double)p[a];
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            normal[a] = edges[0][b] * edges[1][c] - edges[0][c] * edges[1][b];
+            area += normal[a] * normal[a];
+        }
+        area = sqrt(area);
+        double angle = area > 0 ? acos(fmin(fabs(normal[2]) / area, 1.0)) : 0;
+        sum += area * angle * angle;
+        areas += area;
+    }
+    free(at);
+    free(corners);
+    tml_surface_free(tml, &surface);
+    CHECK(areas > 100);
+    return sqrt(sum / areas) * 180 / acos(-1.0);
+}
+
+/* A sheet of three uneven layers becomes flat. */
+TEST(sheets_become_flat)
+{
+    static point_cloud cloud;
+    enum { SIDE = 30 };
+    const double at[3] = {0, 0, 0};
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    tml_context *tml;
+    for (uint32_t d = 0; (tml = open_device(d)); d++) {
+        check_sheet(tml);
+        random_state = 3;
+        cloud.count = 0;
+        add_lattice(&cloud, at, SIDE, SIDE, 3, 0.5);
+        tml_field_desc field = {.points = buffer_of(tml, vec3, cloud.count, cloud.points),
+                                .densities = buffer_of(tml, TML_F32, cloud.count, NULL),
+                                .kernel = TML_FIELD_CUBIC_SPLINE,
+                                .radius = 2,
+                                .grid.spacing = {0.25, 0.25, 0.25}};
+        const tml_field_mean_desc mean = {
+            .field = &(tml_field_desc){.points = field.points, .kernel = field.kernel, .radius = 2},
+            .positions = field.points,
+            .weights = field.densities,
+            .without_step = true};
+        CHECK_OK(tml, tml_field_mean(tml, &mean));
+        tml_field_desc shaped = field;
+        shaped.points = buffer_of(tml, vec3, cloud.count, NULL);
+        shaped.densities = buffer_of(tml, TML_F32, cloud.count, NULL);
+        shaped.radius *= TML_FIELD_SHAPES_REACH;
+        for (int i = 0; i < 2; i++)
+            shaped.shapes[i] = buffer_of(tml, vec3, cloud.count, NULL);
+        CHECK_OK(tml, tml_field_shapes(tml, &(tml_field_shapes_desc){
+                                                .field = &field,
+                                                .centres = shaped.points,
+                                                .densities = shaped.densities,
+                                                .shapes = {shaped.shapes[0], shaped.shapes[1]}}));
+        double before = roughness(tml, &field, SIDE), after = roughness(tml, &shaped, SIDE);
+        printf("  normals of a sheet: %.2f degrees, with shapes %.2f\n", before, after);
+        CHECK(after < before / 2);
+        tml_close(tml);
+    }
+}
+
+TEST(nonsense_is_refused)
+{
+    tml_context *tml = open_cpu(1);
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    tml_field_desc field = {.points = buffer_of(tml, vec3, 4, (float[12]){0}),
+                            .densities = buffer_of(tml, TML_F32, 4, (float[]){1, 1, 1, 1}),
+                            .radius = 1};
+    const tml_field_shapes_desc good = {
+        .field = &field,
+        .centres = buffer_of(tml, vec3, 4, NULL),
+        .densities = buffer_of(tml, TML_F32, 4, NULL),
+        .shapes = {buffer_of(tml, vec3, 4, NULL), buffer_of(tml, vec3, 4, NULL)}};
+    CHECK_OK(tml, tml_field_shapes(tml, &good));
+    tml_field_desc radii = field, none = field, distance = field, shaped = field, automatic = field,
+                   twice = field;
+    radii.radii = field.densities;
+    none.densities = (tml_buffer){0, 0};
+    distance.kind = TML_FIELD_DISTANCE;
+    distance.densities = none.densities;
+    shaped.shapes[0] = shaped.shapes[1] = good.centres;
+    automatic.radius = 0;
+    twice.points = good.centres;
+    const struct {
+        tml_field_shapes_desc desc;
+        const tml_field_desc *field;
+        const char *message;
+        tml_status status;
+    } cases[] = {{good, NULL, "desc.field", TML_ERROR_INVALID_ARGUMENT},
+                 {good, &radii, "radii", TML_ERROR_INVALID_ARGUMENT},
+                 {good, &none, "desc.field.densities", TML_ERROR_INVALID_HANDLE},
+                 {good, &distance, "KERNEL_SUM", TML_ERROR_INVALID_ARGUMENT},
+                 {good, &shaped, "shapes", TML_ERROR_INVALID_ARGUMENT},
+                 {good, &automatic, "desc.field.radius", TML_ERROR_INVALID_ARGUMENT},
+                 {good, &twice, "desc.centres", TML_ERROR_INVALID_ARGUMENT},
+                 {{.ratio = 0.5}, &field, "desc.ratio", TML_ERROR_INVALID_ARGUMENT},
+                 {{.ratio = 65}, &field, "desc.ratio", TML_ERROR_INVALID_ARGUMENT},
+                 {{.smoothing = 1.5}, &field, "desc.smoothing", TML_ERROR_INVALID_ARGUMENT},
+                 {{.smoothing = NAN}, &field, "desc.smoothing", TML_ERROR_INVALID_ARGUMENT},
+                 {{.lone = 2}, &field, "desc.lone", TML_ERROR_INVALID_ARGUMENT},
+                 {{.centres = good.centres}, &field, "desc.densities", TML_ERROR_INVALID_HANDLE},
+                 {{.centres = good.shapes[1],
+                   .densities = good.densities,
+                   .shapes = {good.shapes[0], good.shapes[1]}},
+                  &field,
+                  "desc.shapes[1]", TML_ERROR_INVALID_ARGUMENT}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++) {
+        tml_field_shapes_desc desc = cases[i].desc;
+        desc.field = cases[i].field;
+        CHECK_STATUS(tml_field_shapes(tml, &desc), cases[i].status);
+        if (!strstr(tml_last_error(tml), cases[i].message))
+            test_fail(__FILE__, __LINE__, "\"%s\" does not tell %s", tml_last_error(tml),
+                      cases[i].message);
+    }
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
