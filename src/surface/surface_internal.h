@@ -1,4 +1,4 @@
-/* The surface program's plan: surface.c resolves it from the desc, the engine's part executes it.
+/* The surface program's plan: surface_resolve.c resolves it from the desc, the engine's part executes it.
  *
  * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its
  * counts; EMIT writes its triangles and vertices. COUNT reads the volume once for all isovalues and
@@ -158,6 +158,11 @@ static inline const surface_layout *surface_layout_of(const surface_plan *plan)
     return SURFACE_LAYOUTS ? &plan->layout : &packed;
 }
 
+static inline uint32_t surface_normal_size(const surface_layout *layout)
+{
+    return layout->octahedral ? 4 : 12;
+}
+
 /* Reports progress: never less than before, nor past the stage's end, wherever sums are rounded
  * to. */
 static inline bool surface_report(tml_context *tml, const surface_plan *plan, const char *stage,
@@ -262,13 +267,30 @@ surface_limits surface_limits_of_part(const surface_plan *plan, const surface_pa
  * labels than part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 
-/* What tml_surface and tml_surface_slabs share (surface.c). These check a desc and resolve it into
- * a plan. The caller frees plan->parts. */
+/* These check a desc and resolve it into a plan: src/surface/surface_resolve.c. The caller frees plan->parts. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out);
 /* Checks a volume, mask or attribute. It may stay on the host if the engine reads it there. */
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count);
+/* A buffer of a desc that may be left out. */
+typedef struct surface_optional {
+    const char *field;
+    tml_buffer buffer;
+    const tml_type *types;
+    uint64_t count;
+    const tml_slot **slot; /* set if the buffer is given */
+    bool samples;          /* a volume, mask or attribute: surface_check_samples */
+} surface_optional;
+tml_status surface_check_optional(tml_context *tml, const char *call,
+                                  const surface_optional *buffers, size_t count);
+/* Volume or field, grid, mask, attribute and index. */
+tml_status surface_resolve_input(tml_context *tml, const tml_surface_desc *desc, tml_grid *grid,
+                                 tml_field_desc *field, surface_plan *plan);
+static inline bool surface_wants_labels(const tml_surface_desc *desc)
+{
+    return desc->label_count > 0 || desc->all_labels;
+}
 /* Box of a region within the volume; a count of 0 goes to the volume's end. */
 tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,
                                   const uint64_t dims[3], surface_box *box);
@@ -309,6 +331,32 @@ tml_status surface_outputs_make(tml_context *tml, const char *call, surface_outp
 /* A result's bits of those that the call made, in the order of its handles. */
 uint32_t surface_outputs_owned(const surface_output *outputs, size_t count);
 void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t count);
+
+/* Those of a surface. */
+enum {
+    SURFACE_OUT_VERTICES,
+    SURFACE_OUT_NORMALS,
+    SURFACE_OUT_VALUES,
+    SURFACE_OUT_INDICES,
+    SURFACE_OUT_CELLS,
+    SURFACE_OUTS
+};
+/* What desc asks for. */
+surface_layout surface_layout_wanted(const tml_surface_desc *desc);
+/* slots->layout: of the outputs. own: none that the caller gave. */
+void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *desc,
+                              const surface_plan *plan, bool own, uint64_t vertex_count,
+                              uint64_t triangle_count, tml_surface_result *result,
+                              surface_plan *slots, surface_output outputs[SURFACE_OUTS]);
+/* Checks what desc says of them, and describes the given ones. */
+tml_status surface_outputs_resolve(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                   surface_plan *plan, tml_surface_result *result,
+                                   surface_output outputs[SURFACE_OUTS]);
+/* Checks that the given outputs overlap neither one another nor an input. enqueue: the desc of
+ * tml_surface_enqueue, or NULL. */
+tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                               const surface_output outputs[SURFACE_OUTS],
+                               const tml_surface_enqueue_desc *enqueue);
 
 /* On the host: stores words of each of count vertices, from vertex first on, at an offset in the
  * slot's elements. */

@@ -1,6 +1,7 @@
 /* The outputs of calls that find out how large they are. */
 #include <inttypes.h>
 
+#include "stream/stream_internal.h"
 #include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
@@ -71,6 +72,212 @@ void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t c
             *outputs[i].result = (tml_buffer){0, 0};
             outputs[i].created = false;
         }
+}
+
+/* ---- of a surface ------------------------------------------------------------------------------ */
+
+/* Cell numbers are those of samples. */
+static bool cells_are_wide(const surface_plan *plan)
+{
+    return plan->dims[0] * plan->dims[1] * plan->dims[2] > (uint64_t)UINT32_MAX + 1;
+}
+
+/* u64 where it is given, or where u32 could not number the samples. */
+static tml_type cell_type(const tml_context *tml, const tml_surface_desc *desc,
+                          const surface_plan *plan)
+{
+    const tml_slot *given = tml_slot_of(tml, desc->triangle_cells);
+    bool is_wide = given ? given->type == TML_U64 : cells_are_wide(plan);
+    return is_wide ? TML_U64 : TML_U32;
+}
+
+surface_layout surface_layout_wanted(const tml_surface_desc *desc)
+{
+    if (!SURFACE_LAYOUTS)
+        return (surface_layout){0};
+    surface_layout layout = {.octahedral = desc->octahedral_normals,
+                             .indices16 = desc->indices16 && !desc->soup};
+    if (desc->vertex_stride) {
+        layout.stride = desc->vertex_stride;
+        layout.position = desc->position_offset;
+        layout.normal = desc->normal_offset;
+        layout.value = desc->value_offset;
+    }
+    return layout;
+}
+
+/* Checks what desc says of records, normals and indices. */
+static tml_status check_layout(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                               const surface_plan *plan)
+{
+    if (!SURFACE_LAYOUTS)
+        return TML_OK;
+    const surface_layout layout = surface_layout_wanted(desc);
+    const struct {
+        const char *name;
+        bool exists;
+        uint32_t at, size;
+    } parts[] = {{"position_offset", true, desc->position_offset, 12},
+                 {"normal_offset", desc->normals != TML_NORMALS_NONE, desc->normal_offset,
+                  surface_normal_size(&layout)},
+                 {"value_offset", plan->attribute != NULL, desc->value_offset, 4}};
+    const uint32_t stride = desc->vertex_stride;
+    if ((stride || layout.octahedral || layout.indices16) && !surface_engine(tml)->emits_layouts)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.vertex_stride, octahedral_normals and indices16: %s has packed "
+                         "arrays of f32 and u32 alone; use the integer path or another engine",
+                         call, tml->engine->tier(tml));
+    if (desc->indices16 && desc->indices64)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.indices16 and desc.indices64 are both set; choose one", call);
+    if (stride % 4 || stride > 64)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.vertex_stride is %" PRIu32
+                         ", needs a multiple of 4, at most 64, or 0 for arrays of their own",
+                         call, stride);
+    for (size_t i = 0; i < TML_ARRAY_SIZE(parts); i++) {
+        const uint32_t at = parts[i].at, size = parts[i].size;
+        if (!stride && at)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.%s is %" PRIu32 ", but without vertex_stride there are no "
+                             "records; set it, or leave the offsets 0",
+                             call, parts[i].name, at);
+        if (!stride || !parts[i].exists)
+            continue;
+        if (at % 4 || at > stride || size > stride - at)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.%s is %" PRIu32 ", needs a multiple of 4 with %" PRIu32
+                             " bytes behind it in a vertex_stride of %" PRIu32,
+                             call, parts[i].name, at, size, stride);
+        for (size_t k = 0; k < i; k++)
+            if (parts[k].exists && at < parts[k].at + parts[k].size && parts[k].at < at + size)
+                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                                 "%s: desc.%s is %" PRIu32 " (%" PRIu32 " bytes) and %s is %" PRIu32
+                                 " (%" PRIu32 "): they overlap; move one",
+                                 call, parts[i].name, at, size, parts[k].name, parts[k].at,
+                                 parts[k].size);
+    }
+    if (stride &&
+        (!tml_buffer_is_none(desc->vertex_normals) || !tml_buffer_is_none(desc->vertex_values)))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: with desc.vertex_stride normals and values are in vertices; leave "
+                         "vertex_normals and vertex_values zeroed",
+                         call);
+    return TML_OK;
+}
+
+void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *desc,
+                              const surface_plan *plan, bool own, uint64_t vertex_count,
+                              uint64_t triangle_count, tml_surface_result *result,
+                              surface_plan *slots, surface_output outputs[SURFACE_OUTS])
+{
+    const tml_buffer none = {0, 0};
+    const surface_layout *layout = surface_layout_of(slots);
+    const bool has_normals = desc->normals != TML_NORMALS_NONE, has_values = plan->attribute;
+    const bool apart = !layout->stride;
+    tml_type index_type = plan->indices64 ? TML_U64 : layout->indices16 ? TML_U16 : TML_U32;
+    outputs[SURFACE_OUT_VERTICES] =
+        (surface_output){.field = "desc.vertices",
+                         .wanted = true,
+                         .given = own ? none : desc->vertices,
+                         .type = apart ? TML_VEC(TML_F32, 3) : TML_RECORD(layout->stride),
+                         .count = vertex_count,
+                         .result = &result->vertices,
+                         .slot = &slots->positions};
+    outputs[SURFACE_OUT_NORMALS] =
+        (surface_output){.field = "desc.vertex_normals",
+                         .wanted = has_normals && apart,
+                         .is_within = has_normals && !apart,
+                         .given = own ? none : desc->vertex_normals,
+                         .type = layout->octahedral ? TML_VEC(TML_I16, 2) : TML_VEC(TML_F32, 3),
+                         .count = vertex_count,
+                         .result = &result->vertex_normals,
+                         .slot = &slots->vertex_normals};
+    outputs[SURFACE_OUT_VALUES] = (surface_output){.field = "desc.vertex_values",
+                                                   .wanted = has_values && apart,
+                                                   .is_within = has_values && !apart,
+                                                   .given = own ? none : desc->vertex_values,
+                                                   .type = TML_F32,
+                                                   .count = vertex_count,
+                                                   .result = &result->vertex_values,
+                                                   .slot = &slots->vertex_values};
+    outputs[SURFACE_OUT_INDICES] = (surface_output){.field = "desc.indices",
+                                                    .wanted = own || !desc->soup,
+                                                    .given = own ? none : desc->indices,
+                                                    .type = TML_VEC(index_type, 3),
+                                                    .count = triangle_count,
+                                                    .result = &result->indices,
+                                                    .slot = &slots->indices};
+    outputs[SURFACE_OUT_CELLS] = (surface_output){.field = "desc.triangle_cells",
+                                                  .wanted = desc->cells,
+                                                  .given = own ? none : desc->triangle_cells,
+                                                  .type = cell_type(tml, desc, plan),
+                                                  .count = triangle_count,
+                                                  .result = &result->triangle_cells,
+                                                  .slot = &slots->triangle_cells};
+}
+
+/* Checks that the engine numbers cells and that the given buffer holds the numbers. */
+static tml_status check_cells(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                              const surface_plan *plan)
+{
+    if (!desc->cells)
+        return TML_OK;
+    if (!surface_engine(tml)->emits_cells)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.cells: %s has none; use the integer path or another engine",
+                         call, tml->engine->tier(tml));
+    if (cells_are_wide(plan) && cell_type(tml, desc, plan) == TML_U32)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.triangle_cells has elements of u32; the cells of more than 2^32 "
+                         "samples need u64",
+                         call);
+    return TML_OK;
+}
+
+tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                               const surface_output outputs[SURFACE_OUTS],
+                               const tml_surface_enqueue_desc *enqueue)
+{
+    static const tml_surface_enqueue_desc no_enqueue;
+    static const tml_field_desc no_field;
+    const tml_field_desc *field = desc->field ? desc->field : &no_field;
+    enqueue = enqueue ? enqueue : &no_enqueue;
+    stream_field written[SURFACE_OUTS + 2] = {[SURFACE_OUTS] = {"desc.counts", enqueue->counts},
+                                              {"desc.draw", enqueue->draw}};
+    stream_input read[] = {{"desc.volume", desc->volume, 0},
+                           {"desc.mask", desc->mask, 0},
+                           {"desc.attribute", desc->attribute, 0},
+                           {"desc.index", desc->index, 0},
+                           {"desc.field.points", field->points, 0},
+                           {"desc.field.radii", field->radii, 0},
+                           {"desc.field.densities", field->densities, 0},
+                           {"desc.field.shapes[0]", field->shapes[0], 0},
+                           {"desc.field.shapes[1]", field->shapes[1], 0},
+                           {"desc.field.length.device", field->length.device, 0},
+                           {"desc.iso", enqueue->iso, 0}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
+        const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
+        if (slot && slot->on_host) /* outputs lie elsewhere */
+            read[i].buffer = (tml_buffer){0, 0};
+    }
+    for (int i = 0; i < SURFACE_OUTS; i++)
+        if (outputs[i].wanted)
+            written[i] = (stream_field){outputs[i].field, outputs[i].given};
+    return stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), read,
+                               TML_ARRAY_SIZE(read));
+}
+
+tml_status surface_outputs_resolve(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                   surface_plan *plan, tml_surface_result *result,
+                                   surface_output outputs[SURFACE_OUTS])
+{
+    tml_status status = check_layout(tml, call, desc, plan);
+    if (status != TML_OK)
+        return status;
+    surface_outputs_describe(tml, desc, plan, false, 0, 0, result, plan, outputs);
+    status = surface_outputs_check(tml, call, outputs, SURFACE_OUTS);
+    return status ? status : check_cells(tml, call, desc, plan);
 }
 
 /* ---- layouts --------------------------------------------------------------------------------- */

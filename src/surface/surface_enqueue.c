@@ -1,0 +1,308 @@
+/* tml_surface_enqueue: a surface whose counts stay on the device. An engine without SURFACE_ENQUEUE makes it by tml_surface. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "core/call.h"
+#include "stream/stream_internal.h"
+#include "surface/surface_internal.h"
+
+typedef struct enqueue_job {
+    surface_plan plan;
+    surface_part part;
+    tml_field_desc field; /* resolved, of a desc with a field */
+    tml_surface_result result;
+    surface_output outputs[SURFACE_OUTS];
+} enqueue_job;
+
+static uint64_t room_in(const tml_slot *slot, uint64_t room)
+{
+    return slot ? TML_MIN_OF(slot->count, room) : room;
+}
+
+/* Sets the capacities. A soup's welded mesh has no more vertices than its triangles have corners, and
+ * one on an edge of the box, pad counted, at most; TRILINEAR more, in cells. */
+static tml_status find_room(tml_context *tml, surface_plan *plan)
+{
+    uint64_t vertices = room_in(plan->positions, UINT64_MAX);
+    vertices = room_in(plan->vertex_normals, vertices);
+    vertices = room_in(plan->vertex_values, vertices);
+    plan->vertex_capacity = vertices;
+    plan->triangle_capacity = room_in(plan->indices, room_in(plan->triangle_cells, UINT64_MAX));
+    if (!plan->soup)
+        return TML_OK;
+    const uint64_t *box = plan->parts[0].box.count, pad = plan->caps ? 2 : 0;
+    uint64_t edges = 3 * (box[0] + pad) * (box[1] + pad) * (box[2] + pad);
+    plan->triangle_capacity = TML_MIN_OF(plan->triangle_capacity, vertices / 3);
+    plan->vertex_capacity = 3 * plan->triangle_capacity;
+    if (!plan->trilinear)
+        plan->vertex_capacity = TML_MIN_OF(plan->vertex_capacity, edges);
+    if (plan->vertex_capacity <= UINT32_MAX)
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     "tml_surface_enqueue: desc.surface.vertices has room for a soup of %" PRIu64
+                     " triangles, whose welded mesh may have 2^32 vertices and more; give it less",
+                     plan->triangle_capacity);
+}
+
+/* The outputs, the isovalue on the device, counts and draw arguments. */
+static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                          enqueue_job *job)
+{
+    static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
+    const tml_surface_desc *surface = desc->surface;
+    surface_plan *plan = &job->plan;
+    tml_status status = surface_outputs_resolve(tml, "tml_surface_enqueue", surface, plan,
+                                                &job->result, job->outputs);
+    for (int i = 0; i < SURFACE_OUTS && status == TML_OK; i++)
+        if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_surface_enqueue: %s is no buffer; it makes none itself",
+                             job->outputs[i].field);
+    if (status == TML_OK)
+        status = surface_outputs_make(tml, "tml_surface", job->outputs, SURFACE_OUTS);
+    if (status != TML_OK)
+        return status;
+    if (desc->iso_index == UINT64_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.iso_index is %" PRIu64
+                         ", needs an element of desc.iso",
+                         desc->iso_index);
+    const surface_optional optional[] = {
+        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
+        {"desc.counts", desc->counts, stream_count_types, 2, &plan->counts, false},
+        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->draw, false}};
+    status = surface_check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
+    if (status == TML_OK)
+        status = surface_check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc);
+    if (status != TML_OK)
+        return status;
+    plan->iso_index = desc->iso_index;
+    return find_room(tml, plan);
+}
+
+/* Checks the desc and resolves it into a plan with one part. */
+static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                  enqueue_job *job)
+{
+    const tml_surface_desc *surface = desc->surface;
+    surface_plan *plan = &job->plan;
+    if (!surface)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.surface is NULL, needs what tml_surface takes");
+    *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
+                                  .scratch_limit = SIZE_MAX,
+                                  .progress_last = 1,
+                                  .caps = surface->caps,
+                                  .trilinear = surface->topology == TML_TOPOLOGY_TRILINEAR,
+                                  .normals = surface->normals,
+                                  .soup = surface->soup,
+                                  .layout = surface_layout_wanted(surface),
+                                  .indices64 = surface->indices64 && !surface->soup}};
+    plan->result = &job->result;
+    plan->parts = &job->part;
+    plan->part_count = plan->part_capacity = 1;
+    if (surface_wants_labels(surface) || surface->isovalues || surface->largest_component ||
+        surface->drop_degenerate)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_surface_enqueue: desc.surface asks for labels, several isovalues or "
+                         "a filter; tml_surface does those");
+    if ((uint32_t)surface->normals > TML_NORMALS_SOBEL || !isfinite(surface->iso))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
+                         "iso is not finite");
+    tml_grid grid = {0};
+    tml_status status = surface_check_topology(tml, "tml_surface_enqueue", surface, false);
+    if (status == TML_OK && surface->field)
+        status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.surface.field",
+                                        surface->field, &job->field);
+    if (status == TML_OK)
+        status = surface_resolve_input(tml, surface, &grid, &job->field, plan);
+    if (status == TML_OK)
+        status = surface_resolve_axes(tml, "tml_surface", &grid, surface->position_origin,
+                                      surface->flip, plan);
+    if (status == TML_OK)
+        status = surface_resolve_region(tml, "tml_surface_enqueue", &surface->region, plan->dims,
+                                        &job->part.box);
+    if (status != TML_OK)
+        return status;
+    if ((plan->volume && plan->volume->on_host) || (plan->mask && plan->mask->on_host) ||
+        (plan->attribute && plan->attribute->on_host))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_surface_enqueue: volume, mask or attribute lies on the host "
+                         "(tml_buffer_desc.host); tml_surface reads it there");
+    job->part.iso = surface->iso;
+    if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
+        plan->index = NULL;
+    surface_drop_flat_parts(plan);
+    return enqueue_resolve_buffers(tml, desc, job);
+}
+
+/* Copies u32 or u64 to u32 or u64. */
+static tml_status copy_cells(tml_context *tml, tml_buffer from, tml_buffer to, uint64_t count)
+{
+    const bool is_wide = tml_slot_of(tml, from)->type == TML_U64;
+    const bool to_wide = tml_slot_of(tml, to)->type == TML_U64;
+    void *in = NULL, *out = NULL;
+    tml_status status = tml_buffer_map(tml, from, &in);
+    if (status == TML_OK)
+        status = tml_buffer_map(tml, to, &out);
+    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
+        uint64_t cell = is_wide ? ((uint64_t *)in)[i] : ((uint32_t *)in)[i];
+        if (to_wide)
+            ((uint64_t *)out)[i] = cell;
+        else
+            ((uint32_t *)out)[i] = (uint32_t)cell;
+    }
+    if (out)
+        tml_buffer_unmap(tml, to);
+    if (in)
+        tml_buffer_unmap(tml, from);
+    return status;
+}
+
+/* Copies as much of a result as the caller's buffers hold; of a soup its cells. */
+static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
+                                 const tml_surface_result *mesh)
+{
+    const surface_plan *plan = &job->plan;
+    uint64_t vertices = TML_MIN_OF(mesh->vertex_count, plan->vertex_capacity);
+    uint64_t triangles = TML_MIN_OF(mesh->triangle_count, plan->triangle_capacity);
+    const struct {
+        tml_buffer from, to;
+        uint64_t count;
+    } arrays[SURFACE_OUT_CELLS] = {
+        {mesh->vertices, job->outputs[SURFACE_OUT_VERTICES].given, vertices},
+        {mesh->vertex_normals, job->outputs[SURFACE_OUT_NORMALS].given, vertices},
+        {mesh->vertex_values, job->outputs[SURFACE_OUT_VALUES].given, vertices},
+        {mesh->indices, job->outputs[SURFACE_OUT_INDICES].given, triangles}};
+    tml_status status = TML_OK;
+    if (plan->triangle_cells && triangles)
+        status =
+            copy_cells(tml, mesh->triangle_cells, job->outputs[SURFACE_OUT_CELLS].given, triangles);
+    for (int i = 0; i < SURFACE_OUT_CELLS && !plan->soup && status == TML_OK; i++) {
+        void *memory = NULL;
+        if (tml_buffer_is_none(arrays[i].from) || arrays[i].count == 0)
+            continue;
+        status = tml_buffer_map(tml, arrays[i].from, &memory);
+        if (status == TML_OK) {
+            if (i == SURFACE_OUT_INDICES &&
+                surface_layout_of(plan)->indices16) /* the call's own memory */
+                surface_store_indices16(memory, memory, arrays[i].count);
+            status = tml_buffer_write(tml, arrays[i].to, 0, arrays[i].count, memory);
+            tml_buffer_unmap(tml, arrays[i].from);
+        }
+    }
+    return status;
+}
+
+/* The soup from its welded mesh. */
+static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
+                                   const tml_surface_result *mesh)
+{
+    surface_plan plan = job->plan;
+    plan.welded = (surface_welded){tml_slot_of(tml, mesh->vertices),
+                                   tml_slot_of(tml, mesh->vertex_normals), /* NULL in records */
+                                   tml_slot_of(tml, mesh->vertex_values),
+                                   tml_slot_of(tml, mesh->indices),
+                                   TML_MIN_OF(mesh->vertex_count, plan.vertex_capacity),
+                                   TML_MIN_OF(mesh->triangle_count, plan.triangle_capacity)};
+    return surface_run_stage(tml, &plan, SURFACE_SOUP, 1, 1);
+}
+
+/* mesh: welded. */
+static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                        const enqueue_job *job, const tml_surface_result *mesh)
+{
+    const uint64_t wide[2] = {job->plan.soup ? 3 * mesh->triangle_count : mesh->vertex_count,
+                              mesh->triangle_count};
+    uint32_t narrow[2];
+    for (int i = 0; i < 2; i++)
+        narrow[i] = (uint32_t)TML_MIN_OF(wide[i], (uint64_t)UINT32_MAX);
+    tml_status status = TML_OK;
+    if (job->plan.counts)
+        status = tml_buffer_write(tml, desc->counts, 0, 2,
+                                  job->plan.counts->type == TML_U64 ? (const void *)wide : narrow);
+    if (status != TML_OK || !job->plan.draw)
+        return status;
+    uint64_t triangles = TML_MIN_OF(mesh->triangle_count, job->plan.triangle_capacity);
+    const uint32_t draw[5] = {(uint32_t)TML_MIN_OF(3 * triangles, (uint64_t)UINT32_MAX), 1, 0, 0,
+                              0};
+    return tml_buffer_write(tml, desc->draw, 0, 5, draw);
+}
+
+/* For engines without ENQUEUE: tml_surface, then a copy of as much as fits. */
+static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                  enqueue_job *job)
+{
+    tml_surface_desc whole = *desc->surface;
+    tml_surface_result mesh = {0};
+    whole.soup = false;
+    whole.indices64 = job->plan.indices64;
+    whole.indices16 = false; /* there may be too many vertices */
+    if (job->plan.iso_on_device) {
+        float iso;
+        tml_status status = tml_buffer_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
+        if (status != TML_OK)
+            return status;
+        if (isnan(iso))
+            return write_enqueued_counts(tml, desc, job, &mesh);
+        whole.iso = fmin(fmax((double)iso, -DBL_MAX), DBL_MAX);
+    }
+    whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
+        whole.triangle_cells = (tml_buffer){0, 0};
+    tml_status status = tml_surface(tml, &whole, &mesh);
+    if (status != TML_OK)
+        return status;
+    status = copy_what_fits(tml, job, &mesh);
+    if (status == TML_OK && job->plan.soup)
+        status = gather_what_fits(tml, job, &mesh);
+    if (status == TML_OK)
+        status = write_enqueued_counts(tml, desc, job, &mesh);
+    tml_surface_free(tml, &mesh);
+    return status;
+}
+
+static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    enqueue_job job;
+    if (enqueue_resolve(tml, desc, &job) != TML_OK)
+        return 0;
+    const tml_engine_op *op = surface_engine(tml)->op;
+    if (!stream_supports_op(tml, op, &job.plan))
+        job.plan.stage = SURFACE_COUNT;
+    else if (desc->surface->field)
+        return field_scratch_size_before(tml, "tml_surface_enqueue", &job.field, &job.plan.field,
+                                         op, &job.plan);
+    return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
+}
+
+size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = enqueue_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}
+
+static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    enqueue_job job;
+    tml_status status = enqueue_resolve(tml, desc, &job);
+    if (status != TML_OK)
+        return status;
+    const tml_engine_op *op = surface_engine(tml)->op;
+    if (!stream_supports_op(tml, op, &job.plan))
+        return enqueue_at_once(tml, desc, &job);
+    if (desc->surface->field)
+        return field_run_after(tml, "tml_surface_enqueue", &job.field, (tml_buffer){0, 0},
+                               &job.plan.field, op, &job.plan);
+    return surface_run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
+}
+
+tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, enqueue(tml, desc));
+}
