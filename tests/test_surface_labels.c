@@ -86,6 +86,7 @@ typedef struct mesh {
     uint64_t *labels; /* two a face, widened */
     tml_surface_label_part *parts;
     uint64_t part_count;
+    size_t scratch_size;
 } mesh;
 
 static uint64_t widened(tml_type type, const unsigned char *at)
@@ -114,6 +115,7 @@ static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc d
         for (uint64_t i = 0; i < 2 * out.face_count; i++)
             out.labels[i] = widened(v->type, narrow + i * tml_type_size(v->type));
         free(narrow);
+        out.scratch_size = result.scratch_size;
         out.part_count = result.part_count;
         out.parts = malloc((out.part_count + 1) * sizeof *out.parts);
         if (out.part_count)
@@ -440,6 +442,42 @@ TEST(smoothing_is_that_of_the_quads_edges)
     volume v = random_volume(140, 20, 9, TML_U16, 3, 0);
     check_smoothing(tml, &v, rows[4]);
     check_smoothing(tml, &v, rows[6]);
+    free(v.labels);
+    tml_close(tml);
+}
+
+/* Rows full of vertices beside rows that have few. */
+TEST(smoothing_passes_any_number_of_vertices)
+{
+    static const uint64_t lengths[] = {64, 65, 66, 130, 401};
+    tml_context *tml = open_cpu(2);
+    for (uint64_t i = 0; i < 60; i++) {
+        const uint64_t n = lengths[i % 5];
+        volume v = random_volume(n, 4 + random_below(5), 3 + random_below(4), TML_U8, 2, 0);
+        for (uint64_t row = 0; row < v.dims[1] * v.dims[2]; row++) {
+            const bool is_full = random_below(2);
+            for (uint64_t x = 0; x < n; x++)
+                v.labels[x + n * row] = is_full ? random_below(9) : random_below(70) == 0;
+        }
+        check_smoothing(tml, &v, (tml_surface_labels_desc){.smooth = 3, .caps = i & 1});
+        free(v.labels);
+    }
+    tml_close(tml);
+}
+
+/* 3 bits a sample, 8 bytes a row, and 4.3 for each vertex of the layers that are smoothed at once. */
+TEST(smoothing_takes_little_memory)
+{
+    tml_context *tml = open_cpu(1);
+    volume v = random_volume(512, 24, 24, TML_U16, 60000, 0);
+    for (uint64_t i = 0; i < volume_count(&v); i++)
+        v.labels[i] = random_below(60000);
+    mesh m = mesh_of(tml, &v, (tml_surface_labels_desc){.smooth = 4});
+    const double layer = (double)m.vertex_count / 23;
+    CHECK(m.vertex_count > UINT64_C(500) * 22 * 22);
+    CHECK((double)m.scratch_size <
+          512 * 24 * 24 * 3.0 / 8 + 24 * 24 * 8 + 4.3 * 10 * layer + 65536);
+    mesh_free(&m);
     free(v.labels);
     tml_close(tml);
 }

@@ -286,8 +286,8 @@ typedef struct tml_surface_labels_result {
 
 /* Extracts. Waits for the counts; cannot be recorded. Its time follows the boundaries but for one read of the volume. Memory
  * of the host, from the allocator: 3 bits a sample, rows counted as whole 64, and 8 bytes a row; 1 bit more with labels, and
- * where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 18 bytes for each vertex of 2 smooth
- * + 1 layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex, 16 a label and thread,
+ * where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 4.3 bytes for each vertex of 2 smooth
+ * + 2 layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex, 16 a label and thread,
  * and about 100 for each vertex of two layers and thread. Vulkan and OpenGL ES make the net on the device, with the same
  * bytes; in its scratch memory, 13 bits a sample, 1 more with labels and 8 where faces are left out, 4 bytes a vertex and with
  * smoothing 36 more, and 16 a face. OpenGL ES makes what it counts twice. The host computes instead, and buffers are copied

@@ -1,12 +1,14 @@
 /* Surface nets of labels: positions.
  *
  * Each iteration moves every vertex towards the mean of its neighbours, all at once, and no farther
- * from the middle of its cell than the bound. A neighbour is in a cell across one of six sides, so a
- * vertex's neighbours are numbers near its own; they are found once, for all iterations. Layers go
+ * from the middle of its cell than the bound. A neighbour is in a cell across one of six sides. Those
+ * along y and z are found once, for all iterations: as vertices are taken in turn, so are the cells of
+ * the row below, and a link says how many of its vertices were passed since the last one. Layers go
  * through all iterations as a wave front, two layers apart: what an iteration reads was written in
  * earlier steps, all of a step's work may run at once, and a layer stays in cache meanwhile. Offsets
  * are integers, so the order of additions does not matter, and no engine differs from another.
  * After: Gibson: Constrained Elastic Surface Nets. 1998. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "kernels/real64_host.h"
@@ -19,12 +21,21 @@
 #include "kernels/kernel_end.h"
 
 /* Bits of a vertex's code: neighbours across the lower and upper sides, then axes on which caps keep
- * it on the border. */
-enum { SIDES = 64, LINK_FIXED = 6, CODES = 512 };
+ * it on the border; that of z is its layer's. Those before z are a link's low byte. Above it are the
+ * vertices passed in each of four rows: the one below and above along y, along z. Where one is more
+ * than a link holds, links without neighbours, which no vertex has, come before it. */
+enum {
+    LINK_SIDES = 63,
+    LINK_FIXED = 6,
+    LINK_CODE = 255,
+    LINK_PASSED = 8,
+    LINK_PASSED_BITS = 6,
+    LINK_PASSED_MOST = (1 << LINK_PASSED_BITS) - 1,
+    CODES = 512
+};
 
-typedef struct nets_link {
-    uint32_t y[2], z[2]; /* neighbours, or itself; from the first vertex of the layer below on */
-} nets_link;
+/* A vertex's state is three units, which a processor's address counts by; in 32 bits, of three layers. */
+enum { STATE_UNIT = 4, STATE_UNITS = NETS_STATE / STATE_UNIT };
 
 /* What a code means. The fourth lanes are not used. */
 typedef struct wave_step {
@@ -37,8 +48,7 @@ typedef struct wave {
     const nets_plan *plan;
     uint64_t capacity; /* links of the layers in flight */
     uint64_t *first;   /* of each layer among them */
-    nets_link *links;
-    uint16_t *codes;
+    uint32_t *links;
     wave_step *steps;
     uint64_t front;  /* the layer that is linked in this step */
     uint32_t chunks; /* of each layer */
@@ -84,15 +94,6 @@ static inline int32_t first_offset(const nets_plan *plan, int axis, uint64_t cel
     return low ? NETS_HALF : high ? -NETS_HALF : 0;
 }
 
-/* Vertices [*first, *end) of a layer are chunk index of it. */
-static void chunk_of(const wave *w, uint64_t z, uint32_t index, uint64_t *first, uint64_t *end)
-{
-    const uint64_t *layers = w->plan->net.vertex_first;
-    const uint64_t count = layers[z + 1] - layers[z];
-    *first = count * index / w->chunks;
-    *end = count * (index + 1) / w->chunks;
-}
-
 static void rows_of(const wave *w, uint32_t index, uint64_t *first, uint64_t *end)
 {
     const uint64_t rows = nets_cells(w->plan, 1);
@@ -105,21 +106,40 @@ static void rows_of(const wave *w, uint32_t index, uint64_t *first, uint64_t *en
 /* Rows around a row of cells, itself last: below and above along y, along z. */
 enum { ROWS_AROUND = 5, OWN_ROW = 4 };
 
-CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z)
+/* Vertices of the net before the rows around row y, which may be the end of its layer. */
+CPU_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z, uint64_t at[ROWS_AROUND])
+{
+    const uint64_t y_end = nets_cells(plan, 1), z_end = nets_cells(plan, 2);
+    const uint64_t rows[ROWS_AROUND][2] = {
+        {y ? y - 1 : 0, z}, {TML_MIN_OF(y + 1, y_end), z}, {y, z - 1}, {y, z + 1}, {y, z}};
+    for (int r = 0; r < ROWS_AROUND; r++)
+        at[r] = rows[r][1] < z_end
+                    ? plan->net.vertex_first[rows[r][1]] +
+                          plan->net.vertex_rows[nets_row(plan, rows[r][0], rows[r][1])]
+                    : 0;
+}
+
+/* Room for the links of a layer's rows before y: a vertex each, and those that only pass vertices. */
+CPU_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
+{
+    uint64_t first[ROWS_AROUND], at[ROWS_AROUND], passed = 0;
+    rows_around(plan, 0, z, first);
+    rows_around(plan, y, z, at);
+    for (int r = 0; r < OWN_ROW; r++)
+        passed += at[r] - first[r];
+    return at[OWN_ROW] - first[OWN_ROW] + passed / LINK_PASSED_MOST;
+}
+
+/* The links of a row, from *link on, and the vertices passed by then. */
+CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
+                         uint64_t passed[OWN_ROW])
 {
     const nets_plan *plan = w->plan;
     const nets_planes *net = &plan->net;
-    const uint64_t rows[ROWS_AROUND][2] = {{y - 1, z}, {y + 1, z}, {y, z - 1}, {y, z + 1}, {y, z}};
-    const uint64_t base = z > 0 ? net->vertex_first[z - 1] : 0;
-    const uint64_t own_first = net->vertex_first[z];
+    const uint64_t rows[OWN_ROW][2] = {{y - 1, z}, {y + 1, z}, {y, z - 1}, {y, z + 1}};
     const int32_t row_offset[2] = {first_offset(plan, 1, y), first_offset(plan, 2, z)};
-    const uint16_t row_fixed = (uint16_t)((row_offset[0] != 0) << (LINK_FIXED + 1) |
-                                          (row_offset[1] != 0) << (LINK_FIXED + 2));
-    nets_link *links = w->links + w->first[z];
-    uint16_t *codes = w->codes + w->first[z];
     uint64_t at[ROWS_AROUND];
-    for (int r = 0; r < ROWS_AROUND; r++)
-        at[r] = nets_row_vertices(plan, net, rows[r][0], rows[r][1]) - base;
+    rows_around(plan, y, z, at);
     for (uint64_t first = 0; first < plan->words; first += NETS_GROUP) {
         nets_word active[ROWS_AROUND][NETS_GROUP], sides[6][NETS_GROUP + 1];
         nets_around a;
@@ -139,29 +159,38 @@ CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z)
         for (int i = 0; i < NETS_GROUP; i++) {
             for (nets_word rest = active[OWN_ROW][i]; rest; rest &= rest - 1) {
                 const int bit = __builtin_ctzll(rest);
-                const nets_word below = nets_below(bit);
                 const uint64_t x = 64 * (first + (uint64_t)i) + (uint64_t)bit;
-                const uint32_t own =
-                    (uint32_t)(at[OWN_ROW] + nets_ones(active[OWN_ROW][i] & below));
-                const uint64_t v = base + own; /* in the net */
-                uint16_t code = row_fixed;
-                uint32_t near[4];
-                for (int s = 0; s < 6; s++)
-                    code |= (uint16_t)((sides[s][i] >> bit & 1) << s);
-                for (int r = 0; r < 4; r++)
-                    near[r] = code >> (r + 2) & 1
-                                  ? (uint32_t)(at[r] + nets_ones(active[r][i] & below))
-                                  : own;
                 const int32_t x_offset = first_offset(plan, 0, x);
-                code |= (uint16_t)((x_offset != 0) << LINK_FIXED);
-                links[v - own_first] = (nets_link){{near[0], near[1]}, {near[2], near[3]}};
-                codes[v - own_first] = code;
-                store_place(plan->state + v * NETS_STATE,
+                const uint32_t fixed = (uint32_t)(x_offset != 0) << LINK_FIXED |
+                                       (uint32_t)(row_offset[0] != 0) << (LINK_FIXED + 1);
+                uint32_t code = 0;
+                uint64_t steps[OWN_ROW], most = 0;
+                for (int s = 0; s < 6; s++)
+                    code |= (uint32_t)(sides[s][i] >> bit & 1) << s;
+                for (int r = 0; r < OWN_ROW; r++) {
+                    const uint64_t now = at[r] + nets_ones(active[r][i] & nets_below(bit));
+                    steps[r] = now - passed[r];
+                    most = TML_MAX_OF(most, steps[r]);
+                    passed[r] = now;
+                }
+                for (uint64_t left = most;; left -= LINK_PASSED_MOST) {
+                    const bool is_last = left <= LINK_PASSED_MOST;
+                    uint32_t bits = is_last ? code | fixed : 0;
+                    for (int r = 0; r < OWN_ROW; r++) {
+                        const uint64_t some = TML_MIN_OF(steps[r], LINK_PASSED_MOST);
+                        bits |= (uint32_t)some << (LINK_PASSED + LINK_PASSED_BITS * r);
+                        steps[r] -= some;
+                    }
+                    *(*link)++ = bits;
+                    if (is_last)
+                        break;
+                }
+                store_place(plan->state + at[OWN_ROW]++ * NETS_STATE,
                             (place){(uint32_t)(x_offset + NETS_HALF) |
                                         (uint32_t)(row_offset[0] + NETS_HALF) << 16,
                                     (uint32_t)(row_offset[1] + NETS_HALF)});
             }
-            for (int r = 0; r < ROWS_AROUND; r++)
+            for (int r = 0; r < OWN_ROW; r++)
                 at[r] += nets_ones(active[r][i]);
         }
     }
@@ -169,9 +198,12 @@ CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z)
 
 CPU_INLINE void link_rows(const wave *w, uint64_t z, uint64_t first, uint64_t end)
 {
+    uint32_t *link = w->links + w->first[z] + links_before(w->plan, first, z);
+    uint64_t passed[ROWS_AROUND];
+    rows_around(w->plan, first, z, passed);
     for (uint64_t y = first; y < end; y++)
         if (nets_has_vertices(w->plan, &w->plan->net, y, z))
-            link_row(w, y, z);
+            link_row(w, y, z, &link, passed);
 }
 CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
                 (const wave *w, uint64_t z, uint64_t first, uint64_t end),
@@ -185,9 +217,9 @@ CPU_INLINE place move_place(place old, place sum, const wave_step *step)
 #if CPU_X86
     const __m128i zero = _mm_setzero_si128();
     const __m128i from =
-        _mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)(old.xy | (uint64_t)old.z << 32)), zero);
+        _mm_unpacklo_epi16(_mm_insert_epi16(_mm_cvtsi32_si128((int)old.xy), (int)old.z, 2), zero);
     const __m128i all =
-        _mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)(sum.xy | (uint64_t)sum.z << 32)), zero);
+        _mm_unpacklo_epi16(_mm_insert_epi16(_mm_cvtsi32_si128((int)sum.xy), (int)sum.z, 2), zero);
     const __m128i six = _mm_add_epi32(_mm_slli_epi32(from, 2), _mm_slli_epi32(from, 1));
     const __m128i way = _mm_add_epi32(_mm_sub_epi32(all, six),
                                       _mm_loadu_si128((const __m128i *)(const void *)step->toward));
@@ -195,8 +227,7 @@ CPU_INLINE place move_place(place old, place sum, const wave_step *step)
     __m128i to = _mm_packs_epi32(_mm_add_epi32(from, by), zero);
     to = _mm_max_epi16(to, _mm_loadu_si128((const __m128i *)(const void *)step->least));
     to = _mm_min_epi16(to, _mm_loadu_si128((const __m128i *)(const void *)step->most));
-    const uint64_t bits = (uint64_t)_mm_cvtsi128_si64(to);
-    return (place){(uint32_t)bits, (uint32_t)(bits >> 32)};
+    return (place){(uint32_t)_mm_cvtsi128_si32(to), (uint32_t)_mm_extract_epi16(to, 2)};
 #else
     const uint32_t from[3] = {old.xy & 0xffff, old.xy >> 16, old.z};
     const uint32_t all[3] = {sum.xy & 0xffff, sum.xy >> 16, sum.z};
@@ -208,35 +239,50 @@ CPU_INLINE place move_place(place old, place sum, const wave_step *step)
 #endif
 }
 
-/* Iteration t of vertices [first, end) of a layer. */
-CPU_INLINE void move_vertices(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
+typedef CPU_VECTOR(uint32_t, 4) u32_rows; /* of the rows around */
+
+/* Iteration t of the vertices of a layer's rows [first, end). */
+CPU_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
 {
     const nets_plan *plan = w->plan;
-    const uint64_t *layers = plan->net.vertex_first;
-    const nets_link *links = w->links + w->first[z];
-    const uint16_t *codes = w->codes + w->first[z];
-    const uint64_t base = z > 0 ? layers[z - 1] : 0;
+    const u32_rows fields = {LINK_PASSED, LINK_PASSED + LINK_PASSED_BITS,
+                             LINK_PASSED + 2 * LINK_PASSED_BITS,
+                             LINK_PASSED + 3 * LINK_PASSED_BITS};
+    const u32_rows sides = {1 << 2, 1 << 3, 1 << 4, 1 << 5};
+    const uint32_t *link = w->links + w->first[z] + links_before(plan, first, z);
+    const wave_step *steps = w->steps + (first_offset(plan, 2, z) ? LINK_CODE + 1 : 0);
+    const uint64_t base = z > 0 ? plan->net.vertex_first[z - 1] : 0;
     const size_t half = NETS_STATE / 2;
     const unsigned char *in = plan->state + base * NETS_STATE + (t & 1 ? 0 : half);
     unsigned char *out = plan->state + base * NETS_STATE + (t & 1 ? half : 0);
-    for (uint64_t i = first; i < end; i++) {
-        const uint64_t own = layers[z] - base + i;
-        const uint16_t code = codes[i];
-        const nets_link *link = &links[i];
-        const wave_step *step = &w->steps[code];
-        const place old = load_place(in + own * NETS_STATE);
-        place sum = load_place(in + (own - (code & 1)) * NETS_STATE);
-        add_place(&sum, in + (own + (code >> 1 & 1)) * NETS_STATE);
-        add_place(&sum, in + (size_t)link->y[0] * NETS_STATE);
-        add_place(&sum, in + (size_t)link->y[1] * NETS_STATE);
-        add_place(&sum, in + (size_t)link->z[0] * NETS_STATE);
-        add_place(&sum, in + (size_t)link->z[1] * NETS_STATE);
-        store_place(out + own * NETS_STATE, move_place(old, sum, step));
+    uint64_t at[ROWS_AROUND], last[ROWS_AROUND];
+    u32_rows passed;
+    rows_around(plan, first, z, at);
+    rows_around(plan, end, z, last);
+    for (int r = 0; r < OWN_ROW; r++)
+        passed[r] = (uint32_t)(at[r] - base);
+    for (uint64_t v = at[OWN_ROW]; v < last[OWN_ROW]; link++) {
+        const uint32_t bits = *link, own = (uint32_t)(v - base);
+        const u32_rows all = {bits, bits, bits, bits}, self = {own, own, own, own};
+        passed += all >> fields & LINK_PASSED_MOST;
+        if (!(bits & LINK_SIDES))
+            continue;
+        /* A neighbour, or itself, in STATE_UNITs. Without branches, which nothing would predict. */
+        const u32_rows is_there = (u32_rows)((all & sides) == sides);
+        const u32_rows near = STATE_UNITS * ((passed & is_there) | (self & ~is_there));
+        const size_t here = STATE_UNITS * (size_t)own;
+        const place old = load_place(in + STATE_UNIT * here);
+        place sum = load_place(in + STATE_UNIT * (here - STATE_UNITS * (size_t)(bits & 1)));
+        add_place(&sum, in + STATE_UNIT * (here + STATE_UNITS * (size_t)(bits >> 1 & 1)));
+        for (int r = 0; r < OWN_ROW; r++)
+            add_place(&sum, in + STATE_UNIT * (size_t)near[r]);
+        store_place(out + STATE_UNIT * here, move_place(old, sum, &steps[bits & LINK_CODE]));
+        v++;
     }
 }
-CPU_INSTANTIATE(CPU_FLAT void, move_vertices_level,
+CPU_INSTANTIATE(CPU_FLAT void, move_rows_level,
                 (const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end),
-                move_vertices(w, z, t, first, end))
+                move_rows(w, z, t, first, end))
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
@@ -268,8 +314,11 @@ CPU_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row
         uint64_t out = nets_row_vertices(plan, &plan->kept, y, z);
         for (uint64_t first = 0; first < plan->words; first += NETS_GROUP) {
             nets_word all[NETS_GROUP], kept[NETS_GROUP];
-            nets_active(plan, &plan->net, y, z, first, all);
             nets_active(plan, &plan->kept, y, z, first, kept);
+            if (plan->kept.edges == plan->net.edges)
+                memcpy(all, kept, sizeof all);
+            else
+                nets_active(plan, &plan->net, y, z, first, all);
             for (int i = 0; i < NETS_GROUP; i++) {
                 for (nets_word rest = kept[i]; rest; rest &= rest - 1) {
                     const int bit = __builtin_ctzll(rest);
@@ -294,7 +343,7 @@ static void wave_task(void *argument, uint32_t index)
     static void (*const link_levels[])(const wave *, uint64_t, uint64_t, uint64_t) =
         CPU_EACH_LEVEL(link_rows_level);
     static void (*const move_levels[])(const wave *, uint64_t, uint32_t, uint64_t, uint64_t) =
-        CPU_EACH_LEVEL(move_vertices_level);
+        CPU_EACH_LEVEL(move_rows_level);
     static void (*const place_levels[])(const nets_plan *, uint64_t, uint64_t, uint64_t) =
         CPU_EACH_LEVEL(place_rows_level);
     const wave *w = argument;
@@ -304,12 +353,9 @@ static void wave_task(void *argument, uint32_t index)
     uint64_t first, end;
     if (z >= nets_cells(w->plan, 2)) /* before the first layer, or past the last */
         return;
-    if (stage > 0 && stage <= w->plan->iterations) {
-        chunk_of(w, z, chunk, &first, &end);
-        move_levels[level](w, z, stage, first, end);
-        return;
-    }
     rows_of(w, chunk, &first, &end);
+    if (stage > 0 && stage <= w->plan->iterations)
+        move_levels[level](w, z, stage, first, end);
     if (stage == 0 && w->plan->iterations)
         link_levels[level](w, z, first, end);
     if (stage == (w->plan->iterations ? w->plan->iterations + 1 : 0))
@@ -355,49 +401,51 @@ static tml_status run_wave(nets_plan *plan, wave *w)
 
 /* Links are kept from their layer's first step to its last one: layers take turns in a ring that
  * holds as many as are in flight at once, and never part of one at its end. */
-static void place_links(const nets_plan *plan, wave *w)
+static tml_status make_links(nets_plan *plan, wave *w)
 {
-    const uint64_t *layers = plan->net.vertex_first, count = nets_cells(plan, 2);
+    const uint64_t *vertices = plan->net.vertex_first, layers = nets_cells(plan, 2);
     const uint64_t span = 2 * (uint64_t)plan->iterations + 1;
-    uint64_t most = 0, largest = 0, at = 0;
-    for (uint64_t z = 0; z < count; z++) {
-        most = TML_MAX_OF(most, layers[TML_MIN_OF(z + span, count)] - layers[z]);
-        largest = TML_MAX_OF(largest, layers[z + 1] - layers[z]);
+    uint64_t held = 0, most = 0, largest = 0, at = 0;
+    w->first = nets_alloc(plan, layers, sizeof *w->first);
+    if (!w->first)
+        return TML_ERROR_OUT_OF_MEMORY;
+    for (uint64_t z = 0; z < layers; z++) {
+        const uint64_t count = links_before(plan, nets_cells(plan, 1), z);
+        const uint64_t three = vertices[TML_MIN_OF(z + 2, layers)] - vertices[z ? z - 1 : 0];
+        if (three > UINT32_MAX / STATE_UNITS)
+            return tml_error(plan->tml, TML_ERROR_UNSUPPORTED,
+                             "tml_surface_labels: %" PRIu64
+                             " vertices in three layers are too many to smooth; give a smaller "
+                             "region",
+                             three);
+        w->first[z] = count;
+        held += count - (z < span ? 0 : w->first[z - span]);
+        most = TML_MAX_OF(most, held);
+        largest = TML_MAX_OF(largest, count);
     }
-    w->capacity = TML_MIN_OF(most + largest, layers[count]);
-    for (uint64_t z = 0; z < count; z++) {
-        if (at + layers[z + 1] - layers[z] > w->capacity)
+    w->capacity = most + (layers > span ? largest : 0);
+    for (uint64_t z = 0; z < layers; z++) {
+        const uint64_t count = w->first[z];
+        if (at + count > w->capacity)
             at = 0;
         w->first[z] = at;
-        at += layers[z + 1] - layers[z];
+        at += count;
     }
+    w->links = nets_alloc(plan, w->capacity, sizeof *w->links);
+    w->steps = nets_alloc(plan, CODES, sizeof *w->steps);
+    return w->links && w->steps ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
 tml_status cpu_nets_place(nets_plan *plan)
 {
-    const uint64_t layers = nets_cells(plan, 2);
     wave w = {.plan = plan};
-    tml_status status = TML_OK;
-    if (plan->iterations) {
-        status = TML_ERROR_OUT_OF_MEMORY;
-        w.first = nets_alloc(plan, layers, sizeof *w.first);
-        w.steps = nets_alloc(plan, CODES, sizeof *w.steps);
-        if (w.first)
-            place_links(plan, &w);
-        if (w.first && w.steps)
-            w.links = nets_alloc(plan, w.capacity, sizeof *w.links);
-        if (w.links)
-            w.codes = nets_alloc(plan, w.capacity, sizeof *w.codes);
-        if (w.codes) {
-            make_steps(plan, w.steps);
-            status = TML_OK;
-        }
-    }
+    tml_status status = plan->iterations ? make_links(plan, &w) : TML_OK;
+    if (status == TML_OK && plan->iterations)
+        make_steps(plan, w.steps);
     if (status == TML_OK)
         status = run_wave(plan, &w);
-    nets_free(plan, w.codes, w.capacity, sizeof *w.codes);
-    nets_free(plan, w.links, w.capacity, sizeof *w.links);
     nets_free(plan, w.steps, CODES, sizeof *w.steps);
-    nets_free(plan, w.first, layers, sizeof *w.first);
+    nets_free(plan, w.links, w.capacity, sizeof *w.links);
+    nets_free(plan, w.first, nets_cells(plan, 2), sizeof *w.first);
     return status;
 }
