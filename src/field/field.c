@@ -260,8 +260,9 @@ static uint64_t bounds(const field_input *input, const grid_axes *axes, double r
         for (int a = 0; a < 3; a++) {
             const double *row = axes->inverse + 3 * a;
             double at = row[0] * (double)p[0] + row[1] * (double)p[1] + row[2] * (double)p[2];
-            out->low[a] = fmin(out->low[a], at - r * axes->unit[a]);
-            out->high[a] = fmax(out->high[a], at + r * axes->unit[a]);
+            const double low = at - r * axes->unit[a], high = at + r * axes->unit[a];
+            out->low[a] = TML_MIN_OF(low, out->low[a]);
+            out->high[a] = TML_MAX_OF(high, out->high[a]);
         }
     }
     return count;

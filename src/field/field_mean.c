@@ -719,15 +719,23 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
         is_asked = is_asked && !is_used(&desc->attributes[i]);
     if (!is_asked)
         return TML_OK;
+    /* Sums at the points do not depend on the grid. Where bins, of 8 samples, are just wider than four
+     * kernels, few are empty. */
+    tml_field_desc wide = *resolved;
     field_plan *plan;
-    tml_status status = field_plan_create_ordered(tml, resolved, &plan);
+    for (int a = 0; a < 3; a++) {
+        const double step = resolved->radius / 1.98 / resolved->grid.spacing[a];
+        wide.grid.spacing[a] *= step;
+        wide.grid.dims[a] = (uint64_t)((double)(resolved->grid.dims[a] - 1) / step) + 2;
+    }
+    tml_status status = field_plan_create_ordered(tml, &wide, &plan);
     if (status != TML_OK)
         return status;
     const field_level *level = &plan->levels[0];
     double edge = (double)((uint64_t)1 << level->edge_log2);
     *is_done = plan->level_count == 1 && plan->point_count == resolved->length.count;
     for (int a = 0; a < 3; a++) /* much of what lies in wider bins is looked at in vain */
-        *is_done = *is_done && edge <= 4 * level->support[a];
+        *is_done = *is_done && edge <= 32 * level->support[a];
     if (*is_done)
         status = weights(tml, plan, desc->weights);
     field_plan_destroy(tml, plan);

@@ -1,5 +1,6 @@
-/* Field on the CPU: the sum of the kernels of all points at each of them, for tml_field_mean. The points of a bin share
- * those near, which are gathered once, coordinate by coordinate, for loops over many at a time. */
+/* Field on the CPU: the sum of the kernels of all points at each of them, for tml_field_mean. The points of a bin, which is
+ * several kernels wide, share those near. These are gathered once and sorted into cells as wide as kernels, coordinate by
+ * coordinate, for loops over many at a time. */
 #include <math.h>
 #include <string.h>
 
@@ -15,25 +16,39 @@
 enum {
     WEIGHT_LANES =
         16, /* sums that a point's neighbours are added to in turn: on every machine the same bits */
-    WEIGHT_POINTS = 1024,
+    WEIGHT_POINTS = 2048, /* gathered at a time; a bin with what is near has some 1700 in a fluid */
+    WEIGHT_CELLS = 8,     /* along a bin, at most */
+    WEIGHT_RUNS = 9,
 };
 
-/* Points near a bin: places from its corner and reaches, in units of the largest reach. */
+/* Points near a bin: places from its corner in units of the largest reach. */
 typedef struct weight_points {
-    float x[WEIGHT_POINTS], y[WEIGHT_POINTS], z[WEIGHT_POINTS];
-    float unit[WEIGHT_POINTS]; /* 1 / reach */
-    size_t count;
+    float x[WEIGHT_POINTS + WEIGHT_LANES], y[WEIGHT_POINTS + WEIGHT_LANES],
+        z[WEIGHT_POINTS + WEIGHT_LANES];
+    float unit[WEIGHT_POINTS + WEIGHT_LANES]; /* the largest reach / reach */
 } weight_points;
 
-CPU_INLINE float sum_near(int formula, const weight_points *near, const float at[3])
+/* The points of up to three cells in a row. */
+typedef struct weight_run {
+    uint32_t first, end;
+} weight_run;
+
+CPU_INLINE float sum_near(int formula, const weight_points *near, const weight_run *runs,
+                          const float at[3])
 {
     float lanes[WEIGHT_LANES] = {0}, sum = 0.0f;
-    for (size_t m = 0; m < near->count; m += WEIGHT_LANES)
-        for (size_t l = 0; l < WEIGHT_LANES; l++) {
-            float x = (near->x[m + l] - at[0]) * near->unit[m + l];
-            float y = (near->y[m + l] - at[1]) * near->unit[m + l];
-            float z = (near->z[m + l] - at[2]) * near->unit[m + l];
-            lanes[l] += field_term(formula, x * x + y * y + z * z, 1.0f, 0.0f);
+    for (size_t r = 0; r < WEIGHT_RUNS; r++)
+        for (size_t m = runs[r].first; m < runs[r].end; m += WEIGHT_LANES) {
+            const float *px = near->x + m, *py = near->y + m, *pz = near->z + m,
+                        *unit = near->unit + m;
+            const int32_t left = (int32_t)(runs[r].end - m);
+            for (int32_t l = 0; l < WEIGHT_LANES; l++) {
+                float x = (px[l] - at[0]) * unit[l];
+                float y = (py[l] - at[1]) * unit[l];
+                float z = (pz[l] - at[2]) * unit[l];
+                float term = field_term(formula, x * x + y * y + z * z, 1.0f, 0.0f);
+                lanes[l] += l < left ? term : 0.0f;
+            }
         }
     for (int l = 0; l < WEIGHT_LANES; l++)
         sum += lanes[l];
@@ -41,21 +56,24 @@ CPU_INLINE float sum_near(int formula, const weight_points *near, const float at
 }
 
 /* The formula is a constant in each call. */
-CPU_INLINE float sum_weights(int formula, const weight_points *near, const float at[3])
+CPU_INLINE float sum_weights(int formula, const weight_points *near, const weight_run *runs,
+                             const float at[3])
 {
     if (formula == FIELD_SPLINE)
-        return sum_near(FIELD_SPLINE, near, at);
+        return sum_near(FIELD_SPLINE, near, runs, at);
     if (formula == FIELD_POLY6)
-        return sum_near(FIELD_POLY6, near, at);
+        return sum_near(FIELD_POLY6, near, runs, at);
     if (formula == FIELD_METABALL)
-        return sum_near(FIELD_METABALL, near, at);
-    return sum_near(FIELD_WENDLAND_C2, near, at);
+        return sum_near(FIELD_METABALL, near, runs, at);
+    return sum_near(FIELD_WENDLAND_C2, near, runs, at);
 }
 
-CPU_INSTANTIATE(float, sum_weights, (int formula, const weight_points *near, const float at[3]),
-                return sum_weights(formula, near, at))
+CPU_INSTANTIATE(float, sum_weights,
+                (int formula, const weight_points *near, const weight_run *runs, const float at[3]),
+                return sum_weights(formula, near, runs, at))
 
-typedef float (*sum_weights_fn)(int formula, const weight_points *near, const float at[3]);
+typedef float (*sum_weights_fn)(int formula, const weight_points *near, const weight_run *runs,
+                                const float at[3]);
 static const sum_weights_fn sum_weights_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(sum_weights);
 
 typedef struct weights_job {
@@ -67,7 +85,9 @@ typedef struct weights_job {
     float reach;    /* the largest */
     sum_weights_fn sum;
     float low[3],
-        high[3]; /* of the bin at work: how far what is near it lies below and above, in samples */
+        high[3];  /* of the bin at work: how far what is near it lies below and above, in samples */
+    int cells[3]; /* along a bin, each wider than the largest reach, and one before and after it */
+    float cells_along[3]; /* in a sample */
     float *out;
 } weights_job;
 
@@ -84,20 +104,79 @@ static void weight_place_of(const weights_job *job, const field_point *point, co
     out[2] = f[5] * d[2];
 }
 
+/* What is near a bin: as gathered, and by cells. */
+typedef struct weight_batch {
+    weight_points gathered, by_cell;
+    uint16_t cell_of[WEIGHT_POINTS];
+    uint32_t starts[(WEIGHT_CELLS + 2) * (WEIGHT_CELLS + 2) * (WEIGHT_CELLS + 2) + 1];
+    uint32_t count;
+} weight_batch;
+
+/* The cell along an axis. Beyond those around the bin, at the grid's border, lies nothing that is not near them. */
+static int cell_along(const weights_job *job, int axis, float position)
+{
+    const float cell = position * job->cells_along[axis] + 1.0f;
+    const int last = job->cells[axis] - 1;
+    return cell > 0.0f ? cell < (float)last ? (int)cell : last : 0;
+}
+
+static void sort_batch(const weights_job *job, weight_batch *batch)
+{
+    const weight_points *from = &batch->gathered;
+    weight_points *to = &batch->by_cell;
+    const size_t cells = (size_t)(job->cells[0] * job->cells[1] * job->cells[2]);
+    uint32_t *starts = batch->starts, sum = 0;
+    memset(starts, 0, (cells + 1) * sizeof *starts);
+    for (uint32_t k = 0; k < batch->count; k++)
+        starts[batch->cell_of[k]]++;
+    for (size_t c = 0; c <= cells; c++) {
+        const uint32_t count = starts[c];
+        starts[c] = sum;
+        sum += count;
+    }
+    for (uint32_t k = 0; k < batch->count; k++) {
+        const uint32_t place = starts[batch->cell_of[k]]++;
+        to->x[place] = from->x[k];
+        to->y[place] = from->y[k];
+        to->z[place] = from->z[k];
+        to->unit[place] = from->unit[k];
+    }
+    memmove(starts + 1, starts, cells * sizeof *starts); /* each is the next one's first */
+    starts[0] = 0;
+}
+
+/* The points of the cells around a point of the bin. */
+static void find_runs(const weights_job *job, const weight_batch *batch, const float position[3],
+                      weight_run runs[WEIGHT_RUNS])
+{
+    int first[3], last[3], count = 0;
+    for (int a = 0; a < 3; a++) {
+        const int cell = cell_along(job, a, position[a]);
+        first[a] = cell > 0 ? cell - 1 : 0;
+        last[a] = cell + 1 < job->cells[a] ? cell + 1 : cell;
+    }
+    memset(runs, 0, WEIGHT_RUNS * sizeof *runs);
+    for (int z = first[2]; z <= last[2]; z++)
+        for (int y = first[1]; y <= last[1]; y++) {
+            const uint32_t *row = batch->starts + (z * job->cells[1] + y) * job->cells[0];
+            runs[count++] = (weight_run){row[first[0]], row[last[0] + 1]};
+        }
+}
+
 /* Adds what is near to the sums of points [first, end), and begins anew. */
-static void flush_weights(const weights_job *job, uint64_t first, uint64_t end, weight_points *near)
+static void flush_weights(const weights_job *job, uint64_t first, uint64_t end, weight_batch *batch)
 {
     static const float none[3] = {0, 0, 0};
-    while (near->count % WEIGHT_LANES) { /* so far that its kernel is 0 */
-        near->x[near->count] = near->y[near->count] = near->z[near->count] = 1e10f;
-        near->unit[near->count++] = 1.0f;
-    }
+    sort_batch(job, batch);
     for (uint64_t k = first; k < end; k++) {
+        const field_point *point = &job->plan->points[k];
+        weight_run runs[WEIGHT_RUNS];
         float at[3];
-        weight_place_of(job, &job->plan->points[k], none, at);
-        job->out[job->plan->order[k]] += job->sum(job->formula, near, at);
+        find_runs(job, batch, point->position, runs);
+        weight_place_of(job, point, none, at);
+        job->out[job->plan->order[k]] += job->sum(job->formula, &batch->by_cell, runs, at);
     }
-    near->count = 0;
+    batch->count = 0;
 }
 
 /* Is a point near some point of this bin? At the grid's border these may lie beyond it, by their support. */
@@ -119,7 +198,7 @@ static void sum_weights_of_bin(const weights_job *shared, const uint64_t bin[3],
     const weights_job *job = &own;
     const field_plan *plan = job->plan;
     const field_level *level = job->level;
-    weight_points near = {.count = 0};
+    weight_batch batch;
     uint64_t low[3], high[3];
     for (int a = 0; a < 3; a++) {
         const uint64_t corner = bin[a] << level->edge_log2;
@@ -129,6 +208,7 @@ static void sum_weights_of_bin(const weights_job *shared, const uint64_t bin[3],
         own.low[a] = bin[a] == 0 ? -2 * support : -support;
         own.high[a] = bin[a] + 1 == level->bins[a] ? INFINITY : support;
     }
+    batch.count = 0;
     /* Points beyond the grid lie in the bins at its border, and so may what is near them. */
     for (uint64_t z = low[2]; z <= high[2]; z++)
         for (uint64_t y = low[1]; y <= high[1]; y++)
@@ -141,19 +221,26 @@ static void sum_weights_of_bin(const weights_job *shared, const uint64_t bin[3],
                     offset[a] = (float)(((double)there[a] - (double)bin[a]) *
                                         (double)((uint64_t)1 << level->edge_log2));
                 for (uint64_t k = starts[0]; k < starts[1]; k++) {
+                    const field_point *point = &plan->points[k];
+                    weight_points *near = &batch.gathered;
                     float at[3];
-                    if (!is_near_bin(job, &plan->points[k], offset))
+                    int cell[3];
+                    if (!is_near_bin(job, point, offset))
                         continue;
-                    if (near.count == WEIGHT_POINTS)
-                        flush_weights(job, first, end, &near);
-                    weight_place_of(job, &plan->points[k], offset, at);
-                    near.x[near.count] = at[0];
-                    near.y[near.count] = at[1];
-                    near.z[near.count] = at[2];
-                    near.unit[near.count++] = job->reach / plan->points[k].reach;
+                    if (batch.count == WEIGHT_POINTS)
+                        flush_weights(job, first, end, &batch);
+                    weight_place_of(job, point, offset, at);
+                    for (int a = 0; a < 3; a++)
+                        cell[a] = cell_along(job, a, point->position[a] + offset[a]);
+                    batch.cell_of[batch.count] =
+                        (uint16_t)((cell[2] * job->cells[1] + cell[1]) * job->cells[0] + cell[0]);
+                    near->x[batch.count] = at[0];
+                    near->y[batch.count] = at[1];
+                    near->z[batch.count] = at[2];
+                    near->unit[batch.count++] = job->reach / point->reach;
                 }
             }
-    flush_weights(job, first, end, &near);
+    flush_weights(job, first, end, &batch);
 }
 
 /* A row of bins along x. */
@@ -184,6 +271,12 @@ tml_status cpu_field_weights(tml_context *tml, const field_plan *plan, tml_buffe
                        .reach = (float)reach,
                        .sum = sum_weights_for[tml_simd_level()],
                        .out = cpu_memory(tml, out)};
+    for (int a = 0; a < 3; a++) {
+        const double edge = (double)((uint64_t)1 << level->edge_log2);
+        const double cells = fmin(fmax(floor(edge / level->support[a]), 1.0), (double)WEIGHT_CELLS);
+        job.cells[a] = (int)cells + 2;
+        job.cells_along[a] = (float)(cells / edge);
+    }
     for (int i = 0; i < 6; i++)
         job.frame[i] = (float)(frame[i] / reach);
     memset(job.out, 0, plan->point_count * sizeof *job.out);
