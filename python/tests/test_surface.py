@@ -179,6 +179,9 @@ def test_arrays_outlive_their_context():
     (lambda: trommel.surface(ball(), 0, spacing=1e300), "grid"),
     (lambda: trommel.surface(np.ones((3, 3, 3), np.uint8), labels=[1.5]), "needs integers"),
     (lambda: trommel.field(np.zeros((3, 3)), lower=(0, 0)), "lower is 2 numbers"),
+    (lambda: trommel.field(np.eye(3), radius=2, densities=[1, 1]), "densities"),
+    (lambda: trommel.field(np.eye(3), radius=2, densities=True, distance=True), "KERNEL_SUM"),
+    (lambda: trommel.field(np.eye(3), radii=[1, 1, 1], anisotropic=True), "radii"),
     (lambda: trommel.surface_to_file("a.ply", np.ma.masked_array(ball(), ball() > 0), 0), "masked"),
     (lambda: trommel.Mesh(np.zeros((3, 3))).save("a\0.ply"), "null byte"),
 ])
@@ -194,6 +197,37 @@ def test_a_field_of_points():
     assert field.values.ndim == 3 and field.surface().examine()["boundary_edges"] == 0
     one = trommel.field([[0, 0, 0]], radii=[1.0], distance=True, cell=0.125)
     assert one.surface().examine()["volume"] == pytest.approx(4 / 3 * np.pi, rel=0.02)
+
+
+def test_densities_make_one_of_the_inside():
+    lattice = np.stack(np.meshgrid(*[np.arange(9.0)] * 3), -1).reshape(-1, 3)
+    options = {"radius": 2.0, "cell": 0.5, "densities": True}
+    field = trommel.field(lattice, **options)
+    middle = [n // 2 for n in field.values.shape]
+    assert field.iso == 0.6 and abs(field.values[tuple(middle)] - 1) < 0.02
+    sums = trommel.field(lattice, radius=2.0, kernel="spline").crowding(lattice)
+    assert sums.shape == (729,)
+    radii = trommel.field(lattice, radii=np.full(729, 2.0), cell=0.5, densities=True)
+    assert np.allclose(radii.values, field.values, atol=1e-5)
+    halved = trommel.field(lattice, radius=2.0, cell=0.5, densities=np.full(729, 2.0))
+    assert np.allclose(halved.values, trommel.field(lattice, radius=2.0, cell=0.5, kernel="spline").values / 2, atol=1e-5)
+
+
+def test_anisotropic_kernels_make_sheets_flat():
+    rng = np.random.default_rng(3)
+    sheet = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0), np.arange(2.0)), -1).reshape(-1, 3)
+    sheet += 0.4 * (rng.random(sheet.shape) - 0.5)
+    steep = []
+    for anisotropic in (False, True):
+        field = trommel.field(sheet, radius=2.0, cell=0.25, densities=True, anisotropic=anisotropic)
+        mesh = field.surface(normals="none")
+        assert mesh.examine()["boundary_edges"] == 0 and field.radius == 2.0
+        corners = mesh.vertices[mesh.faces].astype(float)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        inner = np.all((corners[:, 0, :2] > 5) & (corners[:, 0, :2] < 14), axis=1)
+        steep.append(np.hypot(*normals[inner, :2].T).sum() / np.abs(normals[inner, 2]).sum())
+        assert np.allclose(field.mean(np.full(len(sheet), 7.0), mesh.vertices), 7)
+    assert steep[1] < steep[0] / 2
 
 
 @pytest.mark.parametrize("options", [{"radius": 0.8}, {"radii": np.full(500, 0.8)}, {}])

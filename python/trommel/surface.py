@@ -18,7 +18,8 @@ TOPOLOGIES = {"separated": c.TML_TOPOLOGY_SEPARATED, "trilinear": c.TML_TOPOLOGY
 UPS = {None: c.TML_UP_NONE, "z": c.TML_UP_Z, "y": c.TML_UP_Y, "x": c.TML_UP_X, "-z": c.TML_UP_MINUS_Z,
        "-y": c.TML_UP_MINUS_Y, "-x": c.TML_UP_MINUS_X}
 _SMOOTH = {"taubin": c.TML_SMOOTH_TAUBIN, "laplacian": c.TML_SMOOTH_LAPLACIAN}
-_KERNELS = {"wendland": c.TML_FIELD_WENDLAND_C2, "poly6": c.TML_FIELD_POLY6, "metaball": c.TML_FIELD_METABALL}
+_KERNELS = {"wendland": c.TML_FIELD_WENDLAND_C2, "poly6": c.TML_FIELD_POLY6, "metaball": c.TML_FIELD_METABALL,
+            "spline": c.TML_FIELD_CUBIC_SPLINE}
 
 
 def choose(table, name, value):
@@ -496,15 +497,45 @@ def _field_desc(buffers, points, radius, radii, distance, kernel, cell=None, res
     return desc
 
 
+def _sums_of_kernels(context, buffers, points, radii, resolved):
+    """A buffer of the sums of all kernels at the points themselves."""
+    points = as_array(points, "points", np.float32, 2, 3)
+    reach = resolved.radius if radii is None else float(np.nanmax(radii, initial=0.0))
+    every = c.tml_field_desc(points=resolved.points, radii=resolved.radii, kind=resolved.kind, kernel=resolved.kernel,
+                             radius=resolved.radius)
+    every.grid.spacing = (reach / 7.9,) * 3  # bins, of 8, are then just wider than kernels
+    mean = c.tml_field_mean_desc(field=ctypes.pointer(every), positions=buffers.input(points), without_step=True,
+                                 weights=buffers.output(np.empty(len(points), np.float32)))
+    context.call("field_mean", mean)
+    return mean.weights
+
+
+def _shape(context, buffers, points, resolved):
+    """Makes the kernels of a resolved desc with densities ellipsoids."""
+    points = as_array(points, "points", np.float32, 2, 3)
+    resolved.points = buffers.input(points)
+    shapes = c.tml_field_shapes_desc(field=ctypes.pointer(resolved), centres=buffers.output(np.empty_like(points)),
+                                     densities=buffers.output(np.empty(len(points), np.float32)))
+    for i in range(2):
+        shapes.shapes[i] = buffers.output(np.empty_like(points))
+    context.call("field_shapes", shapes)
+    resolved.points, resolved.densities, resolved.shapes = shapes.centres, shapes.densities, shapes.shapes
+    resolved.radius *= 1.5  # TML_FIELD_SHAPES_REACH
+
+
 def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | None = None, distance: bool = False,
-          kernel: str = "wendland", cell: float | None = None, resolution: int | None = None,
-          lower: ArrayLike | None = None, upper: ArrayLike | None = None, context: Context | None = None) -> Field:
+          kernel: str | None = None, densities: ArrayLike | bool | None = None, anisotropic: bool = False,
+          cell: float | None = None, resolution: int | None = None, lower: ArrayLike | None = None,
+          upper: ArrayLike | None = None, context: Context | None = None) -> Field:
     """The field of points (n x 3) on a grid that covers them, as a Field.
 
     radius     of every point's kernel; None: from the points' distances
     radii      one for each point
     distance   signed distance to spheres of these radii, in place of a sum of kernels
-    kernel     "wendland", "poly6", "metaball"
+    kernel     "wendland", "poly6", "metaball", "spline"; None: the first, with densities the last
+    densities  one for each point, what its kernel is divided by, as smoothed particle hydrodynamics has it; True: at
+               each the sum of the kernels of all, so that the field is about 1 inside
+    anisotropic    over densities, ellipsoids that follow the surface, so that fluids have no bumps (Yu and Turk)
     cell       spacing of the grid, whose samples then lie at multiples of it
     resolution samples along the longest side where no cell is given
     lower, upper    a box to cover in place of all points
@@ -513,12 +544,27 @@ def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | 
     >>> points = np.random.default_rng(1).normal(size=(1000, 3))
     >>> trommel.field(points).surface().examine()["boundary_edges"]
     0
+    >>> trommel.field(points, radius=0.5, densities=True).iso
+    0.6
     """
     context = context_of(context)
+    if anisotropic and densities is None:
+        densities = True
+    if kernel is None:
+        kernel = "wendland" if densities is None or densities is False else "spline"
     with Buffers(context) as buffers:
         desc = _field_desc(buffers, points, radius, radii, distance, kernel, cell, resolution, lower, upper)
         resolved, iso = c.tml_field_desc(), ctypes.c_double()
         context.call("field_resolve", desc, resolved, iso)
+        radius_found = resolved.radius
+        if densities is True:
+            resolved.densities = _sums_of_kernels(context, buffers, points, radii, resolved)
+        elif densities is not None and densities is not False:
+            resolved.densities = buffers.input(as_array(densities, "densities", np.float32, 1))
+        if anisotropic:
+            _shape(context, buffers, points, resolved)
+        if densities is not None and densities is not False:
+            context.call("field_resolve", resolved, resolved, iso)
         values = np.empty(tuple(reversed(resolved.grid.dims)), np.float32)
         context.call("field", resolved, buffers.output(values.reshape(-1)))
-    return Field(values, resolved.grid, iso.value, resolved.radius, (points, radius, radii, distance, kernel))
+    return Field(values, resolved.grid, iso.value, radius_found, (points, radius, radii, distance, kernel))
