@@ -51,11 +51,12 @@ tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first
                       void *out);
 
 /* The same on the CPU engine, of some bricks; where the others lie, out stays as it is. marks: 0 or FIELD_MARKED for each
- * brick that the layers touch, x fastest, then y. finds: they are written, for bricks that points may reach: beyond
- * these the field is field_background. Errors: CANCELLED. */
+ * brick that the layers touch, x fastest, then y. limit, not NULL: what matters is which samples are at least that, and
+ * marks are written, for bricks that points may reach: beyond these the field is field_background, less than the limit.
+ * Errors: CANCELLED. */
 enum { FIELD_MARKED = 0xff };
 tml_status cpu_field_bricks(tml_context *tml, const field_plan *plan, uint64_t z_first,
-                            uint64_t z_count, uint8_t *marks, bool finds, float *out);
+                            uint64_t z_count, uint8_t *marks, const float *limit, float *out);
 float field_background(const field_plan *plan);
 
 /* Means of what a resolved desc's points carry, as tml_field_mean has them, for positions that come piece by piece. */

@@ -4,6 +4,7 @@
  * bits, which stay in cache: crossed edges are the exclusive or of neighbouring rows, vertices are
  * their population count, and surface_triangles counts triangles without the case table. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
@@ -228,13 +229,16 @@ static void mark_task(void *argument, uint32_t index)
     }
 }
 
-/* Is the field outside wherever no point is near, for all isovalues? */
-static bool is_background_outside(const surface_plan *plan)
+/* Is the field outside wherever no point is near, for all isovalues? most: the largest one's limit. */
+static bool is_background_outside(const surface_plan *plan, float *most)
 {
     bool is_outside = true;
-    for (uint32_t p = 0; p < plan->part_count; p++)
-        is_outside &=
-            field_background(plan->field) < surface_limits_of_part(plan, &plan->parts[p]).index_iso;
+    *most = -INFINITY;
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        const float limit = surface_limits_of_part(plan, &plan->parts[p]).index_iso;
+        is_outside &= field_background(plan->field) < limit;
+        *most = TML_MAX_OF(*most, limit);
+    }
     return is_outside;
 }
 
@@ -249,14 +253,15 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool ha
     job->window.first = first;
     job->window.count = count;
     const uint64_t layers = (first + count - 1) / FIELD_BRICK - first / FIELD_BRICK + 1;
-    const bool finds = !has_bits && is_background_outside(plan);
+    float most;
+    const bool finds = !has_bits && is_background_outside(plan, &most);
     if (has_bits)
         tml_parallel_for(job->tml, (uint32_t)(layers * field_bricks_along(plan->dims[1])),
                          mark_task, job);
     else
         memset(job->marks, FIELD_MARKED,
                layers * field_bricks_along(plan->dims[1]) * field_bricks_along(plan->dims[0]));
-    return cpu_field_bricks(job->tml, plan->field, first, count, job->marks, finds,
+    return cpu_field_bricks(job->tml, plan->field, first, count, job->marks, finds ? &most : NULL,
                             (float *)(uintptr_t)job->window.samples);
 }
 
