@@ -391,7 +391,8 @@ TEST(nonsense_is_refused)
                    .densities = good.densities,
                    .shapes = {good.shapes[0], good.shapes[1]}},
                   &field,
-                  "desc.shapes[1]", TML_ERROR_INVALID_ARGUMENT}};
+                  "desc.shapes[1]",
+                  TML_ERROR_INVALID_ARGUMENT}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++) {
         tml_field_shapes_desc desc = cases[i].desc;
         desc.field = cases[i].field;

@@ -187,17 +187,17 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
     if (status == TML_OK && !tml_buffer_is_none(desc->radii))
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
                                            number_types, desc->length.count);
-    if (status == TML_OK && !tml_buffer_is_none(desc->densities))
+    if (FIELD_HAS_WEIGHTS && status == TML_OK && !tml_buffer_is_none(desc->densities))
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.densities", desc->densities,
                                            number_types, desc->length.count);
-    for (int i = 0; i < 2 && FIELD_HAS_SHAPES && status == TML_OK; i++)
+    for (int i = 0; i < 2 && FIELD_HAS_WEIGHTS && status == TML_OK; i++)
         if (!tml_buffer_is_none(desc->shapes[0]) || !tml_buffer_is_none(desc->shapes[1]))
             status = tml_check_buffer_anywhere(tml, "tml_field", shape_names[i], desc->shapes[i],
                                                point_types, desc->length.count);
     if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
-    if (status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
+    if (FIELD_HAS_WEIGHTS && status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
         (!tml_buffer_is_none(desc->densities) || !tml_buffer_is_none(desc->shapes[0])))
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.densities and shapes need desc.kind KERNEL_SUM");

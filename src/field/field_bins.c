@@ -83,8 +83,8 @@ bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
     for (int a = 0; a < 3; a++)
         is_small = is_small && desc->grid.dims[a] > 0 && desc->grid.dims[a] <= most_samples;
     return !tml->engine->is_host && field_parts_of[tml->engine->part].field && is_small &&
-           !points->on_host && tml_buffer_is_none(desc->shapes[0]) && desc->radius > 0.0 && !(radii && radii->on_host) &&
-           !(densities && densities->on_host);
+           !points->on_host && tml_buffer_is_none(desc->shapes[0]) && desc->radius > 0.0 &&
+           !(radii && radii->on_host) && !(densities && densities->on_host);
 }
 
 /* Temporaries for what stays within the call. The plan's own arrays are among them, unless it has buffers. */
@@ -172,7 +172,7 @@ static tml_status make_steps(tml_context *tml, const char *call, const tml_field
 {
     tml_buffer bins, records;
     field_learn(tml);
-    const bool has_densities = !tml_buffer_is_none(resolved->densities);
+    const bool has_densities = FIELD_HAS_WEIGHTS && !tml_buffer_is_none(resolved->densities);
     take_temporaries(tml, plan, TML_MAX_OF(resolved->length.count, (uint64_t)1), has_densities,
                      &bins, &records);
     b->put = field_put_plan(plan, plan->device.words);

@@ -162,11 +162,12 @@ tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_d
 tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
                               tml_buffer head, uint32_t head_count, uint64_t bin_count,
                               tml_buffer out);
-/* Are tml_field_mean_desc.weights and tml_field_desc.shapes part of this build? The one for JavaScript counts every byte. */
+/* Are tml_field_mean_desc.weights, and tml_field_desc.densities and shapes, part of this build? The one for JavaScript, which
+ * has no room for them, counts every byte. */
 #ifdef TML_WEB
-enum { FIELD_HAS_WEIGHTS = false, FIELD_HAS_SHAPES = false };
+enum { FIELD_HAS_WEIGHTS = false };
 #else
-enum { FIELD_HAS_WEIGHTS = true, FIELD_HAS_SHAPES = true };
+enum { FIELD_HAS_WEIGHTS = true };
 #endif
 /* Runs a map whose kernel reads, as arrays 1 and 2, the plan and the points as kernels/field_mean.k.h has them. */
 tml_status field_map_near(tml_context *tml, const char *name_of_call,

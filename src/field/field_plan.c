@@ -193,7 +193,7 @@ static void bucket_task(void *argument, uint32_t bucket)
         plan->points[place] = point_of(job, number_of(job->entries[k]));
         if (plan->densities)
             plan->densities[place] = job->densities[number_of(job->entries[k])];
-        if (FIELD_HAS_SHAPES && plan->shapes)
+        if (FIELD_HAS_WEIGHTS && plan->shapes)
             plan->shapes[place] =
                 shape_of(job, number_of(job->entries[k]), (double)plan->points[place].reach);
         if (job->is_ordered)
@@ -390,8 +390,8 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     tml_free(tml, job->keys, keys_size);
     if (status == TML_OK) {
         plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
-        bool has_shapes = FIELD_HAS_SHAPES && job->shapes[0];
-        bool has_densities = job->densities && !has_shapes;
+        bool has_shapes = FIELD_HAS_WEIGHTS && job->shapes[0];
+        bool has_densities = FIELD_HAS_WEIGHTS && job->densities && !has_shapes;
         if (has_densities)
             plan->densities = tml_alloc_array(tml, plan->point_count, sizeof *plan->densities);
         if (has_shapes)

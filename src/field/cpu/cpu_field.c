@@ -172,13 +172,13 @@ CPU_INLINE void add_points(int formula, bool has_share, bool has_shape, const br
 CPU_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
                         const brick_points *bin, brick_samples samples)
 {
-    if (FIELD_HAS_SHAPES && bin->shapes && formula == FIELD_SPLINE)
+    if (FIELD_HAS_WEIGHTS && bin->shapes && formula == FIELD_SPLINE)
         add_points(FIELD_SPLINE, true, true, frame, brick, bin, samples);
-    else if (FIELD_HAS_SHAPES && bin->shapes)
+    else if (FIELD_HAS_WEIGHTS && bin->shapes)
         add_points(formula, true, true, frame, brick, bin, samples);
     else if (formula == FIELD_SPLINE)
-        add_points(FIELD_SPLINE, true, false, frame, brick, bin, samples);
-    else if (bin->densities)
+        add_points(FIELD_SPLINE, FIELD_HAS_WEIGHTS, false, frame, brick, bin, samples);
+    else if (FIELD_HAS_WEIGHTS && bin->densities)
         add_points(formula, true, false, frame, brick, bin, samples);
     else if (formula == FIELD_POLY6)
         add_points(FIELD_POLY6, false, false, frame, brick, bin, samples);
@@ -268,8 +268,9 @@ static void gather_level(brick_row *row, uint32_t l, const float *limit, brick_s
                     (float)((double)(at[a] << level->edge_log2) - (double)brick->base[a]);
             for (uint64_t x = x_first; x <= x_last; x++) {
                 bin.points = plan->points + starts[x];
-                bin.densities = plan->densities ? plan->densities + starts[x] : NULL;
-                bin.shapes = plan->shapes ? plan->shapes + starts[x] : NULL;
+                bin.densities =
+                    FIELD_HAS_WEIGHTS && plan->densities ? plan->densities + starts[x] : NULL;
+                bin.shapes = FIELD_HAS_WEIGHTS && plan->shapes ? plan->shapes + starts[x] : NULL;
                 bin.count = starts[x + 1] - starts[x];
                 if (bin.count)
                     row->add_bin(plan->formula, &row->frame, brick, &bin, samples);

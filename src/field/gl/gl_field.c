@@ -119,8 +119,8 @@ static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t
     tml_context *tml = job->tml;
     const field_plan *plan = job->plan;
     bool is_sheared = plan->frame.xy != 0 || plan->frame.xz != 0 || plan->frame.yz != 0;
-    bool has_densities = !tml_buffer_is_none(plan->device.densities);
-    bool has_shapes = FIELD_HAS_SHAPES && !tml_buffer_is_none(plan->device.shapes);
+    bool has_densities = FIELD_HAS_WEIGHTS && !tml_buffer_is_none(plan->device.densities);
+    bool has_shapes = FIELD_HAS_WEIGHTS && !tml_buffer_is_none(plan->device.shapes);
     char defines[96];
     snprintf(defines, sizeof defines, "#define FORMULA %d\n%s%s%s", plan->formula,
              is_sheared && !has_shapes ? "#define SHEARED\n" : "",
@@ -135,11 +135,9 @@ static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t
                             .inputs = {{"starts", gl_texture_of(tml, plan->device.starts)},
                                        {"plan", gl_texture_of(tml, plan->device.words)},
                                        {"points", job->points},
-                                       has_shapes
-                                           ? (gl_input){"shapes",
-                                                        gl_texture_of(tml, plan->device.shapes)}
-                                           : (gl_input){"densities",
-                                                        gl_texture_of(tml, plan->device.densities)},
+                                       {has_shapes ? "shapes" : "densities",
+                                        gl_texture_of(tml, has_shapes ? plan->device.shapes
+                                                                      : plan->device.densities)},
                                        {"near_bricks", job->near_bricks},
                                        {"before0", before[0]},
                                        {"before1", before[1]},

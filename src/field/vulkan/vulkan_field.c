@@ -28,12 +28,16 @@ static bool has_shapes(const field_plan *plan)
     return !tml_buffer_is_none(plan->device.shapes);
 }
 
+/* What each point has beside its place: its shape, its density, or nothing. */
+static vk_address shares_of(const tml_context *tml, const field_plan *plan)
+{
+    return vk_address_of(tml, has_shapes(plan) ? plan->device.shapes : plan->device.densities);
+}
+
 static field_args args_of(const tml_context *tml, const field_plan *plan)
 {
     return (field_args){.points = vk_address_of(tml, plan->device.points),
-                        .densities = vk_address_of(tml, has_shapes(plan)
-                                                            ? plan->device.shapes
-                                                            : plan->device.densities),
+                        .densities = shares_of(tml, plan),
                         .starts = vk_address_of(tml, plan->device.starts),
                         .levels = vk_address_of(tml, plan->device.words) +
                                   FIELD_PLAN_LEVELS * sizeof(uint32_t),
@@ -68,14 +72,13 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
     for (uint64_t first = 0; status == TML_OK && first < end; first += window) {
         args->window_first = (uint32_t)first;
         args->window_end = (uint32_t)TML_MIN_OF(first + window, (uint64_t)UINT32_MAX);
-        status = vk_dispatch(
-            tml, &(vk_dispatch_info){.module = &vk_shader_field,
-                                     .spec_count = 4,
-                                     .specs = {(uint32_t)plan->formula, is_sheared, has_densities,
-                                               has_shapes(plan)},
-                                     .args = args,
-                                     .args_size = sizeof *args,
-                                     .groups = groups});
+        status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_field,
+                                                      .spec_count = 4,
+                                                      .specs = {(uint32_t)plan->formula, is_sheared,
+                                                                has_densities, has_shapes(plan)},
+                                                      .args = args,
+                                                      .args_size = sizeof *args,
+                                                      .groups = groups});
     }
     return status;
 }
