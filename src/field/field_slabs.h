@@ -55,6 +55,11 @@ tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first
  * marks are written, for bricks that points may reach: beyond these the field is field_background, less than the limit.
  * Errors: CANCELLED. */
 enum { FIELD_MARKED = 0xff };
+#ifdef TML_WEB /* whose fields are mostly a GPU's, and which counts every byte: all bricks are evaluated */
+enum { FIELD_HAS_MARKS = false };
+#else
+enum { FIELD_HAS_MARKS = true };
+#endif
 tml_status cpu_field_bricks(tml_context *tml, const field_plan *plan, uint64_t z_first,
                             uint64_t z_count, uint8_t *marks, const float *limit, float *out);
 float field_background(const field_plan *plan);

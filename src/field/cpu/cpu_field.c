@@ -396,8 +396,11 @@ static void row_task(void *argument, uint32_t index)
     brick_row row = row_of(job->plan);
     if (!job->tml || !tml_is_cancelled(job->tml))
         evaluate_row(&row, number % rows, from, to - 1,
-                     job->marks ? job->marks + number * field_bricks_along(dims[0]) : NULL,
-                     job->limit, job->out + (from - job->first) * dims[0] * dims[1]);
+                     FIELD_HAS_MARKS && job->marks
+                         ? job->marks + number * field_bricks_along(dims[0])
+                         : NULL,
+                     FIELD_HAS_MARKS ? job->limit : NULL,
+                     job->out + (from - job->first) * dims[0] * dims[1]);
 }
 
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out)

@@ -252,6 +252,9 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool ha
     }
     job->window.first = first;
     job->window.count = count;
+    if (!FIELD_HAS_MARKS)
+        return field_slab(job->tml, plan->field, first, count,
+                          (void *)(uintptr_t)job->window.samples);
     const uint64_t layers = (first + count - 1) / FIELD_BRICK - first / FIELD_BRICK + 1;
     float most;
     const bool finds = !has_bits && is_background_outside(plan, &most);
@@ -378,7 +381,7 @@ static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_
     const surface_part *part = space->part;
     uint64_t n = part->box.count[0];
     const unsigned char *samples = sample_row(job, y, z) + part->box.first[0] * job->sample_size;
-    if (plan->field)
+    if (FIELD_HAS_MARKS && plan->field)
         return field_row_bits(job, space, y, z, out);
     if (plan->labels)
         return job->simd->equal[plan->type](samples, n, &limit->value, out);
