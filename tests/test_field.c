@@ -1783,6 +1783,35 @@ TEST(weights_of_own_points)
     tml_close(two);
 }
 
+/* A point that flies away makes the box larger, and its bins others: densities of the rest keep their bits. */
+TEST(a_far_point_changes_no_weight)
+{
+    static const float places[][3] = {{3, 0, 0}, {-2.7f, 0.1f, 0}, {0.3f, -7, 4}, {-9, -9, -9}};
+    static float weights[2][FLUID + 1];
+    tml_context *tml = open_cpu(2);
+    make_drop(drop);
+    for (size_t i = 0; i < 2 * TML_ARRAY_SIZE(places); i++)
+        for (uint64_t more = 0; more < 2; more++) {
+            tml_field_desc field = {.radius = 0.2, .grid = {.spacing = {0.06, 0.06, 0.05}}};
+            memcpy(drop + 3 * FLUID, places[i / 2], sizeof places[i / 2]);
+            if (i % 2)
+                memcpy(field.grid.direction, rotated, sizeof rotated);
+            field.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID + more, drop);
+            CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+            const tml_field_mean_desc desc = {.field = &field,
+                                              .positions = field.points,
+                                              .weights =
+                                                  buffer_of(tml, TML_F32, FLUID + more, NULL),
+                                              .without_step = true};
+            CHECK_OK(tml, tml_field_mean(tml, &desc));
+            CHECK_OK(tml, tml_buffer_read(tml, desc.weights, weights[more]));
+            tml_buffer_destroy(tml, desc.weights);
+            tml_buffer_destroy(tml, field.points);
+            CHECK(more == 0 || memcmp(weights[0], weights[1], FLUID * sizeof weights[0][0]) == 0);
+        }
+    tml_close(tml);
+}
+
 /* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
  */
 static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cell)

@@ -701,6 +701,31 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
     return status;
 }
 
+/* Sums at the points do not depend on the grid. Where bins, of 8 samples, are just wider than four kernels, few are empty.
+ * They lie on a lattice through the world's origin: so the sums of points at rest are rounded alike in all frames of a
+ * sequence, however far others fly. */
+static void widen_bins(tml_field_desc *field)
+{
+    tml_grid *grid = &field->grid;
+    double inverse[9], shifted[3];
+    field_invert(grid->direction, inverse); /* checked before */
+    for (int a = 0; a < 3; a++) {
+        const double *row = inverse + 3 * a;
+        const double spacing = field->radius / 1.98, step = spacing / grid->spacing[a];
+        double bins =
+            row[0] * grid->origin[0] + row[1] * grid->origin[1] + row[2] * grid->origin[2];
+        bins /= FIELD_BRICK * spacing;
+        shifted[a] = floor(bins) * FIELD_BRICK * spacing;
+        grid->dims[a] =
+            (uint64_t)((double)(grid->dims[a] - 1) / step + FIELD_BRICK * (bins - floor(bins))) + 2;
+        grid->spacing[a] = spacing;
+    }
+    for (int row = 0; row < 3; row++) {
+        const double *d = grid->direction + 3 * row;
+        grid->origin[row] = d[0] * shifted[0] + d[1] * shifted[1] + d[2] * shifted[2];
+    }
+}
+
 /* Weights of the field's points at themselves, which an engine may find bin by bin, several at a time. */
 static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
                                 const tml_field_desc *resolved, bool *is_done)
@@ -719,15 +744,9 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
         is_asked = is_asked && !is_used(&desc->attributes[i]);
     if (!is_asked)
         return TML_OK;
-    /* Sums at the points do not depend on the grid. Where bins, of 8 samples, are just wider than four
-     * kernels, few are empty. */
     tml_field_desc wide = *resolved;
+    widen_bins(&wide);
     field_plan *plan;
-    for (int a = 0; a < 3; a++) {
-        const double step = resolved->radius / 1.98 / resolved->grid.spacing[a];
-        wide.grid.spacing[a] *= step;
-        wide.grid.dims[a] = (uint64_t)((double)(resolved->grid.dims[a] - 1) / step) + 2;
-    }
     tml_status status = field_plan_create_ordered(tml, &wide, &plan);
     if (status != TML_OK)
         return status;
