@@ -234,7 +234,7 @@ static bool row_has_points(const brick_row *row, uint64_t first, uint64_t last)
 
 /* Are all samples inside already? Terms are at least 0, or the largest one counts: no more of them take a sample below
  * the limit again. The last samples are the last to get there. A brick in part never does. */
-static bool is_inside(const float *limit, brick_samples samples)
+static bool is_all_inside(const float *limit, brick_samples samples)
 {
     for (int row = FIELD_BRICK * FIELD_BRICK; limit && row-- > 0;) {
         const float *at = &samples[0][0][0] + row * FIELD_BRICK;
@@ -274,7 +274,7 @@ static void gather_level(brick_row *row, uint32_t l, const float *limit, brick_s
                 bin.count = starts[x + 1] - starts[x];
                 if (bin.count)
                     row->add_bin(plan->formula, &row->frame, brick, &bin, samples);
-                if (bin.count && is_inside(limit, samples))
+                if (bin.count && is_all_inside(limit, samples))
                     return;
                 bin.corner[0] += (float)((uint64_t)1 << level->edge_log2);
             }
@@ -378,7 +378,7 @@ typedef struct slab_job {
     uint64_t first_row; /* of task 0, y fastest */
 } slab_job;
 
-static uint64_t rows_of(const slab_job *job)
+static uint64_t brick_rows_of(const slab_job *job)
 {
     return field_bricks_along(job->plan->dims[1]) *
            (field_bricks_along(job->end) - job->first / FIELD_BRICK);
@@ -406,7 +406,7 @@ static void row_task(void *argument, uint32_t index)
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out)
 {
     slab_job job = {.plan = plan, .first = z_first, .end = z_first + z_count, .out = out};
-    for (uint64_t rows = rows_of(&job); job.first_row < rows; job.first_row++)
+    for (uint64_t rows = brick_rows_of(&job); job.first_row < rows; job.first_row++)
         row_task(&job, 0);
 }
 
@@ -420,7 +420,7 @@ tml_status cpu_field_bricks(tml_context *tml, const field_plan *plan, uint64_t z
                     .marks = marks,
                     .limit = limit,
                     .out = out};
-    tml_parallel_for(tml, (uint32_t)rows_of(&job), row_task, &job);
+    tml_parallel_for(tml, (uint32_t)brick_rows_of(&job), row_task, &job);
     return tml_is_cancelled(tml) ? tml_error(tml, TML_ERROR_CANCELLED, "tml_field: cancelled")
                                  : TML_OK;
 }
@@ -442,7 +442,7 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     const field_plan *plan = desc;
     slab_job job = {
         .tml = tml, .plan = plan, .end = plan->dims[2], .out = cpu_memory(tml, plan->out)};
-    uint64_t rows = rows_of(&job);
+    uint64_t rows = brick_rows_of(&job);
     for (uint32_t batch = 0; batch < BATCHES; batch++) {
         if (!tml_progress(tml, "field", (double)batch / BATCHES))
             return tml_error(tml, TML_ERROR_CANCELLED,

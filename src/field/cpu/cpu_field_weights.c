@@ -120,7 +120,7 @@ static int cell_along(const weights_job *job, int axis, float position)
     return cell > 0.0f ? cell < (float)last ? (int)cell : last : 0;
 }
 
-static void sort_batch(const weights_job *job, weight_batch *batch)
+static void sort_into_cells(const weights_job *job, weight_batch *batch)
 {
     const weight_points *from = &batch->gathered;
     weight_points *to = &batch->by_cell;
@@ -167,7 +167,7 @@ static void find_runs(const weights_job *job, const weight_batch *batch, const f
 static void flush_weights(const weights_job *job, uint64_t first, uint64_t end, weight_batch *batch)
 {
     static const float none[3] = {0, 0, 0};
-    sort_batch(job, batch);
+    sort_into_cells(job, batch);
     for (uint64_t k = first; k < end; k++) {
         const field_point *point = &job->plan->points[k];
         weight_run runs[WEIGHT_RUNS];
