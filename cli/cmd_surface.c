@@ -60,6 +60,7 @@ typedef struct surface_args {
     uint32_t normals;  /* tml_normals */
     uint32_t topology; /* tml_topology */
     bool soup, caps, flip, indices64, drop_degenerate, largest;
+    double collapse;
     simplify_goal simplify;
     uint32_t points_kind; /* tml_field_kind, DENSITY or ANISOTROPIC */
     uint32_t kernel;      /* tml_field_kernel */
@@ -250,6 +251,10 @@ static const opt surface_options[] = {
      .help =
          "leave out triangles with two equal corners; what is closed stays closed, but edges of "
          "four triangles may arise where samples equal the isovalue"},
+    {OPT_NUMBER, "collapse", .excludes = "soup|slabs|index", .argument = "S", .least = 0, .most = 1,
+     .fallback = "0", .offset = offsetof(surface_args, collapse),
+     .help = "collapse edges shorter than this share of the samples' spacing (0.4, say), so that "
+             "most slivers go; what is closed and a manifold stays so"},
 
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "", .argument = "FILE",
@@ -738,6 +743,8 @@ static void choose_surface(run *r)
     r->desc.indices64 = a->indices64;
     r->desc.drop_degenerate = a->drop_degenerate;
     r->desc.largest_component = a->largest;
+    const double *steps = r->summary.grid.spacing;
+    r->desc.collapse = a->collapse * fmin(steps[0], fmin(steps[1], steps[2]));
     count_cells(r);
 }
 
@@ -1241,7 +1248,8 @@ static int save_cells_picture(run *r)
     for (uint64_t k = 1; k < CELL_COUNTS; k++)
         triangles += k * counts[k];
     report_add_output(&r->summary.report, r->args->debug_cells);
-    bool is_whole = !desc.caps && !desc.drop_degenerate && !desc.largest_component;
+    bool is_whole =
+        !desc.caps && !desc.drop_degenerate && !desc.largest_component && !(desc.collapse > 0);
     if (status == TML_OK && is_whole && triangles != r->result.triangle_count)
         status = tml_error(r->tml, TML_ERROR_INTERNAL,
                            "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
@@ -1280,6 +1288,7 @@ static const char *what_needs_all(const run *r)
            : a->debug_cells                      ? "leave out --debug-cells"
            : a->cells                            ? "leave out --cells"
            : a->smooth.is_asked && !makes_net(a) ? "leave out --smooth, or give --labels"
+           : a->collapse > 0                     ? "leave out --collapse"
            : a->separate                         ? "leave out --separate"
            : a->quads                            ? "leave out --quads"
            : a->labels.all && !makes_net(a)      ? "name the labels, or give --smooth"
@@ -1631,6 +1640,7 @@ static const char *what_net_excludes(const surface_args *a)
            : a->flip                           ? "--flip"
            : a->largest                        ? "--largest"
            : a->drop_degenerate                ? "--drop-degenerate"
+           : a->collapse > 0                   ? "--collapse"
            : a->cells                          ? "--cells"
            : a->attribute                      ? "--attribute"
            : a->normals != TML_NORMALS_CENTRAL ? "--normals"

@@ -50,6 +50,7 @@ const word words_table[] = {
     {"desc.topology", "--topology"},
     {"desc.surface.normals", "--normals"},
     {"desc.components", "the number of components"},
+    {"desc.collapse", "--collapse"},
     {"desc.soup", "--soup"},
     {"desc.surface.soup", "--soup"},
     {"desc.cells", "--cells"},

@@ -220,6 +220,7 @@ static bool take_surface(surface_input *in)
     desc->indices64 = how & 8;
     desc->drop_degenerate = (how & 48) == 48;
     desc->largest_component = (how & 192) == 192;
+    desc->collapse = take() >= 224 ? mostly_float(0.5) : 0;
     for (int i = 0; i < 3; i++)
         desc->position_origin[i] = mostly_float(0);
     return true;
@@ -669,6 +670,8 @@ static void clean_mesh(void)
                             .parts = &part,
                             .part_count = 1};
     if (!CALL(tml_mesh_clean, tml, &mesh, how & 8, how & 16))
+        return;
+    if (how & 32 && !CALL(tml_mesh_collapse, tml, &mesh, mostly_float(1)))
         return;
     DEMAND(mesh.vertex_count <= vertices && mesh.triangle_count <= triangles);
     DEMAND(part.vertex_count == mesh.vertex_count && part.triangle_count == mesh.triangle_count);

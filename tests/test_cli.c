@@ -942,10 +942,20 @@ TEST(surface_from_points)
     EXPECT(0, "surface %s -o %s --field anisotropic --radius 0.1 --cell 0.02 --json",
            test_data("dam_break_4732.vtk"), in_folder("smooth.ply"));
     CHECK_NEAR(json_get("value"), 0.6, 1e-12);
+    const double before = json_get("triangles");
     EXPECT(0, "info %s --json", in_folder("smooth.ply"));
     CHECK(json_get("boundary_edges") == 0 && json_get("triangles") < triangles);
     CHECK(json_get("volume") > volume / 2 &&
           json_get("volume") < volume); /* sheets, one layer thick */
+    EXPECT(
+        0,
+        "surface %s -o %s --field anisotropic --radius 0.1 --cell 0.02 --collapse 0.4 --smooth 3",
+        test_data("dam_break_4732.vtk"), in_folder("even.ply"));
+    EXPECT(0, "info %s --json", in_folder("even.ply"));
+    CHECK(json_get("boundary_edges") == 0 && json_get("nonmanifold_edges") == 0);
+    CHECK(json_get("triangles") < 0.95 * before);
+    EXPECT(2, "surface %s -o %s --collapse 0.4 --soup", test_data("dam_break_4732.vtk"),
+           in_folder("none.ply"));
     EXPECT(2, "surface %s -o %s --field anisotropic --kernel poly6",
            test_data("dam_break_4732.vtk"), in_folder("none.ply"));
     EXPECT(2, "surface %s -o %s --field density --kernel poly6", test_data("dam_break_4732.vtk"),

@@ -497,6 +497,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_mesh_examine, (tml, buffer, buffer, false, NULL), "out")                                 \
     X(tml_mesh_clean, (NULL, &arrays, false, false), "tml")                                        \
     X(tml_mesh_clean, (tml, NULL, false, false), "mesh")                                           \
+    X(tml_mesh_collapse, (NULL, &arrays, 1), "tml")                                                \
+    X(tml_mesh_collapse, (tml, NULL, 1), "mesh")                                                   \
     X(tml_mesh_smooth, (NULL, &smoothing), "tml")                                                  \
     X(tml_mesh_smooth, (tml, NULL), "desc")                                                        \
     X(tml_image_measure, (NULL, &measure), "tml")                                                  \

@@ -1012,6 +1012,8 @@ static void run_mesh(fault_run *r)
                             .parts = &part,
                             .part_count = 1};
     FAULT_DO(r, tml_mesh_clean(r->tml, &mesh, true, true));
+    if (r->status == TML_OK)
+        FAULT_DO(r, tml_mesh_collapse(r->tml, &mesh, 10));
     fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
     fault_hash(r, s.triangles, mesh.triangle_count * sizeof *s.triangles);
 }

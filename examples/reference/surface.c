@@ -278,6 +278,28 @@ static void clean(tml_context *tml)
     CHECK(mesh.vertex_count == 4 && mesh.triangle_count == 2 && whole.triangle_count == 2);
 }
 
+/* Two pyramids on a hexagon, one of whose sides is short: it goes, and the two triangles along it. */
+static void collapse(tml_context *tml)
+{
+    float positions[] = {0, 0, 1, 0,  0,    -1, 1,  0,     0, 1, 0.1f, 0,
+                         0, 1, 0, -1, 0.5f, 0,  -1, -0.5f, 0, 0, -1,   0};
+    uint32_t indices[12][3];
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint32_t here = 2 + i, next = 2 + (i + 1) % 6;
+        memcpy(indices[2 * i], (uint32_t[]){0, here, next}, sizeof indices[0]);
+        memcpy(indices[2 * i + 1], (uint32_t[]){1, next, here}, sizeof indices[0]);
+    }
+    tml_surface_part whole = {.vertex_count = 8, .triangle_count = 12};
+    tml_mesh_arrays mesh = {.positions = positions,
+                            .indices = indices,
+                            .vertex_count = 8,
+                            .triangle_count = 12,
+                            .parts = &whole,
+                            .part_count = 1};
+    MUST(tml_mesh_collapse(tml, &mesh, 0.2)); /* tml_surface does it by desc.collapse */
+    CHECK(mesh.vertex_count == 7 && mesh.triangle_count == 10 && positions[7] == 0.05f);
+}
+
 /* A roof of four triangles, with its ridge pulled down by a third of the way to the eaves, and the eaves kept. */
 static void smooth(tml_context *tml)
 {
@@ -303,6 +325,6 @@ int main(void)
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){surface, topology, isovalues, labels, shared_boundaries,
                                            region_with_caps, examine, stages, ranges, cells,
-                                           enqueue, slabs, components_of_shares, clean, smooth,
-                                           NULL});
+                                           enqueue, slabs, components_of_shares, clean, collapse,
+                                           smooth, NULL});
 }

@@ -191,6 +191,14 @@ def test_nonsense_is_refused(call, text):
     assert info.value.status == "INVALID_ARGUMENT"
 
 
+def test_short_edges_go():
+    whole, light = trommel.surface(ball(), 0), trommel.surface(ball(), 0, collapse=0.01)
+    assert whole.face_count == trommel.surface(ball(), 0, collapse=1e-9).face_count > light.face_count
+    assert light.examine()["euler"] == 2 and light.examine()["boundary_edges"] == 0
+    with pytest.raises(trommel.InvalidArgument, match="collapse"):
+        trommel.surface(ball(), 0, collapse=-1)
+
+
 def test_a_field_of_points():
     points = np.random.default_rng(1).normal(size=(500, 3))
     field = trommel.field(points, radius=0.8, resolution=48)

@@ -276,7 +276,7 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
             spacing: ArrayLike | None = None, origin: ArrayLike | None = None, direction: ArrayLike | None = None,
             mask: ArrayLike | None = None, attribute: ArrayLike | None = None, normals: str | None = "central",
             topology: str = "separated", caps: bool = False, flip: bool = False, soup: bool = False,
-            cells: bool = False, largest: bool = False, drop_degenerate: bool = False,
+            cells: bool = False, largest: bool = False, drop_degenerate: bool = False, collapse: float = 0.0,
             context: Context | None = None) -> Mesh:
     """The isosurface of a volume as a Mesh.
 
@@ -296,6 +296,7 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
     cells      also the cell of each triangle, Mesh.cells
     largest    keep each part's component with the most triangles
     drop_degenerate    leave out triangles with two equal corners
+    collapse   edges shorter than this, in the volume's units, are collapsed, so that most slivers go
 
     >>> import numpy as np, trommel
     >>> x = np.linspace(-1, 1, 32)
@@ -315,7 +316,7 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
                               normals=choose(NORMALS, "normals", normals),
                               topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip, soup=soup,
                               cells=cells, largest_component=largest, drop_degenerate=drop_degenerate,
-                              indices64=volume.size > 2**31)
+                              collapse=collapse, indices64=volume.size > 2**31)
     if labels is not None and isinstance(labels, str) and labels == "all":
         desc.all_labels = True
     elif labels is not None:

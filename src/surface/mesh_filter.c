@@ -218,6 +218,15 @@ static tml_status compact(filter *f, mesh_arrays *mesh, const mesh_rows *rows)
     return TML_OK;
 }
 
+tml_status mesh_keep(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+                     const mesh_bits *kept)
+{
+    filter f = {.sweep = {tml, mesh, STRETCH}, .kept = *kept};
+    tml_status status = compact(&f, mesh, triangles);
+    bits_destroy(tml, &f.used);
+    return status;
+}
+
 tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
                           bool largest_component, bool drop_degenerate, uint64_t stretch)
 {
@@ -249,7 +258,7 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, const mesh_rows *tri
 /* ---- the call ------------------------------------------------------------------------------- */
 
 /* Checks that the parts follow one another from the mesh's begin to its end. */
-static tml_status check_parts(tml_context *tml, const mesh_arrays *mesh)
+static tml_status check_parts(tml_context *tml, const char *call, const mesh_arrays *mesh)
 {
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t p = 0; p < mesh->part_count; p++) {
@@ -259,21 +268,22 @@ static tml_status check_parts(tml_context *tml, const mesh_arrays *mesh)
             part->triangle_count > mesh->triangle_count - triangles)
             return tml_error(
                 tml, TML_ERROR_INVALID_ARGUMENT,
-                "tml_mesh_clean: mesh.parts[%u] has vertices [%llu, +%llu) and triangles [%llu, "
+                "%s: mesh.parts[%u] has vertices [%llu, +%llu) and triangles [%llu, "
                 "+%llu), needs to begin at %llu and %llu and to end within %llu and %llu",
-                p, (unsigned long long)part->vertex_first, (unsigned long long)part->vertex_count,
-                (unsigned long long)part->triangle_first, (unsigned long long)part->triangle_count,
-                (unsigned long long)vertices, (unsigned long long)triangles,
-                (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count);
+                call, p, (unsigned long long)part->vertex_first,
+                (unsigned long long)part->vertex_count, (unsigned long long)part->triangle_first,
+                (unsigned long long)part->triangle_count, (unsigned long long)vertices,
+                (unsigned long long)triangles, (unsigned long long)mesh->vertex_count,
+                (unsigned long long)mesh->triangle_count);
         vertices += part->vertex_count;
         triangles += part->triangle_count;
     }
     if (vertices == mesh->vertex_count && triangles == mesh->triangle_count)
         return TML_OK;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "tml_mesh_clean: mesh.parts have %llu vertices and %llu triangles, need the "
+                     "%s: mesh.parts have %llu vertices and %llu triangles, need the "
                      "mesh's %llu and %llu; one part may be all of it",
-                     (unsigned long long)vertices, (unsigned long long)triangles,
+                     call, (unsigned long long)vertices, (unsigned long long)triangles,
                      (unsigned long long)mesh->vertex_count,
                      (unsigned long long)mesh->triangle_count);
 }
@@ -302,7 +312,7 @@ static void check_block(void *argument, uint64_t first, uint64_t end)
         ;
 }
 
-static tml_status check_indices(tml_context *tml, const mesh_arrays *mesh)
+static tml_status check_indices(tml_context *tml, const char *call, const mesh_arrays *mesh)
 {
     index_check check = {mesh, UINT64_MAX};
     tml_status status = mesh_sweep_all(&(mesh_sweep){tml, mesh, STRETCH}, check_block, &check);
@@ -311,23 +321,26 @@ static tml_status check_indices(tml_context *tml, const mesh_arrays *mesh)
         return status;
     const uint32_t p = mesh_part_of(mesh, i / 3);
     const tml_surface_part *part = &mesh->parts[p];
-    return tml_error(
-        tml, TML_ERROR_INVALID_ARGUMENT,
-        "tml_mesh_clean: mesh.indices: corner %u of triangle %llu is vertex %llu, "
-        "needs one of part %u's [%llu, +%llu)",
-        (unsigned)(i % 3), (unsigned long long)(i / 3), (unsigned long long)mesh_vertex_at(mesh, i),
-        p, (unsigned long long)part->vertex_first, (unsigned long long)part->vertex_count);
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: mesh.indices: corner %u of triangle %llu is vertex %llu, "
+                     "needs one of part %u's [%llu, +%llu)",
+                     call, (unsigned)(i % 3), (unsigned long long)(i / 3),
+                     (unsigned long long)mesh_vertex_at(mesh, i), p,
+                     (unsigned long long)part->vertex_first,
+                     (unsigned long long)part->vertex_count);
+}
+
+tml_status mesh_check(tml_context *tml, const char *call, const mesh_arrays *mesh)
+{
+    tml_status status = check_parts(tml, call, mesh);
+    return status ? status : check_indices(tml, call, mesh);
 }
 
 static tml_status mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
                              bool drop_degenerate)
 {
-    tml_status status = check_parts(tml, mesh);
-    if (status == TML_OK)
-        status = check_indices(tml, mesh);
-    if (status != TML_OK)
-        return status;
-    return mesh_filter(tml, mesh, NULL, largest_component, drop_degenerate);
+    tml_status status = mesh_check(tml, "tml_mesh_clean", mesh);
+    return status ? status : mesh_filter(tml, mesh, NULL, largest_component, drop_degenerate);
 }
 
 tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,

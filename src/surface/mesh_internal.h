@@ -34,6 +34,10 @@ TML_MUST_CHECK tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh,
                                          const mesh_rows *triangles, bool largest_component,
                                          bool drop_degenerate, uint64_t stretch);
 
+/* tml_mesh_collapse, of a mesh that is one; triangles: as above. */
+TML_MUST_CHECK tml_status mesh_collapse(tml_context *tml, mesh_arrays *mesh,
+                                        const mesh_rows *triangles, double length);
+
 /* Vertex of corner i of the mesh, which is in triangle i / 3. */
 static inline uint64_t mesh_index(const void *indices, bool indices64, uint64_t i)
 {

@@ -30,6 +30,9 @@ static inline uint64_t mesh_vertex_at(const mesh_arrays *mesh, uint64_t corner)
     return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
+/* Are the mesh's parts and indices those of a mesh? For call's messages. Errors: INVALID_ARGUMENT. */
+TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, const mesh_arrays *mesh);
+
 /* The part that a triangle is in. */
 uint32_t mesh_part_of(const mesh_arrays *mesh, uint64_t triangle);
 
@@ -73,6 +76,12 @@ static inline void bits_set(const mesh_bits *bits, uint64_t i)
                                  memory_order_relaxed);
 }
 
+static inline void bits_clear(const mesh_bits *bits, uint64_t i)
+{
+    atomic_fetch_and_explicit(&bits->words[i / BITS_A_WORD], ~((uint64_t)1 << i % BITS_A_WORD),
+                              memory_order_relaxed);
+}
+
 /* Without an instruction for it, which not all processors have: Warren: Hacker's Delight. 2002. */
 static inline uint64_t bits_in_word(uint64_t x)
 {
@@ -87,5 +96,9 @@ static inline uint64_t bits_rank(const mesh_bits *bits, uint64_t i)
     const uint64_t below = ((uint64_t)1 << i % BITS_A_WORD) - 1;
     return bits->before[i / BITS_A_WORD] + bits_in_word(bits_word(bits, i / BITS_A_WORD) & below);
 }
+
+/* Removes the triangles whose bit is 0, their rows, and the vertices that no other triangle uses. Errors: OUT_OF_MEMORY, CANCELLED. */
+TML_MUST_CHECK tml_status mesh_keep(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+                                    const mesh_bits *kept);
 
 #endif

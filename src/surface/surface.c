@@ -273,6 +273,8 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
                              plan->triangle_cells ? plan->triangle_cells->element_size : 0};
     if (status == TML_OK)
         status = mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate);
+    if (status == TML_OK && SURFACE_LAYOUTS && desc->collapse > 0)
+        status = mesh_collapse(tml, &mesh, &cells, desc->collapse);
     if (status == TML_OK) {
         result->vertex_count = mesh.vertex_count;
         result->triangle_count = mesh.triangle_count;
@@ -390,7 +392,12 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     if (status != TML_OK)
         return status;
     surface_drop_flat_parts(plan);
-    bool has_filter = desc->largest_component || desc->drop_degenerate;
+    if (SURFACE_LAYOUTS && !(desc->collapse >= 0 && isfinite(desc->collapse)))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface: desc.collapse is %g, needs a finite length, or 0 for none",
+                         desc->collapse);
+    bool has_filter =
+        desc->largest_component || desc->drop_degenerate || (SURFACE_LAYOUTS && desc->collapse > 0);
     plan->soup = desc->soup && !has_filter && surface_engine(tml)->emits_soups;
     if ((status = run_count(tml, desc, plan, host)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)

@@ -103,7 +103,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     plan->parts = &job->part;
     plan->part_count = plan->part_capacity = 1;
     if (surface_wants_labels(surface) || surface->isovalues || surface->largest_component ||
-        surface->drop_degenerate)
+        surface->drop_degenerate || surface->collapse > 0)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_enqueue: desc.surface asks for labels, several isovalues or "
                          "a filter; tml_surface does those");

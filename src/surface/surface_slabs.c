@@ -107,9 +107,10 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
                          "tml_surface_slabs: desc.surface.field: the %s engine takes no slabs of "
                          "fields; open the CPU engine",
                          tml->engine->name);
-    if (surface->all_labels || surface->largest_component || surface->drop_degenerate)
+    if (surface->all_labels || surface->largest_component || surface->drop_degenerate ||
+        surface->collapse > 0)
         return bad_desc(tml, TML_ERROR_UNSUPPORTED,
-                        "desc.surface asks for all_labels, largest_component or "
+                        "desc.surface asks for all_labels, largest_component, collapse or "
                         "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
     if (SURFACE_LAYOUTS &&
         (surface->vertex_stride || surface->octahedral_normals || surface->indices16))

@@ -162,6 +162,10 @@ Which surface:
       --drop-degenerate     leave out triangles with two equal corners; what is
                             closed stays closed, but edges of four triangles may
                             arise where samples equal the isovalue
+      --collapse S          collapse edges shorter than this share of the samples'
+                            spacing (0.4, say), so that most slivers go; what is
+                            closed and a manifold stays so (not with --soup,
+                            --slabs, --index; 0 to 1; default: 0)
 
 Output:
   -o, --output FILE         the mesh: .ply .stl .obj .glb .vtp
@@ -188,7 +192,8 @@ Output:
                             not with --color)
       --soup                three vertices for each triangle, no indices (needs
                             --output or --png; not with --smooth, --separate,
-                            --quads, --indices64, --simplify, --simplify-error)
+                            --quads, --collapse, --indices64, --simplify,
+                            --simplify-error)
       --indices64           64-bit indices, for more than 2^32 vertices (needs
                             --output; not with --soup, --simplify, --simplify-error)
       --simplify RATIO|N    fewer triangles: a share below 1, such as 0.1, or a
@@ -232,12 +237,13 @@ Volumes larger than memory:
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
                             or a compressed one (not with --separate, --quads,
-                            --simplify, --simplify-error; 0 to 1000000000; default:
-                            0)
+                            --collapse, --simplify, --simplify-error; 0 to
+                            1000000000; default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --smooth,
-                            --separate, --quads, --simplify, --simplify-error)
+                            --separate, --quads, --collapse, --simplify,
+                            --simplify-error)
 
 Sequences:
       --frames FIRST-LAST   of an input named with %04d: these numbers, each of
