@@ -45,10 +45,13 @@ function drawnCubes(task, cubes, step) {
 async function three(task) {
     const cubes = cubesOf(task);
     cubes.isolation = task.iso;
-    return drawnCubes(task, cubes, () => {
-        cubes.field.set(task.values);
-        cubes.update();
-    });
+    return {
+        before: () => cubes.normal_cache.fill(0), // or it would know the normals of the turn before
+        ...drawnCubes(task, cubes, () => {
+            cubes.field.set(task.values);
+            cubes.update();
+        }),
+    };
 }
 
 // What update() leaves to be sent and drawn.
