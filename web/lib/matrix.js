@@ -12,13 +12,13 @@ export function multiply(a, b) {
     return out;
 }
 
-// fov is the vertical angle; shift moves the picture's middle to the right, in half widths.
-export function perspective(fov, aspect, near, far, shift) {
+// fov is the vertical angle; shift moves the picture's middle to the right, in half widths, rise up, in half heights.
+export function perspective(fov, aspect, near, far, shift, rise) {
     const f = 1 / Math.tan(fov / 2);
     return new Float32Array([
         f / aspect, 0, 0, 0,
         0, f, 0, 0,
-        -shift, 0, (far + near) / (near - far), -1,
+        -shift, -rise, (far + near) / (near - far), -1,
         0, 0, (2 * far * near) / (near - far), 0,
     ]);
 }

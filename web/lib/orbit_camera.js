@@ -23,7 +23,7 @@ export class OrbitCamera {
         this.usual = distance;
         this.start = { distance, x: 0, y: 0, z: 0 };
         this.turns = true;
-        this.shift = 0;
+        this.shift = this.rise = 0;
         this.pointers = new Map();
         this.reset();
     }
@@ -67,11 +67,14 @@ export class OrbitCamera {
         this.onChange?.();
     }
 
-    // Puts the picture's middle into that of what the card leaves free of the stage.
+    // Puts the picture's middle into that of what the card leaves free of the stage; on narrow ones half of the way below
+    // the figures.
     centre(stage, card) {
         const isBeside = matchMedia("(min-width: 721px)").matches;
         const free = stage.clientWidth - (isBeside ? card.offsetWidth + 16 : 0);
         this.shift = stage.clientWidth ? free / stage.clientWidth - 1 : 0;
+        const figures = stage.querySelector(".pipeline").offsetHeight;
+        this.rise = isBeside || !stage.clientHeight ? 0 : -figures / (2 * stage.clientHeight);
         this.onChange();
     }
 
@@ -185,11 +188,11 @@ export class OrbitCamera {
             at[2] + distance * flat * Math.cos(this.yaw),
         ];
         const look = lookAt(eye, at, [0, 1, 0]);
-        const project = perspective(FOV, aspect, 0.05 * distance, 4 * distance + 4, this.shift);
+        const project = perspective(FOV, aspect, 0.05 * distance, 4 * distance + 4, this.shift, this.rise);
         const [right, up, back] = [0, 1, 2].map((row) => [look[row], look[4 + row], look[8 + row]]);
         // From the eye through a place of the picture, from -1 to 1.
         const half = Math.tan(FOV / 2), towards = (x, y) =>
-            right.map((r, k) => r * (x - this.shift) * aspect * half + up[k] * y * half - back[k]);
+            right.map((r, k) => r * (x - this.shift) * aspect * half + up[k] * (y - this.rise) * half - back[k]);
         return { eye, matrix: multiply(project, look), right, up, towards };
     }
 }

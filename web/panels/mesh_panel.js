@@ -29,7 +29,7 @@ export class MeshPanel {
         });
         this.app.onFiles((file) => this.open(file));
         this.app.onTheme(() => this.readColors());
-        this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => this.fail(error), () => [this.camera.shift, 0]);
+        this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => this.fail(error), () => [this.camera.shift, this.camera.rise]);
         this.camera.attach(this.stage, () => {
             this.app.requestFrame();
             this.link.keep();

@@ -69,7 +69,7 @@ class SurfacePanel {
         this.build();
         this.begins(settings);
 
-        this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => app.message(error.message, "error"), () => [this.camera.shift, 0]);
+        this.picker = new Picker(this.stage, (ray) => this.pick(ray), (error) => app.message(error.message, "error"), () => [this.camera.shift, this.camera.rise]);
         app.onFiles((file, kind) => this.open(file, kind));
         app.onTheme(() => this.readColors());
         this.camera.attach(this.stage, () => {

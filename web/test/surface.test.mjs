@@ -521,6 +521,13 @@ export default async function (t) {
         await missing.getByText("nowhere.nrrd cannot be read: 404").waitFor();
     });
 
+    await t.test("on a phone the dancer's hand is below the figures", async ({ open, assert }) => {
+        const page = await openPanel(open, "#surface", { viewport: { width: 390, height: 844 }, colorScheme: "dark", reducedMotion: "reduce" });
+        await page.waitForFunction(() => document.querySelector(".panel-surface .timing").textContent);
+        assert.ok(share(await picture(page, ".panel-surface .stage-canvas"), isClay) > 0.02, "she is there");
+        assert.equal(share(await picture(page, ".panel-surface .timing"), isClay), 0);
+    });
+
     await t.test("a link carries the settings; a phone's width", async ({ open, shot, assert }) => {
         const page = await openPanel(open, "#surface/scene=water&grid=64&normals=central&colors=normals&wire=1&iso=0.6",
                                      { viewport: { width: 390, height: 780 }, colorScheme: "dark", hasTouch: true });
