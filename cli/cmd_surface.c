@@ -226,8 +226,7 @@ static const opt surface_options[] = {
          "--smooth), and one to a file where the output's name has %d or %04d, which becomes the "
          "label; of a sequence it is the frame's number"},
     {OPT_FLAG, "quads", .applies = OPT_VOLUME, .needs = "labels",
-     .excludes = "soup|slabs|index|png|simplify|simplify-error",
-     .offset = offsetof(surface_args, quads),
+     .excludes = "soup|index|png|simplify|simplify-error", .offset = offsetof(surface_args, quads),
      .help = "the labels' boundaries (see --smooth) in quads, in .ply, .obj or .vtp"},
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
      .offset = offsetof(surface_args, region),
@@ -1290,7 +1289,6 @@ static const char *what_needs_all(const run *r)
            : a->smooth.is_asked && !makes_net(a) ? "leave out --smooth, or give --labels"
            : a->collapse > 0                     ? "leave out --collapse"
            : a->separate                         ? "leave out --separate"
-           : a->quads                            ? "leave out --quads"
            : a->labels.all && !makes_net(a)      ? "name the labels, or give --smooth"
            : simplify_is_asked(&a->simplify)     ? "leave out --simplify and --simplify-error"
            : a->soup && (a->largest || a->drop_degenerate)
@@ -1386,7 +1384,8 @@ static int extract_slabs(run *r, const double origin[3])
                              .may_be_empty = r->is_frame,
                              .is_asked = !r->may_be_slabs,
                              .team = r->team,
-                             .components = !a->soup && (!a->common.quiet || a->common.json),
+                             .components =
+                                 !a->soup && !a->quads && (!a->common.quiet || a->common.json),
                              .attributes = r->attributes,
                              .carried = r->carried,
                              .attribute_count = r->attribute_count};
@@ -1399,6 +1398,7 @@ static int extract_slabs(run *r, const double origin[3])
     r->summary.surface_seconds = cli_now() - start;
     if (r->slabs.is_empty && code == CLI_OK)
         return code;
+    r->summary.is_quads = a->quads;
     r->summary.has_components = options.components;
     r->summary.components = r->result.components;
     if (makes_net(a)) { /* as of the whole, which has no parts */

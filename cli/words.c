@@ -41,6 +41,7 @@ const word words_table[] = {
     {"desc.face_labels", "the labels of triangles"},
     {"desc.smooth", "--smooth"},
     {"desc.boundaries", "--smooth"},
+    {"desc.quads", "--quads"},
     {"desc.separate", "--separate"},
     {"desc.iterations", "--smooth"},
     {"desc.lambda", "the step"},

@@ -2438,6 +2438,18 @@ TEST(labels_are_files_of_their_own)
         CHECK_NEAR(json_get("components"), components, 0);
         same_files(whole, slabs);
     }
+    static const char *const of_quads[] = {"ply", "vtp", "obj"};
+    for (int e = 0; e < 3; e++) {
+        snprintf(whole, sizeof whole, "whole.%s", of_quads[e]);
+        snprintf(slabs, sizeof slabs, "slabs.%s", of_quads[e]);
+        EXPECT(0, "surface %s --labels all --smooth 7 --quads -o %s", in, in_folder(whole));
+        EXPECT(0, "surface %s --labels all --smooth 7 --quads --slabs %d -o %s --json", in,
+               3 + 5 * e, in_folder(slabs));
+        CHECK_NEAR(json_get("quads"), 2 * 1024 - 256, 0);
+        same_files(whole, slabs);
+    }
+    EXPECT(1, "surface %s --labels all --quads --slabs 3 -o %s", in, in_folder("shared.stl"));
+    CHECK(strstr(err, "triangles only") && !exists("shared.stl"));
     EXPECT(2, "surface %s --iso 3 --smooth 7 --slabs 3 -o %s", in, in_folder("x.ply"));
     /* Of a sequence the number is the frame's. */
     EXPECT(0, "surface %s %s --labels all --separate -o %s", in, in, in_folder("frame%d.ply"));

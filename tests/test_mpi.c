@@ -99,6 +99,8 @@ TEST(files_are_those_of_one_process)
         alike_of(test_data("volumes/brain1_label.nrrd"), 2 + i % 3,
                  i % 2 ? "%s --labels all --smooth 5 --caps" : "%s --labels 1 --smooth 0",
                  endings[i]);
+    alike_of(test_data("volumes/brain1_label.nrrd"), 3, "%s --labels all --quads", "ply");
+    alike_of(test_data("volumes/brain1_label.nrrd"), 2, "%s --labels all --quads --caps", "obj");
     alike_of(test_data("volumes/ct_lung_small.mha"), 4, "%s --iso=-500,0", "stl");
 }
 

@@ -440,6 +440,88 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     CHECK_EQ_U64(watch.live, 0);
 }
 
+/* In pieces of one quad and more, of one part or two, in place or not; not beside triangles, nor in what has none. */
+TEST(quads_in_pieces_are_the_whole_file)
+{
+    static const char *const endings[] = {"ply", "vtp", "obj"};
+    static mesh_data m;
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    tml_mesh_stream *stream;
+    mesh_make(&m);
+    for (int i = 0; i < 24; i++) {
+        const bool wide = i / 3 & 1, parts = i / 3 & 2, has_counts = i / 3 & 4;
+        const uint64_t first[2] = {PART_VERTICES / 4, (VERTICES - PART_VERTICES) / 4};
+        const tml_surface_part counts[2] = {
+            {.vertex_count = parts ? PART_VERTICES : VERTICES,
+             .triangle_count = parts ? first[0] : first[0] + first[1]},
+            {.vertex_count = VERTICES - PART_VERTICES, .triangle_count = first[1]}};
+        uint64_t all[VERTICES] = {0}; /* of a part's vertices in turn, backwards */
+        for (uint64_t q = 0; q < first[0] + first[1]; q++)
+            for (uint64_t k = 0; k < 4; k++)
+                all[4 * q + k] = q < first[0] ? PART_VERTICES - 1 - (4 * q + k)
+                                              : VERTICES - 1 - (4 * (q - first[0]) + k);
+        uint32_t narrow[VERTICES];
+        for (uint64_t k = 0; k < VERTICES; k++)
+            narrow[k] = (uint32_t)all[k];
+        tml_mesh mesh = {.positions = m.positions,
+                         .indices = wide ? (const void *)all : narrow,
+                         .indices64 = wide,
+                         .vertex_count = VERTICES,
+                         .triangle_count = first[0] + first[1],
+                         .quads = true};
+        const tml_mesh_stream_desc desc = {.indices64 = wide,
+                                           .quads = true,
+                                           .parts = has_counts ? counts : NULL,
+                                           .part_count = has_counts ? parts + 1u : 0};
+        char whole[64], pieces[64];
+        snprintf(whole, sizeof whole, "whole.%s", endings[i % 3]);
+        snprintf(pieces, sizeof pieces, "pieces.%s", endings[i % 3]);
+        CHECK_OK(tml, tml_mesh_save(tml, in_folder(whole), &mesh));
+        if (!CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(pieces), &desc, &stream)))
+            break;
+        uint64_t of_part[VERTICES];
+        tml_status status = TML_OK;
+        for (uint32_t p = 0; p < 2; p++) {
+            const uint64_t v = p ? PART_VERTICES : 0, q = p ? first[0] : 0;
+            const uint64_t base = parts ? v : 0;
+            for (uint64_t k = 0; k < 4 * first[p]; k++) {
+                if (wide)
+                    of_part[k] = all[4 * q + k] - base;
+                else
+                    ((uint32_t *)(void *)of_part)[k] = narrow[4 * q + k] - (uint32_t)base;
+            }
+            tml_mesh piece = mesh;
+            piece.positions = m.positions + 3 * v;
+            piece.indices = of_part;
+            piece.vertex_count = p ? VERTICES - PART_VERTICES : PART_VERTICES;
+            piece.triangle_count = first[p];
+            if (status == TML_OK)
+                status = tml_mesh_stream_add(stream, parts ? p : 0, &piece);
+        }
+        CHECK_OK(tml, tml_mesh_stream_finish(stream, status));
+        CHECK(test_same_files(in_folder(whole), in_folder(pieces)));
+        remove_files();
+        mesh.quads = false;
+        mesh.triangle_count = 1;
+        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(pieces), &desc, &stream))) {
+            CHECK_STATUS(tml_mesh_stream_add(stream, 0, &mesh), TML_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
+        }
+    }
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.stl"),
+                                      &(tml_mesh_stream_desc){.quads = true}, &stream),
+                 TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "triangles only"));
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.ply"),
+                                      &(tml_mesh_stream_desc){.quads = true, .soup = true},
+                                      &stream),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(file_count(), 0);
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+
 TEST(meshes_that_fail_leave_nothing)
 {
     static mesh_data m;

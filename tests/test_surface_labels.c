@@ -784,6 +784,40 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
     tml_close(tml);
 }
 
+/* A million labels from 2^63 on, each of one sample: a box of its own, and the sides of all boxes. */
+TEST(every_sample_is_another_label)
+{
+    enum { SIDE = TEST_IS_SLOW ? 12 : 100, COUNT = SIDE * SIDE * SIDE };
+    tml_context *tml = open_cpu(2);
+    uint64_t *samples = malloc(COUNT * sizeof *samples);
+    for (uint64_t i = 0; i < COUNT; i++)
+        samples[i] = (UINT64_C(1) << 63) + i * 7919 % COUNT * 1000003;
+    tml_surface_labels_desc desc = {.volume = buffer_of(tml, TML_U64, COUNT, samples),
+                                    .grid.dims = {SIDE, SIDE, SIDE},
+                                    .caps = true,
+                                    .smooth = 2,
+                                    .quads = true};
+    tml_surface_labels_result result;
+    if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
+        CHECK_EQ_U64(result.vertex_count, (SIDE + 1) * (SIDE + 1) * (SIDE + 1));
+        CHECK_EQ_U64(result.face_count, 3 * SIDE * SIDE * (SIDE + 1));
+        tml_surface_labels_free(tml, &result);
+    }
+    desc.separate = true;
+    desc.manifold = true;
+    if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
+        CHECK_EQ_U64(result.part_count, COUNT);
+        for (uint64_t p = 0; p < result.part_count; p++)
+            if (!CHECK(result.parts[p].label == (UINT64_C(1) << 63) + p * 1000003) ||
+                !CHECK(result.parts[p].vertex_count == 8 && result.parts[p].face_count == 6))
+                break;
+        tml_surface_labels_free(tml, &result);
+    }
+    tml_buffer_destroy(tml, desc.volume);
+    free(samples);
+    tml_close(tml);
+}
+
 /* ---- the same bytes -------------------------------------------------------------------------- */
 
 TEST(threads_types_and_levels_give_the_same_bytes)
@@ -1043,8 +1077,10 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
     if (!p->is_good)
         return TML_ERROR_INTERNAL;
     memcpy(m->positions + 3 * m->vertex_count, piece->positions, piece->vertex_count * 12);
+    p->is_good = piece->quads == (m->corners == 4);
     if (piece->triangle_count)
-        memcpy(m->indices + 3 * m->face_count, piece->indices, piece->triangle_count * 12);
+        memcpy(m->indices + m->corners * m->face_count, piece->indices,
+               piece->triangle_count * m->corners * 4);
     for (uint64_t i = 0; i < 2 * piece->triangle_count; i++)
         m->labels[2 * m->face_count + i] =
             widened(p->v->type, (const unsigned char *)piece->face_labels + i * size);
@@ -1058,9 +1094,9 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
                         const mesh *whole, uint64_t share, uint64_t layers, uint64_t memory,
                         bool maps)
 {
-    mesh out = {.corners = 3,
+    mesh out = {.corners = whole->corners,
                 .positions = malloc(whole->vertex_count * 12 + 1),
-                .indices = malloc(whole->face_count * 12 + 1),
+                .indices = malloc(whole->face_count * 16 + 1),
                 .labels = malloc(whole->face_count * 16 + 1)};
     void *samples = narrowed(v);
     const uint64_t first = desc.region.first[2];
@@ -1093,7 +1129,7 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
         is_good = CHECK_OK(tml, tml_surface_slabs(tml, &slabs, &counted));
         p.next = 0;
         slabs.write = take_piece;
-        slabs.components = true;
+        slabs.components = !desc.quads;
         is_good = is_good && CHECK_OK(tml, tml_surface_slabs(tml, &slabs, &result)) &&
                   CHECK(p.is_good && p.reads_well) && CHECK_EQ_U64(result.part_count, 1) &&
                   CHECK_EQ_U64(result.vertex_count, out.vertex_count - before.vertex_count) &&
@@ -1116,7 +1152,7 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
         }
     }
     is_good = is_good && CHECK(meshes_are_same(&out, whole));
-    if (is_good && whole->face_count) {
+    if (is_good && whole->face_count && !desc.quads) {
         tml_buffer vertices =
             buffer_of(tml, TML_VEC(TML_F32, 3), whole->vertex_count, whole->positions);
         tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), whole->face_count, whole->indices);
@@ -1149,6 +1185,7 @@ TEST(slabs_are_the_whole)
         if (i % 5 == 2)
             desc.between = pair;
         desc.no_background = i % 7 == 3;
+        desc.quads = i % 6 == 5;
         if (i % 4 == 1) {
             desc.region.first[2] = random_below(v.dims[2]);
             desc.region.count[2] = 1 + random_below(v.dims[2] - desc.region.first[2]);
@@ -1181,7 +1218,7 @@ TEST(slabs_refuse_what_they_cannot_do)
 #define SLABS(...) ((tml_surface_slabs_desc){.read = give_layers, .user = &p, __VA_ARGS__})
     const tml_surface_slabs_desc bad[] = {
         SLABS(.type = TML_U8, .boundaries = NET(.separate = true)),
-        SLABS(.type = TML_U8, .boundaries = NET(.quads = true)),
+        SLABS(.type = TML_U8, .components = true, .boundaries = NET(.quads = true)),
         SLABS(.type = TML_U8, .boundaries = NET(.vertices = out)),
         SLABS(.type = TML_U8, .boundaries = NET(.between = same)),
         SLABS(.type = TML_U8, .boundaries = NET(.bound = NAN)),

@@ -452,6 +452,7 @@ typedef struct tml_mesh_stream_desc {
      * and edit. */
     tml_type face_label_type;
     bool soup;      /* pieces have no indices */
+    bool quads;     /* each piece's faces are, as of tml_mesh; not with soup and edit */
     bool indices64; /* of each piece's indices */
     double origin[3];
     const char *value_name; /* as in tml_mesh; copied, like comment */

@@ -333,6 +333,7 @@ typedef struct tml_surface_piece {
     const void *indices; /* triangle_count x 3, u32 or u64: numbers within the part, which may be
                              * those of the next piece's first layer; NULL: soup */
     bool indices64;
+    bool quads;              /* of boundaries: triangle_count quads, indices x 4 */
     const void *face_labels; /* of boundaries: triangle_count x 2, of the volume's type; or NULL */
 } tml_surface_piece;
 
@@ -346,7 +347,7 @@ typedef struct tml_surface_slabs_desc {
      * mapped. */
     const tml_surface_desc *surface;
     /* Instead of surface, which is then NULL: the boundaries of labels as tml_surface_labels makes
-     * them, without separate, quads and outputs, as one part. A slab looks at smooth + 1 layers below
+     * them, without separate and outputs, as one part; counts are of quads with quads. A slab looks at smooth + 1 layers below
      * it and at smooth + 3 above, and works on them again, so that slabs should be thicker; their
      * vertices, some 40 bytes each, come on top of memory. Any engine; the host computes. */
     const tml_surface_labels_desc *boundaries;

@@ -36,22 +36,23 @@ static size_t fill_rows(const void *user, uint64_t first, uint64_t count, uint8_
     return source->fill(source->mesh, first, count, out);
 }
 
-/* Rows of triangles that have indices. */
+/* Rows of faces that have indices. */
 static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint8_t *out)
 {
-    enum { TRIANGLES = 512 };
+    enum { FACES = 512 };
     const rows_source *source = user;
-    uint64_t corners[3 * TRIANGLES];
+    uint64_t corners[4 * FACES];
     tml_mesh raised = *source->mesh;
     raised.indices = corners;
     raised.indices64 = true;
     size_t size = 0;
     const size_t row = tml_mesh_labels_size(&raised);
     const uint8_t *labels = raised.face_labels;
-    for (uint64_t end = first + count; first < end; first += TRIANGLES) {
-        uint64_t n = end - first < TRIANGLES ? end - first : TRIANGLES;
-        for (uint64_t i = 0; i < 3 * n; i++)
-            corners[i] = mesh_corner(source->mesh, 3 * first + i) + source->base;
+    const uint64_t of_face = mesh_corners(&raised);
+    for (uint64_t end = first + count; first < end; first += FACES) {
+        uint64_t n = end - first < FACES ? end - first : FACES;
+        for (uint64_t i = 0; i < of_face * n; i++)
+            corners[i] = mesh_corner(source->mesh, of_face * first + i) + source->base;
         raised.face_labels = labels ? labels + first * row : NULL;
         size += source->fill(&raised, 0, n, out + size);
     }
@@ -460,15 +461,23 @@ tml_status tml_mesh_format_of(tml_context *tml, const char *path, const mesh_for
                      path ? path : "NULL");
 }
 
+tml_status tml_mesh_check_quads(tml_context *tml, const char *path, const mesh_format *format,
+                                bool quads)
+{
+    if (!quads || format->has_quads)
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                     MESH_CALL ": %s holds triangles only; write quads to .ply, .obj or .vtp",
+                     path);
+}
+
 tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)
 {
     const mesh_format *format = NULL;
     tml_status status = tml_mesh_format_of(tml, path, &format);
     if (status == TML_OK)
         status = tml_mesh_check(tml, mesh, NULL);
-    if (status == TML_OK && mesh->quads && !format->has_quads)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         MESH_CALL ": %s holds triangles only; write quads to .ply, .obj or .vtp",
-                         path);
+    if (status == TML_OK)
+        status = tml_mesh_check_quads(tml, path, format, mesh->quads);
     return status == TML_OK ? tml_mesh_write(tml, path, format, mesh, NULL) : status;
 }

@@ -131,6 +131,9 @@ TML_MUST_CHECK tml_status tml_mesh_format_of(tml_context *tml, const char *path,
 TML_MUST_CHECK tml_status tml_mesh_write(tml_context *tml, const char *path,
                                          const mesh_format *format, const tml_mesh *mesh,
                                          const mesh_relief *relief);
+/* Errors: UNSUPPORTED where the file would be of quads that its format has not. */
+TML_MUST_CHECK tml_status tml_mesh_check_quads(tml_context *tml, const char *path,
+                                               const mesh_format *format, bool quads);
 /* Checks that counts, pointers and indices are consistent. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);

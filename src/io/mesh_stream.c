@@ -184,6 +184,9 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is longer than %d bytes", call,
                          IO_PATH_SIZE - NAME_SHOWN - 1);
+    if (desc->quads && (desc->edit || desc->soup))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.quads goes with neither desc.soup nor desc.edit", call);
     if (desc->edit && desc->soup)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.edit is for welded meshes, not soup", call);
@@ -192,9 +195,12 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                          "%s: desc.face_label_type goes with neither desc.soup nor desc.edit",
                          call);
     const tml_mesh labeled = {.indices = "",
+                              .quads = desc->quads,
                               .face_labels = desc->face_label_type ? "" : NULL,
                               .face_label_type = desc->face_label_type};
     status = tml_mesh_check(tml, &labeled, NULL);
+    if (status == TML_OK)
+        status = tml_mesh_check_quads(tml, path, format, desc->quads);
     if (status != TML_OK)
         return status;
     tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
@@ -218,6 +224,7 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
              real + folder);
     tml_mesh *mesh = &stream->mesh;
     mesh->indices64 = desc->indices64;
+    mesh->quads = desc->quads;
     mesh->face_label_type = desc->face_label_type;
     memcpy(mesh->origin, desc->origin, sizeof mesh->origin);
     mesh->up = desc->up;
@@ -227,13 +234,14 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     mesh->value_name = desc->value_name ? stream->value_name : NULL;
     mesh->comment = desc->comment ? stream->comment : NULL;
 
-    size_t sizes[ARRAYS] = {[POSITIONS] = 3 * sizeof(float),
-                            [NORMALS] = desc->normals ? 3 * sizeof(float) : 0,
-                            [VALUES] = desc->values ? sizeof(float) : 0,
-                            [INDICES] = stream->soup      ? 0
-                                        : desc->indices64 ? 3 * sizeof(uint64_t)
-                                                          : 3 * sizeof(uint32_t),
-                            [LABELS] = 2 * tml_type_size(desc->face_label_type)};
+    size_t sizes[ARRAYS] = {
+        [POSITIONS] = 3 * sizeof(float),
+        [NORMALS] = desc->normals ? 3 * sizeof(float) : 0,
+        [VALUES] = desc->values ? sizeof(float) : 0,
+        [INDICES] = stream->soup
+                        ? 0
+                        : mesh_corners(mesh) * tml_type_size(desc->indices64 ? TML_U64 : TML_U32),
+        [LABELS] = 2 * tml_type_size(desc->face_label_type)};
     status = take_attributes(stream, desc, &sizes[ATTRIBUTES]);
     for (int i = 0; i < ARRAYS; i++)
         stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
@@ -303,9 +311,9 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
                          "%s: piece.attribute_count is %" PRIu32 ", needs the desc's %" PRIu32
                          " attributes, of the same components",
                          call, piece->attribute_count, attributes);
-    if (piece->quads)
-        return tml_error(stream->tml, TML_ERROR_UNSUPPORTED,
-                         "%s: piece.quads: pieces have none; save the mesh whole", call);
+    if (piece->triangle_count && piece->quads != stream->mesh.quads)
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: piece.quads is not the desc's", call);
     if (piece->face_labels && piece->face_label_type != stream->mesh.face_label_type)
         return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: piece.face_label_type is %s, needs the desc's %s", call,

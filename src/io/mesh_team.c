@@ -118,7 +118,8 @@ static tml_status count_lent(team_mesh *m, uint8_t *buffer)
     for (uint64_t k = 0; k < stream->segment_count; k++) {
         const segment *s = &stream->segments[k];
         team_part *part = &m->parts[s->part];
-        uint64_t at = s->triangle_first * 3 * size, end = at + s->triangle_count * 3 * size;
+        uint64_t at = s->triangle_first * indices->row_size,
+                 end = at + s->triangle_count * indices->row_size;
         for (size_t n; at < end && status == TML_OK; at += n) {
             n = end - at < MESH_COPY ? (size_t)(end - at) : MESH_COPY;
             status = tml_spool_read(stream, indices, at, buffer, n);

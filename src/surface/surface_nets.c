@@ -333,7 +333,7 @@ static tml_status count_on_host(nets_plan *plan)
     if (status != TML_OK)
         return status;
     out->vertex_count = nets_vertices(plan, &plan->kept);
-    out->face_count = nets_faces(plan, &plan->kept) * (plan->quads ? 1 : 2);
+    out->face_count = nets_faces(plan, &plan->kept) * nets_rows(plan);
     return plan->separate && out->face_count
                ? nets_run_step(plan, 0.2, 0.25, nets_on_host->count_parts)
                : TML_OK;

@@ -132,6 +132,15 @@ static inline uint64_t nets_vertices(const nets_plan *plan, const nets_planes *p
 {
     return planes->vertex_first[nets_cells(plan, 2)];
 }
+/* Faces that are written for one of the net, and corners of each. */
+static inline uint64_t nets_rows(const nets_plan *plan)
+{
+    return plan->quads ? 1 : 2;
+}
+static inline uint64_t nets_corners(const nets_plan *plan)
+{
+    return plan->quads ? 4 : 3;
+}
 static inline uint64_t nets_faces(const nets_plan *plan, const nets_planes *planes)
 {
     return planes->face_first[plan->size[2]];
@@ -208,7 +217,7 @@ typedef struct nets_steps {
     tml_status (*emit_parts)(nets_plan *plan);
     void (*release)(nets_plan *plan);
 } nets_steps;
-extern const nets_steps *const nets_on_host; /* src/surface/surface_nets_parts.c */
+extern const nets_steps *const nets_on_host; /* src/surface/surface_parts.c */
 
 tml_status nets_run_step(nets_plan *plan, double from, double to, tml_status (*step)(nets_plan *));
 /* Smooths the net and writes its places: in the memory of the vertices where those are the net's,
@@ -218,13 +227,13 @@ TML_MUST_CHECK tml_status nets_place_and_emit(nets_plan *plan);
 TML_MUST_CHECK tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc,
                                        tml_type read, nets_plan *plan);
 
-/* A slab of the net (src/surface/surface_nets_slabs.c), of triangles. */
+/* A slab of the net (src/surface/surface_nets_slabs.c). */
 enum { NETS_SLAB_OUTPUTS = 3 };
 typedef struct nets_slab {
     nets_plan plan;
     tml_surface_labels_result result; /* its stages and scratch_size */
     uint64_t cells[2];                /* own layers of cells, in plan's, first and end */
-    uint64_t vertex_count, triangle_count;
+    uint64_t vertex_count, face_count;
     const float *positions; /* of own vertices; indices and labels are plan's */
     void *outputs[NETS_SLAB_OUTPUTS];
     uint64_t sizes[NETS_SLAB_OUTPUTS];
@@ -251,7 +260,7 @@ static inline uint64_t nets_held_most(const nets_plan *plan, uint64_t own)
 {
     return TML_MIN_OF(own + 2 * (uint64_t)plan->iterations + 4, plan->box.count[2]);
 }
-/* Counts own vertices and triangles, of own layers [first, end) of the whole's box; samples begin at
+/* Counts own vertices and faces, of own layers [first, end) of the whole's box; samples begin at
  * nets_held_first. Then writes them, with vertices numbered from vertex_base on. Free in any case. */
 TML_MUST_CHECK tml_status nets_slab_count(const nets_plan *whole, const void *samples,
                                           uint64_t first, uint64_t end, nets_slab *out);

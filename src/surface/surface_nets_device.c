@@ -531,7 +531,7 @@ tml_status nets_device_count(nets_plan *plan, tml_buffer volume)
     d->all = totals[1];
     d->faces = totals[2];
     plan->result->vertex_count = d->kept;
-    plan->result->face_count = (uint64_t)d->faces * (plan->quads ? 1 : 2);
+    plan->result->face_count = d->faces * nets_rows(plan);
     return status;
 }
 

@@ -37,7 +37,7 @@ tml_status nets_slab_count(const nets_plan *whole, const void *samples, uint64_t
         return status;
     const uint64_t *vertices = plan->kept.vertex_first, *faces = plan->kept.face_first;
     out->vertex_count = vertices[out->cells[1]] - vertices[out->cells[0]];
-    out->triangle_count = 2 * (faces[plan->face_layers[1]] - faces[plan->face_layers[0]]);
+    out->face_count = nets_rows(plan) * (faces[plan->face_layers[1]] - faces[plan->face_layers[0]]);
     return TML_OK;
 }
 
@@ -48,15 +48,16 @@ tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base)
     const uint64_t first = plan->kept.face_first[plan->face_layers[0]];
     const size_t index_size = plan->indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
     plan->positions = slab_alloc(slab, 0, nets_vertices(plan, &plan->kept), 3 * sizeof(float));
-    plan->indices = slab_alloc(slab, 1, slab->triangle_count, 3 * index_size);
-    plan->face_labels = slab_alloc(slab, 2, slab->triangle_count, 2 * plan->sample_size);
+    plan->indices = slab_alloc(slab, 1, slab->face_count, nets_corners(plan) * index_size);
+    plan->face_labels = slab_alloc(slab, 2, slab->face_count, 2 * plan->sample_size);
     for (int i = 0; i < NETS_SLAB_OUTPUTS; i++)
         if (slab->sizes[i] && !slab->outputs[i])
             return TML_ERROR_OUT_OF_MEMORY;
     for (uint64_t z = 0; z <= plan->size[2]; z++) /* faces are numbered from its first one on */
         plan->kept.face_first[z] -= first;
     tml_status status = nets_place_and_emit(plan);
-    for (uint64_t i = 0; i < 3 * slab->triangle_count && status == TML_OK; i++) {
+    const uint64_t corners = nets_corners(plan) * slab->face_count;
+    for (uint64_t i = 0; i < corners && status == TML_OK; i++) {
         if (plan->indices64)
             ((uint64_t *)plan->indices)[i] += vertex_base - before;
         else

@@ -78,10 +78,12 @@ static bool has_field_values(const tml_surface_slabs_desc *desc)
 static tml_status check_boundaries(tml_context *tml, const tml_surface_slabs_desc *desc)
 {
     const tml_surface_labels_desc *net = desc->boundaries;
-    if (net->separate || net->quads)
-        return bad_desc(
-            tml, TML_ERROR_UNSUPPORTED,
-            "desc.boundaries asks for separate or quads; tml_surface_labels makes them");
+    if (net->separate)
+        return bad_desc(tml, TML_ERROR_UNSUPPORTED,
+                        "desc.boundaries asks for separate; tml_surface_labels makes them");
+    if (net->quads && desc->components)
+        return bad_desc(tml, TML_ERROR_UNSUPPORTED,
+                        "desc.boundaries asks for quads, and desc.components counts triangles");
     if (desc->has_mask || desc->attribute_type || has_field_values(desc))
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.boundaries have neither mask nor attribute");
@@ -554,7 +556,7 @@ static tml_type piece_type(const stream *s, int array)
     case PIECE_VALUES:
         return TML_F32;
     case PIECE_INDICES:
-        return TML_VEC(s->plan.indices64 ? TML_U64 : TML_U32, 3);
+        return TML_VEC(s->plan.indices64 ? TML_U64 : TML_U32, s->net.quads ? 4 : 3);
     case PIECE_POSITIONS:
     case PIECE_NORMALS:
         return TML_VEC(TML_F32, 3);
@@ -694,6 +696,7 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
         .triangle_count = part->triangle_count,
         .positions = (const float *)arrays->memory[PIECE_POSITIONS] + 3 * v,
         .indices64 = s->plan.indices64,
+        .quads = s->net.quads,
         .face_labels = arrays->face_labels,
     };
     if (arrays->memory[PIECE_INDICES]) /* NULL: no triangles in the slab */
@@ -737,7 +740,7 @@ static tml_status begin_net(stream *s, const slab *at, nets_slab *out)
         status = nets_slab_count(&s->net, (const uint8_t *)samples + skipped * layer, own_first,
                                  at->own_end - first, out);
     s->plan.parts[0].vertex_count = s->plan.parts[0].active_cells = out->vertex_count;
-    s->plan.parts[0].triangle_count = out->triangle_count;
+    s->plan.parts[0].triangle_count = out->face_count;
     return status;
 }
 

@@ -143,8 +143,7 @@ Which surface:
                             --slabs, --index, --simplify, --simplify-error)
       --quads               the labels' boundaries (see --smooth) in quads, in .ply,
                             .obj or .vtp (for volumes; needs --labels; not with
-                            --soup, --slabs, --index, --png, --simplify,
-                            --simplify-error)
+                            --soup, --index, --png, --simplify, --simplify-error)
       --region X0:X1,Y0:Y1,Z0:Z1
                             only samples X0 up to, not including, X1 and so on; an
                             empty end is the volume's
@@ -236,9 +235,9 @@ Volumes larger than memory:
                             points: of their field), for the same mesh; 0: where a
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
-                            or a compressed one (not with --separate, --quads,
-                            --collapse, --simplify, --simplify-error; 0 to
-                            1000000000; default: 0)
+                            or a compressed one (not with --separate, --collapse,
+                            --simplify, --simplify-error; 0 to 1000000000;
+                            default: 0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --smooth,

@@ -130,7 +130,7 @@ CPU_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint64_
 {
     static const uint8_t orders[3][6] = {{0, 1, 2, 0, 2, 3}, {1, 2, 3, 1, 3, 0}, {0, 1, 2, 3}};
     const size_t size = plan->sample_size;
-    const uint64_t rows = plan->quads ? 1 : 2, count = plan->quads ? 4 : 6;
+    const uint64_t rows = nets_rows(plan), count = rows * nets_corners(plan);
     const uint8_t *order = orders[plan->quads ? 2 : cuts_other_way];
     for (uint64_t k = 0; k < count; k++)
         if (plan->indices64)

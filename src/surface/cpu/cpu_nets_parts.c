@@ -523,7 +523,7 @@ static tml_status make_slabs(nets_plan *plan, nets_parts *all)
 static tml_status place_parts(nets_plan *plan, nets_parts *all)
 {
     tml_surface_labels_result *out = plan->result;
-    const uint64_t rows = plan->quads ? 1 : 2;
+    const uint64_t rows = nets_rows(plan);
     part_counts next = {0, 0};
     out->parts = tml_alloc_array(plan->tml, all->index.count, sizeof *out->parts);
     out->part_count = all->index.count;

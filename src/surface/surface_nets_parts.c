@@ -1,6 +1,0 @@
-/* Who takes the steps of surface nets on the host. */
-#include "surface/surface_nets.h"
-
-extern const nets_steps cpu_nets_steps;
-
-const nets_steps *const nets_on_host = &cpu_nets_steps;
