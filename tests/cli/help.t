@@ -236,8 +236,8 @@ Volumes larger than memory:
                             volume needs more than --memory, or half of what is
                             free, and where that is faster: on the CPU, a raw volume
                             or a compressed one (not with --separate, --collapse,
-                            --simplify, --simplify-error; 0 to 1000000000;
-                            default: 0)
+                            --simplify, --simplify-error; 0 to 1000000000; default:
+                            0)
       --index FILE          what 'trommel index' made of the volume: bricks that the
                             surface does not cross are not read, where samples are
                             raw and in one file (for volumes; not with --smooth,
