@@ -47,6 +47,32 @@ def test_the_file_is_that_of_the_whole(tmp_path, kind, ending):
         assert len(source.asked) > 2 and source.asked[0][0] == 0 and source.asked[-1][1] == len(volume)
 
 
+@pytest.mark.parametrize("kind", ["array", "chunked", "layers"])
+@pytest.mark.parametrize("ending", ["ply", "vtp", "stl"])
+def test_labels_in_slabs_are_those_of_the_whole(tmp_path, kind, ending):
+    dtype, unit = (np.int64, 2**60) if ending == "vtp" else (np.int16, 2**12)  # PLY has no int64
+    volume = (4 * waves(40)).round().astype(dtype) * dtype(unit)
+    options = {"smooth": 5, "caps": True, "background": unit, "spacing": (1, 2, 3)}
+    whole = trommel.surface_labels(volume, **options)
+    whole.save(tmp_path / f"whole.{ending}")
+    source, layers = volume, {}
+    if kind == "chunked":
+        source = Chunked(volume)
+    elif kind == "layers":
+        source, layers = (layer for layer in volume), {"shape": volume.shape, "dtype": volume.dtype}
+    counts = trommel.labels_to_file(tmp_path / f"slabs.{ending}", source, memory=1 << 20, **options, **layers)
+    assert (tmp_path / f"slabs.{ending}").read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
+    assert counts == {"vertices": len(whole.vertices), "triangles": len(whole.faces),
+                      "components": whole.examine()["components"]}
+    some = {"labels": [-2 * unit, 0, 2 * unit, unit], "between": (unit, 2 * unit)}
+    counts = trommel.labels_to_file(tmp_path / "some.vtp", volume, quads=True, **some)
+    assert counts["quads"] == len(trommel.surface_labels(volume, **some).faces) / 2 > 100
+    with pytest.raises(trommel.InvalidArgument, match="needs integers"):
+        trommel.labels_to_file(tmp_path / "some.ply", waves())
+    with pytest.raises(trommel.Unsupported, match="triangles only"):
+        trommel.labels_to_file(tmp_path / "some.stl", volume, quads=True)
+
+
 def test_memory_is_bounded(tmp_path):
     resource = pytest.importorskip("resource")
     n, peak = 256, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

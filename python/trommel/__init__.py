@@ -10,7 +10,7 @@ from .files import (Points, Volume, load_mesh, load_picture, load_points, load_v
 from .images import Measurement, expose, measure as measure_picture, mips, tonemap
 from .kernels import Kernel, map
 from .meshes import Contacts, Tree, collide, distance, load_tree, subdivide
-from .slabs import surface_to_file
+from .slabs import labels_to_file, surface_to_file
 from .streams import bincount, compact, histogram, partition, reduce, reduce_by_key, reduce_segments, scan, search, \
     sort, top_k, unique
 from .surface import Field, Mesh, field, otsu, surface, surface_labels
@@ -18,9 +18,9 @@ from . import _abi, mcubes, measure
 
 __version__ = f"{_abi.TML_VERSION >> 20}.{_abi.TML_VERSION >> 10 & 1023}.{_abi.TML_VERSION & 1023}"
 __all__ = ["bincount", "Cancelled", "collide", "compact", "Contacts", "Context", "devices", "distance", "Error",
-           "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "load_mesh",
-           "load_picture", "load_points", "load_tree", "load_volume", "map", "mcubes", "measure", "measure_picture",
-           "Measurement", "Mesh", "mips", "otsu", "OutOfMemory", "partition", "Points", "reduce", "reduce_by_key",
-           "reduce_segments", "save_picture", "save_points", "save_volume", "scan", "search", "sort", "subdivide",
-           "surface", "surface_labels", "surface_to_file", "tonemap", "top_k", "Tree", "unique",
+           "expose", "Field", "field", "FileError", "histogram", "InvalidArgument", "Kernel", "labels_to_file",
+           "load_mesh", "load_picture", "load_points", "load_tree", "load_volume", "map", "mcubes", "measure",
+           "measure_picture", "Measurement", "Mesh", "mips", "otsu", "OutOfMemory", "partition", "Points", "reduce",
+           "reduce_by_key", "reduce_segments", "save_picture", "save_points", "save_volume", "scan", "search", "sort",
+           "subdivide", "surface", "surface_labels", "surface_to_file", "tonemap", "top_k", "Tree", "unique",
            "Unsupported", "Volume"]

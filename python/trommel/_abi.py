@@ -1184,6 +1184,7 @@ class tml_surface_piece(Structure):
         ('field_values', POINTER(c_float) * 8),
         ('indices', c_void_p),
         ('indices64', c_bool),
+        ('quads', c_bool),
         ('face_labels', c_void_p),
     ]
 
@@ -1439,6 +1440,7 @@ class tml_mesh_stream_desc(Structure):
         ('attribute_count', c_uint32),
         ('face_label_type', c_uint32),
         ('soup', c_bool),
+        ('quads', c_bool),
         ('indices64', c_bool),
         ('origin', c_double * 3),
         ('value_name', c_char_p),

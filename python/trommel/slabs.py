@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _abi as c
 from ._library import InvalidArgument, context_of, lib, path_of, scalar_type
-from .surface import NORMALS, TOPOLOGIES, UPS, choose, grid_of
+from .surface import NORMALS, TOPOLOGIES, UPS, boundaries_of, choose, grid_of
 
 if TYPE_CHECKING:
     from ._types import ArrayLike, Context, DTypeLike, Path
@@ -55,7 +55,8 @@ class _Slabs:
         piece = piece[0]
         mesh = c.tml_mesh(positions=piece.positions, normals=piece.normals, indices=piece.indices,
                           vertex_count=piece.vertex_count, triangle_count=piece.triangle_count,
-                          indices64=piece.indices64)
+                          indices64=piece.indices64, quads=piece.quads, face_labels=piece.face_labels,
+                          face_label_type=scalar_type(self.dtype) if piece.face_labels else 0)
         return lib.tml_mesh_stream_add(self.stream, piece.part, mesh)
 
 
@@ -69,6 +70,34 @@ def _source(volume, shape, dtype):
         raise InvalidArgument("INVALID_ARGUMENT", "volume: of layers one by one, shape (layers, rows, columns) and dtype "
                               "have to be given")
     return tuple(map(int, shape)), np.dtype(dtype).newbyteorder("=")
+
+
+def _to_file(path, volume, shape, dtype, context, memory, stream_desc, **of_mesh):
+    """What tml_surface_slabs makes, in a file. of_mesh: its surface or boundaries."""
+    slabs, result = _Slabs(volume, shape, dtype, context), c.tml_surface_result()
+    is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
+        volume.dtype.isnative
+    call = c.tml_surface_slabs_desc(
+        type=scalar_type(dtype), memory=memory, components=not stream_desc.quads,
+        read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
+        map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP,
+        write=_FIELDS["write"](slabs.guard(slabs.write)), **of_mesh)
+    try:
+        context.call("mesh_stream_open", path_of(path), stream_desc, slabs.stream)
+        context.call("surface_slabs", call, result)
+        counts = {"vertices": result.vertex_count, "quads" if stream_desc.quads else "triangles": result.triangle_count}
+        if not stream_desc.quads:
+            counts["components"] = result.components
+        stream, slabs.stream = slabs.stream, None
+        context.call_on("mesh_stream_finish", stream, 0)
+    except Exception as error:
+        raise slabs.raised or error from None
+    finally:
+        with context._handle:
+            if slabs.stream:
+                lib.tml_mesh_stream_finish(slabs.stream, _CANCELLED)
+            lib.tml_surface_free(context._handle.pointer, result)
+    return counts
 
 
 def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int] | None = None,
@@ -92,32 +121,36 @@ def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int]
     1
     """
     shape, dtype = _source(volume, shape, dtype)
-    context, result = context_of(context), c.tml_surface_result()
-    indices64 = not soup and shape[0] * shape[1] * shape[2] > 2**31
+    context, indices64 = context_of(context), not soup and shape[0] * shape[1] * shape[2] > 2**31
     desc = c.tml_surface_desc(grid=grid_of(shape, spacing, origin, direction), iso=iso, soup=soup, indices64=indices64,
                               normals=choose(NORMALS, "normals", normals),
                               topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip)
-    slabs = _Slabs(volume, shape, dtype, context)
-    is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
-        volume.dtype.isnative
-    call = c.tml_surface_slabs_desc(
-        surface=ctypes.pointer(desc), type=scalar_type(dtype), memory=memory, components=True,
-        read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
-        map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP,
-        write=_FIELDS["write"](slabs.guard(slabs.write)))
-    try:
-        context.call("mesh_stream_open", path_of(path), c.tml_mesh_stream_desc(
-            normals=normals not in (None, "none"), soup=soup, indices64=indices64, up=choose(UPS, "up", up)),
-            slabs.stream)
-        context.call("surface_slabs", call, result)
-        counts = {"vertices": result.vertex_count, "triangles": result.triangle_count, "components": result.components}
-        stream, slabs.stream = slabs.stream, None
-        context.call_on("mesh_stream_finish", stream, 0)
-    except Exception as error:
-        raise slabs.raised or error from None
-    finally:
-        with context._handle:
-            if slabs.stream:
-                lib.tml_mesh_stream_finish(slabs.stream, _CANCELLED)
-            lib.tml_surface_free(context._handle.pointer, result)
-    return counts
+    stream_desc = c.tml_mesh_stream_desc(normals=normals not in (None, "none"), soup=soup, indices64=indices64,
+                                         up=choose(UPS, "up", up))
+    return _to_file(path, volume, shape, dtype, context, memory, stream_desc, surface=ctypes.pointer(desc))
+
+
+def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
+                   labels: ArrayLike | None = None, background: int = 0, between: ArrayLike | None = None,
+                   inner: bool = False, caps: bool = False, smooth: int = 0, relaxation: float = 0.5,
+                   bound: float = 1.0, quads: bool = False, spacing: ArrayLike | None = None,
+                   origin: ArrayLike | None = None, direction: ArrayLike | None = None, up: str | None = None,
+                   memory: int = 0, context: Context | None = None) -> dict[str, int]:
+    """Writes the boundaries between the labels of a volume of any size to a mesh file, as surface_to_file() does.
+
+    quads    faces of four corners, in PLY, OBJ or VTP
+    The rest as in surface_labels() and surface_to_file(). Returns a dict: vertices, and triangles and components or quads.
+
+    >>> import numpy as np, tempfile, trommel
+    >>> layers = (np.full((8, 8), z // 4, np.uint8) for z in range(8))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trommel.labels_to_file(folder + "/two.ply", layers, shape=(8, 8, 8), dtype="u1", quads=True)
+    {'vertices': 49, 'quads': 36}
+    """
+    shape, dtype = _source(volume, shape, dtype)
+    desc = boundaries_of(shape, dtype, labels, between, background, grid=grid_of(shape, spacing, origin, direction),
+                         no_background=inner, caps=caps, smooth=smooth, relaxation=relaxation, bound=bound, quads=quads)
+    stream_desc = c.tml_mesh_stream_desc(indices64=desc.indices64, quads=quads, face_label_type=scalar_type(dtype),
+                                         up=choose(UPS, "up", up))
+    return _to_file(path, volume, shape, dtype, context_of(context), memory, stream_desc,
+                    boundaries=ctypes.pointer(desc))

@@ -375,19 +375,10 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
     """
     volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
     volume = as_array(volume, "volume", None, 3)
-    if volume.dtype.kind not in "iu":
-        raise InvalidArgument("INVALID_ARGUMENT", f"volume is of {volume.dtype}, needs integers")
     context, result = context_of(context), c.tml_surface_labels_result()
-    desc = c.tml_surface_labels_desc(grid=grid_of(volume.shape, spacing, origin, direction), no_background=inner,
-                                     background=_label(background), caps=caps, smooth=smooth, relaxation=relaxation,
-                                     bound=bound, separate=separate, manifold=manifold, indices64=volume.size > 2**31)
-    if labels is not None:
-        chosen = np.unique(np.asarray(labels, volume.dtype))
-        chosen = chosen.astype(np.int64 if volume.dtype.kind == "i" else np.uint64).view(np.uint64)
-        desc.labels, desc.label_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(chosen)
-    if between is not None:
-        pair = (ctypes.c_uint64 * 2)(*(_label(label) for label in between))
-        desc.between = pair
+    desc = boundaries_of(volume.shape, volume.dtype, labels, between, background, caps=caps, smooth=smooth,
+                         grid=grid_of(volume.shape, spacing, origin, direction), no_background=inner,
+                         relaxation=relaxation, bound=bound, separate=separate, manifold=manifold)
     with Buffers(context) as buffers:
         desc.volume = buffers.input(volume.reshape(-1), on_host=True)
         try:
@@ -407,6 +398,21 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
 
 def _label(label):
     return int(label) & 2**64 - 1
+
+
+def boundaries_of(shape, dtype, labels, between, background, **fields):
+    if dtype.kind not in "iu":
+        raise InvalidArgument("INVALID_ARGUMENT", f"volume is of {dtype}, needs integers")
+    desc = c.tml_surface_labels_desc(background=_label(background), indices64=shape[0] * shape[1] * shape[2] > 2**31,
+                                     **fields)
+    if labels is not None:
+        chosen = np.unique(np.asarray(labels, dtype))
+        chosen = chosen.astype(np.int64 if dtype.kind == "i" else np.uint64).view(np.uint64)
+        desc.labels, desc.label_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(chosen)
+    if between is not None:
+        pair = (ctypes.c_uint64 * 2)(*(_label(label) for label in between))
+        desc.between = pair
+    return desc
 
 
 def _mesh_of(context, desc, result, cell_type):
