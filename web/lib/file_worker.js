@@ -2,6 +2,7 @@
 // never waits for either.
 import { Trommel } from "../trommel/index.js";
 import { extent } from "./corners.js";
+import { isExr, loadExr } from "./exr.js";
 import { answerCalls } from "./remote.js";
 
 // With threads where the page may have them and they start.
@@ -61,6 +62,11 @@ const calls = {
         const points = t.loadPoints(content, plain);
         const resolved = t.resolveField({ points: points.positions });
         return { kind: "points", name, ...points, ...extent(points.positions), radius: resolved.radius };
+    },
+    // A picture that browsers do not decode, as Trommel.loadPicture gives it.
+    async picture({ bytes, name }) {
+        const content = new Uint8Array(bytes);
+        return isExr(content) ? loadExr(content) : (await trommel).loadPicture(content, name);
     },
     // The mesh of what the page shows, as a file: {bytes, vertexCount, triangleCount}.
     async save({ volume, field, surface, format }) {

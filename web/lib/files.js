@@ -9,6 +9,11 @@ export async function load(bytes, name, kind = null) {
     return worker.ask("load", { bytes, name, kind }, [bytes]);
 }
 
+// And in a picture file.
+export async function loadPicture(bytes, name) {
+    return worker.ask("picture", { bytes, name }, [bytes]);
+}
+
 // A mesh file of a surface: volume or field, and how it is extracted, as Trommel.surface takes them.
 export async function save(what) {
     return worker.ask("save", what);

@@ -1,8 +1,7 @@
 // The Exposure panel: a picture with more light in it than a screen has, its exact averages and
 // histogram, and the exposure that follows from them, live.
 
-import { download, notOpened } from "../lib/files.js";
-import { isExr, loadExr } from "../lib/exr.js";
+import { download, loadPicture, notOpened } from "../lib/files.js";
 import { Link } from "../lib/link.js";
 import { ExposurePicture, STATE, demoPicture } from "./exposure_picture.js";
 
@@ -133,6 +132,7 @@ class ExposurePanel {
         for (const [value, name] of TONES) this.find(".tone").append(new Option(name, value));
         this.source = null; // as Trommel.loadPicture gives it
         this.picture = null; // the source on the device
+        this.loading = null; // {source} that comes there
         this.seconds = 0; // of the frame before
         this.adaptSeconds = 0; // still to be followed
         const changed = () => this.change();
@@ -169,7 +169,7 @@ class ExposurePanel {
     }
 
     contextLost() {
-        this.picture = null; // gone with the context
+        this.picture = this.loading = null; // gone with the context
     }
 
     contextRestored() {
@@ -192,11 +192,9 @@ class ExposurePanel {
 
     // What is in a picture file, as Trommel.loadPicture gives it.
     async read(file) {
-        const bytes = new Uint8Array(await file.arrayBuffer());
+        const bytes = await file.arrayBuffer();
         try {
-            if (isExr(bytes)) return await loadExr(bytes);
-            const trommel = await this.app.trommel;
-            return isOfBrowsers(bytes) ? await decoded(file) : trommel.loadPicture(bytes, file.name);
+            return await (isOfBrowsers(new Uint8Array(bytes)) ? decoded(file) : loadPicture(bytes, file.name));
         } catch (error) {
             // What the library lacks here, it was built without: no matter of the visitor's.
             const known = new Error("is no picture that this page reads; give Radiance (.hdr, .pic), OpenEXR, PFM, or what the browser shows");
@@ -225,7 +223,7 @@ class ExposurePanel {
     async put(source) {
         this.source = source;
         this.picture?.destroy();
-        this.picture = null;
+        this.picture = this.loading = null;
         await this.load();
     }
 
@@ -243,6 +241,7 @@ class ExposurePanel {
 
     // Puts the source on the device, and measures it.
     async load() {
+        let loading = null;
         try {
             if (!this.source) {
                 const sun = await demoPicture();
@@ -252,19 +251,28 @@ class ExposurePanel {
             if (!this.isShown) return;
             const stage = this.find(".stage");
             if (trommel.engine === "gl") this.app.canvas(stage);
-            if (this.picture) return;
+            const { source } = this;
+            if (this.picture || this.loading?.source === source) return;
             const canvasOf = () => {
                 this.canvas ??= Object.assign(document.createElement("canvas"), { className: "stage-canvas" });
                 stage.append(this.canvas);
                 return this.canvas;
             };
-            this.picture = new ExposurePicture(trommel, { gl: this.app.gl, canvasOf }, this.source);
+            loading = this.loading = { source };
+            const picture = await ExposurePicture.create(trommel, { gl: this.app.gl, canvasOf }, source);
+            if (this.loading !== loading) {
+                picture.destroy();
+                return;
+            }
+            this.loading = null;
+            this.picture = picture;
             // One that is all black, say, has nothing for the exposure to follow.
             this.find(".adapt").disabled = !Number.isFinite(this.picture.stats.log2Mean);
-            const { name = "A low sun", width, height, format } = this.source;
+            const { name = "A low sun", width, height, format } = source;
             this.find(".picture-name").textContent = `${name}: ${width} × ${height}, ${format}`;
             this.change();
         } catch (error) {
+            if (this.loading === loading) this.loading = null;
             this.app.message(error.message, "error");
         }
     }
@@ -297,10 +305,12 @@ class ExposurePanel {
 
     change() {
         this.showControls();
-        if (!this.picture) return;
+        const { picture } = this;
+        if (!picture) return;
         const meter = this.find(".meter").value;
-        if (meter !== this.picture.meter) this.picture.measure(meter);
-        this.picture.expose({ ...this.wanted(), reset: true });
+        if (meter !== picture.meter)
+            picture.measure(meter).then(() => this.tell(), (error) => picture === this.picture && this.app.message(error.message, "error"));
+        picture.expose({ ...this.wanted(), reset: true });
         this.adaptSeconds = 0;
         this.app.requestFrame();
         this.tell();

@@ -118,9 +118,24 @@ class PixelScreen {
     destroy() {}
 }
 
+const turn = () => new Promise((resolve) => setTimeout(resolve));
+
 export class ExposurePicture {
     // picture: what Trommel.loadPicture gives. Where the library computes on the device, it is drawn with gl,
-    // otherwise into the canvas that canvasOf() gives.
+    // otherwise into the canvas that canvasOf() gives. Between its steps the page has its turn.
+    static async create(...what) {
+        await turn();
+        const made = new ExposurePicture(...what);
+        try {
+            await turn();
+            await made.measure("average");
+        } catch (error) {
+            made.destroy();
+            throw error;
+        }
+        return made;
+    }
+
     constructor(trommel, { gl, canvasOf }, picture) {
         const { width, height, channels, type, data, srgb } = picture;
         this.trommel = trommel;
@@ -139,15 +154,15 @@ export class ExposurePicture {
         this.state = make({ type: "f32", count: sizes.state });
         this.screen = trommel.engine === "gl" ? new TextureScreen(gl) : new PixelScreen(canvasOf());
         this.masks = new Map(); // of meters
-        this.measure("average");
     }
 
-    // Takes the picture's figures anew, its pixels weighted as that meter does.
-    measure(meter) {
+    // Takes the picture's figures anew, its pixels weighted as that meter does; stats follow once the device has them.
+    async measure(meter) {
         const { trommel, in: image } = this;
         this.meter = meter;
         trommel.imageMeasure({ image, stats: this.statsBuffer, ...(meter === "average" ? {} : this.maskOf(meter)) });
-        this.stats = trommel.imageStats(this.statsBuffer);
+        await this.statsBuffer.readAsync();
+        if (meter === this.meter) this.stats = trommel.imageStats(this.statsBuffer);
     }
 
     maskOf(meter) {
@@ -202,11 +217,11 @@ export async function demoPicture() {
         color[1] += share * (g - color[1]);
         color[2] += share * (b - color[2]);
     };
-    let turn = performance.now();
+    let begin = performance.now();
     for (let y = 0, i = 0; y < height; y++) {
-        if (performance.now() - turn > 10) {
-            await new Promise((resolve) => setTimeout(resolve));
-            turn = performance.now();
+        if (performance.now() - begin > 10) {
+            await turn();
+            begin = performance.now();
         }
         for (let x = 0; x < width; x++, i += 3) {
             const u = x / width,
