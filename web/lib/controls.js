@@ -13,6 +13,12 @@ export function make(tag, properties = {}, ...children) {
     return element;
 }
 
+// What stays as it is is not laid out anew.
+export function setText(element, text) {
+    if (element.textContent !== String(text))
+        element.textContent = text;
+}
+
 export const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
 export const counted = (count, noun) => `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
 

@@ -1,6 +1,6 @@
 // What lies where the visitor clicks, taps or presses Enter: a ring on the surface with words beside it, until the surface
 // changes. The worker that has the mesh finds the triangle, by its tree (tree_pick.js).
-import { make } from "./controls.js";
+import { make, setText } from "./controls.js";
 import { inverse, transform } from "./matrix.js";
 
 const STILL_PIXELS = 5;       // what moves farther is a drag
@@ -78,9 +78,7 @@ export class Picker {
     }
 
     tell(lines) {
-        const text = lines.join("\n");
-        if (this.text.textContent !== text)
-            this.text.textContent = text;
+        setText(this.text, lines.join("\n"));
     }
 
     clear() {

@@ -1,7 +1,7 @@
 // The Collision panel: two meshes, of which one is pushed and turned, and the triangles that meet, found
 // exactly by a worker for every place that it comes to; or one mesh, and where it meets itself.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { counted, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
+import { counted, linearColor, make, numberText, segmented, setText, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
 import { lightsOf } from "../lib/mesh_look.js";
 import { transform } from "../lib/matrix.js";
@@ -128,6 +128,15 @@ class CollisionPanel extends MeshPanel {
             return;
         }
         this.asked.b = this.meshes.b = null;
+        this.forget();
+    }
+
+    // Nothing of other meshes is shown beside these.
+    forget() {
+        this.through = null;
+        for (const figure of Object.values(this.figures))
+            setText(figure, "–");
+        setText(this.timing, "working …");
         this.change();
     }
 
@@ -149,7 +158,7 @@ class CollisionPanel extends MeshPanel {
         if (asked[side] !== drawn)
             return brokenCount;
         this.meshes[side] = drawn;
-        this.change();
+        this.forget();
         return brokenCount;
     }
 
@@ -338,18 +347,14 @@ class CollisionPanel extends MeshPanel {
     }
 
     tell({ count, classCounts, stepPairs, tested, unsure, seconds }) {
-        const set = (element, text) => {
-            if (element.textContent !== text)
-                element.textContent = text;
-        };
-        set(this.figures.pairs, numberText(count));
+        setText(this.figures.pairs, numberText(count));
         for (const name of ["crossing", "touching", "coplanar"])
-            set(this.figures[name], numberText(classCounts[name]));
+            setText(this.figures[name], numberText(classCounts[name]));
         this.tellSteps(stepPairs);
         const { a, b } = this.meshes, triangles = counted(a.marks.length + (b?.marks.length ?? 0), "triangle");
         const meet = a.marks.reduce((sum, mark) => sum + (mark > 0), 0);
         const all = b ? triangles : count ? `${numberText(meet)} of ${triangles} meet another` : `${triangles}, the mesh does not meet itself`;
-        set(this.timing, `${all} · ${numberText(tested)} pairs tested, ${numberText(unsure)} settled exactly · ${(1000 * seconds).toFixed(1)} ms`);
+        setText(this.timing, `${all} · ${counted(tested, "pair")} tested, ${numberText(unsure)} settled exactly · ${(1000 * seconds).toFixed(1)} ms`);
     }
 }
 

@@ -12,6 +12,7 @@ import {
     squareCell,
     storyOf,
 } from "./pyramid_model.js";
+import { setText } from "../lib/controls.js";
 import { createPyramidView, hueOf, nameOfTier } from "./pyramid_view.js";
 import { createCheck } from "./compaction_check.js";
 import { createMethodTimes } from "./method_times.js";
@@ -508,10 +509,10 @@ class CompactionPanel {
             { story, at } = state;
         this.view.show(state.pyramid, sceneOf(state), this.limit());
         const caption = captionOf(state);
-        parts.title.textContent = caption.title;
-        parts.text.textContent = caption.text;
+        setText(parts.title, caption.title);
+        setText(parts.text, caption.text);
         this.showComparison(caption.step);
-        parts.truth.textContent = truthOf(state);
+        setText(parts.truth, truthOf(state));
         parts.scrub.max = story.length - 1;
         parts.scrub.value = at;
         parts.scrub.setAttribute("aria-valuetext", caption.title);

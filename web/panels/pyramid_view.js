@@ -8,6 +8,7 @@
 //   events.strokeEnd()
 // A scene is {built: tiers that are complete, building: the tier that is drawn just now or -1, path: what
 // descend() gave or null, step: how many of its steps are shown, arrived: bool}.
+import { setText } from "../lib/controls.js";
 import { CELLS, COLUMNS, ROWS, squareCell } from "./pyramid_model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -233,7 +234,7 @@ function showCells(view, pyramid) {
     view.cells.forEach((cell, i) => {
         const count = pyramid.counts[i];
         cell.classList.toggle("is-kept", count > 0);
-        cell.textContent = count > 0 && !isCompaction ? count : "";
+        setText(cell, count > 0 && !isCompaction ? count : "");
         cell.setAttribute("aria-selected", count > 0);
         const what = isCompaction ? (count ? "kept" : "dropped") : `${count} output${count === 1 ? "" : "s"}`;
         cell.setAttribute(
@@ -267,7 +268,7 @@ function showTiers(view, pyramid, scene) {
             );
         });
         view.sums[t].forEach((element, i) => {
-            element.textContent = isBuilt ? sumText(pyramid, t, i) : "";
+            setText(element, isBuilt ? sumText(pyramid, t, i) : "");
             element.hidden = view.nodes[t][i >> 2].hidden;
             element.classList.toggle("is-built", isBuilt);
             element.classList.toggle("is-building", t === scene.building);

@@ -3,7 +3,7 @@
 // for what is to be shown, and where there is no WebGL 2, a worker makes surfaces on the processor.
 import { ArrayRenderer } from "../lib/array_renderer.js";
 import { CELL_COLORS, cellShares } from "../lib/cell_colors.js";
-import { counted, fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
+import { counted, fileChooser, linearColor, make, numberText, segmented, setText, slider, toggle } from "../lib/controls.js";
 import { LICENCE, PACKAGE, SOURCE } from "../lib/addresses.js";
 import * as files from "../lib/files.js";
 import { FLOOD_COUNT, FLOOD_FIELD, Flood } from "../lib/flood.js";
@@ -1042,18 +1042,14 @@ class SurfacePanel {
             return;
         this.told = seconds;
         const isVolume = source.kind === "volume";
-        const set = (element, text) => {
-            if (element.textContent !== text)
-                element.textContent = text;
-        };
-        set(this.figures.source, isVolume ? source.dims.join(" × ") : numberText(source.cloud?.count ?? FLOOD_COUNT));
-        set(this.labels.source, isVolume ? `samples of ${source.type}` : source.cloud ? "points" : "particles");
+        setText(this.figures.source, isVolume ? source.dims.join(" × ") : numberText(source.cloud?.count ?? FLOOD_COUNT));
+        setText(this.labels.source, isVolume ? `samples of ${source.type}` : source.cloud ? "points" : "particles");
         this.figures.field.parentElement.hidden = isVolume;
-        set(this.figures.field, `${this.gridSide}³`);
-        set(this.labels.field, "samples of their field");
+        setText(this.figures.field, `${this.gridSide}³`);
+        setText(this.labels.field, "samples of their field");
         const triangles = isOnDevice ? live.triangleCount : this.worker.mesh?.triangleCount ?? null;
         if (triangles !== null || !isOnDevice)
-            set(this.figures.triangles, triangles === null ? "–" : numberText(triangles));
+            setText(this.figures.triangles, triangles === null ? "–" : numberText(triangles));
         const span = this.frames.at(-1) - this.frames[0];
         const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
         const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
@@ -1061,8 +1057,8 @@ class SurfacePanel {
             : this.slower.has(this.programNeeds()) ? "on the processor, which is faster here" : "on the processor, until the device is ready";
         this.legend.hidden = this.colors !== "cells" || !isOnDevice;
         const shares = isOnDevice && live.cellCounts ? cellShares(live.cellCounts) : null;
-        [...this.legend.children].forEach((item, i) => set(item.lastChild, `${i + 1}${shares ? `: ${shares[i]} %` : ""}`));
-        set(this.timing, [tier, isOnDevice ? time : "", isMoving ? rate : ""].filter(Boolean).join(" · "));
+        [...this.legend.children].forEach((item, i) => setText(item.lastChild, `${i + 1}${shares ? `: ${shares[i]} %` : ""}`));
+        setText(this.timing, [tier, isOnDevice ? time : "", isMoving ? rate : ""].filter(Boolean).join(" · "));
     }
 
     // ---- files to keep ---------------------------------------------------------------------------

@@ -194,6 +194,8 @@ export default async function (t) {
 
     await t.test("meshes dropped and chosen, damaged ones told", async ({ open, shot, assert }) => {
         const page = await openPanel(open);
+        await drop(page, ".panel-collision .stage", ["one.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"]);
+        await page.locator(".panel-collision .timing").getByText("1 triangle, the mesh does not meet itself").waitFor({ timeout: 30 * SECONDS });
         await drop(page, ".panel-collision .stage", ["box.obj", BOX]);
         await page.getByText("box.obj: 12 triangles").waitFor({ timeout: 30 * SECONDS });
         await settled(page, "n === 0");
