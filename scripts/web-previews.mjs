@@ -1,7 +1,7 @@
 // web-previews SITE PICTURES: for each panel a page PANEL.html with its title and picture, for who shows what a link leads to
 // and does not see what stands behind "#"; browsers go on to the panel. Pictures and links are absolute where
 // web/lib/addresses.js says where the page is.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { PUBLIC } from '../web/lib/addresses.js';
@@ -22,7 +22,7 @@ const at = path => (PUBLIC?.page ? new URL(path, PUBLIC.page).href : path);
 mkdirSync(join(site, 'pictures'), { recursive: true });
 // What a link to a panel is shown as.
 function tags(id, title, text) {
-    const file = [`page_${id}.jpg`, 'page_surface.jpg'].find(name => existsSync(join(pictures, name)));
+    const file = `page_${id}.jpg`;
     copyFileSync(join(pictures, file), join(site, 'pictures', file));
     const lines = { 'og:title': title, 'og:description': text, 'og:type': 'website', 'og:image': at(`pictures/${file}`) };
     return [...Object.entries(lines).map(([name, value]) => `<meta property="${name}" content="${escaped(value)}">`),

@@ -45,7 +45,8 @@ export default async function (t) {
             for (const id of ["surface", "compaction", "exposure", "collision", "subdivision", "race", "device"]) {
                 const html = readFileSync(join(site, `${id}.html`), "utf8");
                 const picture = /property="og:image" content="([^"]+)"/.exec(html)[1];
-                assert.ok(existsSync(join(site, "pictures", picture.split("/").pop())), picture);
+                assert.equal(picture.split("/").pop(), `page_${id}.jpg`);
+                assert.ok(existsSync(join(site, "pictures", `page_${id}.jpg`)), picture);
                 assert.match(html, /property="og:title" content="Trommel: \w+"/);
                 if (id !== "compaction" && id !== "device")
                     continue;
