@@ -980,7 +980,7 @@ class SurfacePanel {
         if (!renderer)
             return;
         if (this.showsPoints && source.kind === "points")
-            renderer.drawPoints(view, source.dot, height, [...this.ink, 0.75]);
+            renderer.drawPoints(view, source.dot ?? 0.008, height, [...this.ink, 0.75]);
         if (this.showsBox) {
             const { dims, origin, spacing } = source.kind === "volume" ? { ...source, origin: [0, 0, 0] } : this.fieldGrid();
             const high = origin.map((edge, axis) => edge + spacing[axis] * (dims[axis] - 1));

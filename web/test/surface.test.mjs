@@ -303,8 +303,11 @@ export default async function (t) {
         await changed("wireframe", 0.01);
         await flip(page, "Box");
         await changed("box");
+        const bare = await meshOnDevice();
         await flip(page, "Points");
-        await changed("points", 0.0001);
+        await page.waitForTimeout(500);
+        const dotted = difference(bare, await meshOnDevice());
+        assert.ok(dotted > 0.002, `points: ${dotted} of the picture changed`);
         await shot(page, "surface-wireframe");
     });
 
