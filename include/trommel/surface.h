@@ -114,9 +114,8 @@ typedef struct tml_surface_desc {
      * (y + dims[1] * z). Cells of caps, which begin beside the region, have the nearest sample's */
     bool cells;
     bool largest_component; /* keep, of each part, the component with the most triangles */
-    double
-        collapse; /* then collapse edges shorter than this (tml_mesh_collapse), a third of a cell, say;
-                      * 0: none */
+    /* then collapse edges shorter than this (tml_mesh_collapse), a third of a cell, say; 0: none */
+    double collapse;
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
     /* Output (core.h, what programs make). */
