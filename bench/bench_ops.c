@@ -919,10 +919,12 @@ static tml_status check_smooth(bench_op *op)
         return status;
     set->out = mesh.vertices;
     set->out2 = mesh.indices;
+    mesh.owned = 0; /* by the caller */
     op->vertex_count = mesh.vertex_count;
     op->result_count = mesh.triangle_count;
     op->bytes = 24 * mesh.vertex_count + 12 * mesh.triangle_count;
-    status = room(op, TML_VEC(TML_F32, 3), mesh.vertex_count, &set->aux);
+    tml_surface_free(op->tml, &mesh);
+    status = room(op, TML_VEC(TML_F32, 3), op->vertex_count, &set->aux);
     if (!status)
         status = smooth_surface(op);
     if (!status && !(status = tml_buffer_map(op->tml, set->out, &before)) &&

@@ -286,6 +286,8 @@ void surface_store(const tml_slot *slot, uint32_t offset, uint64_t first, uint64
                    const void *values, uint32_t words)
 {
     const size_t stride = slot->element_size;
+    if (count == 0) /* then there may be no memory */
+        return;
     unsigned char *out = (unsigned char *)slot->memory + first * stride + offset;
     if (stride == words * sizeof(float)) {
         memcpy(out, values, count * stride);
