@@ -2,6 +2,7 @@
 #ifndef CONTEXTS_H
 #define CONTEXTS_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/platform.h"
@@ -11,6 +12,22 @@ static inline tml_context *open_cpu(uint32_t threads)
 {
     tml_context *tml = NULL;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
+    return tml;
+}
+
+/* Opens the number-th device of all engines; NULL when there are no more. */
+static inline tml_context *open_device(uint32_t number)
+{
+    enum { DEVICES = 16 };
+    tml_device_info infos[DEVICES];
+    uint32_t count = tml_devices(infos, DEVICES);
+    tml_context *tml = NULL;
+    char device[16];
+    if (number >= count || number >= DEVICES)
+        return NULL;
+    snprintf(device, sizeof device, "%u", number);
+    CHECK_OK(NULL,
+             tml_open(&(tml_open_desc){.engine = infos[number].engine, .device = device}, &tml));
     return tml;
 }
 

@@ -31,22 +31,6 @@ static double noise(void)
     return (double)(test_random(&random_state) >> 40) * 0x1p-24 - 0.5;
 }
 
-/* Opens the number-th device of all engines; NULL when there are no more. */
-static tml_context *open_device(uint32_t number)
-{
-    enum { DEVICES = 16 };
-    tml_device_info infos[DEVICES];
-    uint32_t count = tml_devices(infos, DEVICES);
-    tml_context *tml = NULL;
-    char device[16];
-    if (number >= count || number >= DEVICES)
-        return NULL;
-    snprintf(device, sizeof device, "%u", number);
-    CHECK_OK(NULL,
-             tml_open(&(tml_open_desc){.engine = infos[number].engine, .device = device}, &tml));
-    return tml;
-}
-
 /* ---- clouds ------------------------------------------------------------------------------------ */
 
 /* nx x ny x nz points a unit apart, from at on, each moved by up to half of jitter. */

@@ -97,8 +97,8 @@ TML_KERNEL_WITH(walks, bool, is_leaf, (uint n, tml_words tree),
 
 static uint64_t allocations;
 
-/* Opens the number-th device of all engines; NULL when there are no more. */
-static tml_context *open_device(uint32_t number)
+/* As open_device, with the kernels of this file, and counting allocations. */
+static tml_context *open_with_kernels(uint32_t number)
 {
     enum { DEVICES = 16 };
     tml_device_info infos[DEVICES];
@@ -506,7 +506,7 @@ static void refuse(tml_context *tml)
 static void on_every_device(void (*test)(tml_context *tml))
 {
     tml_context *tml;
-    for (uint32_t d = 0; (tml = open_device(d)); d++) {
+    for (uint32_t d = 0; (tml = open_with_kernels(d)); d++) {
         test(tml);
         tml_close(tml);
     }

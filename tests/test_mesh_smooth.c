@@ -25,22 +25,6 @@ static float noise(void)
     return (float)(test_random(&random_state) >> 40) * 0x1p-24f - 0.5f;
 }
 
-/* Opens the number-th device of all engines; NULL when there are no more. */
-static tml_context *open_device(uint32_t number)
-{
-    enum { DEVICES = 16 };
-    tml_device_info infos[DEVICES];
-    uint32_t count = tml_devices(infos, DEVICES);
-    tml_context *tml = NULL;
-    char device[16];
-    if (number >= count || number >= DEVICES)
-        return NULL;
-    snprintf(device, sizeof device, "%u", number);
-    CHECK_OK(NULL,
-             tml_open(&(tml_open_desc){.engine = infos[number].engine, .device = device}, &tml));
-    return tml;
-}
-
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
 /* A sphere of radius 1: an octahedron, each of whose faces is divided into n x n. */
