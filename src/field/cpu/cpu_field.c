@@ -437,20 +437,23 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
 {
     (void)scratch;
     (void)scratch_size;
-    /* Progress and the cancel flag are handled between batches of rows. */
+    /* Progress is told between batches of rows; a cancelled row is left out. */
     enum { BATCHES = 64 };
     const field_plan *plan = desc;
     slab_job job = {
         .tml = tml, .plan = plan, .end = plan->dims[2], .out = cpu_memory(tml, plan->out)};
     uint64_t rows = brick_rows_of(&job);
-    for (uint32_t batch = 0; batch < BATCHES; batch++) {
-        if (!tml_progress(tml, "field", (double)batch / BATCHES))
-            return tml_error(tml, TML_ERROR_CANCELLED,
-                             "tml_field: cancelled; its outputs are undefined");
+    bool goes_on = true;
+    for (uint32_t batch = 0; batch < BATCHES && goes_on; batch++) {
+        goes_on = tml_progress(tml, "field", (double)batch / BATCHES);
         job.first_row = rows / BATCHES * batch + rows % BATCHES * batch / BATCHES;
         uint64_t end = rows / BATCHES * (batch + 1) + rows % BATCHES * (batch + 1) / BATCHES;
-        tml_parallel_for(tml, (uint32_t)(end - job.first_row), row_task, &job);
+        if (goes_on)
+            tml_parallel_for(tml, (uint32_t)(end - job.first_row), row_task, &job);
     }
+    if (!goes_on || tml_is_cancelled(tml))
+        return tml_error(tml, TML_ERROR_CANCELLED,
+                         "tml_field: cancelled; its outputs are undefined");
     (void)!tml_progress(tml, "field", 1.0);
     return TML_OK;
 }
