@@ -261,7 +261,7 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool ha
     if (has_bits)
         tml_parallel_for(job->tml, (uint32_t)(layers * field_bricks_along(plan->dims[1])),
                          mark_task, job);
-    else
+    else if (!finds)
         memset(job->marks, FIELD_MARKED,
                layers * field_bricks_along(plan->dims[1]) * field_bricks_along(plan->dims[0]));
     return cpu_field_bricks(job->tml, plan->field, first, count, job->marks, finds ? &most : NULL,
