@@ -30,6 +30,7 @@ typedef struct cli_common {
     uint64_t device_memory; /* bytes of a GPU's memory to take; 0: no limit */
     uint32_t gl_path;       /* tml_gl_path */
     bool no_cache;
+    bool strict; /* refuse files of which something would be left out or assumed */
     bool json;
     bool quiet;
 } cli_common;
@@ -103,6 +104,8 @@ tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const
 tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, uint64_t count,
                    const void *data, tml_type out_type, void *out);
 
+/* Is --strict given? For the strict field of the readers' descs. */
+bool cli_is_strict(void);
 /* Of the command that runs: "surface". */
 const char *cli_name(void);
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that

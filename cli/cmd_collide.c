@@ -429,7 +429,8 @@ static int load_b(run *r, const char *path)
         input_kind_of(r->tml, path, &(input_options){0}) != INPUT_POINTS)
         return mesh_input_load(r->tml, path, TML_WELD_AUTO, &r->args->common, &r->times, &r->b);
     double start = cli_now();
-    tml_status status = tml_points_load(r->tml, path, &r->points);
+    const tml_points_load_desc desc = {.strict = cli_is_strict()};
+    tml_status status = tml_points_load(r->tml, path, &desc, &r->points);
     r->b.path = path;
     memcpy(r->b.file.mesh.origin, r->points.origin, sizeof r->points.origin);
     report_add_stage(&r->times, "load", cli_now() - start);

@@ -126,7 +126,8 @@ static int convert_points(run *r)
     tml_points points;
     char text[TEXT_SIZE], count[TEXT_SIZE];
     double start = cli_now();
-    tml_status status = tml_points_load(r->tml, r->path, &points);
+    const tml_points_load_desc desc = {.strict = r->args->common.strict};
+    tml_status status = tml_points_load(r->tml, r->path, &desc, &points);
     add_time(r, "load", start);
     if (status != TML_OK)
         return cli_fail(r->tml, status);

@@ -98,10 +98,11 @@ static int make_room(run *r)
 static int load_rays(run *r)
 {
     const char *names[] = {r->args->direction};
+    const tml_points_load_desc desc = {.names = names, .name_count = 1, .strict = cli_is_strict()};
     const double *to = r->mesh.file.mesh.origin;
     tml_points points;
     int code =
-        cli_fail(r->tml, tml_points_load_attributes(r->tml, r->args->rays, names, 1, &points));
+        cli_fail(r->tml, tml_points_load(r->tml, r->args->rays, &desc, &points));
     if (code != CLI_OK)
         return code;
     const tml_point_attribute *way = points.attributes;

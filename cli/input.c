@@ -90,7 +90,7 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
     bool is_empty = system_examine(path, &file) && file.size == 0;
     if (status == TML_ERROR_FILE_FORMAT && !is_empty &&
         !(takes_all && path_ends_with(path, ".obj .stl .off .glb .gltf .vtp")))
-        status = tml_points_load(tml, path, &points);
+        status = tml_points_load(tml, path, NULL, &points);
     tml_volume_free(tml, &volume);
     tml_points_free(tml, &points);
     if (is_empty || (status != TML_ERROR_FILE_FORMAT && status != TML_OK))
@@ -121,6 +121,7 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
         .skip = options->skip,
         .frame = (uint32_t)options->frame,
         .memory_limit = common->memory,
+        .strict = common->strict,
     };
     memcpy(desc.dims, options->dims, sizeof desc.dims);
     memcpy(desc.spacing, options->spacing, sizeof desc.spacing);
@@ -163,7 +164,9 @@ static tml_status load_points(tml_context *tml, const char *path, const input_op
                              INPUT_MAX_ATTRIBUTES);
         names[count++] = word;
     }
-    return tml_points_load_attributes(tml, path, names, count, out);
+    const tml_points_load_desc desc = {
+        .names = names, .name_count = count, .strict = cli_is_strict()};
+    return tml_points_load(tml, path, &desc, out);
 }
 
 int input_load(tml_context *tml, const char *path, const input_options *options,
@@ -200,7 +203,8 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
                     tml_volume *out)
 {
-    tml_status status = tml_volume_load(tml, path, NULL, out);
+    const tml_volume_load_desc desc = {.strict = cli_is_strict()};
+    tml_status status = tml_volume_load(tml, path, &desc, out);
     if (status != TML_OK)
         return cli_fail(tml, status);
     return input_check_like(option, path, out, of);

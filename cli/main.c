@@ -48,6 +48,9 @@ const opt cli_shared_options[] = {
      .help = "refuse an input that needs more memory than this, such as 512M or 4G; surface goes "
              "through a volume that does in slabs",
      .offset = offsetof(cli_common, memory)},
+    {OPT_FLAG, "strict", .group = OPT_MEMORY,
+     .help = "refuse a file of which something would be left out or assumed, instead of a warning",
+     .offset = offsetof(cli_common, strict)},
     {OPT_BYTES, "device-memory", .group = OPT_ENGINE, .excludes = "backend=cpu|backend=gl",
      .argument = "SIZE",
      .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "
@@ -75,7 +78,7 @@ const opt cli_shared_options[] = {
 
 /* What the context's log hook works with. */
 static struct {
-    bool quiet;
+    bool quiet, strict;
     char error[512]; /* the latest: of a context that did not open it is all there is */
 } log_state;
 
@@ -166,6 +169,11 @@ static const char *for_users(const char *message)
     static unsigned next;
     const char *colon = strncmp(message, "tml_", 4) == 0 ? strstr(message, ": ") : NULL;
     return words_for_users(colon ? colon + 2 : message, texts[next++ % 4], sizeof texts[0]);
+}
+
+bool cli_is_strict(void)
+{
+    return log_state.strict;
 }
 
 const char *cli_last_error(const tml_context *tml)
@@ -413,6 +421,7 @@ static int run_command(const cli_command *command, int argc, char **argv)
     int code = outcome == OPT_REFUSED ? CLI_USAGE : CLI_OK;
     const cli_common *common = args;
     log_state.quiet = common->quiet;
+    log_state.strict = common->strict;
     fields_begin(common->json ? FIELDS_JSON : common->quiet ? FIELDS_NONE : FIELDS_TEXT, running);
     if (outcome == OPT_RUN)
         code = standard_files_begin(&command->options, args, argv + 1, operand_count);

@@ -28,7 +28,7 @@ int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli
     *out = (mesh_input){.path = path};
     system_file info;
     double start = cli_now();
-    tml_mesh_load_desc desc = {.weld = weld, .memory_limit = common->memory};
+    tml_mesh_load_desc desc = {.weld = weld, .memory_limit = common->memory, .strict = common->strict};
     out->file_size = system_examine(path, &info) ? info.size : 0;
     tml_status status = tml_mesh_load(tml, path, &desc, &out->file);
     if (status == TML_OK)

@@ -32,7 +32,8 @@ bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out)
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path)
 {
     tml_volume *info = &s->info[source];
-    tml_status status = tml_volume_stream_open(s->reader, path, NULL, info, &s->streams[source]);
+    const tml_volume_load_desc desc = {.strict = cli_is_strict()};
+    tml_status status = tml_volume_stream_open(s->reader, path, &desc, info, &s->streams[source]);
     if (status != TML_OK)
         return cli_fail(s->reader, status);
     s->slope = source == TML_SURFACE_ATTRIBUTE ? info->slope : s->slope;

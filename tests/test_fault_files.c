@@ -288,7 +288,7 @@ static void run_points(fault_run *r)
     for (int i = 0; i < 4 && r->status == TML_OK; i++) {
         tml_points points;
         memset(&points, 0, sizeof points);
-        FAULT_DO(r, tml_points_load(r->tml, test_data(names[i]), &points));
+        FAULT_DO(r, tml_points_load(r->tml, test_data(names[i]), NULL, &points));
         FAULT_CHECK((points.positions != NULL) == (r->status == TML_OK));
         fault_hash(r, points.positions, points.count * 3 * sizeof(float));
         tml_points_free(r->tml, &points);

@@ -517,7 +517,7 @@ TEST(ply_comes_back_through_the_points_reader)
     const char *path = test_path(folder(), "points.ply");
     tml_points points;
     if (CHECK_OK(tml, tml_mesh_save(tml, path, &s.mesh)) &&
-        CHECK_OK(tml, tml_points_load(tml, path, &points))) {
+        CHECK_OK(tml, tml_points_load(tml, path, NULL, &points))) {
         CHECK_EQ_U64(points.count, s.mesh.vertex_count);
         CHECK_STR(points.value_name, "wall_shear");
         for (uint64_t i = 0; i < points.count; i++) {

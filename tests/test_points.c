@@ -766,13 +766,13 @@ TEST(vtu_of_every_encoding)
     tml_points legacy, points;
     if (!test_full_data("points/sph_double_dam_break_26.vtk"))
         SKIP("TML_DATA names no collection");
-    CHECK_OK(tml,
-             tml_points_load(tml, test_full_data("points/sph_double_dam_break_26.vtk"), &legacy));
+    CHECK_OK(tml, tml_points_load(tml, test_full_data("points/sph_double_dam_break_26.vtk"), NULL,
+                                  &legacy));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         static const char *const velocity[] = {"velocity"};
+        const tml_points_load_desc desc = {.names = velocity, .name_count = 1};
         snprintf(path, sizeof path, "points/vtu/double_dam_break_26_%s.vtu", names[i]);
-        if (!CHECK_OK(tml,
-                      tml_points_load_attributes(tml, test_full_data(path), velocity, 1, &points)))
+        if (!CHECK_OK(tml, tml_points_load(tml, test_full_data(path), &desc, &points)))
             continue;
         CHECK_EQ_U64(points.count, legacy.count);
         CHECK(memcmp(points.positions, legacy.positions, 12 * legacy.count) == 0);
@@ -1039,7 +1039,7 @@ static tml_status parse_attributes(tml_context *tml, const bytes *file, const ch
     io_file memory;
     void *copy = malloc(file->size ? file->size : 1);
     memcpy(copy, file->data, file->size);
-    tml_io_open_memory(tml, "tml_points_load_attributes", "test", copy, file->size, &memory);
+    tml_io_open_memory(tml, "tml_points_load", "test", copy, file->size, &memory);
     tml_status status = tml_points_read_attributes(&memory, names, count, out);
     tml_io_close(&memory);
     free(copy);
@@ -1268,7 +1268,7 @@ static void check_real(const char *path, const real_file *expected)
 {
     tml_context *tml = open_context();
     tml_points points;
-    if (CHECK_OK(tml, tml_points_load(tml, path, &points))) {
+    if (CHECK_OK(tml, tml_points_load(tml, path, NULL, &points))) {
         CHECK_STR(points.format, expected->format);
         CHECK_EQ_U64(points.count, expected->count);
         CHECK_EQ_U64(points.dropped, 0);
@@ -1410,7 +1410,8 @@ TEST(files_that_are_refused)
     tml_context *tml = open_context();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tml_points points;
-        CHECK_STATUS(tml_points_load(tml, test_full_data(cases[i].name), &points), cases[i].status);
+        CHECK_STATUS(tml_points_load(tml, test_full_data(cases[i].name), NULL, &points),
+                     cases[i].status);
         CHECK(strstr(tml_last_error(tml), cases[i].word));
     }
     tml_close(tml);
@@ -1420,7 +1421,7 @@ TEST(a_missing_file_is_an_access_error)
 {
     tml_context *tml = open_context();
     tml_points points;
-    CHECK_STATUS(tml_points_load(tml, "/nowhere/cloud.ply", &points), TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_points_load(tml, "/nowhere/cloud.ply", NULL, &points), TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "/nowhere/cloud.ply"));
     tml_close(tml);
 }
@@ -1448,7 +1449,7 @@ TEST(saved_points_come_back)
                                    .origin = {c & 16 ? 5e5 : 0, 0, c & 16 ? -7 : 0},
                                    .value_name = "how hot"};
         CHECK_OK(tml, tml_points_save(tml, path, &points));
-        tml_status status = tml_points_load(tml, path, &back);
+        tml_status status = tml_points_load(tml, path, NULL, &back);
         if (!CHECK(status == TML_OK || points.count == 0) || status != TML_OK)
             continue;
         CHECK_EQ_U64(back.count, points.count);

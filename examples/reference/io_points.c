@@ -11,7 +11,7 @@ static void save_and_load(tml_context *tml)
     tml_points loaded;
     MUST(tml_points_save(tml, path, &points));
     CHECK(!strcmp(tml_points_format(tml, path), "PLY"));
-    MUST(tml_points_load(tml, path, &loaded));
+    MUST(tml_points_load(tml, path, NULL, &loaded));
     CHECK(loaded.count == 2 && loaded.origin[0] + loaded.positions[3] == 5000001);
     tml_points_free(tml, &loaded);
     remove(path);
@@ -24,7 +24,8 @@ static void attributes(tml_context *tml)
     tml_points points;
     FILE *file = fopen(path, "w");
     CHECK(file && fputs("x,y,z,vx,vy,vz\n0,0,0,1,2,3\n1,0,0,4,5,6\n", file) >= 0 && !fclose(file));
-    MUST(tml_points_load_attributes(tml, path, names, 1, &points));
+    MUST(tml_points_load(tml, path, &(tml_points_load_desc){.names = names, .name_count = 1},
+                         &points));
     const tml_point_attribute *velocity = &points.attributes[0];
     CHECK(!strcmp(velocity->name, "velocity") && velocity->components == 3);
     CHECK(velocity->values[3] == 4);

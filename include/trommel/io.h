@@ -25,6 +25,8 @@ typedef struct tml_volume {
                       stated */
     double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
+    char unit[16]; /* of grid.spacing and grid.origin, UTF-8: "mm", "µm", "nm", "cm", "m", "Å", "in", or as the
+                    * file spells another; empty where the file states none */
     uint64_t frame_count; /* volumes or components in the file, of which this is one */
     char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
                       * "DICOM", "raw" */
@@ -45,6 +47,9 @@ typedef struct tml_volume_load_desc {
     uint32_t frame;
     /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
     uint64_t memory_limit;
+    /* Refuse a file of which something would be left out or assumed. By default the log gets a warning of
+     * each kind, and the file is read. */
+    bool strict;
 } tml_volume_load_desc;
 
 /* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz
@@ -263,22 +268,28 @@ typedef struct tml_points {
     uint32_t attribute_count;
 } tml_points;
 
-/* Reads PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary, binary_compressed),
- * LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), VTK XML (one piece; ascii,
- * base64, appended, zlib; UNSUPPORTED in a build without expat), Houdini's classic BGEO (also in gzip), by
- * content. Errors: as tml_volume_load. */
-TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
-                                                  tml_points *out);
-/* The same with the values of attributes, by their names in any case; at most 32 numbers a point.
- * PLY, PCD, XYZ: each column but position and radius has its name; three in a row that end in x, y, z
- * or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny, nz: "normal"). VTK, VTU and
+/* Zeroed: positions, radii and one value of every point. */
+typedef struct tml_points_load_desc {
+    /* Attributes whose values are read, by their names in any case; at most 32 numbers a point. */
+    const char *const *names;
+    uint32_t name_count;
+    bool strict; /* as of tml_volume_load_desc */
+} tml_points_load_desc;
+
+/* Reads points, by content: PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary,
+ * binary_compressed), LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), VTK XML
+ * (one piece; ascii, base64, appended, zlib; UNSUPPORTED in a build without expat), Houdini's classic BGEO (also in
+ * gzip). desc may be NULL.
+ * Names of attributes. PLY, PCD, XYZ: each column but position and radius has its name; three in a row that end in
+ * x, y, z or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny, nz: "normal"). VTK, VTU and
  * BGEO: point data of up to four components (Cd: "color"). LAS: "intensity", and "color" where the format has it.
  * Colours (red green blue, r g b, PCD's packed rgb, COLOR_SCALARS) are "color" and 0 to 1: bytes are
- * divided by 255, other numbers by 65535 or 255 if any is above 255 or 1. Errors: also
- * INVALID_ARGUMENT (the points have no such attribute; the message lists those they have). */
-TML_API TML_MUST_CHECK tml_status tml_points_load_attributes(tml_context *tml, const char *path,
-                                                             const char *const *names,
-                                                             uint32_t name_count, tml_points *out);
+ * divided by 255, other numbers by 65535 or 255 if any is above 255 or 1.
+ * Release the result with tml_points_free. Errors: as tml_volume_load, and INVALID_ARGUMENT (the points have no such
+ * attribute; the message lists those they have). */
+TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
+                                                  const tml_points_load_desc *desc,
+                                                  tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
 /* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not
  * 0, radius and the value, where there are some. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in
@@ -375,6 +386,7 @@ typedef enum tml_weld {
 typedef struct tml_mesh_load_desc {
     tml_weld weld;
     uint64_t memory_limit; /* refuse what needs more bytes than this; 0: no limit beyond malloc */
+    bool strict;           /* as of tml_volume_load_desc */
 } tml_mesh_load_desc;
 
 /* What a mesh file holds, as triangles, in host memory. */

@@ -1282,6 +1282,7 @@ class tml_volume(Structure):
         ('grid', tml_grid),
         ('slope', c_double),
         ('intercept', c_double),
+        ('unit', c_char * 16),
         ('frame_count', c_uint64),
         ('format', c_char * 16),
         ('space', c_char * 32),
@@ -1298,6 +1299,7 @@ class tml_volume_load_desc(Structure):
         ('spacing', c_double * 3),
         ('frame', c_uint32),
         ('memory_limit', c_uint64),
+        ('strict', c_bool),
     ]
 
 
@@ -1371,6 +1373,14 @@ class tml_points(Structure):
     ]
 
 
+class tml_points_load_desc(Structure):
+    _fields_ = [
+        ('names', POINTER(c_char_p)),
+        ('name_count', c_uint32),
+        ('strict', c_bool),
+    ]
+
+
 class tml_mesh_attribute(Structure):
     _fields_ = [
         ('name', c_char_p),
@@ -1407,6 +1417,7 @@ class tml_mesh_load_desc(Structure):
     _fields_ = [
         ('weld', c_int),
         ('memory_limit', c_uint64),
+        ('strict', c_bool),
     ]
 
 
@@ -1568,8 +1579,7 @@ FUNCTIONS = {
     'tml_png_save': (c_int, [c_void_p, c_char_p, POINTER(c_uint8), c_uint32, c_uint32]),
     'tml_points_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
-    'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
-    'tml_points_load_attributes': (c_int, [c_void_p, c_char_p, POINTER(c_char_p), c_uint32, POINTER(tml_points)]),
+    'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),

@@ -129,7 +129,7 @@ def load_points(path: Path, context: Context | None = None) -> Points:
     ([1.0, 2.0, 3.0], [5.0, 7.0])
     """
     context, struct = context_of(context), c.tml_points()
-    context.call("points_load", path_of(path), struct)
+    context.call("points_load", path_of(path), c.tml_points_load_desc(), struct)
     owner = _owned(context, "tml_points_free", struct)
     return Points(wrap(_address(struct.positions), (struct.count, 3), np.float32, owner),
                   wrap(_address(struct.radii), (struct.count,), np.float32, owner) if struct.radii else None,

@@ -52,6 +52,23 @@ tml_status(tml_io_error)(const io_file *file, tml_status status, const char *for
     return status;
 }
 
+tml_status tml_io_warn(const io_file *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tml_status status = TML_OK;
+    if (file->strict) {
+        status = TML_ERROR_FILE_FORMAT;
+        report(file->tml, file->call, file->path, status, format, arguments);
+    } else {
+        char text[1024];
+        vsnprintf(text, sizeof text, format, arguments);
+        tml_log(file->tml, TML_LOG_WARNING, "%s: %s: %s", file->call, file->path, text);
+    }
+    va_end(arguments);
+    return status;
+}
+
 static tml_status cancelled(const io_file *file)
 {
     return tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
@@ -139,7 +156,9 @@ tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *
                             name);
     char path[2 * IO_PATH_SIZE];
     path_beside(header, name, path);
-    return tml_io_open(header->tml, header->call, path, out);
+    tml_status status = tml_io_open(header->tml, header->call, path, out);
+    out->strict = header->strict;
+    return status;
 }
 
 void tml_io_close(io_file *file)

@@ -26,6 +26,7 @@ typedef struct io_file {
     uint64_t size;           /* bytes */
     const uint8_t *memory;   /* the bytes when they are in memory; NULL: read from fd */
     int fd;                  /* -1: none */
+    bool strict;             /* refuse what would be left out or assumed: tml_io_warn */
     char path[IO_PATH_SIZE]; /* as the caller gave it */
 } io_file;
 
@@ -51,6 +52,12 @@ tml_status tml_io_error(const io_file *file, tml_status status, const char *form
 #    define tml_io_error(file, status, ...)                                                        \
         ((void)tml_io_error(file, status, __VA_ARGS__), (tml_status)(status))
 #endif
+
+/* Reports what a reader leaves out of a file, or assumes where the file is silent: "path: ..." goes to the log as a
+ * warning, once for each kind of fault, with how many there are. Returns TML_OK; where file->strict is set, records the
+ * text as the context's error and returns FILE_FORMAT. */
+TML_MUST_CHECK tml_status tml_io_warn(const io_file *file, const char *format, ...)
+    TML_FORMAT(2, 3);
 
 /* Memory for what a file holds; NULL after recording OUT_OF_MEMORY, and for size 0. Free with
  * tml_free(file->tml, memory, size). */

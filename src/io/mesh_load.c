@@ -182,6 +182,7 @@ tml_status tml_mesh_load(tml_context *tml, const char *path, const tml_mesh_load
     tml_status status = tml_io_open(tml, "tml_mesh_load", path, &file);
     if (status != TML_OK)
         return status;
+    file.strict = desc && desc->strict;
     status = tml_mesh_read(&file, desc, out);
     tml_io_close(&file);
     return status;

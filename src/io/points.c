@@ -425,28 +425,20 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     return status;
 }
 
-static tml_status load(tml_context *tml, const char *call, const char *path,
-                       const char *const *names, uint32_t name_count, tml_points *out)
+tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_load_desc *desc,
+                           tml_points *out)
 {
+    static const tml_points_load_desc defaults;
+    desc = desc ? desc : &defaults;
     io_file file;
     *out = (tml_points){0};
-    tml_status status = tml_io_open(tml, call, path, &file);
+    tml_status status = tml_io_open(tml, "tml_points_load", path, &file);
     if (status != TML_OK)
         return status;
-    status = tml_points_read_attributes(&file, names, name_count, out);
+    file.strict = desc->strict;
+    status = tml_points_read_attributes(&file, desc->names, desc->name_count, out);
     tml_io_close(&file);
     return status;
-}
-
-tml_status tml_points_load(tml_context *tml, const char *path, tml_points *out)
-{
-    return load(tml, "tml_points_load", path, NULL, 0, out);
-}
-
-tml_status tml_points_load_attributes(tml_context *tml, const char *path, const char *const *names,
-                                      uint32_t name_count, tml_points *out)
-{
-    return load(tml, "tml_points_load_attributes", path, names, name_count, out);
 }
 
 const char *tml_points_format(tml_context *tml, const char *path)

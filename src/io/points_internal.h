@@ -104,7 +104,7 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
 tml_status tml_points_read_vtk_xml(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_bgeo(point_sink *sink, const uint8_t *data, size_t size);
 
-/* tml_points_load_attributes for an open file, which may be a block of memory. The path's ending
+/* tml_points_load for an open file, which may be a block of memory. The path's ending
  * chooses between formats that contents alone do not tell apart. */
 TML_MUST_CHECK tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
                                                      uint32_t name_count, tml_points *out);

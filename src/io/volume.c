@@ -452,6 +452,7 @@ tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_
     tml_status status = open_volume(tml, load_call, path, &slices, &file);
     if (status != TML_OK)
         return status;
+    file.strict = desc && desc->strict;
     status = load(&file, &slices, desc ? desc : &defaults, out);
     tml_folder_free(tml, &slices);
     tml_io_close(&file);
@@ -473,6 +474,7 @@ tml_status tml_volume_stream_open(tml_context *tml, const char *path,
     tml_status status = open_volume(tml, "tml_volume_stream_open", path, &slices, &file);
     if (status != TML_OK)
         return status;
+    file.strict = desc && desc->strict;
     status = describe(&file, &slices, desc ? desc : &defaults, &wrapped, &block, &header);
     tml_folder_free(tml, &slices);
     header.slices = NULL;
