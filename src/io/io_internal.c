@@ -272,6 +272,9 @@ bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
  * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are
  * worth more than the precision. */
 static const double origin_ratio = 64.0;
+/* Coordinates that are floats lose nothing when they are stored, but what is computed from them does: middles of
+ * edges, samples of a grid. Ten bits are left of a float at this ratio for a shape of 2^13 steps. */
+static const double origin_ratio_of_floats = 1024.0;
 
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
                           double origin[3])
@@ -281,7 +284,8 @@ void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_
         extent = fmax(extent, upper[axis] - lower[axis]);
         largest = fmax(largest, fmax(fabs(lower[axis]), fabs(upper[axis])));
     }
-    bool far_away = is_inexact && largest > origin_ratio * extent;
+    bool far_away = is_inexact ? largest > origin_ratio * extent
+                               : extent > 0.0 && largest > origin_ratio_of_floats * extent;
     double exponent = extent > 0.0 ? floor(log10(extent)) : 0.0;
     double step = pow(10.0, fabs(exponent)); /* a whole number: 0.001 is no exact factor, 1000 is */
     for (int axis = 0; axis < 3; axis++) {

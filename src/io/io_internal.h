@@ -224,9 +224,9 @@ void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_en
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
 /* The origin for coordinates within a box that are stored as floats relative to it: 0 where floats
- * hold them well or where they are floats (not is_inexact); otherwise the middle of the box,
- * rounded to the extent's order of magnitude, so that people can read it and others can repeat
- * it. */
+ * near the coordinates are fine enough for the shape; otherwise the middle of the box, rounded to
+ * the extent's order of magnitude, so that people can read it and others can repeat it.
+ * is_inexact: some coordinate of the file is no float, and would be rounded without an origin. */
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
                           double origin[3]);
 
