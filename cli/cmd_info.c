@@ -143,9 +143,11 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     field_text("comment", "comment", "?%s", v->comment);
     tell_values(v, &h, args->ascii);
     if (args->png) {
-        double iso = args->iso.count ? (args->iso.values[0] - v->intercept) / v->slope
-                                     : tml_value_histogram_otsu(&h);
-        status = slices_save(tml, args->png, v, iso, h.lower, h.upper);
+        double lower, upper,
+            iso = args->iso.count ? args->iso.values[0]
+                                  : to_physical(v, tml_value_histogram_otsu(&h));
+        physical_range(v, &h, &lower, &upper);
+        status = slices_save(tml, args->png, v, iso, lower, upper);
         if (status == TML_OK)
             field_text("png", "output", "%s", args->png);
     }

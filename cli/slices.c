@@ -15,9 +15,10 @@ typedef struct slice {
     const void *data;
     tml_type type;
     uint64_t width, height;
+    double slope, intercept;
 } slice;
 
-static double sample_of(const slice *s, uint64_t x, uint64_t y)
+static double stored_sample(const slice *s, uint64_t x, uint64_t y)
 {
     const uint64_t i = y * s->width + x;
     switch (s->type) {
@@ -42,6 +43,11 @@ static double sample_of(const slice *s, uint64_t x, uint64_t y)
     default:
         return (double)((const float *)s->data)[i];
     }
+}
+
+static double sample_of(const slice *s, uint64_t x, uint64_t y)
+{
+    return s->slope * stored_sample(s, x, y) + s->intercept;
 }
 
 /* Is the sample inside, and one right of it or below not? */
@@ -79,7 +85,7 @@ static tml_status paint_slice(tml_context *tml, const tml_volume *v, uint64_t z,
 {
     const uint64_t count = v->grid.dims[0] * v->grid.dims[1];
     const char *samples = (const char *)v->data + z * count * tml_type_size(v->type);
-    slice s = {samples, v->type, v->grid.dims[0], v->grid.dims[1]};
+    slice s = {samples, v->type, v->grid.dims[0], v->grid.dims[1], v->slope, v->intercept};
     float *wide = NULL;
     tml_status status = TML_OK;
     if (v->type == TML_F16) {
