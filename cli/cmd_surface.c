@@ -422,6 +422,12 @@ static int refuse_no_number(const run *r)
     return cli_error("%s: no sample is a finite number, so there is no surface", r->in.path);
 }
 
+/* Is the inside where samples are low? So it is with a negative slope, and with --flip. */
+static bool is_inside_low(const run *r)
+{
+    return r->args->flip != (r->in.volume.slope < 0);
+}
+
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
 static int choose_isovalues(run *r)
 {
@@ -448,7 +454,7 @@ static int choose_isovalues(run *r)
         r->isovalues[i] = (iso->values[i] - v->intercept) / v->slope;
     r->desc.isovalues = r->isovalues;
     r->desc.isovalue_count = iso->count ? iso->count : 1;
-    r->desc.flip = r->args->flip != (v->slope < 0);
+    r->desc.flip = is_inside_low(r);
     return CLI_OK;
 }
 
@@ -485,10 +491,25 @@ static int describe_volume(run *r)
     return CLI_OK;
 }
 
+/* The walls of caps close what is high in the samples: makes that the inside. */
+static int make_inside_high(run *r)
+{
+    tml_volume *v = &r->in.volume;
+    double sign = r->args->flip ? -1 : 1;
+    if (!r->args->caps || !is_inside_low(r))
+        return CLI_OK;
+    v->slope *= sign;
+    v->intercept *= sign;
+    int code = cli_fail(r->tml, tml_volume_make_physical(r->tml, v));
+    v->slope = sign;
+    return code;
+}
+
 static int prepare_volume(run *r)
 {
     const tml_volume *v = &r->in.volume;
-    int code = describe_volume(r);
+    int code = make_inside_high(r);
+    code = code == CLI_OK ? describe_volume(r) : code;
     if (code == CLI_OK)
         code = cli_fail(r->tml, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data,
                                                "volume", &r->desc.volume));
@@ -1425,6 +1446,11 @@ static int run_volume_slabs(run *r)
     r->in.volume.data = NULL; /* the slabs' */
     if (code != CLI_OK)
         return code;
+    if (a->caps && is_inside_low(r))
+        return cli_error(
+            "%s: --caps in slabs would close the wrong side, since the inside is where "
+            "samples are low (%s); leave out --slabs and --index, or --caps",
+            r->in.path, a->flip ? "--flip" : "its slope is negative");
     choose_surface(r);
     if (r->summary.cells == 0 && !a->caps)
         return explain_empty(r);

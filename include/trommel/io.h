@@ -74,6 +74,11 @@ TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *
                                                   const tml_volume_load_desc *desc,
                                                   tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
+/* Replaces a loaded volume's samples by the physical values that they stand for; slope is 1 then and intercept 0.
+ * volume  data from the context, as tml_volume_load makes it; f32 afterwards where samples were f32 or had at most
+ *         16 bits, else f64, each value rounded once
+ * Memory: both at once. Errors: OUT_OF_MEMORY; volume is as it was then. */
+TML_API TML_MUST_CHECK tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume);
 
 /* The name of the volume format that a file has, as tml_volume.format has it without version;
  * "gzip" where it is compressed and too damaged to tell (tml_volume_load says how). NULL where it
