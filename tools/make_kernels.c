@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "pack_spirv.h"
 #include "vulkan/vulkan_kernel_glue.h"
@@ -307,49 +308,112 @@ static void parse_source(const char *path, kernel_list *list)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-static char *join(const char *folder, const char *symbol, size_t number, const char *form,
-                  const char *suffix)
+/* The name of a form's shader or module in the folder of the work, where the tool stands by then. */
+static char *name_of(const char *symbol, size_t number, int form, const char *suffix)
 {
-    size_t size = strlen(folder) + strlen(symbol) + strlen(form) + strlen(suffix) + 32;
-    char *path = allocate(size);
-    snprintf(path, size, "%s/%s_%zu_%s%s", folder, symbol, number, form, suffix);
-    return path;
+    size_t size = strlen(symbol) + strlen(form_names[form]) + strlen(suffix) + 32;
+    char *name = allocate(size);
+    snprintf(name, size, "%s_%zu_%s%s", symbol, number, form_names[form], suffix);
+    return name;
 }
 
-static void run_compiler(const char *glslc, const char *level, const char *in, const char *out)
+/* Shaders to be compiled at one level of optimisation; the compiler puts a module beside each, name.spv. */
+typedef struct work {
+    const char *level;
+    const char **names;
+    size_t count, taken;
+} work;
+
+/* Many shaders a process: the compiler's own start takes as long as a small shader. */
+enum { SHADERS_A_PROCESS = 8 };
+
+static bool start_compiler(const char *glslc, work *w)
 {
     extern char **environ;
-    const char *arguments[] = {
-        glslc, "-fshader-stage=compute", "--target-env=vulkan1.2", level, "-o", out, in, NULL};
+    const char *arguments[6 + SHADERS_A_PROCESS] = {glslc, "-fshader-stage=compute",
+                                                    "--target-env=vulkan1.2", w->level, "-c"};
     pid_t child;
-    int status = 0;
+    size_t count = w->count - w->taken;
+    count = count < SHADERS_A_PROCESS ? count : SHADERS_A_PROCESS;
+    if (count == 0)
+        return false;
+    memcpy(arguments + 5, w->names + w->taken, count * sizeof *w->names);
+    w->taken += count;
     int error = posix_spawnp(&child, glslc, NULL, NULL, (char *const *)arguments, environ);
     if (error)
         fail(glslc, strerror(error));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        exit(EXIT_FAILURE); /* the compiler has printed why */
+    return true;
 }
 
-/* Compiles and packs one form. */
-static packed_form make_form(const parsed_kernel *parsed, size_t number, int form,
-                             const char *symbol, const char *folder, const char *glslc)
+static void await_compiler(void)
+{
+    int status = 0;
+    while (wait(&status) < 0)
+        if (errno != EINTR)
+            fail("the compiler", strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        exit(EXIT_FAILURE); /* it has printed why */
+}
+
+/* Compiles everything, on all processors. */
+static void run_compilers(const char *glslc, work *works, size_t count)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN), running = 0;
+    for (size_t i = 0; i < count;)
+        if (!start_compiler(glslc, &works[i]))
+            i++;
+        else if (++running >= processors)
+            await_compiler(), running--;
+    for (; running; running--)
+        await_compiler();
+}
+
+static void write_shader(const parsed_kernel *parsed, int form, const char *name)
 {
     const char *text = vk_kernel_templates[form];
-    size_t size = vk_kernel_shader(&parsed->kernel, parsed->place, text, NULL, 0) + 1, plain_size;
+    size_t size = vk_kernel_shader(&parsed->kernel, parsed->place, text, NULL, 0) + 1;
     char *shader = allocate(size);
     vk_kernel_shader(&parsed->kernel, parsed->place, text, shader, size);
-    char *source = join(folder, symbol, number, form_names[form], ".comp");
-    char *binary = join(folder, symbol, number, form_names[form], ".spv");
-    FILE *file = fopen(source, "w");
+    FILE *file = fopen(name, "w");
     if (!file || fputs(shader, file) < 0 || fclose(file) != 0)
-        fail(source, "cannot be written");
-    run_compiler(glslc, "-O", source, binary);
-    void *code = read_file(binary, &size);
+        fail(name, "cannot be written");
+}
+
+/* Form 0, map, is for all kernels; form 1, keep, for those that return bool; form 2, compact in one
+ * pass, for those of them without tml_words parameters. */
+static bool has_form(const tml_kernel *kernel, int form)
+{
+    return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));
+}
+
+static void compile(const kernel_list *list, const char *symbol, const char *glslc)
+{
+    size_t most = list->count * VK_KERNEL_FORMS;
+    work works[2] = {{.level = "-O", .names = allocate((most + 1) * sizeof(char *))},
+                     {.level = "-O0", .names = allocate((most + 1) * sizeof(char *))}};
+    for (size_t i = 0; i < list->count; i++)
+        for (int form = 0; form < VK_KERNEL_FORMS; form++) {
+            if (!has_form(&list->items[i].kernel, form))
+                continue;
+            const char *name = name_of(symbol, i, form, ".comp");
+            write_shader(&list->items[i], form, name);
+            works[0].names[works[0].count++] = name;
+            if (form == 0) {
+                name = name_of(symbol, i, form, ".plain.comp");
+                write_shader(&list->items[i], form, name);
+                works[1].names[works[1].count++] = name;
+            }
+        }
+    run_compilers(glslc, works, 2);
+}
+
+/* Packs one form's module. */
+static packed_form pack_form(size_t number, int form, const char *symbol)
+{
+    size_t size, plain_size;
+    void *code = read_file(name_of(symbol, number, form, ".comp.spv"), &size);
     if (form == 0) { /* a map: copies of large functions, of which drivers make their own */
-        run_compiler(glslc, "-O0", source, binary);
-        void *plain = read_file(binary, &plain_size);
+        void *plain = read_file(name_of(symbol, number, form, ".plain.comp.spv"), &plain_size);
         if (size > 2 * plain_size) {
             code = plain;
             size = plain_size;
@@ -392,13 +456,6 @@ static void write_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Form 0, map, is for all kernels; form 1, keep, for those that return bool; form 2, compact in one
- * pass, for those of them without tml_words parameters. */
-static bool has_form(const tml_kernel *kernel, int form)
-{
-    return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));
-}
-
 static void write_entry(FILE *out, const parsed_kernel *parsed)
 {
     const tml_kernel *kernel = &parsed->kernel;
@@ -434,11 +491,15 @@ int main(int argc, char **argv)
         fail(output, strerror(errno));
     fputs("/* Generated by trommel_add_kernels(); do not edit. */\n#include <trommel/vulkan.h>\n\n",
           out);
+    char *compiler = strchr(glslc, '/') ? realpath(glslc, NULL) : NULL;
+    if (chdir(folder) != 0)
+        fail(folder, strerror(errno));
+    compile(&list, symbol, compiler ? compiler : glslc);
+    free(compiler);
     for (size_t i = 0; i < list.count; i++)
         for (int form = 0; form < VK_KERNEL_FORMS; form++)
             if (has_form(&list.items[i].kernel, form)) {
-                list.items[i].forms[form] =
-                    make_form(&list.items[i], i, form, symbol, folder, glslc);
+                list.items[i].forms[form] = pack_form(i, form, symbol);
                 write_form(out, &list, i, form);
             }
     for (size_t i = 0; i < list.count; i++)
