@@ -1,11 +1,12 @@
 /* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel; or the files of a
- * folder are, in natural order, each of one page. What ImageJ (imagej.net) and OME (ome-model.readthedocs.io) write into the first page's description gives the
- * spacing, and divides pages into layers, channels and times. Pages that are smaller pictures of others, or
- * masks, are passed over. */
+ * folder are, in natural order, each of one page. What ImageJ and OME write into the first page's description
+ * (tiff_text.c) gives the spacing, and divides pages into layers, channels and times; OME also says which page is
+ * which layer (tiff_planes.c). Pages that are smaller pictures of others, or masks, are passed over. */
 #include <inttypes.h>
 #include <math.h>
 
-#include "io/volume_internal.h"
+#include "io/tiff_internal.h"
+#include "io/units.h"
 
 static bool is_tiff(io_span head, const char *path)
 {
@@ -36,22 +37,7 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
 
 #else
 
-#    include <tiffio.h>
-
-enum { METAMORPH_TAG = 33629 }; /* UIC2 */
-
-typedef struct tiff_reader {
-    const io_file *file;
-    TIFF *tiff;
-    uint64_t offset;   /* of the next read */
-    char message[200]; /* libtiff's first one; empty: none */
-} tiff_reader;
-
-/* What must be the same on each page. */
-typedef struct tiff_page {
-    uint32_t width, height;
-    tml_type type;
-} tiff_page;
+enum { METAMORPH_TAG = 33629 /* UIC2 */, ZEISS_TAG = 34412 };
 
 /* ---- libtiff over an io_file ----------------------------------------------------------------- */
 
@@ -103,21 +89,27 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
+/* Warnings are about tags, but those of libjpeg about samples, which it makes up where data are missing. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {
-    (void)tiff, (void)user, (void)module, (void)format, (void)args;
+    tiff_reader *reader = user;
+    (void)tiff;
+    if (!module || strcmp(module, "JPEGLib") != 0)
+        return 1;
+    if (!reader->is_incomplete)
+        vsnprintf(reader->message, sizeof reader->message, format, args);
+    reader->is_incomplete = true;
     return 1;
 }
 
-static tml_status fail(const tiff_reader *reader, const char *what)
+tml_status tml_tiff_fail(const tiff_reader *reader, const char *what)
 {
     return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT, "%s: %s", what,
                         reader->message[0] ? reader->message : "it is damaged or was cut short");
 }
 
-/* On failure there is nothing to close. */
-static tml_status open_tiff(const io_file *file, tiff_reader *out)
+tml_status tml_tiff_open(const io_file *file, tiff_reader *out)
 {
     /* Lists of tags and stored strips, which libtiff takes from malloc, are parts of the file. */
     const uint64_t extra = 64 << 20;
@@ -131,7 +123,7 @@ static tml_status open_tiff(const io_file *file, tiff_reader *out)
     out->tiff = TIFFClientOpenExt(file->path, "rm", out, read_proc, write_proc, seek_proc,
                                   close_proc, size_proc, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
-    return out->tiff ? TML_OK : fail(out, "the first page cannot be read");
+    return out->tiff ? TML_OK : tml_tiff_fail(out, "the first page cannot be read");
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */
@@ -151,7 +143,7 @@ static tml_status next_layer(tiff_reader *reader, bool is_first, bool *has)
         reader->message[0] = '\0';
         *has = TIFFReadDirectory(reader->tiff) == 1;
         if (!*has)
-            return reader->message[0] ? fail(reader, "a page cannot be read") : TML_OK;
+            return reader->message[0] ? tml_tiff_fail(reader, "a page cannot be read") : TML_OK;
     }
     return TML_OK;
 }
@@ -169,7 +161,7 @@ static tml_type type_of(uint16_t bits, uint16_t format)
     return size < 0 || kind < 0 ? TML_TYPE_NONE : types[kind][size];
 }
 
-static tml_status read_page(const tiff_reader *reader, uint64_t number, tiff_page *out)
+tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *out)
 {
     TIFF *tiff = reader->tiff;
     uint16_t samples = 1, bits = 1, format = SAMPLEFORMAT_UINT;
@@ -179,11 +171,13 @@ static tml_status read_page(const tiff_reader *reader, uint64_t number, tiff_pag
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &out->height);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
+    out->has_format = TIFFGetField(tiff, TIFFTAG_SAMPLEFORMAT, &format) == 1;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
     TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &colours);
     out->type = type_of(bits, format);
-    bool is_grey = colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
+    out->has_palette = colours == PHOTOMETRIC_PALETTE;
+    bool is_grey =
+        colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE || out->has_palette;
     if (samples != 1 || !is_grey || out->type == TML_TYPE_NONE)
         return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
                             "page %" PRIu64 " has %u samples a pixel of %u bits%s, needs one grey "
@@ -194,15 +188,34 @@ static tml_status read_page(const tiff_reader *reader, uint64_t number, tiff_pag
                             "page %" PRIu64 " has compression %u, which this libtiff does not "
                             "decode; convert it with \"tiffcp -c zip\"",
                             number, compression);
+#    ifdef TIFFTAG_DEFLATE_SUBCODEC
+    /* With libdeflate libtiff accepts data that are more than a strip holds, and then has not written the
+     * strip's end: samples would be old memory. zlib stops where the strip is full. */
+    if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
+        TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
+#    endif
     if (out->width == 0 || out->height == 0 ||
         TIFFScanlineSize64(tiff) != out->width * tml_type_size(out->type))
-        return fail(reader, "a page's size is wrong");
+        return tml_tiff_fail(reader, "a page's size is wrong");
     return TML_OK;
 }
 
 static bool is_alike(const tiff_page *a, const tiff_page *b)
 {
     return a->width == b->width && a->height == b->height && a->type == b->type;
+}
+
+tml_status tml_tiff_alike(const tiff_reader *reader, uint64_t number, const tiff_page *page,
+                          const tiff_page *first)
+{
+    if (is_alike(page, first))
+        return TML_OK;
+    return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
+                        "page %" PRIu64 " has %" PRIu32 " x %" PRIu32
+                        " samples of %s, needs %" PRIu32 " x %" PRIu32
+                        " of %s as the first; divide it with tiffsplit",
+                        number, page->width, page->height, tml_type_name(page->type), first->width,
+                        first->height, tml_type_name(first->type));
 }
 
 /* Counts the layers and checks that all are like the first. */
@@ -215,14 +228,9 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
         status = next_layer(reader, false, &has);
         if (status != TML_OK || !has)
             break;
-        status = read_page(reader, *count, &page);
-        if (status == TML_OK && !is_alike(&page, first))
-            status = tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
-                                  "page %" PRIu64 " has %" PRIu32 " x %" PRIu32
-                                  " samples of %s, needs %" PRIu32 " x %" PRIu32
-                                  " of %s as the first; divide it with tiffsplit",
-                                  *count, page.width, page.height, tml_type_name(page.type),
-                                  first->width, first->height, tml_type_name(first->type));
+        status = tml_tiff_page(reader, *count, &page);
+        if (status == TML_OK)
+            status = tml_tiff_alike(reader, *count, &page, first);
         if (status == TML_OK && tml_is_cancelled(reader->file->tml))
             status = tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
     }
@@ -237,12 +245,13 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
     tiff_reader reader;
     tiff_page page;
     bool has = true;
-    tml_status status = open_tiff(file, &reader);
+    tml_status status = tml_tiff_open(file, &reader);
     if (status != TML_OK)
         return status;
     status = next_layer(&reader, true, &has);
     if (status == TML_OK)
-        status = has ? read_page(&reader, 0, &page) : fail(&reader, "no page is a layer");
+        status =
+            has ? tml_tiff_page(&reader, 0, &page) : tml_tiff_fail(&reader, "no page is a layer");
     if (status == TML_OK && !is_alike(&page, first))
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "has %" PRIu32 " x %" PRIu32 " samples of %s, needs %" PRIu32
@@ -291,77 +300,9 @@ static tml_status take_slices(const io_file *file, const tiff_page *first, volum
     return tml_volume_list(file, slices->names[0], sizeof slices->names[0], slices->count, out);
 }
 
-/* ---- descriptions ---------------------------------------------------------------------------- */
-
-typedef struct tiff_stack {
-    uint64_t layers, before, after; /* frames that change faster and more slowly than layers do */
-    double spacing[3];
-} tiff_stack;
-
-/* The value after key, up to end or the line's; empty when there is none. */
-static io_span value_of(const char *text, const char *key, char end)
-{
-    const char *at = strstr(text, key);
-    size_t size = 0;
-    if (!at)
-        return (io_span){"", 0};
-    at += strlen(key);
-    while (at[size] && at[size] != end && at[size] != '\n' && at[size] != '\r')
-        size++;
-    return (io_span){at, size};
-}
-
-static uint64_t count_of(const char *text, const char *key, char end)
-{
-    uint64_t count = 1;
-    (void)tml_io_parse_u64(value_of(text, key, end), &count);
-    return count;
-}
-
-static void read_imagej(const tiff_reader *reader, const char *text, tiff_stack *out)
-{
-    float resolution[2] = {0, 0};
-    io_span unit = value_of(text, "\nunit=", '\n');
-    out->before = count_of(text, "\nchannels=", '\n');
-    out->layers = count_of(text, "\nslices=", '\n');
-    out->after = count_of(text, "\nframes=", '\n');
-    if (tml_io_parse_f64(value_of(text, "\nspacing=", '\n'), &out->spacing[2]))
-        out->spacing[2] = fabs(out->spacing[2]); /* ImageJ writes -2 for a stack from above */
-    if (tml_io_trim(unit).size == 0 || tml_io_is(unit, "pixel"))
-        return;
-    TIFFGetField(reader->tiff, TIFFTAG_XRESOLUTION, &resolution[0]);
-    TIFFGetField(reader->tiff, TIFFTAG_YRESOLUTION, &resolution[1]);
-    for (int axis = 0; axis < 2; axis++)
-        if (resolution[axis] > 0)
-            out->spacing[axis] = 1 / (double)resolution[axis];
-}
-
-static void read_ome(const char *text, tiff_stack *out)
-{
-    static const char letters[] = "CZT";
-    static const char *const sizes[] = {" SizeC=\"", " SizeZ=\"", " SizeT=\""};
-    static const char *const steps[] = {" PhysicalSizeX=\"", " PhysicalSizeY=\"",
-                                        " PhysicalSizeZ=\""};
-    io_span order = value_of(text, " DimensionOrder=\"", '"'); /* such as XYCZT, fastest first */
-    bool is_after = false;
-    for (size_t i = 2; i < order.size && i < 5; i++) {
-        const char *letter = memchr(letters, order.text[i], 3);
-        uint64_t count = letter ? count_of(text, sizes[letter - letters], '"') : 1;
-        uint64_t *to = is_after ? &out->after : &out->before;
-        if (order.text[i] == 'Z')
-            out->layers = count;
-        else if (__builtin_mul_overflow(*to, count, to))
-            *to = UINT64_MAX;
-        is_after |= order.text[i] == 'Z';
-    }
-    for (int axis = 0; axis < 3; axis++)
-        (void)tml_io_parse_f64(value_of(text, steps[axis], '"'), &out->spacing[axis]);
-}
-
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* May that many bytes come out of the file? Compression is that of the page at hand. */
-static bool may_hold(const tiff_reader *reader, uint64_t size)
+bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size)
 {
     uint16_t compression = COMPRESSION_NONE;
     TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_COMPRESSION, &compression);
@@ -376,7 +317,7 @@ static tml_status bad_samples(const tiff_reader *reader)
 {
     if (tml_is_cancelled(reader->file->tml))
         return tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
-    return fail(reader, "samples cannot be decoded");
+    return tml_tiff_fail(reader, "samples cannot be decoded");
 }
 
 static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
@@ -386,12 +327,13 @@ static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, 
     rows = rows < page->height ? rows : page->height;
     uint64_t row_size = page->width * tml_type_size(page->type);
     if (rows == 0)
-        return fail(reader, "a strip has no rows");
+        return tml_tiff_fail(reader, "a strip has no rows");
     for (uint32_t y = 0, strip = 0; y < page->height; y += rows, strip++) {
         uint32_t count = rows < page->height - y ? rows : page->height - y;
         tmsize_t size = (tmsize_t)(count * row_size);
         if (tml_is_cancelled(reader->file->tml) ||
-            TIFFReadEncodedStrip(reader->tiff, strip, out + y * row_size, size) != size)
+            TIFFReadEncodedStrip(reader->tiff, strip, out + y * row_size, size) != size ||
+            reader->is_incomplete)
             return bad_samples(reader);
     }
     return TML_OK;
@@ -405,8 +347,8 @@ static tml_status read_tiles(const tiff_reader *reader, const tiff_page *page, u
     TIFFGetField(reader->tiff, TIFFTAG_TILELENGTH, &height);
     uint64_t sample = tml_type_size(page->type), size = TIFFTileSize64(reader->tiff);
     if (width == 0 || height == 0 || size != (uint64_t)width * height * sample ||
-        !may_hold(reader, size))
-        return fail(reader, "a tile's size is wrong");
+        !tml_tiff_may_hold(reader, size))
+        return tml_tiff_fail(reader, "a tile's size is wrong");
     uint8_t *tile = tml_io_alloc(file, size);
     tml_status status = tile ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
     uint32_t number = 0;
@@ -415,7 +357,8 @@ static tml_status read_tiles(const tiff_reader *reader, const tiff_page *page, u
             uint64_t columns = width < page->width - x ? width : page->width - x;
             uint64_t rows = height < page->height - y ? height : page->height - y;
             if (tml_is_cancelled(file->tml) ||
-                TIFFReadEncodedTile(reader->tiff, number, tile, (tmsize_t)size) != (tmsize_t)size) {
+                TIFFReadEncodedTile(reader->tiff, number, tile, (tmsize_t)size) != (tmsize_t)size ||
+                reader->is_incomplete) {
                 status = bad_samples(reader);
                 break;
             }
@@ -427,6 +370,76 @@ static tml_status read_tiles(const tiff_reader *reader, const tiff_page *page, u
     return status;
 }
 
+static tml_status read_samples(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
+{
+    return TIFFIsTiled(reader->tiff) ? read_tiles(reader, page, out)
+                                     : read_strips(reader, page, out);
+}
+
+/* The next line of tml_tiff_planes: opens its file, unless that is open, and goes to its page. *name: of the open
+ * file, "" being this one. */
+static tml_status next_plane(const io_file *file, io_text *lines, io_file *other, io_span *name,
+                             tiff_reader *reader)
+{
+    io_span line, next;
+    uint64_t offset = 0;
+    if (!tml_io_line(lines, &line))
+        return tml_io_error(file, TML_ERROR_INTERNAL, "a layer without a page");
+    const char *blank = memchr(line.text, ' ', line.size);
+    size_t digits = (size_t)(blank - line.text);
+    (void)tml_io_parse_u64((io_span){line.text, digits}, &offset);
+    next = (io_span){blank + 1, line.size - digits - 1};
+    bool is_open =
+        reader->tiff && next.size == name->size && memcmp(next.text, name->text, next.size) == 0;
+    if (!is_open) {
+        char path[VOLUME_NAME_SIZE];
+        tml_status status = TML_OK;
+        if (reader->tiff)
+            tiff_close(reader);
+        reader->tiff = NULL;
+        tml_io_close(other);
+        tml_io_copy(path, sizeof path, next);
+        *name = next;
+        if (next.size)
+            status = tml_io_open_beside(file, path, other);
+        if (status == TML_OK)
+            status = tml_tiff_open(next.size ? other : file, reader);
+        if (status != TML_OK)
+            return status;
+    }
+    reader->message[0] = '\0';
+    return TIFFSetSubDirectory(reader->tiff, offset) == 1
+               ? TML_OK
+               : tml_tiff_fail(reader, "a page cannot be read");
+}
+
+static tml_status decode_planes(const io_file *file, const volume_header *header, uint64_t size,
+                                uint8_t *out)
+{
+    io_text lines = io_text_of(header->names);
+    io_file other = {.fd = -1};
+    io_span name = {"", 0};
+    tiff_reader reader = {.file = file};
+    tml_status status = TML_OK;
+    const uint64_t *dims = header->volume.grid.dims;
+    const uint64_t page_size = dims[0] * dims[1] * tml_type_size(header->volume.type);
+    for (uint64_t done = 0; done < size && status == TML_OK; done += page_size) {
+        tiff_page page;
+        status = next_plane(file, &lines, &other, &name, &reader);
+        if (status == TML_OK)
+            status = tml_tiff_page(&reader, done / page_size, &page);
+        if (status == TML_OK && (page.width != dims[0] || page.height != dims[1] ||
+                                 tml_type_size(page.type) != tml_type_size(header->volume.type)))
+            status = tml_tiff_fail(&reader, "a page changed");
+        if (status == TML_OK)
+            status = read_samples(&reader, &page, out + done);
+    }
+    if (reader.tiff)
+        tiff_close(&reader);
+    tml_io_close(&other);
+    return status;
+}
+
 tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uint64_t offset,
                            uint64_t size, void *out)
 {
@@ -434,32 +447,34 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
     tiff_page first, page;
     bool has = true;
     uint8_t *to = out;
-    (void)header, (void)offset;
-    tml_status status = open_tiff(file, &reader);
+    (void)offset;
+    if (header->source == VOLUME_ATTACHED && header->names.size) /* their pages were checked */
+        return out ? decode_planes(file, header, size, out) : TML_OK;
+    tml_status status = tml_tiff_open(file, &reader);
     if (status != TML_OK)
         return status;
     status = next_layer(&reader, true, &has);
-    if (status == TML_OK && !may_hold(&reader, size))
+    if (status == TML_OK && !tml_tiff_may_hold(&reader, size))
         status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
                               "has %" PRIu64 " bytes, which cannot make the %" PRIu64
                               " of its pages; it was cut short or its header is wrong",
                               file->size, size);
     for (uint64_t number = 0; out && size && status == TML_OK; number++) {
-        status = has ? read_page(&reader, number, &page) : fail(&reader, "a page is missing");
+        status = has ? tml_tiff_page(&reader, number, &page)
+                     : tml_tiff_fail(&reader, "a page is missing");
         first = number ? first : page;
         uint64_t page_size = (uint64_t)first.width * first.height * tml_type_size(first.type);
         if (status == TML_OK && (!is_alike(&page, &first) || page_size > size))
-            status = fail(&reader, "a page changed");
+            status = tml_tiff_fail(&reader, "a page changed");
         if (status == TML_OK)
-            status = TIFFIsTiled(reader.tiff) ? read_tiles(&reader, &page, to)
-                                              : read_strips(&reader, &page, to);
+            status = read_samples(&reader, &page, to);
         if (status == TML_OK) {
             to += page_size;
             size -= page_size;
             status = size ? next_layer(&reader, false, &has) : TML_OK;
         }
     }
-    TIFFClose(reader.tiff);
+    tiff_close(&reader);
     return status;
 }
 
@@ -499,54 +514,255 @@ static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint6
     return status;
 }
 
-static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc *desc,
-                                 volume_header *out)
+/* ---- spacing --------------------------------------------------------------------------------- */
+
+/* Dots an inch of screens and printers, which programs write without a word of what a picture shows. */
+static bool is_for_print(double dots)
+{
+    static const uint16_t usual[] = {72,  75,  90,  96,  100, 120, 144, 150, 180,  200, 220,
+                                     240, 300, 350, 360, 400, 600, 720, 800, 1200, 2400};
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (fabs(dots - usual[i]) < 0.02)
+            return true;
+    return false;
+}
+
+/* Spacing along x and y by the tags of the resolution, unless the text says it. Returns whether nothing but those
+ * tags says a length. */
+static bool read_resolution(const tiff_reader *reader, tiff_text *text, volume_header *out)
+{
+    float resolution[2] = {0, 0};
+    uint16_t unit = RESUNIT_INCH;
+    TIFFGetField(reader->tiff, TIFFTAG_XRESOLUTION, &resolution[0]);
+    TIFFGetField(reader->tiff, TIFFTAG_YRESOLUTION, &resolution[1]);
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+    if (text->kind == TIFF_OME || !(resolution[0] > 0 && isfinite(resolution[0])) ||
+        !(resolution[1] > 0 && isfinite(resolution[1])))
+        return false;
+    const double step[2] = {1 / (double)resolution[0], 1 / (double)resolution[1]};
+    const double inch = unit == RESUNIT_CENTIMETER ? 2.54 : 1;
+    bool has_unit = *text->unit != '\0';
+    if (text->kind == TIFF_PLAIN && unit == RESUNIT_NONE) { /* says the pixels' shape alone */
+        if (step[0] != step[1]) {
+            text->spacing[0] = text->spacing[2] = 1;
+            text->spacing[1] = step[1] / step[0];
+        }
+        return false;
+    }
+    if (!has_unit && unit != RESUNIT_NONE && is_for_print(resolution[0] * inch)) {
+        snprintf(out->volume.comment, sizeof out->volume.comment,
+                 "%g dots an inch are taken for those of a print, not for a spacing",
+                 round(resolution[0] * inch));
+        return false;
+    }
+    memcpy(text->spacing, step, sizeof step);
+    if (!has_unit && unit != RESUNIT_NONE)
+        snprintf(text->unit, sizeof text->unit, "%s", unit == RESUNIT_INCH ? "in" : "cm");
+    return text->kind == TIFF_PLAIN;
+}
+
+/* Sets spacing, origin and unit. What is not said is assumed, which is told where something else is said. */
+static tml_status set_spacing(const io_file *file, const tml_volume_load_desc *desc, bool is_alone,
+                              const tiff_text *text, volume_header *out)
+{
+    const double *said = text->spacing;
+    double micron =
+        text->kind == TIFF_OME && *text->unit ? tml_io_unit_ratio("\u00b5m", text->unit) : 1;
+    double s[3] = {said[0] != 0 ? said[0] : said[1] != 0 ? said[1] : 1, 0, 0};
+    s[1] = said[1] != 0 ? said[1] : s[0];
+    s[2] = said[2] != 0 ? said[2] : is_alone ? s[0] : micron > 0 ? micron : 1;
+    tml_status status = TML_OK;
+    bool says_some = said[0] != 0 || said[1] != 0 || said[2] != 0; /* NaN: said, and none */
+    for (int axis = 0; axis < 3 && status == TML_OK; axis++) {
+        bool is_needed =
+            axis == 2 ? out->volume.grid.dims[2] > 1 : *text->unit || text->kind == TIFF_OME;
+        if (says_some && said[axis] == 0 && is_needed && desc->spacing[axis] == 0)
+            status = tml_io_warn(file,
+                                 "says a spacing of %g, %g, %g%s%s along x, y and z, 0 being none; "
+                                 "%g is taken along %c; give desc.spacing",
+                                 said[0], said[1], said[2], *text->unit ? " " : "", text->unit,
+                                 s[axis], 'x' + axis);
+    }
+    if (status != TML_OK)
+        return status;
+    if (says_some && (desc->spacing[0] == 0 || said[0] == 0))
+        snprintf(out->volume.unit, sizeof out->volume.unit, "%s", text->unit);
+    status = volume_spacings(file, s, desc, out);
+    for (int axis = 0; axis < 3; axis++)
+        if (isfinite(text->origin[axis]) && text->origin[axis] != 0)
+            out->volume.grid.origin[axis] = -text->origin[axis] * out->volume.grid.spacing[axis];
+    return status;
+}
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+/* What a file says that holds samples alone: the OME document beside it, or in a TIFF file beside it. */
+static tml_status read_metadata_file(const io_file *file, tiff_text *text)
+{
+    char name[VOLUME_NAME_SIZE];
+    io_file other;
+    io_block block = {NULL, 0};
+    snprintf(name, sizeof name, "%s", text->metadata_file);
+    if (!*name || (!file->memory && !tml_io_has_beside(file, name)))
+        return tml_io_error(
+            file, TML_ERROR_FILE_ACCESS,
+            "says that \"%s\" has its OME description; put that file into its folder", name);
+    tml_status status = tml_io_open_beside(file, name, &other);
+    if (status != TML_OK)
+        return status;
+    char head[4] = {0};
+    const uint64_t most = 256 << 20;
+    status = tml_io_read(&other, 0, head, other.size < 4 ? (size_t)other.size : 4);
+    tml_tiff_text_free(file, text);
+    if (status == TML_OK && is_tiff((io_span){head, sizeof head}, name)) {
+        tiff_reader reader;
+        const char *description = NULL;
+        status = tml_tiff_open(&other, &reader);
+        if (status == TML_OK) {
+            TIFFGetField(reader.tiff, TIFFTAG_IMAGEDESCRIPTION, &description);
+            status = tml_tiff_text_read(file, description, text);
+            tiff_close(&reader);
+        }
+    } else if (status == TML_OK) {
+        if (other.size >= most)
+            status = tml_io_error(&other, TML_ERROR_UNSUPPORTED,
+                                  "is over %" PRIu64 " bytes long, no OME description", most);
+        block.size = (size_t)other.size + 1;
+        block.data = status == TML_OK ? tml_io_alloc(&other, block.size) : NULL;
+        if (status == TML_OK)
+            status = block.data ? tml_io_read(&other, 0, block.data, (size_t)other.size)
+                                : TML_ERROR_OUT_OF_MEMORY;
+        if (status == TML_OK) {
+            block.data[other.size] = '\0';
+            status = tml_tiff_text_read(file, (const char *)block.data, text);
+        }
+        if (block.data)
+            tml_io_block_free(&other, &block);
+    }
+    if (status == TML_OK && (text->kind != TIFF_OME || text->has_no_data))
+        status = tml_io_error(&other, TML_ERROR_FILE_FORMAT,
+                              "has no OME description of an image, which %s needs", file->path);
+    tml_io_close(&other);
+    return status;
+}
+
+/* Are the planes in several files, of which a folder may hold all? */
+static bool names_files(const tiff_text *text)
+{
+    return text->name_count > 1 || (text->name_count == 1 && text->has_own_plane);
+}
+
+/* Samples without a format of their own have OME's type. */
+static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
+                              const tiff_text *text, volume_header *out)
+{
+    tml_status status = TML_OK;
+    out->volume.type = page->type;
+    if (text->kind == TIFF_OME && text->type && text->type != page->type) {
+        bool is_free = !page->has_format && tml_type_size(text->type) == tml_type_size(page->type);
+        if (is_free)
+            out->volume.type = text->type;
+        else
+            status = tml_io_warn(reader->file, "its OME description says %s, but its pages have %s",
+                                 tml_type_name(text->type), tml_type_name(page->type));
+    }
+    if (status == TML_OK && text->kind == TIFF_OME && text->width && text->height &&
+        (text->width != page->width || text->height != page->height))
+        status = tml_io_warn(reader->file,
+                             "its OME description says %" PRIu64 " x %" PRIu64
+                             " samples a layer, but its pages have %" PRIu32 " x %" PRIu32,
+                             text->width, text->height, page->width, page->height);
+    return status;
+}
+
+/* Layers in the order of pages, or of the files of a folder. */
+static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
+                                const tml_volume_load_desc *desc, tiff_text *text,
+                                volume_header *out)
 {
     const io_file *file = reader->file;
-    tiff_stack stack = {1, 1, 1, {1, 1, 1}};
-    tiff_page page;
-    bool has = true;
-    const char *text = NULL;
-    tml_status status = next_layer(reader, true, &has);
-    if (status == TML_OK)
-        status = has ? read_page(reader, 0, &page) : fail(reader, "no page is a layer");
+    uint64_t images = text->images, needed;
+    tml_status status = find_images(reader, page, &images, out);
     if (status != TML_OK)
         return status;
-    if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* of whose planes one has a page */
-        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                            "is a MetaMorph stack (.stk), needs a page for each layer; save it as "
-                            "TIFF, for example in ImageJ");
-    bool is_imagej = TIFFGetField(reader->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) == 1 &&
-                     strncmp(text, "ImageJ=", 7) == 0;
-    uint64_t images = is_imagej ? count_of(text, "\nimages=", '\n') : 1, needed;
-    if (is_imagej)
-        read_imagej(reader, text, &stack);
-    else if (text && strstr(text, "<OME"))
-        read_ome(text, &stack);
-    status = find_images(reader, &page, &images, out);
-    if (status != TML_OK)
-        return status;
-    bool is_huge = __builtin_mul_overflow(stack.layers, stack.before, &needed) ||
-                   __builtin_mul_overflow(needed, stack.after, &needed);
+    bool is_huge = __builtin_mul_overflow(text->layers, text->before, &needed) ||
+                   __builtin_mul_overflow(needed, text->after, &needed);
     if (out->slices && (is_huge || needed != images)) { /* a slice says what its stack once was */
-        stack.layers = needed = images;
-        stack.before = stack.after = 1;
+        text->layers = needed = images;
+        text->before = text->after = 1;
         is_huge = false;
     }
     if (is_huge || (needed != images && needed != 1))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its description says %" PRIu64 " layers in %" PRIu64
                             " frames, but it has %" PRIu64 " pages",
-                            stack.layers, stack.before * stack.after, images);
+                            text->layers, text->before * text->after, images);
     if (needed != images)
-        stack.layers = images;
-    out->volume.type = page.type;
-    out->volume.grid.dims[0] = page.width;
-    out->volume.grid.dims[1] = page.height;
-    out->volume.grid.dims[2] = stack.layers;
-    status = tml_volume_layout(file, (uint64_t)page.width * page.height, stack.before, stack.after,
-                               desc->frame, out);
-    return status == TML_OK ? volume_spacings(file, stack.spacing, desc, out) : status;
+        text->layers = images;
+    out->volume.grid.dims[2] = text->layers;
+    if (page->has_palette && text->kind == TIFF_PLAIN && images == 1)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is a picture in colours, by a table; convert it to grey");
+    return tml_volume_layout(file, (uint64_t)page->width * page->height, text->before, text->after,
+                             desc->frame, out);
+}
+
+static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc *desc,
+                                const tiff_page *page, tiff_text *text, volume_header *out)
+{
+    const io_file *file = reader->file;
+    tml_status status = choose_type(reader, page, text, out);
+    if (status != TML_OK)
+        return status;
+    out->volume.grid.dims[0] = page->width;
+    out->volume.grid.dims[1] = page->height;
+    out->volume.slope = text->slope;
+    out->volume.intercept = text->intercept;
+    bool is_alone = read_resolution(reader, text, out);
+    if (text->kind == TIFF_OME && (!out->slices || names_files(text))) {
+        out->slices = NULL;
+        status = tml_tiff_planes(reader, page, text, desc, out);
+    } else {
+        status = lay_out_pages(reader, page, desc, text, out);
+    }
+    if (status == TML_OK && page->has_palette && text->kind == TIFF_PLAIN)
+        status = tml_io_warn(file, "has a table of colours, which is left out: samples are the "
+                                   "numbers in it, such as labels or grey values");
+    return status == TML_OK ? set_spacing(file, desc, is_alone, text, out) : status;
+}
+
+static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc *desc,
+                                 volume_header *out)
+{
+    const io_file *file = reader->file;
+    tiff_page page;
+    tiff_text text = {0};
+    bool has = true;
+    const char *description = NULL;
+    tml_status status = next_layer(reader, true, &has);
+    if (status == TML_OK)
+        status =
+            has ? tml_tiff_page(reader, 0, &page) : tml_tiff_fail(reader, "no page is a layer");
+    if (status != TML_OK)
+        return status;
+    if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* of whose planes one has a page */
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is a MetaMorph stack (.stk), needs a page for each layer; save it as "
+                            "TIFF, for example in ImageJ");
+    if (TIFFFindField(reader->tiff, ZEISS_TAG, TIFF_ANY)) {
+        status = tml_io_warn(file, "is a Zeiss LSM file, whose spacing is not read; give "
+                                   "desc.spacing, or save it as TIFF in ImageJ");
+        if (status != TML_OK)
+            return status;
+    }
+    TIFFGetField(reader->tiff, TIFFTAG_IMAGEDESCRIPTION, &description);
+    status = tml_tiff_text_read(file, description, &text);
+    if (status == TML_OK && text.has_no_data)
+        status = read_metadata_file(file, &text);
+    if (status == TML_OK)
+        status = describe_page(reader, desc, &page, &text, out);
+    tml_tiff_text_free(file, &text);
+    return status;
 }
 
 static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
@@ -556,7 +772,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     (void)head;
     tml_status status = tml_volume_not_gzip(file);
     if (status == TML_OK)
-        status = open_tiff(file, &reader);
+        status = tml_tiff_open(file, &reader);
     if (status != TML_OK)
         return status;
     status = describe_stack(&reader, desc, out);
