@@ -26,6 +26,8 @@ static tml_status read_exr(picture_reader *reader)
 
 #    include <inttypes.h>
 
+#    include <stdlib.h>
+
 #    include <openexr.h>
 
 enum {
@@ -76,6 +78,12 @@ static void take_message(exr_const_context_t exr, exr_result_t code, const char 
     if (!file->message[0])
         snprintf(file->message, sizeof file->message, "%s", text);
     tml_picture_printable(file->message);
+}
+
+/* Zeros, so that nothing which a damaged file leaves unwritten is old memory. */
+static void *take_memory(size_t size)
+{
+    return calloc(1, size);
 }
 
 static tml_status fail(const exr_file *file, exr_result_t code)
@@ -294,6 +302,17 @@ static tml_status check_block(const exr_decoder *decoder, const exr_chunk_info_t
                 block->level_y == 0;
     else
         is_it = is_it && block->start_y == layout->window.min.y + (int32_t)area.y;
+    /* The library takes samples that are not compressed for as many as there should be. */
+    bool is_whole = block->compression != EXR_COMPRESSION_NONE
+                        ? block->packed_size <= block->unpacked_size
+                        : block->packed_size == block->unpacked_size;
+    if (is_inside && is_it && !is_whole)
+        return tml_io_error(decoder->file->reader->file, TML_ERROR_FILE_FORMAT,
+                            "the block of pixel %" PRIu32 ", %" PRIu32 " has %" PRIu64
+                            " bytes, needs %s%" PRIu64 "; it was cut short or is damaged",
+                            area.x, area.y, block->packed_size,
+                            block->compression != EXR_COMPRESSION_NONE ? "at most " : "",
+                            block->unpacked_size);
     if (is_inside && is_it && block->unpacked_size <= BLOCK_MOST)
         return TML_OK;
     return tml_io_error(decoder->file->reader->file, TML_ERROR_FILE_FORMAT,
@@ -394,6 +413,8 @@ static tml_status read_exr(picture_reader *reader)
     settings.user_data = &file;
     settings.read_fn = read_bytes;
     settings.size_fn = tell_size;
+    settings.alloc_fn = take_memory;
+    settings.free_fn = free;
     settings.max_image_width = settings.max_image_height = SIDE_MOST;
     settings.max_tile_width = settings.max_tile_height = SIDE_MOST;
     settings.flags = EXR_CONTEXT_FLAG_DISABLE_CHUNK_RECONSTRUCTION;

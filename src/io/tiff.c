@@ -572,20 +572,25 @@ static tml_status set_spacing(const io_file *file, const tml_volume_load_desc *d
     s[1] = said[1] != 0 ? said[1] : s[0];
     s[2] = said[2] != 0 ? said[2] : is_alone ? s[0] : micron > 0 ? micron : 1;
     tml_status status = TML_OK;
-    bool says_some = said[0] != 0 || said[1] != 0 || said[2] != 0; /* NaN: said, and none */
+    /* NaN: said, but no length. A pixel's own size is no length. */
+    int first = said[0] != 0 ? 0 : said[1] != 0 ? 1 : 2;
+    bool says_some =
+        said[first] != 0 && (*text->unit || text->kind == TIFF_OME || said[0] != 1 || said[1] != 1);
     for (int axis = 0; axis < 3 && status == TML_OK; axis++) {
         bool is_needed =
             axis == 2 ? out->volume.grid.dims[2] > 1 : *text->unit || text->kind == TIFF_OME;
         if (says_some && said[axis] == 0 && is_needed && desc->spacing[axis] == 0)
             status = tml_io_warn(file,
-                                 "says a spacing of %g, %g, %g%s%s along x, y and z, 0 being none; "
-                                 "%g is taken along %c; give desc.spacing",
-                                 said[0], said[1], said[2], *text->unit ? " " : "", text->unit,
-                                 s[axis], 'x' + axis);
+                                 "does not say the spacing along %c, but %g%s%s along %c; %g is "
+                                 "taken; give desc.spacing",
+                                 'x' + axis, said[first], *text->unit ? " " : "", text->unit,
+                                 'x' + first, s[axis]);
     }
     if (status != TML_OK)
         return status;
-    if (says_some && (desc->spacing[0] == 0 || said[0] == 0))
+    /* Who gives another spacing has another unit in mind. */
+    if (says_some &&
+        (desc->spacing[0] == 0 || said[0] == 0 || fabs(desc->spacing[0] / said[0] - 1) < 0.01))
         snprintf(out->volume.unit, sizeof out->volume.unit, "%s", text->unit);
     status = volume_spacings(file, s, desc, out);
     for (int axis = 0; axis < 3; axis++)
