@@ -339,7 +339,7 @@ static void tell(const run *r)
     field_line("input", "%s", r->described);
     field_close('{');
     if (simplify_is_asked(&r->args->simplify))
-        simplify_tell(&r->simple);
+        simplify_tell(&r->simple, "");
     report_tell(&r->times, 0, 0);
 }
 

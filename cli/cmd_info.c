@@ -73,12 +73,14 @@ static void tell_histogram(const tml_value_histogram *h, bool ascii, const char 
     field_line("histogram", "|%s|%s", spark, unit);
 }
 
-static void tell_grid(const tml_grid *grid)
+static void tell_grid(const tml_grid *grid, const char *unit)
 {
     const double *d = grid->direction;
     field_triple("spacing", "spacing", "%s", grid->spacing);
+    input_tell_unit(unit);
     field_triple("origin", NULL, NULL, grid->origin);
-    field_line("origin", "%g, %g, %g", grid->origin[0], grid->origin[1], grid->origin[2]);
+    field_line("origin", "%g, %g, %g%s", grid->origin[0], grid->origin[1], grid->origin[2],
+               input_unit(unit));
     if (fields_json())
         json_numbers(fields_json(), "direction", d, 9);
     if (!is_identity(d))
@@ -138,7 +140,7 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     field_count("volumes", "volumes", v->frame_count > 1 ? "%s" : NULL, v->frame_count);
     field_count("frame", NULL, v->frame_count > 1 ? ", of which this is number %s (--frame)" : NULL,
                 args->input.frame);
-    tell_grid(&v->grid);
+    tell_grid(&v->grid, v->unit);
     field_text("space", "space", "?%s", v->space);
     field_text("comment", "comment", "?%s", v->comment);
     tell_values(v, &h, args->ascii);

@@ -227,7 +227,25 @@ void input_tell(const input *in, const tml_grid *grid, double radius)
         field_text("format", NULL, ", %s", in->volume.format);
     }
     field_triple("spacing", NULL, ", spacing %s", grid->spacing);
+    if (!in->is_points)
+        input_tell_unit(in->volume.unit);
     field_close('{');
+}
+
+void input_tell_unit(const char *unit)
+{
+    field_text("unit", NULL, NULL, unit);
+    field_line(NULL, "%s", input_unit(unit));
+}
+
+const char *input_unit(const char *unit)
+{
+    static char text[sizeof((tml_volume *)NULL)->unit + 2];
+    if (!*unit)
+        return "";
+    bool is_micro = strncmp(unit, "\u00b5", 2) == 0 && !system_shows_utf8();
+    snprintf(text, sizeof text, " %s%s", is_micro ? "u" : "", is_micro ? unit + 2 : unit);
+    return text;
 }
 
 void input_free(tml_context *tml, input *in)

@@ -92,6 +92,10 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
 /* Tells of it as "input"; grid: the volume's, or that of the field that points make within
  * radius. */
 void input_tell(const input *in, const tml_grid *grid, double radius);
+/* Tells a volume's unit behind its spacing. */
+void input_tell_unit(const char *unit);
+/* A unit for people, behind a number: " mm", or "" for none. Good until the next call. */
+const char *input_unit(const char *unit);
 void input_free(tml_context *tml, input *in);
 
 uint64_t input_sample_count(const tml_volume *volume);

@@ -28,7 +28,7 @@ const char *simplify_parse(const char *text, void *member)
     return NULL;
 }
 
-void simplify_tell(const simplified *made)
+void simplify_tell(const simplified *made, const char *unit)
 {
     const tml_mesh *mesh = &made->mesh;
     field_open("simplified", '{');
@@ -36,10 +36,12 @@ void simplify_tell(const simplified *made)
     field_count("triangles", NULL, ", %s triangles", mesh->triangle_count);
     field_count("triangles_before", NULL, " of %s", made->before);
     field_number("error", NULL, ", moved by about %.3g", made->error);
+    field_line(NULL, "%s", unit);
     if (made->is_checked) {
         const simplify_checks *c = &made->checks;
         field_number("mean_distance", "check", "vertices moved by %.3g in the mean", c->mean);
         field_number("farthest", NULL, ", %.3g at most", c->farthest);
+        field_line(NULL, "%s", unit);
         field_count("pairs", NULL, "; %s pair(s) of triangles meet", c->pairs);
         field_count("boundary_edges", NULL, ", %s boundary edge(s)", c->boundary_edges);
         field_count("nonmanifold_edges", NULL, ", %s edge(s) of more than two triangles",

@@ -71,6 +71,6 @@ TML_MUST_CHECK tml_status simplify_mesh(tml_context *tml, const simplify_goal *g
                                         const tml_mesh *mesh, simplified *out);
 void simplify_free(tml_context *tml, simplified *made);
 /* Tells what came of it: the object "simplified". */
-void simplify_tell(const simplified *made);
+void simplify_tell(const simplified *made, const char *unit);
 
 #endif

@@ -118,7 +118,7 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     if (s->has_components)
         field_count("components", NULL, ", %s component(s)", s->components);
     if (s->simple.before)
-        simplify_tell(&s->simple);
+        simplify_tell(&s->simple, s->in->is_points ? "" : input_unit(s->in->volume.unit));
     tell_parts(s);
     /* Of points, the field takes the time, not their bytes. */
     report_tell(&s->report, s->in->is_points ? 0 : (double)s->bytes_in, s->surface_seconds);

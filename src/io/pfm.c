@@ -1,6 +1,7 @@
 /* Portable float maps: "PF" (colour) or "Pf" (grey), width, height and a scale whose sign is the
  * byte order, each followed by a blank; then rows of floats from the bottom. After Debevec's
- * description (The PFM format. 2001). */
+ * description (The PFM format. 2001). Programs also end the lines by CR LF or CR, put blanks before line ends, and
+ * write lines of comments that begin with "#", as in PPM. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,6 +13,32 @@ static bool detect(io_span head)
            strchr(" \t\r\n", head.text[2]) != NULL && head.text[2] != '\0';
 }
 
+/* The next word of the header, behind lines of comments. */
+static bool next_word(io_text *text, io_span *word)
+{
+    while (tml_io_word(text, word)) {
+        if (word->text[0] != '#')
+            return true;
+        text->at = word->text;
+        while (text->at < text->end && *text->at != '\n' && *text->at != '\r')
+            text->at++;
+    }
+    return false;
+}
+
+/* Bytes between the scale and the samples: one blank, or as many as the file's size leaves, or a line end of two
+ * bytes as the first line has. A sample may begin with what looks like a blank. */
+static uint64_t gap_of(const char *at, uint64_t stored, uint64_t needed, bool has_crlf)
+{
+    enum { BLANKS_MOST = 64 };
+    uint64_t blanks = 0;
+    while (blanks < stored && blanks < BLANKS_MOST && strchr(" \t\r\n", at[blanks]) && at[blanks])
+        blanks++;
+    if (stored > needed && stored - needed <= blanks)
+        return stored - needed;
+    return has_crlf && blanks > 1 && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
+}
+
 static tml_status read_pfm(picture_reader *reader)
 {
     const io_file *file = reader->file;
@@ -20,25 +47,31 @@ static tml_status read_pfm(picture_reader *reader)
     uint64_t width = 0, height = 0;
     double scale = 0;
     bool is_good = tml_io_word(&text, &kind);
+    bool has_crlf = reader->bytes.size > 4 && memcmp(reader->bytes.text + 2, "\r\n", 2) == 0;
     for (int i = 0; i < 3; i++)
-        is_good = is_good && tml_io_word(&text, &words[i]);
+        is_good = is_good && next_word(&text, &words[i]);
     is_good = is_good && kind.size == 2 && tml_io_parse_u64(words[0], &width) &&
               tml_io_parse_u64(words[1], &height) && tml_io_parse_f64(words[2], &scale);
     if (!is_good || !isfinite(scale) || scale == 0 || text.at == text.end)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its header is not the width, the height and a scale other than 0");
-    const char *data =
-        text.at + 1; /* exactly one blank: a sample may begin with what looks like more */
-    uint64_t stored = (uint64_t)(text.end - data);
+    uint64_t stored = (uint64_t)(text.end - text.at), needed;
     uint32_t channels = kind.text[1] == 'F' ? 3 : 1;
-    uint64_t needed;
     bool fits = !__builtin_mul_overflow(width, height, &needed) &&
                 !__builtin_mul_overflow(needed, channels * sizeof(float), &needed);
-    if (!fits || needed > stored)
+    uint64_t gap = fits ? gap_of(text.at, stored, needed, has_crlf) : 1;
+    const char *data = text.at + gap;
+    if (!fits || needed > stored - gap)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "ends after %" PRIu64 " bytes of samples; %" PRIu64 " x %" PRIu64
                             " pixels of %" PRIu32 " floats are more",
-                            stored, width, height, channels);
+                            stored - gap, width, height, channels);
+    if (needed < stored - gap) {
+        tml_status told = tml_io_warn(file, "has %" PRIu64 " bytes behind its samples, left out",
+                                      stored - gap - needed);
+        if (told != TML_OK)
+            return told;
+    }
     tml_status status = tml_picture_begin(reader, TML_F32, channels, width, height, needed);
     if (status != TML_OK)
         return status;

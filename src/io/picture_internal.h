@@ -49,6 +49,30 @@ typedef struct picture_orientation {
 TML_MUST_CHECK tml_status tml_picture_orient(picture_reader *reader,
                                              picture_orientation orientation);
 
+/* Adds to the picture's comment, behind what stands there. */
+void tml_picture_note(picture_reader *reader, const char *format, ...) TML_FORMAT(2, 3);
+
+/* How integers code light: signals of low to high, shares of the largest integer, by a function. */
+enum { PICTURE_LINEAR = 8, PICTURE_SRGB = 13, PICTURE_PQ = 16, PICTURE_HLG = 18 };
+typedef struct picture_light {
+    uint32_t function; /* transfer characteristics of ITU-T H.273 */
+    double exponent;   /* not 0: the function is this power of the signal */
+    double low, high;
+    const char *name;
+} picture_light;
+/* False for functions that are not known. */
+bool tml_picture_transfer(uint32_t number, picture_light *out);
+/* Makes a complete picture of integers one of floats of linear light; linear ones stay. PQ: 1 is 203 cd/m2.
+ * HLG: light of the scene, 1 being that of a signal of 0.75. Errors: OUT_OF_MEMORY. */
+TML_MUST_CHECK tml_status tml_picture_undo(picture_reader *reader, const picture_light *light);
+
+/* Warns where primaries and white (x and y of red, green, blue, white) are not about sRGB's. */
+extern const float tml_picture_srgb_primaries[8];
+TML_MUST_CHECK tml_status tml_picture_primaries(const picture_reader *reader, const float xy[8]);
+/* Warns where an ICC profile is not sRGB's, by its description. */
+TML_MUST_CHECK tml_status tml_picture_profile(const picture_reader *reader, const uint8_t *profile,
+                                              size_t size);
+
 /* As tml_picture_load, over a block of memory. */
 TML_MUST_CHECK tml_status tml_picture_load_memory(tml_context *tml, const char *name,
                                                   const void *data, size_t size,
