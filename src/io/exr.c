@@ -384,6 +384,22 @@ static tml_status read_pixels(exr_file *file, const exr_layout *layout)
     return status;
 }
 
+/* Tells what the file says of its colours and pixels, and nothing here uses. */
+static tml_status tell_attributes(const exr_file *file)
+{
+    exr_attr_chromaticities_t c;
+    float white = 0, aspect = 1;
+    if (exr_attr_get_float(file->exr, 0, "whiteLuminance", &white) == EXR_ERR_SUCCESS)
+        tml_picture_note(file->reader, "1 is %g cd/m2", (double)white);
+    if (exr_get_pixel_aspect_ratio(file->exr, 0, &aspect) == EXR_ERR_SUCCESS && aspect != 1)
+        tml_picture_note(file->reader, "pixels %g times as wide as high", (double)aspect);
+    if (exr_attr_get_chromaticities(file->exr, 0, "chromaticities", &c) != EXR_ERR_SUCCESS)
+        return TML_OK;
+    return tml_picture_primaries(file->reader,
+                                 (float[8]){c.red_x, c.red_y, c.green_x, c.green_y, c.blue_x,
+                                            c.blue_y, c.white_x, c.white_y});
+}
+
 static tml_status read_open(exr_file *file)
 {
     exr_layout layout = {0};
@@ -392,6 +408,8 @@ static tml_status read_open(exr_file *file)
         status = read_windows(file, &layout);
     if (status == TML_OK)
         status = pick_channels(file, &layout);
+    if (status == TML_OK)
+        status = tell_attributes(file);
     if (status == TML_OK)
         status = check_blocks(file, &layout);
     if (status != TML_OK)

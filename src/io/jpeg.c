@@ -26,7 +26,8 @@ static tml_status read_jpeg(picture_reader *reader)
 
 enum {
     EXIF_MARKER = JPEG_APP0 + 1,
-    EXIF_MOST = 65533,      /* a marker's contents */
+    ICC_MARKER = JPEG_APP0 + 2,
+    MARKER_MOST = 65533,    /* a marker's contents */
     PIXELS_A_BYTE = 8 * 64, /* a block of 8 x 8 takes a bit at least */
     SCANS_MOST = 500,       /* encoders write about ten */
 };
@@ -123,6 +124,19 @@ static picture_orientation read_orientation(const struct jpeg_decompress_struct 
     return orientation_of(1);
 }
 
+/* Warns of a profile other than sRGB's, of which the first part has the description. */
+static tml_status read_profile(const picture_reader *reader,
+                               const struct jpeg_decompress_struct *jpeg)
+{
+    static const char name[] = "ICC_PROFILE"; /* and its end, the part's number, and how many */
+    enum { HEAD = sizeof name + 2 };
+    for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker; marker = marker->next)
+        if (marker->marker == ICC_MARKER && marker->data_length > HEAD &&
+            memcmp(marker->data, name, sizeof name) == 0 && marker->data[sizeof name] == 1)
+            return tml_picture_profile(reader, marker->data + HEAD, marker->data_length - HEAD);
+    return TML_OK;
+}
+
 /* ---- pixels ---------------------------------------------------------------------------------- */
 
 static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *jpeg)
@@ -130,7 +144,8 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
     const io_file *file = reader->file;
     jpeg_mem_src(jpeg, (const unsigned char *)reader->bytes.text,
                  (unsigned long)reader->bytes.size);
-    jpeg_save_markers(jpeg, EXIF_MARKER, EXIF_MOST);
+    jpeg_save_markers(jpeg, EXIF_MARKER, MARKER_MOST);
+    jpeg_save_markers(jpeg, ICC_MARKER, MARKER_MOST);
     (void)jpeg_read_header(jpeg, TRUE);
     bool is_grey = jpeg->jpeg_color_space == JCS_GRAYSCALE;
     if (!is_grey && jpeg->jpeg_color_space != JCS_YCbCr && jpeg->jpeg_color_space != JCS_RGB)
@@ -145,8 +160,11 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
         return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its %zu bytes cannot hold %u x %u pixels",
                             reader->bytes.size, jpeg->image_width, jpeg->image_height);
     jpeg->out_color_space = is_grey ? JCS_GRAYSCALE : JCS_RGB;
-    tml_status status = tml_picture_begin(reader, TML_U8, is_grey ? 1 : 3, jpeg->image_width,
-                                          jpeg->image_height, reader->bytes.size);
+    tml_status status = read_profile(reader, jpeg);
+    if (status != TML_OK)
+        return status;
+    status = tml_picture_begin(reader, TML_U8, is_grey ? 1 : 3, jpeg->image_width,
+                               jpeg->image_height, reader->bytes.size);
     if (status != TML_OK)
         return status;
     (void)jpeg_start_decompress(jpeg);

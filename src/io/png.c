@@ -161,8 +161,8 @@ static tml_status read_gama(picture_reader *reader, const uint8_t *data, picture
         return tml_io_warn(reader->file, "says that its gamma is %g; taken as sRGB", gamma);
     }
     bool is_linear = gamma > 0.99 && gamma < 1.01;
-    *light =
-        (picture_light){is_linear ? PICTURE_LINEAR : 0, is_linear ? 1 : 1 / gamma, 0, 1, "gamma"};
+    *light = (picture_light){is_linear ? PICTURE_LINEAR : 0, is_linear ? 1 : 1 / gamma, 0, 1,
+                             "its gamma"};
     return TML_OK;
 }
 

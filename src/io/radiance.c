@@ -97,9 +97,10 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
     const io_file *file = reader->file;
     io_span line;
     bool is_ended = false;
+    tml_status status = TML_OK;
     *out = (radiance_header){.factor = {1, 1, 1}};
     while (!is_ended && tml_io_line(text, &line)) {
-        double numbers[3];
+        double numbers[8];
         /* An empty line ends the header; a file that lost its first line begins with one. */
         is_ended = line.size == 0 && text->line > 2;
         if (tml_io_starts_with(line, format_key)) {
@@ -122,7 +123,18 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
                 return bad_line(file, text->line - 1, line, "three numbers above 0");
             for (int c = 0; c < 3; c++)
                 out->factor[c] *= numbers[c];
+        } else if (tml_io_starts_with(line, "PRIMARIES=") &&
+                   positive_numbers(line, strlen("PRIMARIES="), numbers, 8)) {
+            float xy[8];
+            for (int i = 0; i < 8; i++)
+                xy[i] = (float)numbers[i];
+            status = tml_picture_primaries(reader, xy);
+        } else if (tml_io_starts_with(line, "PIXASPECT=") &&
+                   positive_numbers(line, strlen("PIXASPECT="), numbers, 1) && numbers[0] != 1) {
+            tml_picture_note(reader, "pixels %g times as high as wide", numbers[0]);
         }
+        if (status != TML_OK)
+            return status;
     }
     if (!is_ended || !tml_io_line(text, &line))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -138,8 +150,7 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
                 out->factor[c]);
     const double *f = out->factor;
     if (f[0] != 1 || f[1] != 1 || f[2] != 1)
-        snprintf(reader->picture.comment, sizeof reader->picture.comment,
-                 "exposure %g, %g, %g divided out", f[0], f[1], f[2]);
+        tml_picture_note(reader, "exposure %g, %g, %g divided out", f[0], f[1], f[2]);
     return TML_OK;
 }
 

@@ -208,9 +208,9 @@ static tml_status lay_out(const io_file *file, const tiff_text *text, uint32_t f
     if (__builtin_mul_overflow(text->before, text->after, &frames) || frames > UINT32_MAX ||
         text->layers > LAYERS_MOST)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                            "its OME description says %" PRIu64
-                            " layers in more frames or of more layers than any file has",
-                            text->layers);
+                            "its OME description says %" PRIu64 " layers in %" PRIu64 " x %" PRIu64
+                            " frames; that is more than any file has",
+                            text->layers, text->before, text->after);
     out->volume.grid.dims[2] = text->layers;
     tml_status status = tml_volume_layout(file, layer * text->layers, frames, 1, frame, out);
     out->samples = out->run = out->stride = layer * text->layers;

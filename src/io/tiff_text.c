@@ -215,7 +215,7 @@ static void read_order(ome_reader *reader, io_span order, const uint64_t sizes[3
                                   "Z, C and T in some order",
                                   (int)(order.size < 20 ? order.size : 20), order.text));
     if (is_huge)
-        out->before = UINT64_MAX; /* more than any file has */
+        out->before = out->after = UINT64_MAX; /* more than any file has */
     out->layers = sizes[0];
 }
 
