@@ -263,7 +263,7 @@ static int compare_paths(const void *a, const void *b)
 
 static void list_files(const char *path, file_list *list)
 {
-    DIR *directory = opendir(path);
+    DIR *directory = path ? opendir(path) : NULL;
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
         char full[1024];
         struct stat status;

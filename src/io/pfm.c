@@ -26,17 +26,21 @@ static bool next_word(io_text *text, io_span *word)
     return false;
 }
 
-/* Bytes between the scale and the samples: one blank, or as many as the file's size leaves, or a line end of two
- * bytes as the first line has. A sample may begin with what looks like a blank. */
-static uint64_t gap_of(const char *at, uint64_t stored, uint64_t needed, bool has_crlf)
+/* Bytes between the scale and the samples: one blank; where the header has lines, blanks and a line end as the
+ * first line has, since a sample may begin with what looks like another. */
+static size_t gap_of(io_span header, const char *at, const char *end)
 {
-    enum { BLANKS_MOST = 64 };
-    uint64_t blanks = 0;
-    while (blanks < stored && blanks < BLANKS_MOST && strchr(" \t\r\n", at[blanks]) && at[blanks])
-        blanks++;
-    if (stored > needed && stored - needed <= blanks)
-        return stored - needed;
-    return has_crlf && blanks > 1 && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
+    const char *first = header.text, *to = at;
+    while (first < header.text + header.size && *first != '\n' && *first != '\r')
+        first++;
+    if (first == header.text + header.size)
+        return 1;
+    bool is_cr = *first == '\r' && first[1] != '\n';
+    while (to < end && (*to == ' ' || *to == '\t'))
+        to++;
+    if (end - to > 1 && to[0] == '\r' && to[1] == '\n' && !is_cr)
+        return (size_t)(to + 2 - at);
+    return to < end && (*to == '\n' || *to == '\r') ? (size_t)(to + 1 - at) : 1;
 }
 
 static tml_status read_pfm(picture_reader *reader)
@@ -47,7 +51,6 @@ static tml_status read_pfm(picture_reader *reader)
     uint64_t width = 0, height = 0;
     double scale = 0;
     bool is_good = tml_io_word(&text, &kind);
-    bool has_crlf = reader->bytes.size > 4 && memcmp(reader->bytes.text + 2, "\r\n", 2) == 0;
     for (int i = 0; i < 3; i++)
         is_good = is_good && next_word(&text, &words[i]);
     is_good = is_good && kind.size == 2 && tml_io_parse_u64(words[0], &width) &&
@@ -59,7 +62,8 @@ static tml_status read_pfm(picture_reader *reader)
     uint32_t channels = kind.text[1] == 'F' ? 3 : 1;
     bool fits = !__builtin_mul_overflow(width, height, &needed) &&
                 !__builtin_mul_overflow(needed, channels * sizeof(float), &needed);
-    uint64_t gap = fits ? gap_of(text.at, stored, needed, has_crlf) : 1;
+    size_t gap = gap_of((io_span){reader->bytes.text, (size_t)(text.at - reader->bytes.text)},
+                        text.at, text.end);
     const char *data = text.at + gap;
     if (!fits || needed > stored - gap)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
