@@ -3,10 +3,8 @@
  * (tiff_text.c) gives the spacing, and divides pages into layers, channels and times; OME also says which page is
  * which layer (tiff_planes.c). Pages that are smaller pictures of others, or masks, are passed over. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "io/tiff_internal.h"
-#include "io/units.h"
 
 static bool is_tiff(io_span head, const char *path)
 {
@@ -26,13 +24,6 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         file, TML_ERROR_UNSUPPORTED,
         "is TIFF, and this library was built without libtiff (TML_TIFF); save it as "
         "NRRD or raw samples");
-}
-
-tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uint64_t offset,
-                           uint64_t size, void *out)
-{
-    (void)header, (void)offset, (void)size, (void)out;
-    return tml_io_error(file, TML_ERROR_INTERNAL, "TIFF without libtiff");
 }
 
 #else
@@ -135,8 +126,7 @@ static bool is_layer(const tiff_reader *reader)
     return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
 }
 
-/* Goes to the next page that is a layer, or to the first. *has: there is one. */
-static tml_status next_layer(tiff_reader *reader, bool is_first, bool *has)
+tml_status tml_tiff_next_layer(tiff_reader *reader, bool is_first, bool *has)
 {
     *has = is_first;
     while (!*has || !is_layer(reader)) {
@@ -200,15 +190,10 @@ tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *
     return TML_OK;
 }
 
-static bool is_alike(const tiff_page *a, const tiff_page *b)
-{
-    return a->width == b->width && a->height == b->height && a->type == b->type;
-}
-
 tml_status tml_tiff_alike(const tiff_reader *reader, uint64_t number, const tiff_page *page,
                           const tiff_page *first)
 {
-    if (is_alike(page, first))
+    if (tiff_is_alike(page, first))
         return TML_OK;
     return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
                         "page %" PRIu64 " has %" PRIu32 " x %" PRIu32
@@ -225,7 +210,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
     tml_status status = TML_OK;
     for (*count = 1; status == TML_OK; ++*count) {
         tiff_page page;
-        status = next_layer(reader, false, &has);
+        status = tml_tiff_next_layer(reader, false, &has);
         if (status != TML_OK || !has)
             break;
         status = tml_tiff_page(reader, *count, &page);
@@ -248,11 +233,11 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
     tml_status status = tml_tiff_open(file, &reader);
     if (status != TML_OK)
         return status;
-    status = next_layer(&reader, true, &has);
+    status = tml_tiff_next_layer(&reader, true, &has);
     if (status == TML_OK)
         status =
             has ? tml_tiff_page(&reader, 0, &page) : tml_tiff_fail(&reader, "no page is a layer");
-    if (status == TML_OK && !is_alike(&page, first))
+    if (status == TML_OK && !tiff_is_alike(&page, first))
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "has %" PRIu32 " x %" PRIu32 " samples of %s, needs %" PRIu32
                               " x %" PRIu32 " of %s as %s, the first of its folder; put the slices "
@@ -260,7 +245,7 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
                               page.width, page.height, tml_type_name(page.type), first->width,
                               first->height, tml_type_name(first->type), first_name);
     if (status == TML_OK)
-        status = next_layer(&reader, false, &has);
+        status = tml_tiff_next_layer(&reader, false, &has);
     if (status == TML_OK && has)
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "has several pages, of a folder needs one a file; name the file "
@@ -300,184 +285,6 @@ static tml_status take_slices(const io_file *file, const tiff_page *first, volum
     return tml_volume_list(file, slices->names[0], sizeof slices->names[0], slices->count, out);
 }
 
-/* ---- samples --------------------------------------------------------------------------------- */
-
-bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size)
-{
-    uint16_t compression = COMPRESSION_NONE;
-    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_COMPRESSION, &compression);
-    uint64_t ratio = compression == COMPRESSION_NONE       ? 1
-                     : compression == COMPRESSION_PACKBITS ? 64
-                     : compression == COMPRESSION_LZW ? 4096 /* bytes that a code may stand for */
-                                                      : 65536;
-    return size / ratio <= reader->file->size;
-}
-
-static tml_status bad_samples(const tiff_reader *reader)
-{
-    if (tml_is_cancelled(reader->file->tml))
-        return tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
-    return tml_tiff_fail(reader, "samples cannot be decoded");
-}
-
-static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
-{
-    uint32_t rows = 0;
-    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
-    rows = rows < page->height ? rows : page->height;
-    uint64_t row_size = page->width * tml_type_size(page->type);
-    if (rows == 0)
-        return tml_tiff_fail(reader, "a strip has no rows");
-    for (uint32_t y = 0, strip = 0; y < page->height; y += rows, strip++) {
-        uint32_t count = rows < page->height - y ? rows : page->height - y;
-        tmsize_t size = (tmsize_t)(count * row_size);
-        if (tml_is_cancelled(reader->file->tml) ||
-            TIFFReadEncodedStrip(reader->tiff, strip, out + y * row_size, size) != size ||
-            reader->is_incomplete)
-            return bad_samples(reader);
-    }
-    return TML_OK;
-}
-
-static tml_status read_tiles(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
-{
-    const io_file *file = reader->file;
-    uint32_t width = 0, height = 0;
-    TIFFGetField(reader->tiff, TIFFTAG_TILEWIDTH, &width);
-    TIFFGetField(reader->tiff, TIFFTAG_TILELENGTH, &height);
-    uint64_t sample = tml_type_size(page->type), size = TIFFTileSize64(reader->tiff);
-    if (width == 0 || height == 0 || size != (uint64_t)width * height * sample ||
-        !tml_tiff_may_hold(reader, size))
-        return tml_tiff_fail(reader, "a tile's size is wrong");
-    uint8_t *tile = tml_io_alloc(file, size);
-    tml_status status = tile ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
-    uint32_t number = 0;
-    for (uint64_t y = 0; y < page->height && status == TML_OK; y += height)
-        for (uint64_t x = 0; x < page->width && status == TML_OK; x += width, number++) {
-            uint64_t columns = width < page->width - x ? width : page->width - x;
-            uint64_t rows = height < page->height - y ? height : page->height - y;
-            if (tml_is_cancelled(file->tml) ||
-                TIFFReadEncodedTile(reader->tiff, number, tile, (tmsize_t)size) != (tmsize_t)size ||
-                reader->is_incomplete) {
-                status = bad_samples(reader);
-                break;
-            }
-            for (uint64_t row = 0; row < rows; row++)
-                memcpy(out + ((y + row) * page->width + x) * sample, tile + row * width * sample,
-                       (size_t)(columns * sample));
-        }
-    tml_free(file->tml, tile, (size_t)size);
-    return status;
-}
-
-static tml_status read_samples(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
-{
-    return TIFFIsTiled(reader->tiff) ? read_tiles(reader, page, out)
-                                     : read_strips(reader, page, out);
-}
-
-/* The next line of tml_tiff_planes: opens its file, unless that is open, and goes to its page. *name: of the open
- * file, "" being this one. */
-static tml_status next_plane(const io_file *file, io_text *lines, io_file *other, io_span *name,
-                             tiff_reader *reader)
-{
-    io_span line, next;
-    uint64_t offset = 0;
-    if (!tml_io_line(lines, &line))
-        return tml_io_error(file, TML_ERROR_INTERNAL, "a layer without a page");
-    const char *blank = memchr(line.text, ' ', line.size);
-    size_t digits = (size_t)(blank - line.text);
-    (void)tml_io_parse_u64((io_span){line.text, digits}, &offset);
-    next = (io_span){blank + 1, line.size - digits - 1};
-    bool is_open =
-        reader->tiff && next.size == name->size && memcmp(next.text, name->text, next.size) == 0;
-    if (!is_open) {
-        char path[VOLUME_NAME_SIZE];
-        tml_status status = TML_OK;
-        if (reader->tiff)
-            tiff_close(reader);
-        reader->tiff = NULL;
-        tml_io_close(other);
-        tml_io_copy(path, sizeof path, next);
-        *name = next;
-        if (next.size)
-            status = tml_io_open_beside(file, path, other);
-        if (status == TML_OK)
-            status = tml_tiff_open(next.size ? other : file, reader);
-        if (status != TML_OK)
-            return status;
-    }
-    reader->message[0] = '\0';
-    return TIFFSetSubDirectory(reader->tiff, offset) == 1
-               ? TML_OK
-               : tml_tiff_fail(reader, "a page cannot be read");
-}
-
-static tml_status decode_planes(const io_file *file, const volume_header *header, uint64_t size,
-                                uint8_t *out)
-{
-    io_text lines = io_text_of(header->names);
-    io_file other = {.fd = -1};
-    io_span name = {"", 0};
-    tiff_reader reader = {.file = file};
-    tml_status status = TML_OK;
-    const uint64_t *dims = header->volume.grid.dims;
-    const uint64_t page_size = dims[0] * dims[1] * tml_type_size(header->volume.type);
-    for (uint64_t done = 0; done < size && status == TML_OK; done += page_size) {
-        tiff_page page;
-        status = next_plane(file, &lines, &other, &name, &reader);
-        if (status == TML_OK)
-            status = tml_tiff_page(&reader, done / page_size, &page);
-        if (status == TML_OK && (page.width != dims[0] || page.height != dims[1] ||
-                                 tml_type_size(page.type) != tml_type_size(header->volume.type)))
-            status = tml_tiff_fail(&reader, "a page changed");
-        if (status == TML_OK)
-            status = read_samples(&reader, &page, out + done);
-    }
-    if (reader.tiff)
-        tiff_close(&reader);
-    tml_io_close(&other);
-    return status;
-}
-
-tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uint64_t offset,
-                           uint64_t size, void *out)
-{
-    tiff_reader reader;
-    tiff_page first, page;
-    bool has = true;
-    uint8_t *to = out;
-    (void)offset;
-    if (header->source == VOLUME_ATTACHED && header->names.size) /* their pages were checked */
-        return out ? decode_planes(file, header, size, out) : TML_OK;
-    tml_status status = tml_tiff_open(file, &reader);
-    if (status != TML_OK)
-        return status;
-    status = next_layer(&reader, true, &has);
-    if (status == TML_OK && !tml_tiff_may_hold(&reader, size))
-        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                              "has %" PRIu64 " bytes, which cannot make the %" PRIu64
-                              " of its pages; it was cut short or its header is wrong",
-                              file->size, size);
-    for (uint64_t number = 0; out && size && status == TML_OK; number++) {
-        status = has ? tml_tiff_page(&reader, number, &page)
-                     : tml_tiff_fail(&reader, "a page is missing");
-        first = number ? first : page;
-        uint64_t page_size = (uint64_t)first.width * first.height * tml_type_size(first.type);
-        if (status == TML_OK && (!is_alike(&page, &first) || page_size > size))
-            status = tml_tiff_fail(&reader, "a page changed");
-        if (status == TML_OK)
-            status = read_samples(&reader, &page, to);
-        if (status == TML_OK) {
-            to += page_size;
-            size -= page_size;
-            status = size ? next_layer(&reader, false, &has) : TML_OK;
-        }
-    }
-    tiff_close(&reader);
-    return status;
-}
-
 /* ---- the format ------------------------------------------------------------------------------ */
 
 /* ImageJ's stacks of over 4 GiB have one page, behind whose samples the others' lie. */
@@ -511,91 +318,6 @@ static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint6
         out->offset = 0;
         *images = pages;
     }
-    return status;
-}
-
-/* ---- spacing --------------------------------------------------------------------------------- */
-
-/* Dots an inch of screens and printers, which programs write without a word of what a picture shows. */
-static bool is_for_print(double dots)
-{
-    static const uint16_t usual[] = {72,  75,  90,  96,  100, 120, 144, 150, 180,  200, 220,
-                                     240, 300, 350, 360, 400, 600, 720, 800, 1200, 2400};
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-        if (fabs(dots - usual[i]) < 0.02)
-            return true;
-    return false;
-}
-
-/* Spacing along x and y by the tags of the resolution, unless the text says it. Returns whether nothing but those
- * tags says a length. */
-static bool read_resolution(const tiff_reader *reader, tiff_text *text, volume_header *out)
-{
-    float resolution[2] = {0, 0};
-    uint16_t unit = RESUNIT_INCH;
-    TIFFGetField(reader->tiff, TIFFTAG_XRESOLUTION, &resolution[0]);
-    TIFFGetField(reader->tiff, TIFFTAG_YRESOLUTION, &resolution[1]);
-    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
-    if (text->kind == TIFF_OME || !(resolution[0] > 0 && isfinite(resolution[0])) ||
-        !(resolution[1] > 0 && isfinite(resolution[1])))
-        return false;
-    const double step[2] = {1 / (double)resolution[0], 1 / (double)resolution[1]};
-    const double inch = unit == RESUNIT_CENTIMETER ? 2.54 : 1;
-    bool has_unit = *text->unit != '\0';
-    if (text->kind == TIFF_PLAIN && unit == RESUNIT_NONE) { /* says the pixels' shape alone */
-        if (step[0] != step[1]) {
-            text->spacing[0] = text->spacing[2] = 1;
-            text->spacing[1] = step[1] / step[0];
-        }
-        return false;
-    }
-    if (!has_unit && unit != RESUNIT_NONE && is_for_print(resolution[0] * inch)) {
-        snprintf(out->volume.comment, sizeof out->volume.comment,
-                 "%g dots an inch are taken for those of a print, not for a spacing",
-                 round(resolution[0] * inch));
-        return false;
-    }
-    memcpy(text->spacing, step, sizeof step);
-    if (!has_unit && unit != RESUNIT_NONE)
-        snprintf(text->unit, sizeof text->unit, "%s", unit == RESUNIT_INCH ? "in" : "cm");
-    return text->kind == TIFF_PLAIN;
-}
-
-/* Sets spacing, origin and unit. What is not said is assumed, which is told where something else is said. */
-static tml_status set_spacing(const io_file *file, const tml_volume_load_desc *desc, bool is_alone,
-                              const tiff_text *text, volume_header *out)
-{
-    const double *said = text->spacing;
-    double micron =
-        text->kind == TIFF_OME && *text->unit ? tml_io_unit_ratio("\u00b5m", text->unit) : 1;
-    double s[3] = {said[0] != 0 ? said[0] : said[1] != 0 ? said[1] : 1, 0, 0};
-    s[1] = said[1] != 0 ? said[1] : s[0];
-    s[2] = said[2] != 0 ? said[2] : is_alone ? s[0] : micron > 0 ? micron : 1;
-    tml_status status = TML_OK;
-    /* NaN: said, but no length. A pixel's own size is no length. */
-    int first = said[0] != 0 ? 0 : said[1] != 0 ? 1 : 2;
-    bool says_some =
-        said[first] != 0 && (*text->unit || text->kind == TIFF_OME || said[0] != 1 || said[1] != 1);
-    for (int axis = 0; axis < 3 && status == TML_OK; axis++) {
-        bool is_needed =
-            axis == 2 ? out->volume.grid.dims[2] > 1 : *text->unit || text->kind == TIFF_OME;
-        if (says_some && said[axis] == 0 && is_needed && desc->spacing[axis] == 0)
-            status = tml_io_warn(file,
-                                 "does not say the spacing along %c, but %g%s%s along %c; %g is "
-                                 "taken; give desc.spacing",
-                                 'x' + axis, said[first], *text->unit ? " " : "", text->unit,
-                                 'x' + first, s[axis]);
-    }
-    if (status != TML_OK)
-        return status;
-    /* Who gives another spacing has another unit in mind. */
-    if (says_some &&
-        (desc->spacing[0] == 0 || said[0] == 0 || fabs(desc->spacing[0] / said[0] - 1) < 0.01))
-        snprintf(out->volume.unit, sizeof out->volume.unit, "%s", text->unit);
-    status = volume_spacings(file, s, desc, out);
-    for (int axis = 0; axis < 3; axis++)
-        if (isfinite(text->origin[axis]) && text->origin[axis] != 0)
-            out->volume.grid.origin[axis] = -text->origin[axis] * out->volume.grid.spacing[axis];
     return status;
 }
 
@@ -723,7 +445,7 @@ static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc 
     out->volume.grid.dims[1] = page->height;
     out->volume.slope = text->slope;
     out->volume.intercept = text->intercept;
-    bool is_alone = read_resolution(reader, text, out);
+    bool is_alone = tml_tiff_resolution(reader, text, out);
     if (text->kind == TIFF_OME && (!out->slices || names_files(text))) {
         out->slices = NULL;
         status = tml_tiff_planes(reader, page, text, desc, out);
@@ -733,7 +455,7 @@ static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc 
     if (status == TML_OK && page->has_palette && text->kind == TIFF_PLAIN)
         status = tml_io_warn(file, "has a table of colours, which is left out: samples are the "
                                    "numbers in it, such as labels or grey values");
-    return status == TML_OK ? set_spacing(file, desc, is_alone, text, out) : status;
+    return status == TML_OK ? tml_tiff_spacing(file, desc, is_alone, text, out) : status;
 }
 
 static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc *desc,
@@ -744,7 +466,7 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
     tiff_text text = {0};
     bool has = true;
     const char *description = NULL;
-    tml_status status = next_layer(reader, true, &has);
+    tml_status status = tml_tiff_next_layer(reader, true, &has);
     if (status == TML_OK)
         status =
             has ? tml_tiff_page(reader, 0, &page) : tml_tiff_fail(reader, "no page is a layer");

@@ -78,8 +78,24 @@ tml_status tml_tiff_fail(const tiff_reader *reader, const char *what);
 TML_MUST_CHECK tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *out);
 TML_MUST_CHECK tml_status tml_tiff_alike(const tiff_reader *reader, uint64_t number,
                                          const tiff_page *page, const tiff_page *first);
+/* Goes to the next page that is a layer, or to the first. *has: there is one. */
+TML_MUST_CHECK tml_status tml_tiff_next_layer(tiff_reader *reader, bool is_first, bool *has);
+static inline bool tiff_is_alike(const tiff_page *a, const tiff_page *b)
+{
+    return a->width == b->width && a->height == b->height && a->type == b->type;
+}
 /* May that many bytes come out of the file? Compression is that of the current page. */
 bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size);
+
+/* ---- tiff_spacing.c ---------------------------------------------------------------------------- */
+
+/* Spacing along x and y by the tags of the resolution, unless the text says it. Returns whether nothing but those
+ * tags says a length. */
+bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_header *out);
+/* Sets spacing, origin and unit. What is not said is assumed, which is told where something else is said. */
+TML_MUST_CHECK tml_status tml_tiff_spacing(const io_file *file, const tml_volume_load_desc *desc,
+                                           bool is_alone, const tiff_text *text,
+                                           volume_header *out);
 
 /* ---- tiff_planes.c --------------------------------------------------------------------------- */
 
