@@ -66,15 +66,16 @@ typedef struct input {
 
 /* Does the name promise points? */
 bool input_is_named_like_points(const char *path);
-/* Which reader is a file for, by its contents and then its name? The options may say that it is a headerless volume. */
+/* Which reader is a file for, by its contents and then its name? The options may say that it is
+ * a headerless volume. */
 input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options);
-/* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and pictures would have been
- * taken, too. */
+/* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and
+ * pictures would have been taken, too. */
 int input_refuse(tml_context *tml, const char *path, bool takes_all);
 /* Refuses options that are not for what the file holds; none where that is not known. */
 int input_check_options(tml_context *tml, const char *path, const input_options *options);
-/* Loads path as a volume, or else as points. On failure prints why (takes_all: as input_refuse) and returns an exit
- * code. */
+/* Loads path as a volume, or else as points. On failure prints why (takes_all: as input_refuse)
+ * and returns an exit code. */
 int input_load(tml_context *tml, const char *path, const input_options *options,
                const cli_common *common, bool takes_all, input *out);
 /* Do they take no more than --memory? Prints that they do, and returns an exit code. */

@@ -477,6 +477,16 @@ TEST(spacing_has_the_unit_that_imagej_or_tags_say)
         {SPACED(IJ "unit=um\r\nspacing=3.0\r\n", 4, 2, 1, 1), 0.5, 3, "µm", NULL},
         {SPACED(IJ "spacing=3.0\nunit=inch\n", 4, 2, 1, 1), 0.5, 3, "in", NULL},
         {SPACED(IJ "unit=mm\nspacing=3.0\nzunit=\\u00B5m\n", 4, 2, 1, 1), 0.5, 0.003, "mm", NULL},
+        {PAGES("SCIFIO=0.11.0\naxes=X,Y,Z\nlengths=3,2,4\nscales=0.5,0.5,3.0\nunits=um,um,um\n"
+               "images=4\nslices=4\nunit=um\n",
+               4, 0),
+         0.5, 3, "µm", NULL},
+        {PAGES("SCIFIO=0.11.0\naxes=X,Y,Channel,Z\nscales=0.5,0.5,9,3.0\nunits=mm,mm,null,um\n"
+               "images=4\nslices=4\n",
+               4, 0),
+         0.5, 0.003, "mm", NULL},
+        {PAGES("SCIFIO=0.11.0\naxes=X,Y\nscales=1.0,1.0\nunits=pixel,pixel\nimages=4\n", 4, 0), 1,
+         1, "", NULL},
         {PAGES(IJ "unit=pixel\nspacing=3.0\n", 4, 0), 1, 3, "", NULL},
         {SPACED(IJ "unit=micron\n", 4, 2, 1, 1), 0.5, 1, "µm", "spacing along z"},
         {PAGES(IJ "unit=micron\nspacing=3\n", 4, 0), 1, 3, "µm", "spacing along x"},
@@ -504,12 +514,12 @@ TEST(spacing_has_the_unit_that_imagej_or_tags_say)
     tml_volume v;
     warnings[0] = '\0';
     tml_volume_load_desc desc = {.spacing = {0.5, 0.5, 3}};
-    if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[6].made), &desc, &v)))
+    if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[9].made), &desc, &v)))
         check_spacing(&v, 0.5, 0.5, 3, "µm");
     CHECK_STR(warnings, "");
     tml_volume_free(tml, &v);
     desc = (tml_volume_load_desc){.spacing = {500, 500, 3000}};
-    if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[6].made), &desc, &v)))
+    if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[9].made), &desc, &v)))
         check_spacing(&v, 500, 500, 3000, "");
     tml_volume_free(tml, &v);
     tml_close(tml);

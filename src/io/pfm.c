@@ -1,7 +1,7 @@
 /* Portable float maps: "PF" (colour) or "Pf" (grey), width, height and a scale whose sign is the
  * byte order, each followed by a blank; then rows of floats from the bottom. After Debevec's
- * description (The PFM format. 2001). Programs also end the lines by CR LF or CR, put blanks before line ends, and
- * write lines of comments that begin with "#", as in PPM. */
+ * description (The PFM format. 2001). Programs also end the lines by CR LF or CR, put blanks
+ * before line ends, and write lines of comments that begin with "#", as in PPM. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -26,8 +26,8 @@ static bool next_word(io_text *text, io_span *word)
     return false;
 }
 
-/* Bytes between the scale and the samples: one blank; where the header has lines, blanks and a line end as the
- * first line has, since a sample may begin with what looks like another. */
+/* Bytes between the scale and the samples: one blank; where the header has lines, blanks and a
+ * line end as the first line has, since a sample may begin with what looks like another. */
 static size_t gap_of(io_span header, const char *at, const char *end)
 {
     const char *first = header.text, *to = at;

@@ -62,8 +62,8 @@ typedef struct picture_light {
 } picture_light;
 /* False for functions that are not known. */
 bool tml_picture_transfer(uint32_t number, picture_light *out);
-/* Makes a complete picture of integers one of floats of linear light; linear ones stay. PQ: 1 is 203 cd/m2.
- * HLG: light of the scene, 1 being that of a signal of 0.75. Errors: OUT_OF_MEMORY. */
+/* Makes a complete picture of integers one of floats of linear light; linear ones stay. PQ: 1 is
+ * 203 cd/m2. HLG: light of the scene, 1 being that of a signal of 0.75. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_picture_undo(picture_reader *reader, const picture_light *light);
 
 /* Warns where primaries and white (x and y of red, green, blue, white) are not about sRGB's. */

@@ -1,6 +1,7 @@
-/* What a picture's integers mean: transfer functions other than sRGB's are undone when it is read, into floats of linear
- * light. Functions and their numbers are those of ITU-T H.273, which PNG's cICP chunk has; PQ and HLG are those of
- * ITU-R BT.2100. Colours keep their primaries and white; what is not sRGB's is told. */
+/* What a picture's integers mean: transfer functions other than sRGB's are undone when it is
+ * read, into floats of linear light. Functions and their numbers are those of ITU-T H.273, which
+ * PNG's cICP chunk has; PQ and HLG are those of ITU-R BT.2100. Colours keep their primaries and
+ * white; what is not sRGB's is told. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

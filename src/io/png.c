@@ -67,9 +67,9 @@ static void read_bytes(png_structp png, png_bytep out, size_t size)
     source->at += size;
 }
 
-/* The chunks that say how samples code light. libpng keeps them as they are, since it would refuse those that
- * contradict each other. PNG (Third Edition), 4.3: cICP comes before iCCP, that before sRGB, that before gAMA and
- * cHRM. */
+/* The chunks that say how samples code light. libpng keeps them as they are, since it would
+ * refuse those that contradict each other. PNG (Third Edition), 4.3: cICP comes before iCCP,
+ * that before sRGB, that before gAMA and cHRM. */
 enum { CODINGS = 5, CICP = 0, ICCP, SRGB, GAMA, CHRM };
 static const struct {
     char name[5];
@@ -215,8 +215,8 @@ static void choose_chunks(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, names, CODINGS);
 }
 
-/* As stored, but palettes become colours, fewer bits than eight become eight, and a transparent colour becomes
- * alpha; in the machine's byte order. Returns the number of passes over the rows. */
+/* As stored, but palettes become colours, fewer bits than eight become eight, and a transparent
+ * colour becomes alpha; in the machine's byte order. Returns the number of passes over the rows. */
 static int choose_layout(png_structp png, png_infop info)
 {
     const uint16_t one = 1;

@@ -1,7 +1,8 @@
-/* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel; or the files of a
- * folder are, in natural order, each of one page. What ImageJ and OME write into the first page's description
- * (tiff_text.c) gives the spacing, and divides pages into layers, channels and times; OME also says which page is
- * which layer (tiff_planes.c). Pages that are smaller pictures of others, or masks, are passed over. */
+/* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel;
+ * or the files of a folder are, in natural order, each of one page. What ImageJ and OME write
+ * into the first page's description (tiff_text.c) gives the spacing, and divides pages into
+ * layers, channels and times; OME also says which page is which layer (tiff_planes.c). Pages
+ * that are smaller pictures of others, or masks, are passed over. */
 #include <inttypes.h>
 
 #include "io/tiff_internal.h"
@@ -80,7 +81,8 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* Warnings are about tags, but those of libjpeg about samples, which it makes up where data are missing. */
+/* Warnings are about tags, but those of libjpeg about samples, which it makes up where data are
+ * missing. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {
@@ -179,8 +181,8 @@ tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *
                             "decode; convert it with \"tiffcp -c zip\"",
                             number, compression);
 #    ifdef TIFFTAG_DEFLATE_SUBCODEC
-    /* With libdeflate libtiff accepts data that are more than a strip holds, and then has not written the
-     * strip's end: samples would be old memory. zlib stops where the strip is full. */
+    /* With libdeflate libtiff accepts data that are more than a strip holds, and then has not
+     * written the strip's end: samples would be old memory. zlib stops where the strip is full. */
     if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
         TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
 #    endif
@@ -301,7 +303,8 @@ static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume
     return true;
 }
 
-/* The files of a folder, or the pages of a file. *images: how many it says it has; how many there are. */
+/* The files of a folder, or the pages of a file. *images: how many it says it has; how many
+ * there are. */
 static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint64_t *images,
                               volume_header *out)
 {
@@ -323,7 +326,8 @@ static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint6
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* What a file says that holds samples alone: the OME document beside it, or in a TIFF file beside it. */
+/* What a file says that holds samples alone: the OME document beside it, or in a TIFF file
+ * beside it. */
 static tml_status read_metadata_file(const io_file *file, tiff_text *text)
 {
     char name[VOLUME_NAME_SIZE];
@@ -443,8 +447,10 @@ static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc 
         return status;
     out->volume.grid.dims[0] = page->width;
     out->volume.grid.dims[1] = page->height;
-    out->volume.slope = text->slope;
-    out->volume.intercept = text->intercept;
+    if (!tml_type_is_float(page->type)) { /* ImageJ calibrates no floats */
+        out->volume.slope = text->slope;
+        out->volume.intercept = text->intercept;
+    }
     bool is_alone = tml_tiff_resolution(reader, text, out);
     if (text->kind == TIFF_OME && (!out->slices || names_files(text))) {
         out->slices = NULL;

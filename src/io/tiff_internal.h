@@ -1,5 +1,5 @@
-/* What the parts of the TIFF reader share: pages (tiff.c), what texts say of them (tiff_text.c), and the pages that
- * OME's text gives to layers, in one file or several (tiff_planes.c). */
+/* What the parts of the TIFF reader share: pages (tiff.c), what texts say of them (tiff_text.c),
+ * and the pages that OME's text gives to layers, in one file or several (tiff_planes.c). */
 #ifndef TML_TIFF_INTERNAL_H
 #define TML_TIFF_INTERNAL_H
 
@@ -23,7 +23,8 @@ typedef struct tiff_run {
 typedef struct tiff_text {
     enum { TIFF_PLAIN, TIFF_IMAGEJ, TIFF_OME } kind;
     uint64_t layers, before, after; /* frames that change faster and more slowly than layers do */
-    double spacing[3];              /* in unit; 0: not said */
+    double spacing[3];              /* times ratio in unit; 0: not said */
+    double ratio[3];                /* of each axis's unit to x's, also of what tags say */
     double origin[3];               /* in samples: the one at 0 */
     char unit[16];                  /* as tml_volume.unit; empty: none */
     double slope, intercept;
@@ -42,9 +43,9 @@ typedef struct tiff_text {
     char metadata_file[VOLUME_NAME_SIZE];
 } tiff_text;
 
-/* Reads what ImageJ or OME wrote. file: the TIFF file, with which names and messages go. Another text, or
- * NULL, is TIFF_PLAIN. Release with tml_tiff_text_free, also after an error. Errors: FILE_FORMAT (no XML, values
- * that are none), UNSUPPORTED (OME without expat), OUT_OF_MEMORY. */
+/* Reads what ImageJ or OME wrote. file: the TIFF file, with which names and messages go. Another
+ * text, or NULL, is TIFF_PLAIN. Release with tml_tiff_text_free, also after an error. Errors:
+ * FILE_FORMAT (no XML, values that are none), UNSUPPORTED (OME without expat), OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_tiff_text_read(const io_file *file, const char *text, tiff_text *out);
 void tml_tiff_text_free(const io_file *file, tiff_text *text);
 
@@ -87,21 +88,24 @@ static inline bool tiff_is_alike(const tiff_page *a, const tiff_page *b)
 /* May that many bytes come out of the file? Compression is that of the current page. */
 bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size);
 
-/* ---- tiff_spacing.c ---------------------------------------------------------------------------- */
+/* ---- tiff_spacing.c
+ * ---------------------------------------------------------------------------- */
 
-/* Spacing along x and y by the tags of the resolution, unless the text says it. Returns whether nothing but those
- * tags says a length. */
+/* Spacing along x and y by the tags of the resolution, unless the text says it. Returns whether
+ * nothing but those tags says a length. */
 bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_header *out);
-/* Sets spacing, origin and unit. What is not said is assumed, which is told where something else is said. */
+/* Sets spacing, origin and unit. What is not said is assumed, which is told where something else
+ * is said. */
 TML_MUST_CHECK tml_status tml_tiff_spacing(const io_file *file, const tml_volume_load_desc *desc,
                                            bool is_alone, const tiff_text *text,
                                            volume_header *out);
 
 /* ---- tiff_planes.c --------------------------------------------------------------------------- */
 
-/* Lays the volume out by OME's text: desc.frame's layers, each a page of this file or of one beside it. Makes
- * out->names a line for each layer: its directory's offset, a blank, the file's name (empty: this one). out->volume has
- * type and grid.dims[0] and [1]. Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY. */
+/* Lays the volume out by OME's text: desc.frame's layers, each a page of this file or of one
+ * beside it. Makes out->names a line for each layer: its directory's offset, a blank, the file's
+ * name (empty: this one). out->volume has type and grid.dims[0] and [1]. Errors: FILE_FORMAT,
+ * UNSUPPORTED, FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first,
                                           tiff_text *text, const tml_volume_load_desc *desc,
                                           volume_header *out);

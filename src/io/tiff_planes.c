@@ -1,6 +1,6 @@
-/* Which page of which file each layer of an OME-TIFF is (docs.openmicroscopy.org: the OME-TIFF specification). TiffData
- * elements give runs of planes, counted in DimensionOrder, to runs of pages. Without any, planes and pages have the
- * same order. */
+/* Which page of which file each layer of an OME-TIFF is (docs.openmicroscopy.org: the OME-TIFF
+ * specification). TiffData elements give runs of planes, counted in DimensionOrder, to runs of
+ * pages. Without any, planes and pages have the same order. */
 #include <inttypes.h>
 
 #include "io/tiff_internal.h"

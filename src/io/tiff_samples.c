@@ -88,8 +88,8 @@ static tml_status read_samples(const tiff_reader *reader, const tiff_page *page,
                                      : read_strips(reader, page, out);
 }
 
-/* The next line of tml_tiff_planes: opens its file, unless that is open, and goes to its page. *name: of the open
- * file, "" being this one. */
+/* The next line of tml_tiff_planes: opens its file, unless that is open, and goes to its page.
+ * *name: of the open file, "" being this one. */
 static tml_status next_plane(const io_file *file, io_text *lines, io_file *other, io_span *name,
                              tiff_reader *reader)
 {

@@ -1,5 +1,5 @@
-/* The spacing, the origin and the unit of a TIFF stack: from its text, from the tags of its resolution, and what is
- * assumed where they are silent. */
+/* The spacing, the origin and the unit of a TIFF stack: from its text, from the tags of its
+ * resolution, and what is assumed where they are silent. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,7 +8,8 @@
 
 #ifdef TML_TIFF
 
-/* Dots an inch of screens and printers, which programs write without a word of what a picture shows. */
+/* Dots an inch of screens and printers, which programs write without a word of what a picture
+ * shows. */
 static bool is_for_print(double dots)
 {
     static const uint16_t usual[] = {72,  75,  90,  96,  100, 120, 144, 150, 180,  200, 220,
@@ -45,7 +46,8 @@ bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_head
                  round(resolution[0] * inch));
         return false;
     }
-    memcpy(text->spacing, step, sizeof step);
+    for (int axis = 0; axis < 2; axis++) /* SCIFIO's text may say it */
+        text->spacing[axis] = text->spacing[axis] != 0 ? text->spacing[axis] : step[axis];
     if (!has_unit && unit != RESUNIT_NONE)
         snprintf(text->unit, sizeof text->unit, "%s", unit == RESUNIT_INCH ? "in" : "cm");
     return text->kind == TIFF_PLAIN;
@@ -54,7 +56,8 @@ bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_head
 tml_status tml_tiff_spacing(const io_file *file, const tml_volume_load_desc *desc, bool is_alone,
                             const tiff_text *text, volume_header *out)
 {
-    const double *said = text->spacing;
+    const double said[3] = {text->spacing[0] * text->ratio[0], text->spacing[1] * text->ratio[1],
+                            text->spacing[2] * text->ratio[2]};
     double micron =
         text->kind == TIFF_OME && *text->unit ? tml_io_unit_ratio("\u00b5m", text->unit) : 1;
     double s[3] = {said[0] != 0 ? said[0] : said[1] != 0 ? said[1] : 1, 0, 0};

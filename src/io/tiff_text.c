@@ -1,5 +1,6 @@
-/* What the description of a TIFF file's first page says. ImageJ (imagej.net; ij.io.TiffDecoder and ij.measure.Calibration)
- * writes a line for each value, OME (ome-model.readthedocs.io: the OME-XML schema of 2016-06, and the OME-TIFF
+/* What the description of a TIFF file's first page says. ImageJ (imagej.net; ij.io.TiffDecoder
+ * and ij.measure.Calibration) and SCIFIO (scif.io), which Fiji also writes by, have a line for
+ * each value, OME (ome-model.readthedocs.io: the OME-XML schema of 2016-06, and the OME-TIFF
  * specification) an XML document, which Expat reads. */
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +28,23 @@ typedef struct imagej_values {
     bool has_function;
     uint64_t function;
     double coefficients[IMAGEJ_COEFFICIENTS];
-    char units[3][16]; /* unit, yunit, zunit; the latter empty: as unit */
+    char units[3][16];                /* unit, yunit, zunit; the latter empty: as unit */
+    io_span axes, scales, axis_units; /* SCIFIO's lists */
 } imagej_values;
+
+/* Item i of a list with commas; empty: none. */
+static io_span item_of(io_span list, int i)
+{
+    io_span item = {list.text, 0};
+    for (size_t at = 0; at < list.size; at++)
+        if (list.text[at] == ',' && i-- == 0)
+            break;
+        else if (list.text[at] == ',')
+            item = (io_span){list.text + at + 1, 0};
+        else
+            item.size++;
+    return i <= 0 ? tml_io_trim(item) : (io_span){"", 0};
+}
 
 static void read_imagej_line(io_span key, io_span value, imagej_values *values, tiff_text *out)
 {
@@ -50,6 +66,12 @@ static void read_imagej_line(io_span key, io_span value, imagej_values *values, 
         if (tml_io_is(key, origins[axis]))
             (void)tml_io_parse_f64(value, &out->origin[axis]);
     }
+    if (tml_io_is(key, "axes"))
+        values->axes = value;
+    if (tml_io_is(key, "scales"))
+        values->scales = value;
+    if (tml_io_is(key, "units"))
+        values->axis_units = value;
     if (tml_io_is(key, "spacing"))
         (void)tml_io_parse_f64(value, &out->spacing[2]);
     if (tml_io_is(key, "cf"))
@@ -79,6 +101,22 @@ static tml_status read_calibration(const io_file *file, const imagej_values *val
     return TML_OK;
 }
 
+/* Spacing and units by axes: axes=X,Y,Z, scales=0.5,0.5,3, units=um,um,um. */
+static void read_scales(imagej_values *values, tiff_text *out)
+{
+    enum { AXES_MOST = 16 };
+    for (int i = 0; i < AXES_MOST; i++) {
+        io_span axis = item_of(values->axes, i), unit = item_of(values->axis_units, i);
+        int k =
+            axis.size == 1 && axis.text[0] >= 'X' && axis.text[0] <= 'Z' ? axis.text[0] - 'X' : -1;
+        if (k < 0)
+            continue;
+        (void)tml_io_parse_f64(item_of(values->scales, i), &out->spacing[k]);
+        if (unit.size && !tml_io_is(unit, "null"))
+            tml_io_unit(unit, values->units[k], sizeof values->units[k]);
+    }
+}
+
 static tml_status read_imagej(const io_file *file, const char *text, tiff_text *out)
 {
     io_text lines = io_text_of((io_span){text, strlen(text)});
@@ -93,13 +131,23 @@ static tml_status read_imagej(const io_file *file, const char *text, tiff_text *
         read_imagej_line(tml_io_trim((io_span){line.text, size}),
                          tml_io_trim((io_span){equals + 1, line.size - size - 1}), &values, out);
     }
+    read_scales(&values, out);
     out->spacing[2] = fabs(out->spacing[2]); /* ImageJ writes -2 for a stack from above */
-    bool is_pixel = strncmp(values.units[0], "pixel", 5) == 0;
-    if (!is_pixel)
+    if (strncmp(values.units[0], "pixel", 5) != 0)
         snprintf(out->unit, sizeof out->unit, "%s", values.units[0]);
-    double ratio = *values.units[2] ? tml_io_unit_ratio(values.units[2], values.units[0]) : 1;
-    if (ratio > 0)
-        out->spacing[2] *= ratio;
+    for (int axis = 1; axis < 3; axis++) {
+        const char *unit = values.units[axis];
+        if (!*unit || strcmp(unit, values.units[0]) == 0)
+            continue;
+        double ratio = tml_io_unit_ratio(unit, values.units[0]);
+        if (ratio == 0)
+            return tml_io_error(
+                file, TML_ERROR_UNSUPPORTED,
+                "its description has lengths in %s and in %s, of which the ratio is "
+                "not known; write both in one unit",
+                *values.units[0] ? values.units[0] : "no unit", unit);
+        out->ratio[axis] = ratio;
+    }
     return read_calibration(file, &values, out);
 }
 
@@ -419,14 +467,15 @@ static void refuse_doctype(void *user, const XML_Char *name, const XML_Char *sys
                               "its OME description has a DOCTYPE, which none needs; remove it"));
 }
 
-/* Reads the image number wanted. is_latin: bytes are characters of Latin-1, whatever the text says. */
+/* Reads the image number wanted. is_latin: bytes are characters of Latin-1, whatever the text
+ * says. */
 static tml_status parse_ome(ome_reader *reader, const char *text, uint32_t wanted, bool is_latin,
                             bool *is_bad_byte)
 {
     const io_file *file = reader->file;
     size_t size = strlen(text);
     tml_tiff_text_free(file, reader->out);
-    *reader->out = (tiff_text){TIFF_OME, 1, 1, 1, .slope = 1, .images = 1};
+    *reader->out = (tiff_text){TIFF_OME, 1, 1, 1, .ratio = {1, 1, 1}, .slope = 1, .images = 1};
     *reader = (ome_reader){.file = file,
                            .out = reader->out,
                            .wanted = wanted,
@@ -467,7 +516,7 @@ static tml_status read_ome(const io_file *file, const char *text, tiff_text *out
         return status;
     if (!reader.is_ome) {
         tml_tiff_text_free(file, out);
-        *out = (tiff_text){TIFF_PLAIN, 1, 1, 1, .slope = 1, .images = 1};
+        *out = (tiff_text){TIFF_PLAIN, 1, 1, 1, .ratio = {1, 1, 1}, .slope = 1, .images = 1};
         return TML_OK;
     }
     if (!out->image_count && !out->has_no_data)
@@ -493,14 +542,14 @@ static tml_status read_ome(const io_file *file, const char *text, tiff_text *out
 
 tml_status tml_tiff_text_read(const io_file *file, const char *text, tiff_text *out)
 {
-    *out = (tiff_text){TIFF_PLAIN, 1, 1, 1, .slope = 1, .images = 1};
+    *out = (tiff_text){TIFF_PLAIN, 1, 1, 1, .ratio = {1, 1, 1}, .slope = 1, .images = 1};
     if (!text)
         return TML_OK;
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
         text += 3;
     while (*text == ' ' || (*text >= '\t' && *text <= '\r'))
         text++;
-    if (strncmp(text, "ImageJ=", 7) == 0)
+    if (strncmp(text, "ImageJ=", 7) == 0 || strncmp(text, "SCIFIO=", 7) == 0)
         return read_imagej(file, text, out);
     return may_be_ome(text) ? read_ome(file, text, out) : TML_OK;
 }
