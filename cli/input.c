@@ -243,8 +243,7 @@ const char *input_unit(const char *unit)
     static char text[sizeof((tml_volume *)NULL)->unit + 2];
     if (!*unit)
         return "";
-    bool is_micro = strncmp(unit, "\u00b5", 2) == 0 && !system_shows_utf8();
-    snprintf(text, sizeof text, " %s%s", is_micro ? "u" : "", is_micro ? unit + 2 : unit);
+    snprintf(text, sizeof text, " %s", unit);
     return text;
 }
 

@@ -18,7 +18,8 @@ $ trommel index data/volumes/fuel_crop.nii.gz -o fuel.tmx --json
     "dims": [64, 33, 32],
     "type": "u8",
     "format": "NIfTI-1",
-    "spacing": [1, 1, 1]
+    "spacing": [1, 1, 1],
+    "unit": ""
   },
   "bricks": 72,
   "open_bricks": 0,

@@ -22,6 +22,7 @@ $ trommel info data/volumes/fuel_crop.nii.gz --json | sed 's/"bins": .*/"bins": 
   "volumes": 1,
   "frame": 0,
   "spacing": [1, 1, 1],
+  "unit": "",
   "origin": [-31, -16, -16],
   "direction": [1, 0, 0, 0, 1, 0, 0, 0, 1],
   "space": "right-anterior-superior",
@@ -270,3 +271,26 @@ trommel: info: rec/s11.tif: has 10 x 15 samples of u8, needs 16 x 16 of u8 as s7
 $ mkdir none; trommel info none
 trommel: info: none: is a folder without TIFF or DICOM pictures; pass a regular file, or a folder with TIFF slices or a DICOM series
 [1]
+## A length has the unit of its file; what the file does not say is told.
+$ trommel info data/volumes/tiff/dots_f32_lzw_3.tif
+trommel: info: warning: data/volumes/tiff/dots_f32_lzw_3.tif: does not say the spacing along z, but 0.0352734 cm along x; 1 is taken; give --spacing
+dots_f32_lzw_3.tif: volume, TIFF
+  samples    75 x 70 x 3 = 15,750 of f32, 62 KiB
+  spacing    0.0352734 x 0.0352734 x 1 cm
+  origin     0, 0, 0 cm
+  values     0 to 221, mean 213.212
+  histogram  |*-::. .:  ::  :  .:  .    :   :.     :       :        :        @|
+  isovalue   119 (suggested by Otsu's method)
+$ trommel info --strict data/volumes/tiff/dots_f32_lzw_3.tif
+trommel: info: data/volumes/tiff/dots_f32_lzw_3.tif: does not say the spacing along z, but 0.0352734 cm along x; 1 is taken; give --spacing
+[1]
+$ trommel surface data/volumes/tiff/dots_f32_lzw_3.tif --spacing 0.0352734,0.0352734,0.1 --iso 100 -o dots.ply
+dots_f32_lzw_3.tif
+  input      75 x 70 x 3 of f32, TIFF, spacing 0.0352734 x 0.0352734 x 0.1 cm
+  isovalue   100
+  cells      10,212, 365 of them crossed
+  mesh       451 vertices, 722 triangles, 3 components
+  time       # s: ...
+  speed      #/s in
+  memory     peak #
+  output     dots.ply, 20 KiB

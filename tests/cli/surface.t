@@ -42,7 +42,8 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
     "dims": [64, 33, 32],
     "type": "u8",
     "format": "NIfTI-1",
-    "spacing": [1, 1, 1]
+    "spacing": [1, 1, 1],
+    "unit": ""
   },
   "iso": 30,
   "iso_origin": "given",
@@ -172,7 +173,8 @@ $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --jso
     "dims": [256, 256, 25],
     "type": "i32",
     "format": "NRRD",
-    "spacing": [0.7812499999999999, 0.7812499999999999, 6.499999999999998]
+    "spacing": [0.7812499999999999, 0.7812499999999999, 6.499999999999998],
+    "unit": ""
   },
   "cells": 1560600,
   "active_cells": 5087,
