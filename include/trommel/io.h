@@ -61,6 +61,10 @@ typedef struct tml_volume_load_desc {
  * path is UTF-8. desc may be NULL.
  * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in
  * the file's folder, sorted along their normal; path may be that folder, if it holds one series.
+ * TIFF: OME's XML (in a build with expat), ImageJ's and SCIFIO's lines, and the resolution give spacing and unit;
+ * ImageJ's linear calibration is slope and intercept; OME says which page of which file is which layer, and other files
+ * of the image are read from the same folder. A spacing that is not stated beside one that is goes to the log as a
+ * warning. docs/formats.md has all of it.
  * TIFF slices are read from their folder: path is one in which the TIFF files have a page each, all of one
  * size and type, which become layers in natural order (9 before 10). Other files there do not count,
  * but DICOM among them is refused. comment tells of them, and of a number that is missing.
@@ -534,7 +538,11 @@ typedef struct tml_picture {
  *             EXPOSUREs and COLORCORRs, so that values are radiances again. XYZE: UNSUPPORTED
  *   PFM       colour and grey, both byte orders; f32. The scale's size is told in comment, not
  *             applied
- *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says that its gamma is 1
+ *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says otherwise, by cICP, iCCP,
+ *             sRGB or gAMA, in this order; linear ones are not srgb; of another function (PQ, HLG,
+ *             BT.709, a gamma) f32 of linear light. PQ: 1 is 203 cd/m2. HLG: light of the scene, 1
+ *             being that of a signal of 75 %. Primaries stay; where they are not sRGB's, the log says
+ *             so as a warning, as of ICC profiles, which are not applied
  *   JPEG      u8, grey or colour, turned upright as its Exif orientation says. CMYK: UNSUPPORTED
  *   OpenEXR   one part of scan lines or tiles (the finest level), with channels R, G, B and
  *             perhaps A, or Y and perhaps A, or a single one of any name: f16 if all are half,
