@@ -9,6 +9,7 @@
 #include "folder.h"
 #include "memory_watch.h"
 #include "volume_check.h"
+#include "warned.h"
 
 #ifdef TML_DICOM
 /* clang-format off */
@@ -70,7 +71,8 @@ TEST(collected_series_have_the_values_that_another_reader_found)
 
 TEST(damaged_files_get_an_error)
 {
-    static const char *const readable[] = {"dicom_with_strangers", NULL};
+    /* A copy of an image is left out, and told. */
+    static const char *const readable[] = {"dicom_with_strangers", "dicom_same_place", NULL};
     if (!test_full_data("damaged"))
         SKIP("TML_DATA is not set");
     check_damaged("dicom_", readable, 1 << 20);
@@ -129,7 +131,9 @@ static void put_count(dicom *d, uint32_t tag, unsigned value)
 typedef struct slice {
     coding coding;
     const char *series, *position, *orientation, *slope, *spacing, *syntax;
+    const char *number, *location, *thickness, *between, *detector, *uid, *description;
     unsigned rows, stored, high, sign;
+    int bare; /* 1: no preamble; 2: the four letters, but not the 128 bytes before; 3: group 2 alone */
     uint64_t (*sample)(unsigned i);
 } slice;
 
@@ -143,7 +147,19 @@ static void begin(dicom *d, const slice *s)
     memcpy(d->data + d->size, "DICM", 4);
     d->size += 4;
     put_text(d, 0x00020010, "UI", s->syntax ? s->syntax : syntaxes[s->coding]);
+    size_t drop = s->bare == 1 ? d->size : s->bare == 2 ? 128 : s->bare == 3 ? 132 : 0;
+    memmove(d->data, d->data + drop, d->size - drop);
+    d->size -= drop;
     d->coding = s->coding;
+    const struct {
+        uint32_t tag;
+        const char *vr, *text;
+    } texts[] = {{0x00080018, "UI", s->uid},         {0x00080060, "CS", "CT"},
+                 {0x0008103E, "LO", s->description}, {0x00180050, "DS", s->thickness},
+                 {0x00180088, "DS", s->between},     {0x00181164, "DS", s->detector}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].text)
+            put_text(d, texts[i].tag, texts[i].vr, texts[i].text);
     put_text(d, 0x0020000E, "UI", s->series ? s->series : "1.2.3");
 }
 
@@ -151,6 +167,8 @@ static void put_image(dicom *d, const slice *s, unsigned frames)
 {
     if (s->orientation)
         put_text(d, 0x00200037, "DS", s->orientation);
+    if (s->location)
+        put_text(d, 0x00201041, "DS", s->location);
     put_count(d, 0x00280002, 1);
     put_text(d, 0x00280004, "CS", "MONOCHROME2");
     if (frames > 1) {
@@ -182,6 +200,8 @@ static void put_pixels(dicom *d, const slice *s, unsigned count, unsigned first)
 static void make_slice(dicom *d, const slice *s, unsigned first)
 {
     begin(d, s);
+    if (s->number)
+        put_text(d, 0x00200013, "IS", s->number);
     if (s->position)
         put_text(d, 0x00200032, "DS", s->position);
     put_image(d, s, 1);
@@ -459,6 +479,359 @@ TEST(frames_of_one_file)
     tml_close(tml);
 }
 
+/* ---- what files leave out or state in their own way ------------------------------------------- */
+
+/* The volume of four slices or frames whose samples are 100 z + i. */
+static void expect_four(tml_context *tml, const char *path, const double spacing[3],
+                        const char *warning)
+{
+    uint16_t expected[4 * PIXELS];
+    for (unsigned i = 0; i < 4 * PIXELS; i++)
+        expected[i] = (uint16_t)(100 * (i / PIXELS) + i % PIXELS);
+    warned[0] = '\0';
+    expect_volume(tml, path, expected, 4, NULL, spacing);
+    CHECK_WARNED(warning);
+    const tml_volume_load_desc strict = {.strict = true};
+    tml_volume volume;
+    tml_status status = tml_volume_load(tml, path, &strict, &volume);
+    CHECK(status == (warning ? TML_ERROR_FILE_FORMAT : TML_OK));
+    CHECK(!warning || strstr(tml_last_error(tml), warning));
+    if (status == TML_OK) {
+        CHECK_STR(volume.unit, "mm");
+        tml_volume_free(tml, &volume);
+    }
+}
+
+/* Writes slices 0 to 3 under names in another order. by: 0 neither location nor number, 1 InstanceNumber, 2 SliceLocation
+ * and a number that would mislead, 3 positions in space. */
+static void write_four(slice s, int by)
+{
+    static const char *const names[2][4] = {{"c", "a", "d", "b"}, {"s1", "s2", "s9", "s10"}};
+    for (unsigned i = 0; i < 4; i++) {
+        char number[16], place[16], position[32];
+        snprintf(number, sizeof number, "%u", by == 2 ? 9 - i : i + 1);
+        snprintf(place, sizeof place, "%g", 3.0 * i - 4);
+        snprintf(position, sizeof position, "1\\2\\%g", 3.0 * i);
+        s.number = by == 1 || by == 2 ? number : NULL;
+        s.location = by == 2 ? place : NULL;
+        s.position = by == 3 ? position : NULL;
+        s.orientation = by == 3 ? UPRIGHT : s.orientation;
+        write_slice(names[by == 0][i], &s, 100 * i);
+    }
+}
+
+TEST(slices_without_positions_are_ordered_by_what_they_have)
+{
+    static const double one[3] = {0.5, 2, 1}, three[3] = {0.5, 2, 3}, four[3] = {0.5, 2, 4};
+    static const struct {
+        slice slice;
+        int by;
+        const double *spacing;
+        const char *warning;
+    } cases[] = {
+        {{.thickness = "3"}, 1, three, "order of InstanceNumber, 3 apart, by SliceThickness"},
+        {{.between = "4", .thickness = "3"}, 1, four, "InstanceNumber, 4 apart, by SpacingBetween"},
+        {{.between = "0", .thickness = "3"}, 1, three, "by SliceThickness"},
+        {{.thickness = "thin"}, 1, one, "InstanceNumber, 1 apart, by guess"},
+        {{.thickness = "9"}, 2, three, "in the order of SliceLocation, 3 apart"},
+        {{.thickness = "3"}, 0, three, "in the order of their files' names, 3 apart"},
+        {{.thickness = "3", .orientation = UPRIGHT}, 1, three, "have no position"},
+    };
+    tml_context *tml = open_listening();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int c = 0; c < CODINGS; c++) {
+            slice s = cases[i].slice;
+            s.coding = (coding)c;
+            s.spacing = "2\\0.5";
+            write_four(s, cases[i].by);
+            expect_four(tml, folder, cases[i].spacing, cases[i].warning);
+            remove_files();
+        }
+
+    /* A number that is missing is told; one that is there twice, and slices of other places, are refused. */
+    tml_volume volume;
+    const slice plain = {.spacing = "2\\0.5", .thickness = "3"};
+    write_four(plain, 1);
+    remove(in_folder("d")); /* number 3 */
+    warned[0] = '\0';
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume)))
+        CHECK_EQ_U64(volume.grid.dims[2], 3);
+    tml_volume_free(tml, &volume);
+    CHECK_WARNED(
+        "run from 1 to 4, but some are missing, and what is there is taken as neighbours: 1");
+    slice other = plain;
+    other.number = "2";
+    write_slice("e", &other, 0);
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "a and e both have the number 2"));
+    remove_files();
+    write_four(plain, 2);
+    other.location = "3";
+    write_slice("e", &other, 0);
+    remove(in_folder("d"));
+    CHECK_STATUS(tml_volume_load(tml, in_folder("e"), NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "not equally spaced: 3 apart, but 4 between a and e"));
+    remove_files();
+
+    /* Of another size: left out, and told. */
+    write_four(plain, 1);
+    other = plain;
+    other.rows = 2;
+    other.number = "7";
+    write_slice("e", &other, 0);
+    warned[0] = '\0';
+    if (CHECK_OK(tml, tml_volume_load(tml, in_folder("a"), NULL, &volume)))
+        CHECK_EQ_U64(volume.grid.dims[2], 4);
+    tml_volume_free(tml, &volume);
+    CHECK_WARNED("another size, type or spacing, and no position, and are left out: 1");
+    remove_files();
+    tml_close(tml);
+}
+
+TEST(the_report_of_slices_without_positions_is_read)
+{
+    if (!test_full_data("reports/dicom_no_positions"))
+        SKIP("TML_DATA is not set");
+    static const char *const paths[] = {"reports/dicom_no_positions", "reports/dicom_no_preamble",
+                                        "reports/dicom_frames_mixed.dcm"};
+    tml_context *tml = open_listening();
+    for (size_t k = 0; k < 3; k++) {
+        tml_volume volume;
+        warned[0] = '\0';
+        if (!CHECK_OK(tml, tml_volume_load(tml, test_full_data(paths[k]), NULL, &volume)))
+            continue;
+        CHECK_EQ_U64(volume.grid.dims[2], 4);
+        for (unsigned i = 0; i < 120 && volume.size == 240; i++)
+            CHECK_EQ_U64(((uint16_t *)volume.data)[i], i % 6 * 10 + i / 6 % 5 * 3 + i / 30 * 7);
+        CHECK_NEAR(volume.grid.spacing[2], 3, 1e-12);
+        CHECK_STR(volume.unit, "mm");
+        CHECK_WARNED(k == 0 ? "in the order of InstanceNumber, 3 apart" : NULL);
+        tml_volume_free(tml, &volume);
+    }
+    tml_close(tml);
+}
+
+/* Without the 128 bytes and four letters that files should begin with, in each coding that can be told. */
+TEST(files_without_preamble_are_read)
+{
+    static const double spacing[3] = {0.5, 2, 3};
+    tml_context *tml = open_listening();
+    for (int bare = 1; bare <= 3; bare++)
+        for (int c = 0; c < BIG_ENDIAN_EXPLICIT; c++) {
+            write_four((slice){.coding = (coding)c, .bare = bare, .spacing = "2\\0.5"}, 3);
+            expect_four(tml, folder, spacing, NULL);
+            expect_four(tml, in_folder("d"), spacing, NULL);
+            CHECK_STR(tml_volume_format(tml, in_folder("d")), "DICOM");
+            remove_files();
+        }
+
+    /* Where the transfer syntax is missing or wrong, the first element shows the coding, which is told. */
+    static const char *const syntaxes[] = {"", "1.2.840.10008.1.2", "1.2.840.10008.1.2.1"};
+    for (size_t i = 0; i < 3; i++)
+        for (int c = 0; c < BIG_ENDIAN_EXPLICIT; c++) {
+            bool is_right = i == (size_t)(c == IMPLICIT ? 1 : 2);
+            write_four((slice){.coding = (coding)c, .syntax = syntaxes[i], .spacing = "2\\0.5"}, 3);
+            expect_four(tml, folder, spacing,
+                        is_right ? NULL : "taken as its first element is coded");
+            remove_files();
+        }
+
+    /* Other files are not taken for it. */
+    static const char *const others[] = {"\x08\0\x60\0\2\0\0\0\1\2\x18\0\x50\0\2\0\0\0"
+                                         "3 "
+                                         "\x20\0\xe\0\0\0\0\0",
+                                         "\x08\0\x60\0\2\0\0\0CT\x08\0\x50\0\2\0\0\0"
+                                         "3 "
+                                         "\x20\0\xe\0\0\0\0\0"};
+    for (size_t i = 0; i < 2; i++)
+        expect_refusal(tml, "a", others[i], 28, TML_ERROR_FILE_FORMAT,
+                       "none of the volume formats");
+    tml_close(tml);
+}
+
+TEST(spacings_in_other_words)
+{
+    static const struct {
+        const char *text, *detector;
+        double rows, columns;
+        const char *warning;
+    } cases[] = {
+        {" 2 \\ 0.5 ", NULL, 2, 0.5, NULL},
+        {"2", NULL, 2, 2, "PixelSpacing is \"2\", which should be two lengths; taken as 2"},
+        {"2\\0.5\\7", NULL, 2, 0.5, "taken as 2 from row to row and 0.5 from column to column"},
+        {"2\\", NULL, 2, 2, "should be two lengths"},
+        {"0\\0.5", NULL, 0.5, 0.5, "should be two lengths"},
+        {"2,0.5", NULL, 2, 0.5, "should be two lengths"},
+        {"2,0\\0,5", NULL, 2, 0.5, "should be two lengths"},
+        {"2 0.5", NULL, 2, 0.5, "should be two lengths"},
+        {"2", "3\\3", 2, 2, "should be two lengths"},
+        {"", "2\\0.5", 2, 0.5, "spacing of its detector"},
+        {"0\\0", "2\\0.5", 2, 0.5, "spacing of its detector"},
+        {NULL, "2\\0.5", 2, 0.5, "spacing of its detector"},
+        {"0\\0", NULL, 1, 1, "has no PixelSpacing; taken as 1 (give desc.spacing)"},
+        {"", NULL, 1, 1, "has no PixelSpacing"},
+        {NULL, NULL, 1, 1, "has no PixelSpacing"},
+    };
+    tml_context *tml = open_listening();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double spacing[3] = {cases[i].columns, cases[i].rows, 3};
+        write_four((slice){.spacing = cases[i].text, .detector = cases[i].detector}, 3);
+        expect_four(tml, folder, spacing, cases[i].warning);
+        remove_files();
+    }
+    /* What is no length at all is refused; the remedy of the message works, and is no assumption. */
+    const tml_volume_load_desc desc = {.spacing = {1, 2, 3}, .strict = true};
+    tml_volume volume;
+    write_four((slice){.spacing = "x\\y"}, 3);
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_FILE_FORMAT);
+    CHECK(strstr(tml_last_error(tml), "give desc.spacing"));
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, &desc, &volume)))
+        CHECK(volume.grid.spacing[1] == 2);
+    tml_volume_free(tml, &volume);
+    remove_files();
+    tml_close(tml);
+}
+
+TEST(copies_of_an_image_are_left_out)
+{
+    static const double spacing[3] = {0.5, 2, 3};
+    tml_context *tml = open_listening();
+    write_four((slice){.spacing = "2\\0.5"}, 3);
+    for (unsigned i = 0; i < 2; i++)
+        write_slice(
+            i ? "x" : "c",
+            &(slice){
+                .uid = "1.7", .position = "1\\2\\0", .orientation = UPRIGHT, .spacing = "2\\0.5"},
+            0);
+    expect_four(tml, folder, spacing, "copies of images that others have, and are left out: 1");
+    write_slice(
+        "x",
+        &(slice){.uid = "1.8", .position = "1\\2\\0", .orientation = UPRIGHT, .spacing = "2\\0.5"},
+        0);
+    tml_volume volume;
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "two slices at one place, c and x"));
+    remove_files();
+    tml_close(tml);
+}
+
+/* A folder of several series lists them; each is read by naming the file that the list has. */
+TEST(several_series_are_listed)
+{
+    static const double spacing[3] = {0.5, 2, 3};
+    tml_context *tml = open_listening();
+    tml_volume volume;
+    dicom frames;
+    write_four((slice){.spacing = "2\\0.5", .description = "Bone"}, 3);
+    write_slice(
+        "x",
+        &(slice){
+            .series = "1.9", .position = "0\\0\\0", .orientation = UPRIGHT, .spacing = "2\\0.5"},
+        0);
+    make_frames(&frames, EXPLICIT, true, 0);
+    write_file("y", frames.data, frames.size);
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "several series (3); name a file of the one that is meant"));
+    CHECK(strstr(tml_last_error(tml),
+                 "a (\"Bone\", 4 slices of 4 x 3), x (1 slice of 4 x 3), y (3 slices"));
+    expect_four(tml, in_folder("a"), spacing, "have several frames, and are left out");
+    if (CHECK_OK(tml, tml_volume_load(tml, in_folder("x"), NULL, &volume)))
+        CHECK_EQ_U64(volume.grid.dims[2], 1);
+    tml_volume_free(tml, &volume);
+    if (CHECK_OK(tml, tml_volume_load(tml, in_folder("y"), NULL, &volume)))
+        CHECK_EQ_U64(volume.grid.dims[2], 3);
+    tml_volume_free(tml, &volume);
+    remove_files();
+    tml_close(tml);
+}
+
+/* Four frames with places and slopes of their own. */
+static void put_frames(dicom *d, coding c, const double z[4], const char *const slopes[4])
+{
+    slice s = {.coding = c, .spacing = "2\\0.5", .orientation = UPRIGHT};
+    begin(d, &s);
+    put_image(d, &s, 4);
+    put_head(d, 0x52009230, "SQ", UINT32_MAX);
+    for (int f = 0; f < 4; f++) {
+        char position[64];
+        snprintf(position, sizeof position, "0\\0\\%g", z[f]);
+        put_head(d, 0xFFFEE000, NULL, UINT32_MAX);
+        put_head(d, 0x00209113, "SQ", UINT32_MAX);
+        put_head(d, 0xFFFEE000, NULL, UINT32_MAX);
+        put_text(d, 0x00200032, "DS", position);
+        put_head(d, 0xFFFEE00D, NULL, 0);
+        put_head(d, 0xFFFEE0DD, NULL, 0);
+        if (slopes && slopes[f]) {
+            put_head(d, 0x00289145, "SQ", UINT32_MAX);
+            put_head(d, 0xFFFEE000, NULL, UINT32_MAX);
+            put_text(d, 0x00281052, "DS", "-5");
+            put_text(d, 0x00281053, "DS", slopes[f]);
+            put_head(d, 0xFFFEE00D, NULL, 0);
+            put_head(d, 0xFFFEE0DD, NULL, 0);
+        }
+        put_head(d, 0xFFFEE00D, NULL, 0);
+    }
+    put_head(d, 0xFFFEE0DD, NULL, 0);
+    put_head(d, 0x7FE00010, "OW", 2 * 4 * PIXELS);
+    for (int f = 0; f < 4; f++)
+        for (unsigned i = 0; i < PIXELS; i++)
+            put(d, (uint64_t)(100 * z[f] / 3) + i, 2);
+}
+
+TEST(frames_are_sorted_and_scaled_each_in_its_way)
+{
+    static const double orders[][4] = {{0, 3, 6, 9}, {6, 0, 9, 3}, {9, 6, 3, 0}};
+    static const char *const slopes[4] = {"2", "0.5", "3", NULL}, *const alike[4] = {"2", "2", "2",
+                                                                                     "2"};
+    static const double spacing[3] = {0.5, 2, 3};
+    tml_context *tml = open_listening();
+    tml_volume volume;
+    dicom d;
+    for (int c = 0; c < CODINGS; c++)
+        for (size_t o = 0; o < 3; o++) {
+            put_frames(&d, (coding)c, orders[o], NULL);
+            write_file("a", d.data, d.size);
+            if (o < 2)
+                expect_four(tml, in_folder("a"), spacing, NULL);
+            else if (CHECK_OK(tml, tml_volume_load(tml, in_folder("a"), NULL, &volume))) {
+                CHECK(volume.grid.origin[2] == 9 && volume.grid.direction[8] == -1);
+                CHECK_EQ_U64(*(uint16_t *)volume.data, 300);
+                tml_volume_free(tml, &volume);
+            }
+            put_frames(&d, (coding)c, orders[o], alike);
+            write_file("a", d.data, d.size);
+            if (CHECK_OK(tml, tml_volume_load(tml, in_folder("a"), NULL, &volume)))
+                CHECK(volume.type == TML_U16 && volume.slope == 2 && volume.intercept == -5);
+            tml_volume_free(tml, &volume);
+            put_frames(&d, (coding)c, orders[o], slopes);
+            write_file("a", d.data, d.size);
+            if (!CHECK_OK(tml, tml_volume_load(tml, in_folder("a"), NULL, &volume)))
+                continue;
+            CHECK(volume.type == TML_F32 && volume.slope == 1 && volume.intercept == 0);
+            for (unsigned z = 0; z < 4 && volume.type == TML_F32; z++)
+                for (unsigned i = 0; i < PIXELS; i++) {
+                    size_t f = 0; /* the frame that lies there */
+                    unsigned place = o == 2 ? 3 - z : z;
+                    while (orders[o][f] != 3.0 * place)
+                        f++;
+                    float stored = (float)(100 * place + i);
+                    CHECK(((float *)volume.data)[z * PIXELS + i] ==
+                          (f < 3 ? strtof(slopes[f], NULL) * stored - 5 : stored));
+                }
+            tml_volume_free(tml, &volume);
+            cut_and_change("a", d.data, d.size, o ? 0 : d.size - 8 * (size_t)PIXELS, 1, 1 << 16);
+        }
+    static const double twice[4] = {0, 3, 3, 6}, apart[4] = {0, 3, 9, 12};
+    put_frames(&d, EXPLICIT, twice, NULL);
+    expect_refusal(tml, "a", d.data, d.size, TML_ERROR_UNSUPPORTED,
+                   "frames 2 and 3 lie at one place");
+    put_frames(&d, EXPLICIT, apart, NULL);
+    expect_refusal(tml, "a", d.data, d.size, TML_ERROR_UNSUPPORTED,
+                   "frames 2 and 3 are 6 apart, but others 3");
+    remove_files();
+    tml_close(tml);
+}
+
 TEST(files_that_are_not_read)
 {
     static const struct {
@@ -472,9 +845,9 @@ TEST(files_that_are_not_read)
         {{.syntax = "1.2.840.10008.1.2.5"}, TML_ERROR_UNSUPPORTED, "RLE"},
         {{.syntax = "1.2.840.10008.1.2.1.99"}, TML_ERROR_UNSUPPORTED, "deflate"},
         {{.syntax = "1.2.3"}, TML_ERROR_UNSUPPORTED, "something newer (transfer syntax 1.2.3)"},
-        {{.syntax = ""}, TML_ERROR_FILE_FORMAT, "does not say its transfer syntax"},
-        {{.spacing = "0\\1"}, TML_ERROR_FILE_FORMAT, "above 0"},
-        {{.spacing = "1\\nan"}, TML_ERROR_FILE_FORMAT, "no number"},
+        {{.spacing = "-2\\1"}, TML_ERROR_FILE_FORMAT, "above 0; give desc.spacing"},
+        {{.spacing = "1\\nan"}, TML_ERROR_FILE_FORMAT, "\"1\\nan\", needs two lengths above 0"},
+        {{.spacing = "2\\wide"}, TML_ERROR_FILE_FORMAT, "above 0; give desc.spacing"},
         {{.orientation = "1\\0\\0\\1\\0\\0"}, TML_ERROR_FILE_FORMAT, "right angle"},
         {{.stored = 17}, TML_ERROR_FILE_FORMAT, "17 bits"},
         {{.stored = 12, .high = 10}, TML_ERROR_FILE_FORMAT, "12 bits up to bit 10"},

@@ -6,6 +6,104 @@
  * the functional groups of multi-frame files; an icon's rows and pixels do not. */
 #include "io/dicom.h"
 
+/* ---- how a file begins ----------------------------------------------------------------------- */
+
+/* Is it one of the value representations of PS3.5? */
+static bool is_vr(const char *at)
+{
+    static const char all[] =
+        "AEASATCSDADSDTFDFLISLOLTOBODOFOLOVOWPNSHSLSQSSSTSVTMUCUIULUNURUSUTUV";
+    for (const char *vr = all; *vr; vr += 2)
+        if (at[0] == vr[0] && at[1] == vr[1])
+            return true;
+    return false;
+}
+
+#define VR(a, b) ((uint16_t)((a) << 8 | (b)))
+
+static bool is_long(uint16_t vr)
+{
+    switch (vr) {
+    case VR('O', 'B'):
+    case VR('O', 'D'):
+    case VR('O', 'F'):
+    case VR('O', 'L'):
+    case VR('O', 'V'):
+    case VR('O', 'W'):
+    case VR('S', 'Q'):
+    case VR('S', 'V'):
+    case VR('U', 'C'):
+    case VR('U', 'N'):
+    case VR('U', 'R'):
+    case VR('U', 'T'):
+    case VR('U', 'V'):
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_printable(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((uint8_t)text[i] < ' ' && !(text[i] == '\0' && i + 1 == size))
+            return false;
+    return true;
+}
+
+/* Do elements of a data set begin here, in little-endian order? Three of them must stand in ascending order (two
+ * where the rest lies beyond), the first in group 2 or 8, with short values that are text. */
+static bool is_data_set(io_span head)
+{
+    uint32_t before = 0, count = 0;
+    size_t at = 0, size = head.size < DICOM_HEAD_SIZE ? head.size : DICOM_HEAD_SIZE;
+    const uint32_t enough = 3, longest = 1024, preamble_version = 0x00020001;
+    while (count < enough && at + 12 <= size) {
+        const char *element = head.text + at;
+        uint32_t tag =
+            (uint32_t)io_load_u16(element, false) << 16 | io_load_u16(element + 2, false);
+        uint32_t group = tag >> 16, length = io_load_u32(element + 4, false);
+        bool is_explicit = is_vr(element + 4);
+        size_t start = 8;
+        if (is_explicit && is_long(VR(element[4], element[5]))) {
+            length = io_load_u32(element + 8, false);
+            start = 12;
+        } else if (is_explicit) {
+            length = io_load_u16(element + 6, false);
+        }
+        bool is_first = count == 0, is_group_length = (tag & 0xffff) == 0;
+        if ((is_first && group != 2 && group != 8) || (!is_first && tag <= before) ||
+            group > 0x0040 || length % 2 || length > longest)
+            return false;
+        size_t inside = size - at - start < length ? size - at - start : length;
+        bool is_text = !is_group_length && tag != preamble_version && group <= 0x0020;
+        if (is_text && !is_printable(element + start, inside))
+            return false;
+        before = tag;
+        at += start + length;
+        count++;
+    }
+    return count >= enough || (count == enough - 1 && at + 12 > size);
+}
+
+static bool has_preamble(io_span head)
+{
+    return head.size >= 132 && memcmp(head.text + 128, "DICM", 4) == 0;
+}
+
+/* Some writers leave out the preamble, others the four letters as well. */
+static size_t bare_start(io_span head)
+{
+    return tml_io_starts_with(head, "DICM") ? 4 : 0;
+}
+
+bool tml_dicom_is(io_span head)
+{
+    size_t start = bare_start(head);
+    return has_preamble(head) ||
+           (head.size && is_data_set((io_span){head.text + start, head.size - start}));
+}
+
 #ifdef TML_DICOM
 #    include <inttypes.h>
 #    include <math.h>
@@ -18,15 +116,20 @@ enum {
     LIST_MOST = 16 << 20, /* bytes of a list of numbers */
 };
 #    define UNDEFINED UINT32_MAX
-#    define VR(a, b)  ((uint16_t)((a) << 8 | (b)))
 
 enum {
     TAG_TRANSFER_SYNTAX = 0x00020010,
+    TAG_INSTANCE = 0x00080018,
+    TAG_DESCRIPTION = 0x0008103E,
     TAG_THICKNESS = 0x00180050,
     TAG_BETWEEN = 0x00180088,
+    TAG_DETECTOR_SPACING = 0x00181164, /* ImagerPixelSpacing */
+    TAG_SCANNED_SPACING = 0x00182010,
     TAG_SERIES = 0x0020000E,
+    TAG_NUMBER = 0x00200013,
     TAG_POSITION = 0x00200032,
     TAG_ORIENTATION = 0x00200037,
+    TAG_LOCATION = 0x00201041,
     TAG_SAMPLES = 0x00280002,
     TAG_PHOTOMETRIC = 0x00280004,
     TAG_FRAMES = 0x00280008,
@@ -39,6 +142,7 @@ enum {
     TAG_SIGN = 0x00280103,
     TAG_INTERCEPT = 0x00281052,
     TAG_SLOPE = 0x00281053,
+    TAG_LUT = 0x00283000,
     TAG_FRAME_OFFSETS = 0x3004000C,
     TAG_DOSE_SCALE = 0x3004000E,
     TAG_SHARED_GROUPS = 0x52009229,
@@ -60,6 +164,7 @@ typedef struct dicom_level {
 typedef struct dicom_parser {
     const io_file *file;
     dicom_image *image;
+    dicom_frames *frames; /* NULL: not wanted */
     uint64_t at;
     bool is_implicit, big_endian;
     dicom_level levels[DEPTH_MOST];
@@ -102,28 +207,6 @@ static tml_status fail(const dicom_parser *p, const dicom_element *e, const char
     return tml_io_error(p->file, TML_ERROR_FILE_FORMAT,
                         "element (%04x,%04x) at byte %" PRIu64 " %s", (unsigned)(e->tag >> 16),
                         (unsigned)(e->tag & 0xffff), p->at, what);
-}
-
-static bool is_long(uint16_t vr)
-{
-    switch (vr) {
-    case VR('O', 'B'):
-    case VR('O', 'D'):
-    case VR('O', 'F'):
-    case VR('O', 'L'):
-    case VR('O', 'V'):
-    case VR('O', 'W'):
-    case VR('S', 'Q'):
-    case VR('S', 'V'):
-    case VR('U', 'C'):
-    case VR('U', 'N'):
-    case VR('U', 'R'):
-    case VR('U', 'T'):
-    case VR('U', 'V'):
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* Reads an element's head, and goes behind it. */
@@ -206,6 +289,23 @@ static tml_status read_numbers(dicom_parser *p, const dicom_element *e, double *
     return status;
 }
 
+/* A number that the volume can do without: one that is damaged counts as none, and is told. */
+static tml_status read_optional(dicom_parser *p, const dicom_element *e, double *out, bool *has)
+{
+    char text[VALUE_MOST];
+    *has = false;
+    if (e->length >= sizeof text) {
+        p->image->notes |= DICOM_BAD_NUMBER;
+        return TML_OK;
+    }
+    tml_status status = read_text(p, e, text, sizeof text);
+    io_span word = tml_io_trim((io_span){text, strcspn(text, "\\")});
+    *has = status == TML_OK && tml_io_parse_f64(word, out) && isfinite(*out);
+    if (status == TML_OK && !*has && word.size)
+        p->image->notes |= DICOM_BAD_NUMBER;
+    return status;
+}
+
 static tml_status read_count(dicom_parser *p, const dicom_element *e, uint64_t *out)
 {
     uint8_t bytes[2] = {0};
@@ -254,17 +354,124 @@ static tml_status take_orientation(dicom_parser *p, const dicom_element *e)
     return TML_OK;
 }
 
+/* The lengths in a text that should be two with a backslash between. Files in use have a comma for the backslash or for
+ * the point, one length for both, or three. Returns how many there are; *is_odd: they stood otherwise than they should,
+ * *is_wrong: one of them is no length. 0 counts as none. */
+static int parse_lengths(const char *text, double out[2], bool *is_odd, bool *is_wrong)
+{
+    char copy[DICOM_TEXT_SIZE];
+    const char *separators = strchr(text, '\\') ? "\\" : strchr(text, ',') ? "," : " ";
+    int count = 0, words = 0;
+    *is_odd = *separators != '\\';
+    *is_wrong = false;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *at = copy; at;) {
+        char *end = strpbrk(at, separators), *comma;
+        if (end)
+            *end = '\0';
+        if ((comma = strchr(at, ','))) {
+            *comma = '.';
+            *is_odd = true;
+        }
+        io_span word = tml_io_trim((io_span){at, strlen(at)});
+        double length = 0;
+        at = end ? end + 1 : NULL;
+        if (*separators == ' ' && word.size == 0)
+            continue;
+        words++;
+        if (word.size && (!tml_io_parse_f64(word, &length) || !(length >= 0 && length < 1e9)))
+            *is_wrong = true;
+        else if (length > 0 && count < 2)
+            out[count++] = length;
+    }
+    *is_odd |= words != 2 || count != 2;
+    return count;
+}
+
 static tml_status take_spacing(dicom_parser *p, const dicom_element *e)
 {
-    bool has;
+    dicom_image *image = p->image;
     double spacing[2];
-    tml_status status = read_numbers(p, e, spacing, 2, &has);
+    bool is_odd, is_wrong, is_own = e->tag == TAG_SPACING;
+    char text[VALUE_MOST] = "";
+    if (e->length >= sizeof text)
+        return fail(p, e, "is longer than its kind may be");
+    tml_status status = read_text(p, e, text, sizeof text);
+    if (status != TML_OK || (!is_own && image->has_spacing))
+        return status;
+    io_span trimmed = tml_io_trim((io_span){text, strlen(text)});
+    if (is_own)
+        tml_io_copy(image->spacing_text, sizeof image->spacing_text, trimmed);
+    if (trimmed.size == 0)
+        return TML_OK;
+    char word[DICOM_TEXT_SIZE];
+    tml_io_copy(word, sizeof word, trimmed);
+    int count = parse_lengths(word, spacing, &is_odd, &is_wrong);
+    const unsigned own = DICOM_SPACING_ODD | DICOM_SPACING_WRONG | DICOM_SPACING_OTHER;
+    if (is_own && is_wrong)
+        image->notes = (image->notes & ~own) | DICOM_SPACING_WRONG;
+    if (is_wrong || count == 0)
+        return TML_OK;
+    if (count == 1)
+        spacing[1] = spacing[0];
+    memcpy(image->spacing, spacing, sizeof spacing);
+    image->has_spacing = true;
+    image->notes &= ~own;
+    image->notes |= !is_own ? DICOM_SPACING_OTHER : is_odd ? DICOM_SPACING_ODD : 0;
+    return TML_OK;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+void tml_dicom_frames_free(const io_file *file, dicom_frames *frames)
+{
+    if (frames->room)
+        tml_free(file->tml, frames->frames, frames->room * sizeof *frames->frames);
+    *frames = (dicom_frames){0};
+}
+
+/* A further frame, of which nothing is known yet. */
+static tml_status add_frame(dicom_parser *p)
+{
+    dicom_frames *all = p->frames;
+    if (!all)
+        return TML_OK;
+    if (all->count == all->room) {
+        size_t room = all->room ? 2 * all->room : 16;
+        dicom_frame *frames = tml_io_alloc(p->file, room * sizeof *frames);
+        if (!frames)
+            return TML_ERROR_OUT_OF_MEMORY;
+        if (all->count)
+            memcpy(frames, all->frames, all->count * sizeof *frames);
+        dicom_frames grown = {frames, all->count, room};
+        tml_dicom_frames_free(p->file, all);
+        *all = grown;
+    }
+    all->frames[all->count] = (dicom_frame){.number = all->count};
+    all->count++;
+    return TML_OK;
+}
+
+/* The frame that the values at work are said of; NULL: all of them. */
+static dicom_frame *current_frame(const dicom_parser *p)
+{
+    bool is_of_one = p->depth > 1 && p->levels[0].tag == TAG_FRAME_GROUPS && p->frames;
+    return is_of_one && p->frames->count ? &p->frames->frames[p->frames->count - 1] : NULL;
+}
+
+static tml_status take_position(dicom_parser *p, const dicom_element *e)
+{
+    double position[3];
+    bool has;
+    tml_status status = read_numbers(p, e, position, 3, &has);
     if (status != TML_OK || !has)
         return status;
-    if (!(spacing[0] > 0 && spacing[1] > 0 && spacing[0] < 1e9 && spacing[1] < 1e9))
-        return fail(p, e, "has spacings of pixels that are not above 0, or beyond sense");
-    memcpy(p->image->spacing, spacing, sizeof spacing);
-    p->image->has_spacing = true;
+    dicom_frame *frame = current_frame(p);
+    if (frame) {
+        memcpy(frame->position, position, sizeof position);
+        frame->has_position = true;
+    }
+    tml_dicom_add_position(&p->image->stack, position);
     return TML_OK;
 }
 
@@ -274,7 +481,7 @@ static tml_status take_offsets(dicom_parser *p, const dicom_element *e)
     dicom_image *image = p->image;
     const double *o = image->orientation;
     if (e->length > LIST_MOST || e->length > p->file->size || !image->has_orientation ||
-        image->stack.count != 1)
+        image->stack.count != 1 || (p->frames && p->frames->count))
         return TML_OK;
     size_t most = e->length / 2 + 1, count = 0;
     char *text = tml_io_alloc(p->file, e->length);
@@ -286,35 +493,49 @@ static tml_status take_offsets(dicom_parser *p, const dicom_element *e)
         status = parse_numbers(p, e, (io_span){text, e->length}, numbers, most, &count);
     const double normal[3] = {o[1] * o[5] - o[2] * o[4], o[2] * o[3] - o[0] * o[5],
                               o[0] * o[4] - o[1] * o[3]};
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 0; i < count && status == TML_OK; i++) {
         double position[3];
         for (int axis = 0; axis < 3; axis++)
             position[axis] = image->stack.first[axis] + normal[axis] * (numbers[i] - numbers[0]);
-        tml_dicom_add_position(&image->stack, position);
+        if (i > 0)
+            tml_dicom_add_position(&image->stack, position);
+        status = add_frame(p);
+        if (status == TML_OK && p->frames) {
+            memcpy(p->frames->frames[i].position, position, sizeof position);
+            p->frames->frames[i].has_position = true;
+        }
     }
     tml_free(p->file->tml, text, e->length);
     tml_free(p->file->tml, numbers, most * sizeof *numbers);
     return status;
 }
 
-static tml_status take_scale(dicom_parser *p, const dicom_element *e, double *out)
+static tml_status take_scale(dicom_parser *p, const dicom_element *e)
 {
-    bool has;
+    bool has, is_slope = e->tag != TAG_INTERCEPT;
     double value;
     tml_status status = read_numbers(p, e, &value, 1, &has);
     if (status != TML_OK || !has)
         return status;
-    p->image->is_scaled_apart |= p->depth > 0 && p->image->is_scaled && *out != value &&
-                                 p->levels[0].tag == TAG_FRAME_GROUPS && p->image->stack.count > 1;
-    *out = value;
-    p->image->is_scaled = true;
+    dicom_frame *frame = current_frame(p);
+    if (frame && is_slope) {
+        frame->slope = value;
+        frame->has_slope = true;
+    } else if (frame) {
+        frame->intercept = value;
+        frame->has_intercept = true;
+    } else if (is_slope) {
+        p->image->slope = value;
+    } else {
+        p->image->intercept = value;
+    }
     return TML_OK;
 }
 
 static tml_status take_value(dicom_parser *p, const dicom_element *e)
 {
     dicom_image *image = p->image;
-    double numbers[3];
+    double numbers[1];
     bool has;
     uint64_t sign;
     tml_status status;
@@ -323,31 +544,40 @@ static tml_status take_value(dicom_parser *p, const dicom_element *e)
         return read_text(p, e, image->series, sizeof image->series);
     case TAG_PHOTOMETRIC:
         return read_text(p, e, image->photometric, sizeof image->photometric);
+    case TAG_INSTANCE:
+        return read_text(p, e, image->instance, sizeof image->instance);
+    case TAG_DESCRIPTION:
+        if (e->length >= sizeof image->description)
+            return TML_OK;
+        return read_text(p, e, image->description, sizeof image->description);
+    case TAG_NUMBER:
+        return read_optional(p, e, &image->number, &image->has_number);
+    case TAG_LOCATION:
+        return read_optional(p, e, &image->location, &image->has_location);
     case TAG_THICKNESS:
-        return read_numbers(p, e, &image->thickness, 1, &image->has_thickness);
+        return read_optional(p, e, &image->thickness, &image->has_thickness);
     case TAG_BETWEEN:
-        return read_numbers(p, e, &image->between, 1, &image->has_between);
+        return read_optional(p, e, &image->between, &image->has_between);
     case TAG_POSITION:
-        status = read_numbers(p, e, numbers, 3, &has);
-        if (has)
-            tml_dicom_add_position(&image->stack, numbers);
-        return status;
+        return take_position(p, e);
     case TAG_ORIENTATION:
         return take_orientation(p, e);
     case TAG_SAMPLES:
         return read_count(p, e, &image->samples);
     case TAG_FRAMES:
         status = read_numbers(p, e, numbers, 1, &has);
-        if (has && !(numbers[0] >= 1 && numbers[0] <= INT32_MAX))
+        if (has && !(numbers[0] >= 0 && numbers[0] <= INT32_MAX))
             return fail(p, e, "needs a number of frames from 1 on");
-        if (has)
-            image->frames = (uint64_t)numbers[0];
+        if (has) /* 0 means that there is nothing to count */
+            image->frames = numbers[0] < 1 ? 1 : (uint64_t)numbers[0];
         return status;
     case TAG_ROWS:
         return read_count(p, e, &image->rows);
     case TAG_COLUMNS:
         return read_count(p, e, &image->columns);
     case TAG_SPACING:
+    case TAG_DETECTOR_SPACING:
+    case TAG_SCANNED_SPACING:
         return take_spacing(p, e);
     case TAG_BITS_ALLOCATED:
         return read_count(p, e, &image->bits);
@@ -360,10 +590,9 @@ static tml_status take_value(dicom_parser *p, const dicom_element *e)
         image->is_signed = status == TML_OK && sign != 0;
         return status;
     case TAG_INTERCEPT:
-        return take_scale(p, e, &image->intercept);
     case TAG_SLOPE:
     case TAG_DOSE_SCALE:
-        return take_scale(p, e, &image->slope);
+        return take_scale(p, e);
     case TAG_FRAME_OFFSETS:
         return take_offsets(p, e);
     default:
@@ -440,7 +669,12 @@ static tml_status walk(dicom_parser *p, bool *has_pixels)
                        : TML_OK;
         }
         if (e.tag == TAG_ITEM || is_sequence(&e)) {
-            status = push(p, &e);
+            if (e.tag == TAG_ITEM && p->depth == 1 && p->levels[0].tag == TAG_FRAME_GROUPS)
+                status = add_frame(p);
+            if (e.tag == TAG_LUT && p->depth == 0 && e.length)
+                p->image->notes |= DICOM_LUT;
+            if (status == TML_OK)
+                status = push(p, &e);
             continue;
         }
         if (e.length > p->file->size - p->at)
@@ -459,7 +693,6 @@ static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
     dicom_element e = {0};
     uint8_t group[2];
     tml_status status = TML_OK;
-    p->at = 132;
     syntax[0] = '\0';
     while (status == TML_OK && p->at < p->file->size) {
         status = read_at(p, p->at, group, sizeof group);
@@ -475,7 +708,37 @@ static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
     return status;
 }
 
-static tml_status choose_syntax(dicom_parser *p, const char *syntax)
+/* Goes to the first element: behind the preamble, if there is one. */
+static tml_status find_start(dicom_parser *p)
+{
+    char head[132];
+    size_t size = p->file->size < sizeof head ? (size_t)p->file->size : sizeof head;
+    tml_status status = read_at(p, 0, head, size);
+    const io_span span = {head, status == TML_OK ? size : 0};
+    p->at = has_preamble(span) ? sizeof head : bare_start(span);
+    return status;
+}
+
+/* Sees by the first element of the data set how it is coded. Files are around that state no transfer syntax, and
+ * some whose elements have value representations though they state that they have none, or the reverse. */
+static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
+{
+    char bytes[8];
+    *is_sure = false;
+    if (p->file->size - p->at < sizeof bytes)
+        return TML_OK;
+    tml_status status = read_at(p, p->at, bytes, sizeof bytes);
+    if (status != TML_OK || p->big_endian)
+        return status;
+    uint32_t length = io_load_u32(bytes + 4, false);
+    bool has_vr = is_vr(bytes + 4), fits = length <= p->file->size - p->at - sizeof bytes;
+    *is_implicit = !has_vr;
+    *is_sure = has_vr ? !fits : fits && length % 2 == 0;
+    return TML_OK;
+}
+
+/* has_meta: the file has elements of group 2, so it should say it. */
+static tml_status choose_syntax(dicom_parser *p, const char *syntax, bool has_meta)
 {
     static const struct {
         const char *uid, *name;
@@ -494,10 +757,7 @@ static tml_status choose_syntax(dicom_parser *p, const char *syntax)
         p->is_implicit = true;
     else if (strcmp(syntax, "1.2.840.10008.1.2.2") == 0)
         p->big_endian = true;
-    else if (syntax[0] == '\0')
-        return tml_io_error(p->file, TML_ERROR_FILE_FORMAT,
-                            "does not say its transfer syntax (0002,0010)");
-    else if (strcmp(syntax, "1.2.840.10008.1.2.1") != 0)
+    else if (strcmp(syntax, "1.2.840.10008.1.2.1") != 0 && *syntax)
         name = "something newer";
     for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
         if (strcmp(syntax, names[i].uid) == 0)
@@ -508,7 +768,19 @@ static tml_status choose_syntax(dicom_parser *p, const char *syntax)
                             "in.dcm out.dcm",
                             name, syntax);
     p->image->big_endian = p->big_endian;
-    return TML_OK;
+    bool is_implicit, is_sure;
+    tml_status status = see_coding(p, &is_implicit, &is_sure);
+    if (status == TML_OK && !*syntax && !is_sure)
+        return tml_io_error(
+            p->file, TML_ERROR_FILE_FORMAT,
+            "does not say its transfer syntax (0002,0010), and its first element does "
+            "not show it");
+    if (status == TML_OK && is_sure && (!*syntax || is_implicit != p->is_implicit)) {
+        if (has_meta)
+            p->image->notes |= *syntax ? DICOM_OTHER_SYNTAX : DICOM_NO_SYNTAX;
+        p->is_implicit = is_implicit;
+    }
+    return status;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -529,6 +801,10 @@ static tml_status choose_type(const io_file *file, dicom_image *image)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "has %" PRIu64 " bits a sample, needs 8, 16 or 32", image->bits);
     image->type = types[image->is_signed][size];
+    if (image->stored == DICOM_UNSAID)
+        image->stored = image->bits;
+    if (image->high == DICOM_UNSAID)
+        image->high = image->stored - 1;
     if (image->stored == 0 || image->stored > image->bits || image->high >= image->bits ||
         image->high + 1 < image->stored)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -563,18 +839,29 @@ static tml_status check_pixels(const io_file *file, dicom_image *image)
     return TML_OK;
 }
 
-tml_status tml_dicom_parse(const io_file *file, dicom_image *out, bool *has_pixels)
+tml_status tml_dicom_parse(const io_file *file, dicom_image *out, dicom_frames *frames,
+                           bool *has_pixels)
 {
-    *out = (dicom_image){.frames = 1, .slope = 1, .spacing = {1, 1}, .samples = 1};
+    *out = (dicom_image){.frames = 1,
+                         .slope = 1,
+                         .spacing = {1, 1},
+                         .samples = 1,
+                         .stored = DICOM_UNSAID,
+                         .high = DICOM_UNSAID};
+    if (frames)
+        *frames = (dicom_frames){0};
     *has_pixels = false;
     char syntax[DICOM_TEXT_SIZE];
     dicom_parser *p = tml_io_alloc(file, sizeof *p);
     if (!p)
         return TML_ERROR_OUT_OF_MEMORY;
-    *p = (dicom_parser){.file = file, .image = out};
-    tml_status status = read_meta(p, syntax, sizeof syntax);
+    *p = (dicom_parser){.file = file, .image = out, .frames = frames};
+    tml_status status = find_start(p);
+    uint64_t start = p->at;
     if (status == TML_OK)
-        status = choose_syntax(p, syntax);
+        status = read_meta(p, syntax, sizeof syntax);
+    if (status == TML_OK)
+        status = choose_syntax(p, syntax, p->at > start || start == 132);
     if (status == TML_OK)
         status = walk(p, has_pixels);
     tml_free(file->tml, p, sizeof *p);

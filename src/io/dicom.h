@@ -5,6 +5,7 @@
 #include "io/folder.h"
 
 enum { DICOM_TEXT_SIZE = 68 }; /* a UID has at most 64 characters */
+#define DICOM_UNSAID UINT64_MAX
 
 /* Where slices or frames lie, one after another, as far as it is known. */
 typedef struct dicom_stack {
@@ -13,9 +14,26 @@ typedef struct dicom_stack {
     bool is_irregular; /* one is not a step behind the one before */
 } dicom_stack;
 
+/* What a reader has to tell of a file that it reads: bits of dicom_image.notes. */
+enum {
+    DICOM_NO_SYNTAX = 1,      /* no transfer syntax is stated: found by the first element */
+    DICOM_OTHER_SYNTAX = 2,   /* the first element is coded in another way than is stated */
+    DICOM_SPACING_ODD = 4,    /* PixelSpacing is not two lengths; what could be taken was */
+    DICOM_SPACING_WRONG = 8,  /* PixelSpacing is no length at all */
+    DICOM_SPACING_OTHER = 16, /* the spacing is that of the detector or of a scanned film */
+    DICOM_LUT = 32,           /* a Modality LUT, which is not applied */
+    DICOM_BAD_NUMBER = 64,    /* a thickness, place or number of a slice is no number */
+};
+
 /* What a file says of its pixels. */
 typedef struct dicom_image {
     char series[DICOM_TEXT_SIZE], photometric[DICOM_TEXT_SIZE];
+    char instance[DICOM_TEXT_SIZE];     /* its own UID */
+    char description[DICOM_TEXT_SIZE];  /* of its series */
+    char spacing_text[DICOM_TEXT_SIZE]; /* PixelSpacing as it stands there */
+    unsigned notes;
+    double number, location; /* InstanceNumber, SliceLocation */
+    bool has_number, has_location;
     uint64_t rows, columns, frames, samples;
     uint64_t bits, stored, high; /* of a sample: allocated, used, the number of the highest used */
     bool is_signed, is_real, is_turned; /* turned: frames of several orientations */
@@ -26,27 +44,41 @@ typedef struct dicom_image {
     bool has_orientation, has_spacing, has_thickness, has_between;
     dicom_stack stack;
     double slope, intercept;
-    bool is_scaled, is_scaled_apart; /* apart: frames by several slopes */
     bool big_endian;
     uint64_t offset, length; /* of the pixels in the file */
 } dicom_image;
 
+/* A frame of a file of several. */
+typedef struct dicom_frame {
+    double position[3], along; /* along: the normal */
+    double slope, intercept;
+    uint64_t number; /* in the file, from 0 on */
+    bool has_position, has_slope, has_intercept;
+} dicom_frame;
+typedef struct dicom_frames {
+    dicom_frame *frames;
+    size_t count, room;
+} dicom_frames;
+
 /* Adds a position behind the others. */
 void tml_dicom_add_position(dicom_stack *stack, const double position[3]);
 
-/* Does a file begin as DICOM's do? */
-static inline bool dicom_is(io_span head)
-{
-    return head.size >= 132 && memcmp(head.text + 128, "DICM", 4) == 0;
-}
+enum { DICOM_HEAD_SIZE = 1024 }; /* bytes that tell whether a file is DICOM */
+
+/* Does a file begin as DICOM's do: with 128 bytes and "DICM", or (as data sets without that preamble) with
+ * elements of group 2 or 8 in ascending order whose values are text? Looks at DICOM_HEAD_SIZE bytes at most. */
+bool tml_dicom_is(io_span head);
 
 /* Reads a file's data set up to its pixels and checks what it says of them; *has_pixels false: it is of
- * another kind. What was read before a failure is in *out. Errors: FILE_FORMAT, UNSUPPORTED,
+ * another kind. What was read before a failure is in *out. frames: what is said of each frame, where that is
+ * said; free with tml_dicom_frames_free, also on failure; NULL: not wanted. Errors: FILE_FORMAT, UNSUPPORTED,
  * FILE_ACCESS, OUT_OF_MEMORY. */
-TML_MUST_CHECK tml_status tml_dicom_parse(const io_file *file, dicom_image *out, bool *has_pixels);
+TML_MUST_CHECK tml_status tml_dicom_parse(const io_file *file, dicom_image *out,
+                                          dicom_frames *frames, bool *has_pixels);
+void tml_dicom_frames_free(const io_file *file, dicom_frames *frames);
 
-/* Opens the first of a folder's files that has pixels; all that have must be of one series. Errors: as tml_dicom_parse.
- */
+/* Opens the first of a folder's files that has pixels; all that have must be of one series. Errors: as
+ * tml_dicom_parse; UNSUPPORTED (several series, which the message lists). */
 TML_MUST_CHECK tml_status tml_dicom_open_folder(tml_context *tml, const char *call,
                                                 const char *path, const io_folder *files,
                                                 io_file *out);

@@ -11,7 +11,7 @@
 static bool is_dicom(io_span head, const char *path)
 {
     (void)path;
-    return dicom_is(head);
+    return tml_dicom_is(head);
 }
 
 #ifndef TML_DICOM
@@ -41,16 +41,23 @@ tml_status tml_dicom_decode(const io_file *file, const volume_header *header, ui
 #else
 
 typedef struct dicom_slice {
-    char name[FOLDER_NAME_SIZE];
-    double position[3], along; /* along: the normal */
-    double slope, intercept;
+    char name[FOLDER_NAME_SIZE], instance[DICOM_TEXT_SIZE];
+    double position[3], along; /* along: the normal, or what orders the slices instead */
+    double slope, intercept, number, location;
+    bool has_number, has_location;
 } dicom_slice;
+
+/* By what the slices of a series are sorted. */
+typedef enum dicom_order { BY_POSITION, BY_LOCATION, BY_NUMBER, BY_NAME } dicom_order;
 
 typedef struct dicom_series {
     const io_file *file;      /* the one that was named */
     const dicom_image *image; /* and its pixels */
     dicom_slice *slices;
     size_t count, room;
+    dicom_order order;
+    size_t twice, others,
+        stacks; /* files left out: copies, of another size or type, of several frames */
 } dicom_series;
 
 static tml_status no_pixels(const io_file *file)
@@ -66,45 +73,110 @@ static tml_status open_and_parse(tml_context *tml, const char *call, const char 
                                  const char *name, io_file *file, dicom_image *image,
                                  bool *has_pixels)
 {
-    char head[132];
+    char head[DICOM_HEAD_SIZE];
     *has_pixels = false;
     tml_status status = tml_folder_open(tml, call, folder, name, file);
-    if (status != TML_OK || file->size < sizeof head)
+    if (status != TML_OK)
         return status;
-    status = tml_io_read(file, 0, head, sizeof head);
-    if (status == TML_OK && dicom_is((io_span){head, sizeof head}))
-        status = tml_dicom_parse(file, image, has_pixels);
+    size_t size = file->size < sizeof head ? (size_t)file->size : sizeof head;
+    status = tml_io_read(file, 0, head, size);
+    if (status == TML_OK && tml_dicom_is((io_span){head, size}))
+        status = tml_dicom_parse(file, image, NULL, has_pixels);
     return status;
+}
+
+/* A series of a folder. A file of several frames is one by itself. */
+typedef struct listed_series {
+    char series[DICOM_TEXT_SIZE], description[DICOM_TEXT_SIZE];
+    const char *first; /* its first file */
+    uint64_t slices, columns, rows;
+    bool has_frames;
+} listed_series;
+
+enum { LISTED_MOST = 32 };
+
+/* Counts an image as one of its series. Returns false for the first series beyond LISTED_MOST. */
+static bool list_image(listed_series *all, size_t *count, const char *name,
+                       const dicom_image *image)
+{
+    bool has_frames = image->frames > 1;
+    for (size_t i = 0; i < *count && !has_frames; i++)
+        if (!all[i].has_frames && strcmp(all[i].series, image->series) == 0) {
+            all[i].slices++;
+            return true;
+        }
+    if (*count == LISTED_MOST)
+        return false;
+    listed_series *s = &all[(*count)++];
+    *s = (listed_series){.first = name,
+                         .slices = image->frames,
+                         .columns = image->columns,
+                         .rows = image->rows,
+                         .has_frames = has_frames};
+    snprintf(s->series, sizeof s->series, "%s", image->series);
+    snprintf(s->description, sizeof s->description, "%s", image->description);
+    return true;
+}
+
+static tml_status several_series(tml_context *tml, const char *call, const char *path,
+                                 const listed_series *all, size_t count)
+{
+    char text[400] = "";
+    size_t length = 0, shown = 0;
+    for (; shown < count; shown++) {
+        const listed_series *s = &all[shown];
+        char one[200];
+        int size = snprintf(one, sizeof one,
+                            "%s%.60s (%s%.40s%s%" PRIu64 " slice%s of %" PRIu64 " x %" PRIu64 ")",
+                            shown ? ", " : "", s->first, *s->description ? "\"" : "",
+                            s->description, *s->description ? "\", " : "", s->slices,
+                            s->slices == 1 ? "" : "s", s->columns, s->rows);
+        if (size < 0 || length + (size_t)size >= sizeof text)
+            break;
+        memcpy(text + length, one, (size_t)size + 1);
+        length += (size_t)size;
+    }
+    char more[40] = "";
+    if (shown < count)
+        snprintf(more, sizeof more, " and %zu more", count - shown);
+    return tml_error(
+        tml, TML_ERROR_UNSUPPORTED,
+        "%s: %s: holds several series (%zu%s); name a file of the one that is meant, in "
+        "place of the folder: %s%s",
+        call, path, count, count == LISTED_MOST ? " or more" : "", text, more);
 }
 
 tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char *path,
                                  const io_folder *files, io_file *out)
 {
-    const char *first = NULL, *failed = NULL;
-    dicom_image image, chosen = {0};
+    const char *failed = NULL;
+    size_t count = 0;
     tml_status status = TML_OK;
+    listed_series *all = tml_alloc(tml, LISTED_MOST * sizeof *all);
+    if (!all)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: %s: no memory to list its series", call,
+                         path);
     for (size_t i = 0; i < files->count && status == TML_OK; i++) {
         const char *name = files->names[i];
         io_file file = {.fd = -1};
+        dicom_image image;
         bool has_pixels;
-        if (open_and_parse(tml, call, path, name, &file, &image, &has_pixels) != TML_OK) {
+        if (open_and_parse(tml, call, path, name, &file, &image, &has_pixels) != TML_OK)
             failed = failed ? failed : name;
-        } else if (has_pixels && !first) {
-            first = name;
-            chosen = image;
-        } else if (has_pixels && (strcmp(image.series, chosen.series) != 0 || image.frames > 1 ||
-                                  chosen.frames > 1)) {
-            status = tml_error(tml, TML_ERROR_UNSUPPORTED,
-                               "%s: %s: holds several series, of %s and of %s; name a file of the "
-                               "one that is meant",
-                               call, path, first, name);
-        }
+        else if (has_pixels)
+            (void)list_image(all, &count, name, &image);
         tml_io_close(&file);
+        if (tml_is_cancelled(tml))
+            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: %s: cancelled", call, path);
     }
-    if (status != TML_OK)
+    const char *first = count ? all[0].first : failed;
+    if (status == TML_OK && count > 1)
+        status = several_series(tml, call, path, all, count);
+    else if (status == TML_OK && first)
+        status = tml_folder_open(tml, call, path, first, out);
+    tml_free(tml, all, LISTED_MOST * sizeof *all);
+    if (status != TML_OK || first)
         return status;
-    if (first || failed)
-        return tml_folder_open(tml, call, path, first ? first : failed, out);
     return tml_error(tml, TML_ERROR_FILE_ACCESS,
                      "%s: %s: is a folder of DICOM files without pictures; pass a regular file, or "
                      "a folder with a DICOM series",
@@ -122,24 +194,50 @@ static bool is_parallel(const double a[6], const double b[6])
     return error < 1e-3;
 }
 
-static tml_status check_slice(const dicom_series *series, const char *name,
-                              const dicom_image *image)
+static bool is_placed(const dicom_image *image)
+{
+    return image->stack.count && image->has_orientation;
+}
+
+/* Along the normal of the rows and columns; without orientation, along z. */
+static double along_normal(const dicom_image *image, const double position[3])
+{
+    const double *o = image->orientation;
+    const double normal[3] = {o[1] * o[5] - o[2] * o[4], o[2] * o[3] - o[0] * o[5],
+                              o[0] * o[4] - o[1] * o[3]};
+    return image->has_orientation
+               ? normal[0] * position[0] + normal[1] * position[1] + normal[2] * position[2]
+               : position[2];
+}
+
+/* *fits false: the file is none of the stack's slices, which is told, since nothing says where it would lie. */
+static tml_status check_slice(dicom_series *series, const char *name, const dicom_image *image,
+                              bool *fits)
 {
     const dicom_image *first = series->image;
     const char *what =
         image->rows != first->rows || image->columns != first->columns ? "another size"
         : image->type != first->type || image->stored != first->stored || image->high != first->high
             ? "another type of samples"
-        : image->frames != 1 ? "several frames"
-        : image->stack.count == 0 || !image->has_orientation
-            ? "no position (ImagePositionPatient, ImageOrientationPatient)"
+        : is_placed(image) != is_placed(first)
+            ? is_placed(first) ? "no position (ImagePositionPatient, ImageOrientationPatient)"
+                               : "a position (ImagePositionPatient), which others have not"
         : !is_parallel(image->orientation, first->orientation) ? "another orientation"
         : fabs(image->spacing[0] - first->spacing[0]) > 1e-3 * first->spacing[0] ||
                 fabs(image->spacing[1] - first->spacing[1]) > 1e-3 * first->spacing[1]
             ? "another spacing of pixels"
             : NULL;
+    *fits = image->frames == 1 && !what;
+    if (image->frames > 1) { /* which is a stack by itself */
+        series->stacks++;
+        return TML_OK;
+    }
     if (!what)
         return TML_OK;
+    if (!is_placed(first) && !is_placed(image)) {
+        series->others++;
+        return TML_OK;
+    }
     return tml_io_error(series->file, TML_ERROR_UNSUPPORTED,
                         "is of a series of which %s has %s; put the slices of one stack into a "
                         "folder of their own",
@@ -161,15 +259,20 @@ static tml_status add_slice(dicom_series *series, const char *name, const dicom_
         series->room = room;
     }
     dicom_slice *slice = &series->slices[series->count++];
-    *slice = (dicom_slice){.slope = image->slope, .intercept = image->intercept};
+    *slice = (dicom_slice){.slope = image->slope,
+                           .intercept = image->intercept,
+                           .number = image->number,
+                           .has_number = image->has_number,
+                           .location = image->location,
+                           .has_location = image->has_location};
     snprintf(slice->name, sizeof slice->name, "%s", name);
-    const double *o = series->image->orientation;
-    const double normal[3] = {o[1] * o[5] - o[2] * o[4], o[2] * o[3] - o[0] * o[5],
-                              o[0] * o[4] - o[1] * o[3]};
-    for (int i = 0; i < 3; i++) {
-        slice->position[i] = image->stack.first[i];
-        slice->along += normal[i] * slice->position[i];
+    snprintf(slice->instance, sizeof slice->instance, "%s", image->instance);
+    if (image->stack.count && !image->has_orientation) { /* the rows' direction alone is unknown */
+        slice->location = image->stack.first[2];
+        slice->has_location = true;
     }
+    memcpy(slice->position, image->stack.first, sizeof slice->position);
+    slice->along = along_normal(image, slice->position);
     return TML_OK;
 }
 
@@ -178,7 +281,60 @@ static int compare_slices(const void *a, const void *b)
     const dicom_slice *x = a, *y = b;
     if (x->along != y->along)
         return x->along < y->along ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return tml_natural_order(x->name, y->name);
+}
+
+/* Chooses what orders slices without positions: what each of them has, unless it is the same in all. */
+static void choose_order(dicom_series *series)
+{
+    dicom_slice *slices = series->slices;
+    bool has_locations = true, has_numbers = true, locations_differ = false, numbers_differ = false;
+    series->order = BY_POSITION;
+    if (is_placed(series->image))
+        return;
+    for (size_t i = 0; i < series->count; i++) {
+        has_locations &= slices[i].has_location;
+        has_numbers &= slices[i].has_number;
+        locations_differ |= slices[i].location != slices[0].location;
+        numbers_differ |= slices[i].number != slices[0].number;
+    }
+    series->order = has_locations && locations_differ ? BY_LOCATION
+                    : has_numbers && numbers_differ   ? BY_NUMBER
+                                                      : BY_NAME;
+    for (size_t i = 0; i < series->count; i++)
+        slices[i].along = series->order == BY_LOCATION ? slices[i].location
+                          : series->order == BY_NUMBER ? slices[i].number
+                                                       : 0;
+}
+
+/* Leaves out files that are the same image as the one before: copies of it under another name. */
+static void drop_copies(dicom_series *series)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        const dicom_slice *slice = &series->slices[i], *before = slice;
+        if (kept)
+            before = &series->slices[kept - 1];
+        bool is_copy = kept && *slice->instance && slice->along == before->along &&
+                       strcmp(slice->instance, before->instance) == 0;
+        series->twice += is_copy;
+        if (!is_copy)
+            series->slices[kept++] = *slice;
+    }
+    series->count = kept;
+}
+
+/* Adds to the latest error which file was named, and what to do. */
+static tml_status cannot_read(const dicom_series *series, const char *name, tml_status status)
+{
+    char latest[400];
+    snprintf(latest, sizeof latest, "%s", tml_last_error(series->file->tml));
+    const char *what = strstr(latest, name);
+    return tml_io_error(
+        series->file, status,
+        "is of a series with a file that cannot be read: %s; to leave it out, move it "
+        "to another folder",
+        what ? what : latest);
 }
 
 /* All slices of the file's series, in its folder. */
@@ -195,24 +351,122 @@ static tml_status find_slices(dicom_series *series)
         const char *name = files.names[i];
         io_file other = {.fd = -1};
         dicom_image image = {0};
-        bool has_pixels, is_own = strcmp(name, own) == 0;
+        bool fits = false, has_pixels, is_own = strcmp(name, own) == 0;
         tml_status parsed =
             open_and_parse(file->tml, file->call, folder, name, &other, &image, &has_pixels);
         bool is_of_it =
             is_own || (image.series[0] && strcmp(image.series, series->image->series) == 0);
-        if (parsed != TML_OK && is_of_it)
+        if (parsed != TML_OK && is_own)
             status = parsed; /* its message is the latest */
+        else if (parsed != TML_OK && is_of_it)
+            status = cannot_read(series, name, parsed);
         else if (parsed == TML_OK && has_pixels && is_of_it)
-            status = check_slice(series, name, &image);
-        if (status == TML_OK && parsed == TML_OK && has_pixels && is_of_it)
+            status = check_slice(series, name, &image, &fits);
+        if (status == TML_OK && fits)
             status = add_slice(series, name, &image);
         tml_io_close(&other);
         if (tml_is_cancelled(file->tml))
             status = tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
     }
     tml_folder_free(file->tml, &files);
-    if (status == TML_OK)
-        qsort(series->slices, series->count, sizeof *series->slices, compare_slices);
+    if (status != TML_OK)
+        return status;
+    choose_order(series);
+    qsort(series->slices, series->count, sizeof *series->slices, compare_slices);
+    drop_copies(series);
+    return TML_OK;
+}
+
+/* The distance of slices whose positions are not stated. *source: where it comes from. */
+static double stated_distance(const dicom_image *image, const char **source)
+{
+    bool has_between = image->has_between && image->between > 0;
+    bool has_thickness = image->has_thickness && image->thickness > 0;
+    *source = has_between     ? "SpacingBetweenSlices"
+              : has_thickness ? "SliceThickness, as if they touched"
+                              : "guess, for lack of SpacingBetweenSlices and SliceThickness";
+    return has_between ? image->between : has_thickness ? image->thickness : 1;
+}
+
+/* Slices in the order of their numbers, or of their files' names. Two of one number are refused: nothing says which
+ * of them belongs to the stack. */
+static tml_status check_numbers(const dicom_series *series)
+{
+    const dicom_slice *slices = series->slices;
+    double least = 0, missing = 0;
+    for (size_t i = 1; i < series->count; i++) {
+        double step = slices[i].along - slices[i - 1].along;
+        if (step == 0)
+            return tml_io_error(series->file, TML_ERROR_UNSUPPORTED,
+                                "is of a series without positions (ImagePositionPatient), in which "
+                                "%s and %s both have the number %g (several times or echoes, say); "
+                                "put those of one stack into a folder of their own",
+                                slices[i - 1].name, slices[i].name, slices[i].along);
+        least = i == 1 ? step : fmin(least, step);
+    }
+    if (series->count > 1)
+        missing =
+            (slices[series->count - 1].along - slices[0].along) / least + 1 - (double)series->count;
+    if (missing < 0.5)
+        return TML_OK;
+    return tml_io_warn(series->file,
+                       "the numbers of its slices (InstanceNumber) run from %g to %g, but some are "
+                       "missing, and what "
+                       "is there is taken as neighbours: %.0f",
+                       slices[0].along, slices[series->count - 1].along, missing);
+}
+
+/* Tells how slices were ordered that have no positions. */
+static tml_status tell_order(const dicom_series *series, const dicom_stack *stack,
+                             const tml_volume_load_desc *desc)
+{
+    const char *source;
+    double between = stated_distance(series->image, &source);
+    char how[160];
+    if (series->count < 2 || series->order == BY_POSITION)
+        return TML_OK;
+    tml_status status = series->order == BY_NUMBER ? check_numbers(series) : TML_OK;
+    if (series->order == BY_LOCATION) {
+        between = fabs(stack->step[2]);
+        source = "SliceLocation";
+    }
+    if (desc->spacing[2] != 0)
+        snprintf(how, sizeof how, "%g apart, as desc.spacing says", desc->spacing[2]);
+    else
+        snprintf(how, sizeof how, "%g apart, by %s", between, source);
+    if (status != TML_OK)
+        return status;
+    return tml_io_warn(
+        series->file,
+        "its %zu slices have no position (ImagePositionPatient, ImageOrientationPatient); they are "
+        "taken in the order of %s, %s",
+        series->count,
+        series->order == BY_LOCATION ? "SliceLocation"
+        : series->order == BY_NUMBER ? "InstanceNumber"
+                                     : "their files' names",
+        how);
+}
+
+static tml_status tell_left_out(const dicom_series *series)
+{
+    tml_status status = TML_OK;
+    if (series->twice)
+        status =
+            tml_io_warn(series->file,
+                        "files of its series are copies of images that others have, and are left "
+                        "out: %zu",
+                        series->twice);
+    if (status == TML_OK && series->stacks)
+        status = tml_io_warn(series->file,
+                             "files of its series have several frames, and are left out, being "
+                             "stacks by themselves: %zu",
+                             series->stacks);
+    if (status == TML_OK && series->others)
+        status = tml_io_warn(
+            series->file,
+            "files of its series have another size, type or spacing, and no position, and "
+            "are left out: %zu",
+            series->others);
     return status;
 }
 
@@ -220,11 +474,14 @@ static tml_status find_slices(dicom_series *series)
 static tml_status check_steps(const dicom_series *series, dicom_stack *stack)
 {
     *stack = (dicom_stack){0};
+    if (series->order == BY_NUMBER || series->order == BY_NAME)
+        return TML_OK;
     for (size_t i = 0; i < series->count; i++) {
         const dicom_slice *slice = &series->slices[i];
+        const double location[3] = {0, 0, slice->along};
         double step = i ? slice->along - slice[-1].along : 1;
         double usual = i > 1 ? series->slices[1].along - series->slices[0].along : step;
-        tml_dicom_add_position(stack, slice->position);
+        tml_dicom_add_position(stack, series->order == BY_POSITION ? slice->position : location);
         if (!stack->is_irregular)
             continue;
         if (step < 1e-3)
@@ -242,7 +499,18 @@ static tml_status check_steps(const dicom_series *series, dicom_stack *stack)
     return TML_OK;
 }
 
-/* The names become the list of data files. Slices that are scaled each in its own way become floats. */
+/* Samples that have no scale in common become physical values. */
+static void become_physical(const dicom_image *image, volume_header *out)
+{
+    const uint64_t float_bits = 24;
+    bool is_long = image->type == TML_F64 || (!image->is_real && image->stored > float_bits);
+    out->volume.type = is_long ? TML_F64 : TML_F32;
+    out->volume.slope = 1;
+    out->volume.intercept = 0;
+    out->is_physical = true;
+}
+
+/* The names become the list of data files. */
 static tml_status take_slices(const dicom_series *series, volume_header *out)
 {
     bool is_alike = true;
@@ -251,60 +519,193 @@ static tml_status take_slices(const dicom_series *series, volume_header *out)
                    series->slices[i].intercept == series->slices[0].intercept;
     tml_status status = tml_volume_list(series->file, series->slices[0].name,
                                         sizeof *series->slices, series->count, out);
-    if (status != TML_OK)
-        return status;
-    if (!is_alike) {
-        out->volume.type = TML_F32;
-        out->volume.slope = 1;
-        out->volume.intercept = 0;
-    }
-    return TML_OK;
+    if (status == TML_OK && !is_alike)
+        become_physical(series->image, out);
+    return status;
 }
 
-static tml_status read_series(const io_file *file, const dicom_image *image, dicom_stack *stack,
-                              volume_header *out)
+/* *is_ordered: the slices have no positions, and what was done about it has been told. */
+static tml_status read_series(const io_file *file, const dicom_image *image,
+                              const tml_volume_load_desc *desc, dicom_stack *stack,
+                              bool *is_ordered, volume_header *out)
 {
     dicom_series series = {.file = file, .image = image};
     tml_status status = find_slices(&series);
     if (status == TML_OK)
         status = check_steps(&series, stack);
+    if (status == TML_OK)
+        status = tell_order(&series, stack, desc);
+    if (status == TML_OK)
+        status = tell_left_out(&series);
     if (status == TML_OK && series.count > 1)
         status = take_slices(&series, out);
     if (status == TML_OK)
         out->volume.grid.dims[2] = series.count ? series.count : 1;
+    *is_ordered = series.order != BY_POSITION;
+    if (series.order != BY_POSITION && series.count < 2)
+        *stack = image->stack;
     tml_free(file->tml, series.slices, series.room * sizeof *series.slices);
     return status;
 }
 
+/* ---- frames of one file ---------------------------------------------------------------------- */
+
+static int compare_frames(const void *a, const void *b)
+{
+    const dicom_frame *x = a, *y = b;
+    if (x->along != y->along)
+        return x->along < y->along ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static tml_status no_stack(const io_file *file, const dicom_image *image, const char *why)
+{
+    return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                        "has %" PRIu64 " frames that are no stack of equally spaced slices: %s",
+                        image->frames, why);
+}
+
+/* Puts the frames into the order of their places, along the normal where the file's order is no stack, and finds
+ * whether they have scales of their own. Frames of which nothing is said stay an empty list. */
+static tml_status arrange_frames(const io_file *file, const dicom_image *image,
+                                 dicom_frames *frames, dicom_stack *stack, bool *is_apart)
+{
+    char why[120];
+    size_t placed = 0;
+    *stack = image->stack;
+    *is_apart = false;
+    if (image->frames == 1) {
+        frames->count = 0;
+        return TML_OK;
+    }
+    for (size_t i = 0; i < frames->count; i++) {
+        dicom_frame *frame = &frames->frames[i];
+        placed += frame->has_position;
+        frame->slope = frame->has_slope ? frame->slope : image->slope;
+        frame->slope = frame->slope != 0 ? frame->slope : 1;
+        frame->intercept = frame->has_intercept ? frame->intercept : image->intercept;
+        *is_apart |= frame->slope != frames->frames[0].slope ||
+                     frame->intercept != frames->frames[0].intercept;
+        frame->along = along_normal(image, frame->position);
+    }
+    if (image->is_turned)
+        return no_stack(file, image, "they have several orientations");
+    snprintf(why, sizeof why, "it states places or scales of %zu, positions of %zu", frames->count,
+             placed);
+    if (frames->count && (frames->count != image->frames || (placed && placed != frames->count)))
+        return no_stack(file, image, why);
+    if (placed == 0) {
+        stack->count = stack->count ? 1 : 0;
+        return TML_OK;
+    }
+    if (!stack->is_irregular)
+        return TML_OK;
+    qsort(frames->frames, frames->count, sizeof *frames->frames, compare_frames);
+    *stack = (dicom_stack){0};
+    for (size_t i = 0; i < frames->count; i++) {
+        const dicom_frame *frame = &frames->frames[i];
+        tml_dicom_add_position(stack, frame->position);
+        if (!stack->is_irregular)
+            continue;
+        double step = frame->along - frame[-1].along;
+        snprintf(why, sizeof why,
+                 step < 1e-3 ? "frames %" PRIu64 " and %" PRIu64
+                               " lie at one place (several times, say)"
+                             : "frames %" PRIu64 " and %" PRIu64 " are %g apart, but others %g",
+                 frame[-1].number + 1, frame->number + 1, step,
+                 frames->frames[1].along - frames->frames[0].along);
+        return no_stack(file, image, why);
+    }
+    return TML_OK;
+}
+
 /* ---- the format ------------------------------------------------------------------------------ */
 
-/* The axes: along rows, down columns, from slice to slice. */
+/* Tells what was assumed of the spacing of pixels, where the caller does not give it. */
+static tml_status tell_spacing(const io_file *file, const dicom_image *image,
+                               const tml_volume_load_desc *desc, bool has_several)
+{
+    const double *s = image->spacing;
+    if (desc->spacing[0] != 0 && desc->spacing[1] != 0)
+        return TML_OK;
+    if (image->notes & DICOM_SPACING_ODD)
+        return tml_io_warn(file,
+                           "its PixelSpacing is \"%s\", which should be two lengths; taken as %g "
+                           "from row to row and %g from column to column",
+                           image->spacing_text, s[0], s[1]);
+    if (image->notes & DICOM_SPACING_OTHER)
+        return tml_io_warn(
+            file,
+            "has no PixelSpacing; taken as %g and %g, the spacing of its detector or "
+            "scanned film, which in the body may be smaller",
+            s[0], s[1]);
+    if (!image->has_spacing)
+        return tml_io_warn(file, "has no PixelSpacing; taken as 1 (give desc.spacing)%s",
+                           has_several ? "" : ", and its unit is not known");
+    return TML_OK;
+}
+
+static tml_status tell_notes(const io_file *file, const dicom_image *image)
+{
+    static const struct {
+        unsigned note;
+        const char *text;
+    } notes[] = {
+        {DICOM_NO_SYNTAX,
+         "does not say its transfer syntax (0002,0010); taken as its first element "
+         "is coded"},
+        {DICOM_OTHER_SYNTAX, "is not coded as its transfer syntax (0002,0010) says; taken as its "
+                             "first element is coded"},
+        {DICOM_LUT, "has a Modality LUT, which is not applied: the values are those that are "
+                    "stored"},
+        {DICOM_BAD_NUMBER, "has a thickness, spacing, place or number of its slice that is no "
+                           "number; it is left out"},
+    };
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0] && status == TML_OK; i++)
+        if (image->notes & notes[i].note)
+            status = tml_io_warn(file, "%s", notes[i].text);
+    return status;
+}
+
+/* The axes: along rows, down columns, from slice to slice. is_ordered: what is assumed of places has been told. */
 static tml_status place(const io_file *file, const dicom_image *image, const dicom_stack *stack,
-                        const tml_volume_load_desc *desc, volume_header *out)
+                        bool is_ordered, const tml_volume_load_desc *desc, volume_header *out)
 {
     tml_volume *volume = &out->volume;
     const double *o = image->orientation;
+    const char *source;
     double columns[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    double between = image->has_between && image->between > 0       ? image->between
-                     : image->has_thickness && image->thickness > 0 ? image->thickness
-                                                                    : 1;
+    double between = stated_distance(image, &source);
     double scale[3] = {image->spacing[1], image->spacing[0], between}, length = 0, along = 0;
     const double normal[3] = {o[1] * o[5] - o[2] * o[4], o[2] * o[3] - o[0] * o[5],
                               o[0] * o[4] - o[1] * o[3]};
-    for (int i = 0; i < 3 && image->has_orientation; i++) {
-        columns[3 * i] = o[i];
-        columns[3 * i + 1] = o[3 + i];
-        columns[3 * i + 2] = normal[i];
+    for (int i = 0; i < 3; i++) {
+        if (image->has_orientation) {
+            columns[3 * i] = o[i];
+            columns[3 * i + 1] = o[3 + i];
+            columns[3 * i + 2] = normal[i];
+        }
         if (stack->count < 2)
             continue;
         double step = (stack->last[i] - stack->first[i]) / (double)(stack->count - 1);
         length = hypot(length, step);
-        along += normal[i] * step;
+        along += (image->has_orientation ? normal[i] : i == 2) * step;
         columns[3 * i + 2] = step;
         scale[2] = 1;
     }
     if (stack->count)
         memcpy(volume->grid.origin, stack->first, sizeof volume->grid.origin);
+    tml_status status = tell_notes(file, image);
+    if (status == TML_OK)
+        status = tell_spacing(file, image, desc, volume->grid.dims[2] > 1);
+    bool is_unplaced = volume->grid.dims[2] > 1 && stack->count < 2;
+    if (status == TML_OK && is_unplaced && !is_ordered && desc->spacing[2] == 0)
+        status =
+            tml_io_warn(file, "its %" PRIu64 " frames have no positions; taken as %g apart, by %s",
+                        volume->grid.dims[2], between, source);
+    if (status != TML_OK)
+        return status;
     double tilt =
         length > 0 ? acos(fmin(fabs(along) / length, 1)) * 180 / 3.14159265358979323846 : 0;
     if (tilt > 0.1)
@@ -312,47 +713,70 @@ static tml_status place(const io_file *file, const dicom_image *image, const dic
                  "the stack is sheared by %.3g degrees, as by a tilted gantry", tilt);
     else if (!image->has_spacing)
         snprintf(volume->comment, sizeof volume->comment, "has no PixelSpacing; taken as 1");
-    else if (volume->grid.dims[2] > 1 && stack->count < 2)
+    else if (is_unplaced)
         snprintf(volume->comment, sizeof volume->comment,
-                 "its frames have no positions; taken as %g apart", between);
+                 "its slices have no positions; taken as %g apart", between);
     snprintf(volume->space, sizeof volume->space, "%s",
              image->has_orientation ? "left-posterior-superior" : "");
+    if (image->has_spacing || stack->count > 1)
+        snprintf(volume->unit, sizeof volume->unit, "mm");
     return tml_volume_axes(file, columns, scale, desc, out);
+}
+
+static tml_status check_spacing(const io_file *file, const dicom_image *image,
+                                const tml_volume_load_desc *desc)
+{
+    bool is_given = desc->spacing[0] != 0 && desc->spacing[1] != 0;
+    if (is_given || !(image->notes & DICOM_SPACING_WRONG))
+        return TML_OK;
+    return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                        "its PixelSpacing is \"%s\", needs two lengths above 0; give desc.spacing",
+                        image->spacing_text);
+}
+
+/* What a file of several frames, or of one, says of them. */
+static tml_status parse_image(const io_file *file, const dicom_image *image, dicom_frames *frames,
+                              const tml_volume_load_desc *desc, volume_header *out)
+{
+    dicom_stack stack;
+    bool is_apart, is_ordered = false;
+    tml_status status = check_spacing(file, image, desc);
+    if (status == TML_OK)
+        status = arrange_frames(file, image, frames, &stack, &is_apart);
+    if (status != TML_OK)
+        return status;
+    out->encoding = VOLUME_DICOM;
+    out->volume.type = image->type;
+    out->volume.slope = frames->count ? frames->frames[0].slope : image->slope;
+    out->volume.intercept = frames->count ? frames->frames[0].intercept : image->intercept;
+    if (is_apart)
+        become_physical(image, out);
+    const uint64_t dims[3] = {image->columns, image->rows, image->frames};
+    memcpy(out->volume.grid.dims, dims, sizeof dims);
+    bool has_folder = !file->memory && strncmp(file->path, "/dev/", 5) != 0; /* of other slices */
+    if (image->frames == 1 && has_folder)
+        status = read_series(file, image, desc, &stack, &is_ordered, out);
+    if (status == TML_OK)
+        status = tml_volume_layout(file, 1, 1, 1, desc->frame, out);
+    return status == TML_OK ? place(file, image, &stack, is_ordered, desc, out) : status;
 }
 
 static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
                         volume_header *out)
 {
     dicom_image image;
-    dicom_stack stack;
+    dicom_frames frames = {0};
     bool has_pixels;
     (void)head;
     tml_status status = tml_volume_not_gzip(file);
     if (status == TML_OK)
-        status = tml_dicom_parse(file, &image, &has_pixels);
+        status = tml_dicom_parse(file, &image, &frames, &has_pixels);
     if (status == TML_OK && !has_pixels)
         status = no_pixels(file);
-    if (status != TML_OK)
-        return status;
-    stack = image.stack;
-    out->encoding = VOLUME_DICOM;
-    out->volume.type = image.type;
-    out->volume.slope = image.slope;
-    out->volume.intercept = image.intercept;
-    const uint64_t dims[3] = {image.columns, image.rows, image.frames};
-    memcpy(out->volume.grid.dims, dims, sizeof dims);
-    if (image.frames > 1 && (image.is_turned || stack.is_irregular || image.is_scaled_apart ||
-                             (stack.count > 1 && stack.count != image.frames)))
-        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                            "has %" PRIu64 " frames that are no stack of equally spaced slices of "
-                            "one scale (several times or stacks, say)",
-                            image.frames);
-    bool has_folder = !file->memory && strncmp(file->path, "/dev/", 5) != 0; /* of other slices */
-    if (image.frames == 1 && image.stack.count && image.has_orientation && has_folder)
-        status = read_series(file, &image, &stack, out);
     if (status == TML_OK)
-        status = tml_volume_layout(file, 1, 1, 1, desc->frame, out);
-    return status == TML_OK ? place(file, &image, &stack, desc, out) : status;
+        status = parse_image(file, &image, &frames, desc, out);
+    tml_dicom_frames_free(file, &frames);
+    return status;
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -380,7 +804,8 @@ static void unpack(const dicom_image *image, uint64_t count, void *out)
         UNPACK(uint32_t);
 }
 
-static float scaled(const dicom_image *image, const void *samples, uint64_t i)
+static double scaled(const dicom_image *image, const void *samples, uint64_t i, double slope,
+                     double intercept)
 {
     double x;
     switch (image->type) {
@@ -408,7 +833,7 @@ static float scaled(const dicom_image *image, const void *samples, uint64_t i)
     default:
         x = ((const double *)samples)[i];
     }
-    return (float)(image->slope * x + image->intercept);
+    return slope * x + intercept;
 }
 
 static tml_status read_pixels(const io_file *file, const dicom_image *image, uint64_t count,
@@ -423,31 +848,59 @@ static tml_status read_pixels(const io_file *file, const dicom_image *image, uin
     return TML_OK;
 }
 
+/* Reads all frames in the order of the list, or the file's where that is empty, as stored or as physical values. */
+static tml_status read_frames(const io_file *file, const dicom_image *image,
+                              const dicom_frames *frames, bool is_physical, tml_type type,
+                              void *out)
+{
+    uint64_t pixels = image->rows * image->columns;
+    size_t stored = (size_t)pixels * tml_type_size(image->type);
+    size_t made = (size_t)pixels * tml_type_size(type);
+    void *samples = is_physical ? tml_io_alloc(file, stored) : NULL;
+    if (is_physical && !samples)
+        return TML_ERROR_OUT_OF_MEMORY;
+    tml_status status = TML_OK;
+    for (uint64_t f = 0; f < image->frames && status == TML_OK; f++) {
+        const dicom_frame *frame = frames->count ? &frames->frames[f] : NULL;
+        uint8_t *to = (uint8_t *)out + f * made;
+        dicom_image one = *image;
+        one.offset += (frame ? frame->number : f) * stored;
+        status = read_pixels(file, &one, pixels, samples ? samples : to);
+        double slope = frame ? frame->slope : image->slope;
+        double intercept = frame ? frame->intercept : image->intercept;
+        for (uint64_t i = 0; i < pixels && status == TML_OK && samples; i++) {
+            double value = scaled(image, samples, i, slope, intercept);
+            if (type == TML_F64)
+                ((double *)(void *)to)[i] = value;
+            else
+                ((float *)(void *)to)[i] = (float)value;
+        }
+        if (tml_is_cancelled(file->tml))
+            status = tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
+    }
+    tml_free(file->tml, samples, samples ? stored : 0);
+    return status;
+}
+
 tml_status tml_dicom_decode(const io_file *file, const volume_header *header, uint64_t offset,
                             uint64_t size, void *out)
 {
     dicom_image image;
-    bool has_pixels;
+    dicom_frames frames;
+    dicom_stack stack;
+    bool has_pixels, is_apart;
     tml_type type = header->volume.type;
     uint64_t count = size / tml_type_size(type);
     (void)offset;
-    tml_status status = tml_dicom_parse(file, &image, &has_pixels);
+    tml_status status = tml_dicom_parse(file, &image, &frames, &has_pixels);
     if (status == TML_OK && (!has_pixels || image.rows * image.columns != count / image.frames ||
-                             count % image.frames || (image.type != type && type != TML_F32)))
+                             count % image.frames || (image.type != type && !header->is_physical)))
         status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "changed while it was read");
-    if (status != TML_OK || !out)
-        return status;
-    bool is_apart = header->file_count > 1 && type == TML_F32;
-    if (!is_apart)
-        return read_pixels(file, &image, count, out);
-    uint64_t stored = count * tml_type_size(image.type);
-    void *samples = tml_io_alloc(file, stored);
-    if (!samples)
-        return TML_ERROR_OUT_OF_MEMORY;
-    status = read_pixels(file, &image, count, samples);
-    for (uint64_t i = 0; i < count && status == TML_OK; i++)
-        ((float *)out)[i] = scaled(&image, samples, i);
-    tml_free(file->tml, samples, (size_t)stored);
+    if (status == TML_OK && out)
+        status = arrange_frames(file, &image, &frames, &stack, &is_apart);
+    if (status == TML_OK && out)
+        status = read_frames(file, &image, &frames, header->is_physical, type, out);
+    tml_dicom_frames_free(file, &frames);
     return status;
 }
 

@@ -343,14 +343,14 @@ static tml_status sort_out(tml_context *tml, const char *call, const char *path,
     *tiffs = *dicoms = 0;
     for (size_t i = 0; i < files->count && status == TML_OK; i++) {
         io_file file;
-        char head[132];
+        char head[DICOM_HEAD_SIZE];
         status = tml_folder_open(tml, call, path, files->names[i], &file);
         if (status != TML_OK)
             break;
         size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
         status = tml_io_read(&file, 0, head, size);
         const io_span span = {head, size};
-        bool is_dicom = status == TML_OK && dicom_is(span);
+        bool is_dicom = status == TML_OK && tml_dicom_is(span);
         bool is_tiff = status == TML_OK && !is_dicom && tml_volume_tiff.detect(span, file.path);
         tml_io_close(&file);
         if ((is_dicom && !(*dicoms)++) || (is_tiff && !*tiffs))

@@ -52,6 +52,7 @@ typedef struct volume_header {
     vtk_xml_coding coding;
     bool is_exact; /* no byte may follow the samples, before the end in text */
     bool big_endian;
+    bool is_physical; /* of DICOM: samples by several scales become values as floats */
 
     /* The number of samples in all data files together, and which are wanted: runs pieces of run
      * samples each, stride samples apart, from sample first on. Set by tml_volume_layout. */
