@@ -715,6 +715,38 @@ TEST(copies_of_an_image_are_left_out)
     tml_close(tml);
 }
 
+/* A slice that is compressed is one of its series all the same. */
+TEST(a_series_with_a_file_that_cannot_be_read_is_refused)
+{
+    tml_context *tml = open_listening();
+    tml_volume volume;
+    write_four((slice){.spacing = "2\\0.5"}, 3);
+    write_slice("e",
+                &(slice){.syntax = "1.2.840.10008.1.2.4.90",
+                         .coding = EXPLICIT,
+                         .position = "1\\2\\12",
+                         .orientation = UPRIGHT},
+                0);
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "a file that cannot be read: e: is compressed by JPEG 2000"));
+    CHECK(strstr(tml_last_error(tml), "to leave it out, move it to another folder"));
+    remove(in_folder("e"));
+    CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume));
+    tml_volume_free(tml, &volume);
+    write_slice("e", &(slice){.series = "1.9", .syntax = "1.2.840.10008.1.2.5", .coding = EXPLICIT},
+                0);
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "several series (2)"));
+    CHECK_OK(tml, tml_volume_load(tml, in_folder("a"), NULL, &volume));
+    tml_volume_free(tml, &volume);
+    CHECK_WARNED(NULL);
+    write_slice("e", &(slice){.syntax = "1.2.840.10008.1.2.1.99", .coding = IMPLICIT}, 0);
+    CHECK_OK(tml, tml_volume_load(tml, in_folder("a"), NULL, &volume));
+    tml_volume_free(tml, &volume);
+    remove_files();
+    tml_close(tml);
+}
+
 /* A folder of several series lists them; each is read by naming the file that the list has. */
 TEST(several_series_are_listed)
 {

@@ -737,8 +737,9 @@ static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
     return TML_OK;
 }
 
-/* has_meta: the file has elements of group 2, so it should say it. */
-static tml_status choose_syntax(dicom_parser *p, const char *syntax, bool has_meta)
+/* has_meta: the file has elements of group 2, so it should say it. *compression: of the pixels; NULL: none. */
+static tml_status choose_syntax(dicom_parser *p, const char *syntax, bool has_meta,
+                                const char **compression)
 {
     static const struct {
         const char *uid, *name;
@@ -762,11 +763,9 @@ static tml_status choose_syntax(dicom_parser *p, const char *syntax, bool has_me
     for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
         if (strcmp(syntax, names[i].uid) == 0)
             name = names[i].name;
+    *compression = name;
     if (name)
-        return tml_io_error(p->file, TML_ERROR_UNSUPPORTED,
-                            "is compressed by %s (transfer syntax %s); unpack it: gdcmconv --raw "
-                            "in.dcm out.dcm",
-                            name, syntax);
+        return TML_OK;
     p->image->big_endian = p->big_endian;
     bool is_implicit, is_sure;
     tml_status status = see_coding(p, &is_implicit, &is_sure);
@@ -852,6 +851,7 @@ tml_status tml_dicom_parse(const io_file *file, dicom_image *out, dicom_frames *
         *frames = (dicom_frames){0};
     *has_pixels = false;
     char syntax[DICOM_TEXT_SIZE];
+    const char *compression = NULL;
     dicom_parser *p = tml_io_alloc(file, sizeof *p);
     if (!p)
         return TML_ERROR_OUT_OF_MEMORY;
@@ -861,9 +861,16 @@ tml_status tml_dicom_parse(const io_file *file, dicom_image *out, dicom_frames *
     if (status == TML_OK)
         status = read_meta(p, syntax, sizeof syntax);
     if (status == TML_OK)
-        status = choose_syntax(p, syntax, p->at > start || start == 132);
+        status = choose_syntax(p, syntax, p->at > start || start == 132, &compression);
     if (status == TML_OK)
         status = walk(p, has_pixels);
+    if (compression) { /* of what series it is has been read, except where all of it is compressed */
+        *has_pixels = false;
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "is compressed by %s (transfer syntax %s); unpack it: gdcmconv --raw "
+                              "in.dcm out.dcm",
+                              compression, syntax);
+    }
     tml_free(file->tml, p, sizeof *p);
     return status == TML_OK && *has_pixels ? check_pixels(file, out) : status;
 }

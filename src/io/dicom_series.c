@@ -56,8 +56,9 @@ typedef struct dicom_series {
     dicom_slice *slices;
     size_t count, room;
     dicom_order order;
-    size_t twice, others,
-        stacks; /* files left out: copies, of another size or type, of several frames */
+    /* Files left out: copies; of another size or type; of several frames; that cannot be read. */
+    size_t twice, others, stacks, unread;
+    char first_unread[FOLDER_NAME_SIZE];
 } dicom_series;
 
 static tml_status no_pixels(const io_file *file)
@@ -159,11 +160,12 @@ tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char 
     for (size_t i = 0; i < files->count && status == TML_OK; i++) {
         const char *name = files->names[i];
         io_file file = {.fd = -1};
-        dicom_image image;
+        dicom_image image = {0};
         bool has_pixels;
-        if (open_and_parse(tml, call, path, name, &file, &image, &has_pixels) != TML_OK)
+        bool is_read = open_and_parse(tml, call, path, name, &file, &image, &has_pixels) == TML_OK;
+        if (!is_read && image.series[0] == '\0')
             failed = failed ? failed : name;
-        else if (has_pixels)
+        else if (has_pixels || !is_read) /* a compressed series is one, too */
             (void)list_image(all, &count, name, &image);
         tml_io_close(&file);
         if (tml_is_cancelled(tml))
@@ -327,14 +329,15 @@ static void drop_copies(dicom_series *series)
 /* Adds to the latest error which file was named, and what to do. */
 static tml_status cannot_read(const dicom_series *series, const char *name, tml_status status)
 {
-    char latest[400];
+    char latest[400], key[FOLDER_NAME_SIZE + 4];
     snprintf(latest, sizeof latest, "%s", tml_last_error(series->file->tml));
-    const char *what = strstr(latest, name);
+    snprintf(key, sizeof key, "/%s: ", name);
+    const char *what = strstr(latest, key);
     return tml_io_error(
         series->file, status,
         "is of a series with a file that cannot be read: %s; to leave it out, move it "
         "to another folder",
-        what ? what : latest);
+        what ? what + 1 : latest);
 }
 
 /* All slices of the file's series, in its folder. */
@@ -360,6 +363,8 @@ static tml_status find_slices(dicom_series *series)
             status = parsed; /* its message is the latest */
         else if (parsed != TML_OK && is_of_it)
             status = cannot_read(series, name, parsed);
+        else if (parsed != TML_OK && image.series[0] == '\0' && series->unread++ == 0)
+            snprintf(series->first_unread, sizeof series->first_unread, "%s", name);
         else if (parsed == TML_OK && has_pixels && is_of_it)
             status = check_slice(series, name, &image, &fits);
         if (status == TML_OK && fits)
@@ -456,6 +461,12 @@ static tml_status tell_left_out(const dicom_series *series)
                         "files of its series are copies of images that others have, and are left "
                         "out: %zu",
                         series->twice);
+    if (status == TML_OK && series->unread)
+        status = tml_io_warn(
+            series->file,
+            "DICOM files beside it, of which %.60s is the first, cannot be read, so it is not "
+            "known whether they belong to its series: %zu",
+            series->first_unread, series->unread);
     if (status == TML_OK && series->stacks)
         status = tml_io_warn(series->file,
                              "files of its series have several frames, and are left out, being "
