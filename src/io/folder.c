@@ -125,5 +125,5 @@ tml_status tml_folder_open(tml_context *tml, const char *call, const char *path,
 {
     char inside[IO_PATH_SIZE + FOLDER_NAME_SIZE];
     snprintf(inside, sizeof inside, "%s%s%s", path, io_is_folder_end(path) ? "" : "/", name);
-    return tml_io_open(tml, call, inside, out);
+    return tml_io_open_any(tml, call, inside, out);
 }

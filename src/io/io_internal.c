@@ -86,6 +86,14 @@ void *tml_io_alloc(const io_file *file, uint64_t size)
 
 tml_status tml_io_open(tml_context *tml, const char *call, const char *path, io_file *out)
 {
+    tml_status status = tml_io_open_any(tml, call, path, out);
+    if (status == TML_OK && (status = tml_io_check_stand_in(out)) != TML_OK)
+        tml_io_close(out);
+    return status;
+}
+
+tml_status tml_io_open_any(tml_context *tml, const char *call, const char *path, io_file *out)
+{
     *out = (io_file){.tml = tml, .call = call, .fd = -1};
     if (!path || strlen(path) >= sizeof out->path)
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is %s", call,

@@ -30,9 +30,13 @@ typedef struct io_file {
     char path[IO_PATH_SIZE]; /* as the caller gave it */
 } io_file;
 
-/* Opens a regular file for reading. Errors: FILE_ACCESS. On failure there is nothing to close. */
+/* Opens a regular file for reading. Errors: FILE_ACCESS; UNSUPPORTED, as tml_io_check_stand_in. On failure there is
+ * nothing to close. */
 TML_MUST_CHECK tml_status tml_io_open(tml_context *tml, const char *call, const char *path,
                                       io_file *out);
+/* The same for files that nobody named, as those of a folder: without that check. */
+TML_MUST_CHECK tml_status tml_io_open_any(tml_context *tml, const char *call, const char *path,
+                                          io_file *out);
 /* The same over a block of memory, which must outlive it; name stands for a path in messages. */
 void tml_io_open_memory(tml_context *tml, const char *call, const char *name, const void *data,
                         size_t size, io_file *out);
@@ -274,6 +278,13 @@ bool tml_io_parse_f64(io_span span, double *out);
  * headers; number_format.h is for many numbers. */
 enum { IO_NUMBER_SIZE = 32 };
 size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
+
+/* ---- stand-ins: stand_in.c ------------------------------------------------------------------- */
+
+/* Refuses a file that is a pointer of Git LFS or git-annex, a web page or a server's message. Errors: UNSUPPORTED. */
+TML_MUST_CHECK tml_status tml_io_check_stand_in(const io_file *file);
+/* Is it a pointer of Git LFS or git-annex? */
+bool tml_io_is_pointer(io_span head);
 
 /* ---- output files ---------------------------------------------------------------------------- */
 

@@ -329,7 +329,7 @@ static const struct {
      ".bgeo",
      "Houdini geometry since version 12 is not read; save as its classic .bgeo or as PLY, for "
      "example with Partio's partconvert"},
-    {{"\x1f\x8b"}, ".gz", "the file is compressed with gzip; unpack it with gunzip first"},
+    {{"\x1f\x8b"}, NULL, "the file is compressed with gzip; unpack it with gunzip first"},
     {{"glTF"}, ".glb", MESH_MESSAGE},
     {{NULL}, ".obj", MESH_MESSAGE},
     {{NULL}, ".stl", MESH_MESSAGE},
@@ -344,8 +344,9 @@ static bool begins_with(const uint8_t *data, size_t size, const char *magic)
 
 static bool has_ending(const char *name, const char *ending)
 {
-    size_t length = strlen(name), ending_length = strlen(ending);
-    return length >= ending_length && strcasecmp(name + length - ending_length, ending) == 0;
+    size_t length = strlen(name), ending_length = ending ? strlen(ending) : 0;
+    return ending && length >= ending_length &&
+           strcasecmp(name + length - ending_length, ending) == 0;
 }
 
 /* Text has no control bytes but white space; a look at the beginning tells. */

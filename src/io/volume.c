@@ -272,6 +272,8 @@ static tml_status describe(const io_file *file, const io_folder *slices,
     uint8_t magic[3] = {0};
     size_t magic_size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
     tml_status status = tml_io_read(file, 0, magic, magic_size);
+    if (status == TML_OK && file->memory) /* files are checked where they are opened */
+        status = tml_io_check_stand_in(file);
     if (status != TML_OK)
         return status;
     *wrapped = tml_io_is_gzip(magic, magic_size);
@@ -294,14 +296,19 @@ static tml_status describe(const io_file *file, const io_folder *slices,
         status = format->parse(file, head, desc, header);
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
-    else
+    else if (*wrapped)
         status =
-            tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                         file->size == 0 ? "the file is empty"
-                                         : "is none of the volume formats known here (NRRD, NIfTI, "
-                                           "MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM); for "
-                                           "headerless samples give desc.dims "
-                                           "and desc.type");
+            tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                         "is gzip of none of the volume formats known here; for headerless "
+                         "samples give desc.dims and desc.type, which unzips them as it reads, "
+                         "and of points or a mesh gunzip the file");
+    else
+        status = tml_io_error(
+            file, TML_ERROR_FILE_FORMAT,
+            file->size == 0 ? "the file is empty"
+                            : "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
+                              "MRC, NPY, VTK, VTI, TIFF, DICOM); for headerless samples give "
+                              "desc.dims and desc.type");
     if (header->list.data) {
         tml_io_block_free(file, block);
         *block = header->list;
@@ -334,6 +341,15 @@ static tml_status load(const io_file *file, const io_folder *slices,
     return status;
 }
 
+static bool is_named_like_slice(const char *name)
+{
+    static const char *const endings[] = {".tif", ".tiff", ".dcm", ".ima"};
+    bool is = !strchr(name, '.');
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        is = is || tml_volume_name_ends(name, endings[i]);
+    return is;
+}
+
 /* Keeps of a folder's files those that are TIFF, unless a DICOM file is among them. */
 static tml_status sort_out(tml_context *tml, const char *call, const char *path, io_folder *files,
                            size_t *tiffs, size_t *dicoms)
@@ -352,6 +368,8 @@ static tml_status sort_out(tml_context *tml, const char *call, const char *path,
         const io_span span = {head, size};
         bool is_dicom = status == TML_OK && tml_dicom_is(span);
         bool is_tiff = status == TML_OK && !is_dicom && tml_volume_tiff.detect(span, file.path);
+        if (status == TML_OK && tml_io_is_pointer(span) && is_named_like_slice(files->names[i]))
+            status = tml_io_check_stand_in(&file); /* a slice would be missing */
         tml_io_close(&file);
         if ((is_dicom && !(*dicoms)++) || (is_tiff && !*tiffs))
             first[is_dicom] = files->names[i];
