@@ -11,7 +11,7 @@ typedef struct nifti_header {
     int64_t type;
     double pixdim[8];
     double offset, slope, intercept;
-    int64_t qform_code, sform_code;
+    int64_t qform_code, sform_code, units;
     double quatern[3], shift[3], srow[12];
     io_span description;
 } nifti_header;
@@ -60,6 +60,7 @@ static void read_header_1(const char *at, bool big, nifti_header *out)
     out->offset = (double)io_load_f32(at + 108, big);
     out->slope = (double)io_load_f32(at + 112, big);
     out->intercept = (double)io_load_f32(at + 116, big);
+    out->units = (uint8_t)at[123];
     out->qform_code = (int16_t)io_load_u16(at + 252, big);
     out->sform_code = (int16_t)io_load_u16(at + 254, big);
     for (size_t i = 0; i < 3; i++) {
@@ -81,6 +82,7 @@ static void read_header_2(const char *at, bool big, nifti_header *out)
     out->offset = (double)(int64_t)io_load_u64(at + 168, big);
     out->slope = io_load_f64(at + 176, big);
     out->intercept = io_load_f64(at + 184, big);
+    out->units = (int32_t)io_load_u32(at + 500, big);
     out->qform_code = (int32_t)io_load_u32(at + 344, big);
     out->sform_code = (int32_t)io_load_u32(at + 348, big);
     for (size_t i = 0; i < 3; i++) {
@@ -113,32 +115,103 @@ static void rotation_of(const double quatern[3], double r[9])
     memcpy(r, rows, sizeof rows);
 }
 
-/* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there. */
+/* Can the sform's three columns be axes: finite, none of them 0, not all in a plane? */
+static bool is_sform_usable(const double s[12])
+{
+    double volume = s[0] * (s[5] * s[10] - s[6] * s[9]) - s[1] * (s[4] * s[10] - s[6] * s[8]) +
+                    s[2] * (s[4] * s[9] - s[5] * s[8]);
+    bool good = isfinite(volume) && volume != 0;
+    for (int row = 0; row < 3; row++)
+        good = good && isfinite(s[4 * row + 3]);
+    return good;
+}
+
+static bool is_qform_usable(const nifti_header *nifti)
+{
+    bool good = true;
+    for (int i = 0; i < 3; i++)
+        good = good && isfinite(nifti->quatern[i]) && isfinite(nifti->shift[i]);
+    return good;
+}
+
+/* The spacings by pixdim. What is no length is taken as 1 and told; along an axis of one sample it does not matter. */
+static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
+                              const tml_volume_load_desc *desc, const uint64_t dims[3],
+                              double scale[3])
+{
+    tml_status status = TML_OK;
+    for (int i = 0; i < 3 && status == TML_OK; i++) {
+        double step = i < nifti->dim[0] ? nifti->pixdim[i + 1] : 1;
+        bool is_length = isfinite(step) && step != 0;
+        scale[i] = is_length ? fabs(step) : 1;
+        if (dims[i] > 1 && desc->spacing[i] == 0 && !(is_length && step > 0))
+            status = tml_io_warn(file,
+                                 "pixdim[%d] is %g, which is no spacing; taken as %g (give "
+                                 "desc.spacing)",
+                                 i + 1, step, scale[i]);
+    }
+    return status;
+}
+
+/* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there and has axes. */
 static tml_status parse_grid(const io_file *file, const nifti_header *nifti,
                              const tml_volume_load_desc *desc, volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
+    tml_status status = TML_OK;
     double columns[9], scale[3] = {1, 1, 1};
+    bool has_sform = nifti->sform_code > 0, has_qform = nifti->qform_code > 0;
+    bool is_sform = has_sform && is_sform_usable(nifti->srow);
+    bool is_qform = !is_sform && has_qform && is_qform_usable(nifti);
     memcpy(columns, tml_volume_identity, sizeof columns);
-    if (nifti->sform_code > 0) {
+    if (is_sform) {
         for (int row = 0; row < 3; row++) {
             for (int axis = 0; axis < 3; axis++)
                 columns[3 * row + axis] = nifti->srow[4 * row + axis];
             grid->origin[row] = nifti->srow[4 * row + 3];
         }
     } else {
-        for (int i = 0; i < 3; i++)
-            scale[i] = i < nifti->dim[0] ? fabs(nifti->pixdim[i + 1]) : 1;
-        if (nifti->qform_code > 0) {
+        if (has_sform)
+            status =
+                tml_io_warn(file,
+                            "its sform has no three axes (srow_x is %g %g %g); taken from %s in "
+                            "its place",
+                            nifti->srow[0], nifti->srow[1], nifti->srow[2],
+                            is_qform ? "the qform" : "pixdim alone");
+        if (status == TML_OK && has_qform && !is_qform)
+            status =
+                tml_io_warn(file, "its qform has numbers that are not finite; taken from pixdim "
+                                  "alone");
+        if (status == TML_OK)
+            status = take_pixdim(file, nifti, desc, grid->dims, scale);
+        if (is_qform) {
             rotation_of(nifti->quatern, columns);
             memcpy(grid->origin, nifti->shift, sizeof grid->origin);
             for (int row = 0; row < 3 && nifti->pixdim[0] < 0; row++)
                 columns[3 * row + 2] = -columns[3 * row + 2];
         }
     }
-    if (nifti->sform_code > 0 || nifti->qform_code > 0)
+    if (is_sform || is_qform)
         snprintf(out->volume.space, sizeof out->volume.space, "right-anterior-superior");
-    return tml_volume_axes(file, columns, scale, desc, out);
+    static const char *const units[] = {"", "m", "mm", "\u00b5m"};
+    int64_t unit = nifti->units & 7;
+    snprintf(out->volume.unit, sizeof out->volume.unit, "%s", unit < 4 ? units[unit] : "");
+    return status == TML_OK ? tml_volume_axes(file, columns, scale, desc, out) : status;
+}
+
+/* Slope 0 means that no scale is stored, and so do numbers that are not finite in both fields. */
+static tml_status take_scale(const io_file *file, const nifti_header *nifti, tml_volume *volume)
+{
+    if (nifti->slope == 0 || (!isfinite(nifti->slope) && !isfinite(nifti->intercept)))
+        return TML_OK;
+    if (!isfinite(nifti->slope))
+        return tml_io_warn(file, "scl_slope is %g and scl_inter %g; the values are taken as stored",
+                           nifti->slope, nifti->intercept);
+    volume->slope = nifti->slope;
+    volume->intercept = isfinite(nifti->intercept) ? nifti->intercept : 0;
+    return isfinite(nifti->intercept)
+               ? TML_OK
+               : tml_io_warn(file, "scl_inter is %g; taken as 0", nifti->intercept);
 }
 
 /* Swaps the ending of a pair's file name, before .gz: brain.hdr.gz, ".hdr", ".img" gives
@@ -231,6 +304,8 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     for (int i = 0; i < 3; i++)
         volume->grid.dims[i] = 1;
     for (int64_t i = 1; i <= nifti.dim[0]; i++) {
+        if (i >= 3 && nifti.dim[i] == 0) /* as some write an axis that is not in use */
+            nifti.dim[i] = 1;
         if (nifti.dim[i] < 1)
             return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "dim[%" PRId64 "] is %" PRId64 ", needs 1 or more", i,
@@ -244,12 +319,9 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "dim[4] to dim[7] multiply to more than 2^64");
 
-    /* Slope 0 means that no scale is stored. */
-    if (nifti.slope != 0 && isfinite(nifti.slope) && isfinite(nifti.intercept)) {
-        volume->slope = nifti.slope;
-        volume->intercept = nifti.intercept;
-    }
-    tml_status status = single ? TML_OK : find_samples(file, out);
+    tml_status status = take_scale(file, &nifti, volume);
+    if (status == TML_OK && !single)
+        status = find_samples(file, out);
     if (status == TML_OK)
         status = parse_offset(file, &nifti,
                               !single        ? 0

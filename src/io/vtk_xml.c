@@ -17,6 +17,9 @@ typedef struct xml_reader {
     char section[16];
     char scalars[VTK_XML_NAME_SIZE], normals[VTK_XML_NAME_SIZE]; /* of the section */
     vtk_xml_array *array; /* whose values stand in the element at work */
+    uint32_t inside;      /* elements within that one: keys of information, which have no values */
+    bool has_values;      /* text that is not blank has stood in it */
+    uint32_t left_out;    /* arrays beyond VTK_XML_ARRAYS_MAX */
 } xml_reader;
 
 static void stop(xml_reader *reader, tml_status status)
@@ -136,9 +139,11 @@ static void read_array_element(xml_reader *reader, const XML_Char **attributes)
 {
     vtk_xml *xml = reader->xml;
     const char *format = attribute(attributes, "format");
+    if (strcmp(reader->section, "FieldData") ==
+        0) /* of the file as a whole, not of its points or cells */
+        return;
     if (xml->array_count == VTK_XML_ARRAYS_MAX) {
-        stop(reader, tml_io_error(reader->file, TML_ERROR_UNSUPPORTED, "has more than %d arrays",
-                                  VTK_XML_ARRAYS_MAX));
+        reader->left_out++;
         return;
     }
     vtk_xml_array *array = &xml->arrays[xml->array_count++];
@@ -159,6 +164,7 @@ static void read_array_element(xml_reader *reader, const XML_Char **attributes)
         bad_attribute(reader, "NumberOfComponents", "0", "1 or more");
     if (!array->is_appended) {
         reader->array = array;
+        reader->has_values = false;
         array->offset = (uint64_t)XML_GetCurrentByteIndex(reader->parser) +
                         (uint64_t)XML_GetCurrentByteCount(reader->parser);
     }
@@ -205,12 +211,49 @@ static void read_appended_element(xml_reader *reader, const XML_Char **attribute
     stop(reader, TML_OK);
 }
 
+/* Something that is no value begins within an array: the values before it end here. */
+static void begin_inner(xml_reader *reader)
+{
+    if (reader->has_values && reader->array->end == 0)
+        reader->array->end = (uint64_t)XML_GetCurrentByteIndex(reader->parser);
+}
+
+/* It ends: the values begin behind it, where none stood before. */
+static void end_inner(xml_reader *reader)
+{
+    if (!reader->has_values)
+        reader->array->offset = (uint64_t)XML_GetCurrentByteIndex(reader->parser) +
+                                (uint64_t)XML_GetCurrentByteCount(reader->parser);
+}
+
+static void see_comment(void *user, const XML_Char *text)
+{
+    xml_reader *reader = user;
+    (void)text;
+    if (!reader->array || reader->inside)
+        return;
+    begin_inner(reader);
+    end_inner(reader);
+}
+
+static void see_text(void *user, const XML_Char *text, int size)
+{
+    xml_reader *reader = user;
+    for (int i = 0; i < size && reader->array && !reader->inside && !reader->has_values; i++)
+        reader->has_values = !(text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r'));
+}
+
 static void start_element(void *user, const XML_Char *name, const XML_Char **attributes)
 {
     static const char *const sections[] = {"FieldData", "PointData", "CellData", "Points", "Verts",
                                            "Lines",     "Strips",    "Polys",    "Cells"};
     xml_reader *reader = user;
     vtk_xml *xml = reader->xml;
+    if (reader->array) {
+        if (reader->inside++ == 0)
+            begin_inner(reader);
+        return;
+    }
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (strcmp(name, sections[i]) == 0) {
             snprintf(reader->section, sizeof reader->section, "%s", name);
@@ -243,8 +286,14 @@ static void start_element(void *user, const XML_Char *name, const XML_Char **att
 static void end_element(void *user, const XML_Char *name)
 {
     xml_reader *reader = user;
-    if (reader->array && strcmp(name, "DataArray") == 0) {
+    (void)name;
+    if (reader->array && reader->inside) {
+        if (--reader->inside == 0)
+            end_inner(reader);
+    } else if (reader->array) {
         uint64_t end = (uint64_t)XML_GetCurrentByteIndex(reader->parser);
+        if (reader->array->end)
+            end = reader->array->end;
         /* Of an empty element, <DataArray ... />, both events stand at its start. */
         reader->array->end = end > reader->array->offset ? end : reader->array->offset;
         reader->array = NULL;
@@ -300,6 +349,8 @@ tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out)
         return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory to read XML with");
     XML_SetUserData(reader.parser, &reader);
     XML_SetElementHandler(reader.parser, start_element, end_element);
+    XML_SetCharacterDataHandler(reader.parser, see_text);
+    XML_SetCommentHandler(reader.parser, see_comment);
     XML_SetStartDoctypeDeclHandler(reader.parser, refuse_doctype);
     tml_status status = parse_chunks(&reader);
     XML_ParserFree(reader.parser);
@@ -311,6 +362,9 @@ tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out)
             status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                   "array %s is appended, but there are no appended data",
                                   out->arrays[i].name);
+    if (status == TML_OK && reader.left_out)
+        status = tml_io_warn(file, "arrays beyond its first %d are left out: %" PRIu32,
+                             VTK_XML_ARRAYS_MAX, reader.left_out);
     if (status == TML_OK && out->piece_count != 1)
         status =
             tml_io_error(file, out->piece_count ? TML_ERROR_UNSUPPORTED : TML_ERROR_FILE_FORMAT,
