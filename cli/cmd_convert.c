@@ -110,10 +110,6 @@ static int convert_volume(run *r)
     snprintf(text, sizeof text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s", dims[0],
              dims[1], dims[2], tml_type_name(volume.type), volume.format);
     describe(r, tml_volume_format(r->tml, r->path), text);
-    if ((volume.slope != 1 || volume.intercept != 0) && !path_ends_with(a->output, ".nrrd"))
-        cli_warn("%s holds the samples as they are, but not that values are %g x sample %+g; "
-                 ".nrrd does",
-                 a->output, volume.slope, volume.intercept);
     start = cli_now();
     status = tml_volume_save(r->tml, a->output, &volume);
     add_time(r, "save", start);

@@ -5,6 +5,7 @@
  * that is, a column of the grid's matrix, as ITK reads it. */
 #include <inttypes.h>
 
+#include "io/units.h"
 #include "io/volume_internal.h"
 
 enum { AXES_MAX = 4 };
@@ -13,6 +14,7 @@ typedef struct meta_header {
     uint64_t axes, sizes[AXES_MAX], channels;
     double spacing[AXES_MAX], size[AXES_MAX], offset[AXES_MAX], matrix[AXES_MAX * AXES_MAX];
     bool has_sizes, has_spacing, has_size, has_matrix, is_text;
+    char orientation[8]; /* AnatomicalOrientation */
     int64_t header_size;
     io_span data_file;
 } meta_header;
@@ -34,14 +36,19 @@ static tml_status bad_field(const io_file *file, io_span field, io_span value, c
 
 static bool parse_bool(io_span value, bool *out)
 {
-    *out = tml_io_is_any_case(value, "True") || tml_io_is(value, "1");
-    return *out || tml_io_is_any_case(value, "False") || tml_io_is(value, "0");
+    static const char *const words[] = {"True", "T", "1", "Yes", "False", "F", "0", "No"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (tml_io_is_any_case(value, words[i])) {
+            *out = i < 4;
+            return true;
+        }
+    return false;
 }
 
 static bool is_one_of(io_span field, const char *const *names)
 {
     for (; *names; names++)
-        if (tml_io_is(field, *names))
+        if (tml_io_is_any_case(field, *names))
             return true;
     return false;
 }
@@ -54,7 +61,7 @@ static tml_status parse_type(const io_file *file, io_span field, io_span value, 
     if (name.size > size && tml_io_is((io_span){name.text + name.size - size, size}, array))
         name.size -= size;
     for (size_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++)
-        if (tml_io_is(name, type_names[i].name)) {
+        if (tml_io_is_any_case(name, type_names[i].name)) {
             *out = type_names[i].type;
             return TML_OK;
         }
@@ -71,19 +78,19 @@ static tml_status parse_field(const io_file *file, io_span field, io_span value,
     size_t axes = (size_t)meta->axes;
     bool good = true, flag = false;
     const char *needs = "a number for each of NDims axes";
-    if (tml_io_is(field, "ObjectType")) {
+    if (tml_io_is_any_case(field, "ObjectType")) {
         good = tml_io_is_any_case(value, "Image");
         needs = "Image";
-    } else if (tml_io_is(field, "NDims")) {
+    } else if (tml_io_is_any_case(field, "NDims")) {
         good = tml_io_parse_u64(value, &meta->axes) && meta->axes >= 1 && meta->axes <= AXES_MAX;
         needs = "1 to 4";
         if (!good)
             meta->axes = 0;
-    } else if (tml_io_is(field, "DimSize")) {
+    } else if (tml_io_is_any_case(field, "DimSize")) {
         good = meta->has_sizes = axes && tml_volume_parse_sizes(value, meta->sizes, axes);
-    } else if (tml_io_is(field, "ElementSpacing")) {
+    } else if (tml_io_is_any_case(field, "ElementSpacing")) {
         good = meta->has_spacing = tml_volume_parse_reals(value, meta->spacing, axes);
-    } else if (tml_io_is(field, "ElementSize")) {
+    } else if (tml_io_is_any_case(field, "ElementSize")) {
         good = meta->has_size = tml_volume_parse_reals(value, meta->size, axes);
     } else if (is_one_of(field, offset_names)) {
         good = tml_volume_parse_reals(value, meta->offset, axes);
@@ -92,27 +99,33 @@ static tml_status parse_field(const io_file *file, io_span field, io_span value,
     } else if (is_one_of(field, order_names)) {
         good = parse_bool(value, &out->big_endian);
         needs = "True or False";
-    } else if (tml_io_is(field, "CompressedData")) {
+    } else if (tml_io_is_any_case(field, "CompressedData")) {
         good = parse_bool(value, &flag);
         needs = "True or False";
         out->encoding = flag ? VOLUME_DEFLATE : VOLUME_RAW;
-    } else if (tml_io_is(field, "BinaryData")) {
+    } else if (tml_io_is_any_case(field, "BinaryData")) {
         good = parse_bool(value, &flag);
         needs = "True or False";
         meta->is_text = !flag;
-    } else if (tml_io_is(field, "HeaderSize")) {
+    } else if (tml_io_is_any_case(field, "HeaderSize")) {
         good = tml_io_parse_i64(value, &meta->header_size) && meta->header_size >= -1;
         needs = "a whole number, or -1";
-    } else if (tml_io_is(field, "ElementNumberOfChannels")) {
+    } else if (tml_io_is_any_case(field, "ElementNumberOfChannels")) {
         good = tml_io_parse_u64(value, &meta->channels);
         needs = "a whole number";
-    } else if (tml_io_is(field, "ElementType")) {
+    } else if (tml_io_is_any_case(field, "ElementType")) {
         return parse_type(file, field, value, &out->volume.type);
-    } else if (tml_io_is(field, "ElementDataFile")) {
+    } else if (tml_io_is_any_case(field, "ElementDataFile")) {
         meta->data_file = value;
         good = value.size > 0;
         needs = "a file's name, LOCAL or LIST";
-    } else if (tml_io_is(field, "Comment")) {
+    } else if (tml_io_is_any_case(field, "DistanceUnits")) {
+        tml_io_unit(value, out->volume.unit, sizeof out->volume.unit);
+        if (tml_io_is(value, "?"))
+            out->volume.unit[0] = '\0';
+    } else if (tml_io_is_any_case(field, "AnatomicalOrientation")) {
+        tml_io_copy(meta->orientation, sizeof meta->orientation, value);
+    } else if (tml_io_is_any_case(field, "Comment")) {
         tml_io_copy(out->volume.comment, sizeof out->volume.comment, value);
     }
     return good ? TML_OK : bad_field(file, field, value, needs);
@@ -180,6 +193,17 @@ static tml_status parse_grid(const io_file *file, const meta_header *meta,
         out->volume.grid.origin[i] = meta->offset[i];
     }
     snprintf(out->volume.space, sizeof out->volume.space, "left-posterior-superior");
+    /* ITK, too, goes by the matrix alone. RAI, named by where axes come from, is LPS, named by where they go. */
+    const char *orientation = meta->orientation;
+    bool is_other = *orientation && *orientation != '?' && strcmp(orientation, "RAI") != 0;
+    if (is_other && !meta->has_matrix) {
+        tml_status status = tml_io_warn(file,
+                                        "has AnatomicalOrientation %s without TransformMatrix; "
+                                        "its axes are taken as RAI, as ITK takes them",
+                                        orientation);
+        if (status != TML_OK)
+            return status;
+    }
     return tml_volume_axes(file, columns, scale, desc, out);
 }
 
@@ -207,6 +231,8 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         const char *equals = line.size ? memchr(line.text, '=', line.size) : NULL;
         if (tml_io_trim(line).size == 0)
             continue;
+        if (!equals && line.size) /* which MetaIO takes, too */
+            equals = memchr(line.text, ':', line.size);
         if (!equals)
             return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "line %" PRIu64 " of its header is not \"Field = value\"",
@@ -226,6 +252,8 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     if (missing)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field %s", missing);
 
+    if (meta.axes == 4 && meta.sizes[3] == 0) /* as some write an axis that is not in use */
+        meta.sizes[3] = 1;
     for (uint64_t i = 0; i < 3; i++)
         out->volume.grid.dims[i] = i < meta.axes ? meta.sizes[i] : 1;
     out->offset = (uint64_t)(text.at - head.text);
@@ -263,18 +291,28 @@ static void print_numbers(io_writer *writer, const char *name, const double *num
     tml_io_print(writer, "\n");
 }
 
+const char *tml_metaimage_unit(const char *unit)
+{
+    return strcmp(unit, "mm") == 0        ? "mm"
+           : strcmp(unit, "cm") == 0      ? "cm"
+           : strcmp(unit, "\u00b5m") == 0 ? "um"
+                                          : NULL;
+}
+
 bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume)
 {
     const tml_grid *grid = &volume->grid;
     const double *direction = tml_volume_identity;
     double spacing[3], offset[3], matrix[9];
-    /* RAS has x and y the other way. */
-    bool is_ras = strcmp(volume->space, "right-anterior-superior") == 0;
-    const char *type = "";
+    /* What is LPS stays; axes to the right, the front and below go the other way. */
+    const bool is_turned[3] = {strncmp(volume->space, "right-", 6) == 0,
+                               strstr(volume->space, "-anterior") != NULL,
+                               strstr(volume->space, "-inferior") != NULL};
+    const char *type = "", *unit = tml_metaimage_unit(volume->unit);
     for (int i = 0; i < 9; i++)
         direction = grid->direction[i] != 0 ? grid->direction : direction;
     for (int row = 0; row < 3; row++) {
-        double sign = is_ras && row < 2 ? -1 : 1;
+        double sign = is_turned[row] ? -1 : 1;
         spacing[row] = grid->spacing[row] == 0 ? 1 : grid->spacing[row];
         offset[row] = sign * grid->origin[row] + 0.0; /* no -0 */
         for (int axis = 0; axis < 3; axis++)
@@ -290,6 +328,8 @@ bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume)
     print_numbers(writer, "TransformMatrix", matrix, 9);
     print_numbers(writer, "Offset", offset, 3);
     print_numbers(writer, "ElementSpacing", spacing, 3);
+    if (unit)
+        tml_io_print(writer, "DistanceUnits = %s\n", unit);
     return tml_io_print(writer,
                         "DimSize = %" PRIu64 " %" PRIu64 " %" PRIu64
                         "\nElementType = %s\nElementDataFile = LOCAL\n",

@@ -19,6 +19,7 @@ enum {
     AT_AXES = 64,
     AT_SPACE_GROUP = 88,
     AT_EXTENDED = 92,
+    AT_VERSION = 108,
     AT_IMOD_STAMP = 152,
     AT_IMOD_FLAGS = 156,
     AT_ORIGIN = 196,
@@ -29,7 +30,7 @@ enum {
     LABEL_SIZE = 80,
 };
 
-enum { IMOD_STAMP = 1146047817, STACK_GROUP = 401, STACK_GROUP_LAST = 630 };
+enum { FIRST_VERSION = 20140, IMOD_STAMP = 1146047817, STACK_GROUP = 401, STACK_GROUP_LAST = 630 };
 
 static int32_t word(io_span head, size_t at, bool big_endian)
 {
@@ -149,6 +150,8 @@ static tml_status parse_grid(const io_file *file, io_span head, const int32_t st
         int32_t sampling = word(head, AT_SAMPLING + 4 * i, big);
         spacing[i] = cell / (sampling > 0 ? sampling : (double)grid->dims[i]);
         no_cell = no_cell && cell == 0;
+        if (cell == 0 && grid->dims[i] == 1) /* a single section has no spacing */
+            spacing[i] = 1;
         double angle = (double)io_load_f32(head.text + AT_ANGLES + 4 * i, big);
         angles[i] = angle == 0 ? 90 : angle;
         origin[i] = (double)io_load_f32(head.text + AT_ORIGIN + 4 * i, big);
@@ -159,6 +162,15 @@ static tml_status parse_grid(const io_file *file, io_span head, const int32_t st
             spacing[i] = 1;
         snprintf(out->volume.comment, sizeof out->volume.comment,
                  "no cell size in the header; spacing taken as 1");
+        bool is_given = desc->spacing[0] != 0 && desc->spacing[1] != 0 && desc->spacing[2] != 0;
+        tml_status told = is_given
+                              ? TML_OK
+                              : tml_io_warn(file, "has no cell size; its spacing is taken as 1 "
+                                                  "(give desc.spacing), and its unit is not known");
+        if (told != TML_OK)
+            return told;
+    } else {
+        snprintf(out->volume.unit, sizeof out->volume.unit, "\u00c5");
     }
     if (!cell_directions(angles, columns))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -191,9 +203,18 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
             "its mode is %d (expected 0, 1, 2, 6 or 12: 8- and 16-bit integers, 32- "
             "and 16-bit floats); convert it with IMOD's newstack -mode 2",
             mode);
-    if (mode == 0 && word(head, AT_IMOD_STAMP, big) == IMOD_STAMP &&
-        !(word(head, AT_IMOD_FLAGS, big) & 1))
+    bool has_stamp = word(head, AT_IMOD_STAMP, big) == IMOD_STAMP;
+    if (mode == 0 && has_stamp && !(word(head, AT_IMOD_FLAGS, big) & 1))
         volume->type = TML_U8;
+    int32_t version =
+        word(head, AT_VERSION, big); /* 20140 and later: bytes have a sign for certain */
+    if (mode == 0 && !has_stamp && version < FIRST_VERSION) {
+        tml_status told =
+            tml_io_warn(file, "has bytes (mode 0) and does not say whether they have a "
+                              "sign; taken as -128 to 127, as MRC2014 has them");
+        if (told != TML_OK)
+            return told;
+    }
     if (extended < 0)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT, "NSYMBT is %d, needs 0 or more", extended);
     out->offset = HEADER_SIZE + (uint64_t)extended;

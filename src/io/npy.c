@@ -98,10 +98,15 @@ static tml_status parse_type(const io_file *file, io_span descr, npy_header *out
             out->big_endian = descr.text[0] == '>';
             return TML_OK;
         }
-    return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                        "its element type (descr) is '%.*s' (expected u1 to u8, i1 to i8, f2, f4, "
-                        "f8 or b1); convert with array.astype",
-                        (int)(descr.size < 40 ? descr.size : 40), descr.text);
+    char kind = descr.size > 1 ? descr.text[1] : '\0';
+    const char *what = kind == 'c'   ? "save its size or one part: numpy.abs(array), array.real"
+                       : kind == 'O' ? "save an array of numbers: array.astype(float)"
+                       : kind == 'V' ? "save one field: array['name']"
+                                     : "convert with array.astype(float)";
+    return tml_io_error(
+        file, TML_ERROR_UNSUPPORTED,
+        "its element type (descr) is '%.*s' (expected u1 to u8, i1 to i8, f2, f4, f8 or b1); %s",
+        (int)(descr.size < 40 ? descr.size : 40), descr.text, what);
 }
 
 static tml_status parse_npy(const io_file *file, io_span head, npy_header *out)
@@ -172,8 +177,9 @@ static tml_status parse_volume(const io_file *file, io_span head, const tml_volu
     uint32_t axes = npy.axis_count;
     if (axes < 1 || axes > 4)
         return tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                            "has %" PRIu32 " axes, needs (z, y, x), fewer, or (frame, z, y, x); "
-                            "reshape the array",
+                            "has %" PRIu32
+                            " axes, needs 1 to 4: (z, y, x), fewer, or (frame, z, y, "
+                            "x); save one part, array[0], or array.reshape(...)",
                             axes);
     tml_grid *grid = &out->volume.grid;
     for (uint32_t i = 0; i < 3; i++)

@@ -1,13 +1,15 @@
 /* NRRD, versions 1 to 5, attached and detached. After Kindlmann: Definition of NRRD File Format
  * (teem.sourceforge.net/nrrd/format.html).
  *
- * Fields that say nothing about where samples are and lie (content apart) are passed over: centers,
- * thicknesses, axis mins and maxs, labels, units, measurement frame, old min and max ... */
+ * Fields that say nothing about where samples are and lie (content apart) are passed over: thicknesses, labels,
+ * measurement frame ... */
 #include <inttypes.h>
+#include <math.h>
 
+#include "io/units.h"
 #include "io/volume_internal.h"
 
-enum { AXES_MAX = 16 }; /* NRRD_DIM_MAX */
+enum { AXES_MAX = 16 /* NRRD_DIM_MAX */, FIELDS_MAX = 64, UNIT_SIZE = 16 };
 
 /* A header as it is written, one member a field. */
 typedef struct nrrd_header {
@@ -17,6 +19,10 @@ typedef struct nrrd_header {
     double spacings[AXES_MAX];
     uint64_t space_dimension;
     double directions[AXES_MAX][3], origin[3];
+    bool has_mins, has_maxs, is_quantized;
+    double mins[AXES_MAX], maxs[AXES_MAX]; /* of axes, where there are no spacings */
+    bool is_node[AXES_MAX], has_centers;
+    char axis_units[AXES_MAX][UNIT_SIZE], space_units[3][UNIT_SIZE]; /* empty: none */
     bool is_spatial[AXES_MAX]; /* by directions, else by kinds */
     int64_t byte_skip;
     io_span data_file, list; /* list: the lines after "data file: LIST" */
@@ -149,6 +155,36 @@ static bool parse_vector(io_text *text, uint64_t count, double *out, bool *is_no
     return true;
 }
 
+/* Old versions of pynrrd write "none" so. */
+static bool is_no_vector(const double *v, uint64_t count)
+{
+    bool is = true;
+    for (uint64_t i = 0; i < count; i++)
+        is = is && isnan(v[i]);
+    return is;
+}
+
+/* Texts in quotes, one for each axis; what is not in quotes is a word. */
+static void parse_units(io_span value, char out[][UNIT_SIZE], uint64_t count)
+{
+    const char *at = value.text, *end = value.text + value.size;
+    for (uint64_t i = 0; i < count; i++) {
+        while (at < end && (*at == ' ' || *at == '\t'))
+            at++;
+        if (at == end)
+            return;
+        bool is_quoted = *at == '"';
+        at += is_quoted;
+        const char *start = at;
+        while (at < end && (is_quoted ? *at != '"' : *at != ' ' && *at != '\t'))
+            at++;
+        tml_io_unit((io_span){start, (size_t)(at - start)}, out[i], UNIT_SIZE);
+        if (strcmp(out[i], "???") == 0 || strcmp(out[i], "none") == 0)
+            out[i][0] = '\0'; /* teem's words for an axis without one */
+        at += at < end;
+    }
+}
+
 static tml_status parse_directions(const io_file *file, io_span value, nrrd_header *out)
 {
     io_text text = io_text_of(value);
@@ -157,7 +193,7 @@ static tml_status parse_directions(const io_file *file, io_span value, nrrd_head
         if (!parse_vector(&text, out->space_dimension, out->directions[i], &is_none))
             return bad_field(file, "space directions", value,
                              "a vector such as (1,0,0), or none, for each axis");
-        out->is_spatial[i] = !is_none;
+        out->is_spatial[i] = !is_none && !is_no_vector(out->directions[i], out->space_dimension);
     }
     out->has_directions = true;
     return TML_OK;
@@ -246,6 +282,24 @@ static tml_status parse_second(const io_file *file, io_span field, io_span value
     } else if (tml_io_is_any_case(field, "kinds")) {
         if (!nrrd->has_directions)
             parse_kinds(value, nrrd);
+    } else if (tml_io_is_any_case(field, "units")) {
+        parse_units(value, nrrd->axis_units, axes);
+    } else if (tml_io_is_any_case(field, "space units")) {
+        parse_units(value, nrrd->space_units, nrrd->space_dimension);
+    } else if (tml_io_is_any_case(field, "axis mins") || tml_io_is_any_case(field, "axismins")) {
+        nrrd->has_mins = tml_volume_parse_reals(value, nrrd->mins, axes);
+    } else if (tml_io_is_any_case(field, "axis maxs") || tml_io_is_any_case(field, "axismaxs")) {
+        nrrd->has_maxs = tml_volume_parse_reals(value, nrrd->maxs, axes);
+    } else if (tml_io_is_any_case(field, "centers") || tml_io_is_any_case(field, "centerings")) {
+        io_text words = io_text_of(value);
+        io_span word;
+        for (size_t i = 0; i < axes && tml_io_word(&words, &word); i++) {
+            nrrd->is_node[i] = tml_io_is_any_case(word, "node");
+            nrrd->has_centers |= nrrd->is_node[i] || tml_io_is_any_case(word, "cell");
+        }
+    } else if (tml_io_is_any_case(field, "old min") || tml_io_is_any_case(field, "oldmin") ||
+               tml_io_is_any_case(field, "old max") || tml_io_is_any_case(field, "oldmax")) {
+        nrrd->is_quantized = true;
     } else if (tml_io_is_any_case(field, "line skip") || tml_io_is_any_case(field, "lineskip")) {
         if (!tml_io_parse_u64(value, &out->line_skip))
             return bad_field(file, "line skip", value, "a whole number");
@@ -260,12 +314,35 @@ static tml_status parse_second(const io_file *file, io_span field, io_span value
     return TML_OK;
 }
 
+/* Refuses a field that stands there twice with different values: nothing says which is right. */
+static tml_status check_twice(const io_file *file, io_span field, io_span value, io_span seen[][2],
+                              size_t *count)
+{
+    for (size_t i = 0; i < *count; i++) {
+        char name[40];
+        tml_io_copy(name, sizeof name, seen[i][0]);
+        if (!tml_io_is_any_case(field, name) || seen[i][0].size != field.size)
+            continue;
+        if (seen[i][1].size == value.size && memcmp(seen[i][1].text, value.text, value.size) == 0)
+            return TML_OK;
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "its header has two fields \"%.*s\" with different values; remove one",
+                            (int)(field.size < 40 ? field.size : 40), field.text);
+    }
+    if (*count < FIELDS_MAX) {
+        seen[*count][0] = field;
+        seen[(*count)++][1] = value;
+    }
+    return TML_OK;
+}
+
 /* Goes through the header's lines once for each pass. On return *text is behind the header: after
  * the empty line, or where the names of a list start. */
 static tml_status parse_lines(const io_file *file, io_text *text, bool second, nrrd_header *nrrd,
                               volume_header *out)
 {
-    io_span line;
+    io_span line, seen[FIELDS_MAX][2];
+    size_t seen_count = 0;
     while (tml_io_line(text, &line) && line.size) {
         const char *colon = memchr(line.text, ':', line.size);
         if (*line.text == '#' || !colon)
@@ -281,8 +358,10 @@ static tml_status parse_lines(const io_file *file, io_text *text, bool second, n
                 (void)tml_io_parse_f64(value, &out->volume.intercept);
             continue;
         }
-        tml_status status = second ? parse_second(file, field, value, nrrd, out)
-                                   : parse_first(file, field, value, nrrd, out);
+        tml_status status = second ? check_twice(file, field, value, seen, &seen_count) : TML_OK;
+        if (status == TML_OK)
+            status = second ? parse_second(file, field, value, nrrd, out)
+                            : parse_first(file, field, value, nrrd, out);
         if (status != TML_OK)
             return status;
         if (second && nrrd->data_file.size && tml_io_starts_with(nrrd->data_file, "LIST")) {
@@ -431,16 +510,77 @@ static void cross(const double a[3], const double b[3], double out[3])
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
+/* The unit of x, and how often the other axes' units go into it. Axes are those of space, where directions are stated,
+ * else the file's. */
+static tml_status take_units(const io_file *file, const nrrd_header *nrrd, const size_t order[3],
+                             size_t spatial, double ratio[3], tml_volume *volume)
+{
+    bool by_space = nrrd->has_directions || nrrd->space_units[0][0];
+    const char *units[3] = {"", "", ""};
+    for (size_t k = 0; k < 3; k++) {
+        ratio[k] = 1;
+        if (by_space)
+            units[k] = nrrd->space_units[k];
+        else if (k < spatial)
+            units[k] = nrrd->axis_units[order[k]];
+    }
+    snprintf(volume->unit, sizeof volume->unit, "%s", units[0]);
+    for (size_t k = 1; k < 3; k++) {
+        bool is_other = units[k][0] && strcmp(units[k], units[0]) != 0;
+        if (!is_other)
+            continue;
+        ratio[k] = tml_io_unit_ratio(units[k], units[0]);
+        if (ratio[k] != 0)
+            continue;
+        ratio[k] = 1;
+        volume->unit[0] = '\0';
+        tml_status status = tml_io_warn(file,
+                                        "its axes have the units \"%s\" and \"%s\", of which "
+                                        "one is not known; their numbers are taken as they are",
+                                        units[0], units[k]);
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
+/* The spacing of an axis that states where it begins and ends, and where its first sample lies. */
+static void take_bounds(const nrrd_header *nrrd, size_t axis, double *spacing, double *first)
+{
+    double length = nrrd->maxs[axis] - nrrd->mins[axis], size = (double)nrrd->sizes[axis];
+    bool is_node = nrrd->is_node[axis];
+    if (is_node && size < 2)
+        return;
+    *spacing = length / (is_node ? size - 1 : size);
+    *first = nrrd->mins[axis] + (is_node ? 0 : *spacing / 2);
+}
+
 static tml_status parse_grid(const io_file *file, const nrrd_header *nrrd, const size_t order[3],
                              size_t spatial, const tml_volume_load_desc *desc, volume_header *out)
 {
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, scale[3] = {1, 1, 1}, columns[9];
+    double origin[3], ratio[3];
+    bool by_bounds =
+        !nrrd->has_directions && !nrrd->has_spacings && nrrd->has_mins && nrrd->has_maxs;
+    tml_status status = take_units(file, nrrd, order, spatial, ratio, &out->volume);
+    memcpy(origin, nrrd->origin, sizeof origin);
     for (size_t k = 0; k < spatial; k++) {
         if (nrrd->has_directions)
             memcpy(axis[k], nrrd->directions[order[k]], sizeof axis[k]);
         else if (nrrd->has_spacings)
             scale[k] = nrrd->spacings[order[k]];
+        else if (by_bounds)
+            take_bounds(nrrd, order[k], &scale[k], &origin[k]);
     }
+    if (status == TML_OK && by_bounds && !nrrd->has_centers)
+        status = tml_io_warn(file, "states where its axes begin and end, but not its samples' "
+                                   "centering; taken as cells, whose middles the samples are");
+    if (status == TML_OK && nrrd->is_quantized)
+        status =
+            tml_io_warn(file, "its values were quantized (old min, old max); they are taken as "
+                              "stored");
+    if (status != TML_OK)
+        return status;
     if (spatial == 2 && nrrd->has_directions) { /* a slice in space: its normal is the third */
         cross(axis[0], axis[1], axis[2]);
         double length = 0;
@@ -451,8 +591,9 @@ static tml_status parse_grid(const io_file *file, const nrrd_header *nrrd, const
     }
     for (int row = 0; row < 3; row++)
         for (int k = 0; k < 3; k++)
-            columns[3 * row + k] = axis[k][row];
-    memcpy(out->volume.grid.origin, nrrd->origin, sizeof nrrd->origin);
+            columns[3 * row + k] = axis[k][row] * ratio[row];
+    for (int row = 0; row < 3; row++)
+        out->volume.grid.origin[row] = origin[row] * ratio[row];
     return tml_volume_axes(file, columns, scale, desc, out);
 }
 
@@ -557,6 +698,9 @@ bool tml_nrrd_write_header(io_writer *writer, const tml_volume *volume)
                      direction[6 + axis] * spacing[axis]);
     tml_io_print(writer, "\nspace origin:");
     print_vector(writer, grid->origin[0], grid->origin[1], grid->origin[2]);
+    if (volume->unit[0] && !strpbrk(volume->unit, "\"\r\n"))
+        tml_io_print(writer, "\nspace units: \"%s\" \"%s\" \"%s\"", volume->unit, volume->unit,
+                     volume->unit);
     tml_io_print(writer, "\nkinds: domain domain domain\nendian: %s\nencoding: raw\n",
                  IO_HOST_IS_BIG_ENDIAN ? "big" : "little");
     if (volume->comment[0] && !strpbrk(volume->comment, "\r\n"))

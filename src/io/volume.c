@@ -56,16 +56,54 @@ tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t chann
     return TML_OK;
 }
 
+static double column_length(const double columns[9], int axis)
+{
+    return hypot(hypot(columns[axis], columns[3 + axis]), columns[6 + axis]);
+}
+
+/* Gives axes that have no direction one, where the caller gives their spacing, which is what the message below asks
+ * for: the normal of the two others, or x, y and z if more than one has none. */
+static tml_status mend_columns(const io_file *file, const tml_volume_load_desc *desc,
+                               double columns[9])
+{
+    int lost = -1, count = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double length = column_length(columns, axis);
+        if (desc->spacing[axis] == 0 || (length > 0 && isfinite(length)))
+            continue;
+        lost = axis;
+        count++;
+    }
+    if (count == 0)
+        return TML_OK;
+    if (count > 1) {
+        memcpy(columns, tml_volume_identity, sizeof tml_volume_identity);
+        return tml_io_warn(file, "its axes have no directions; taken along x, y and z");
+    }
+    int a = (lost + 1) % 3, b = (lost + 2) % 3;
+    for (int row = 0; row < 3; row++) {
+        int p = (row + 1) % 3, q = (row + 2) % 3;
+        columns[3 * row + lost] =
+            columns[3 * p + a] * columns[3 * q + b] - columns[3 * q + a] * columns[3 * p + b];
+    }
+    return tml_io_warn(file, "its axis %d has no direction; taken as the normal of the two others",
+                       lost);
+}
+
 tml_status tml_volume_axes(const io_file *file, const double columns[9], const double scale[3],
                            const tml_volume_load_desc *desc, volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
-    double *d = grid->direction;
+    double *d = grid->direction, mended[9];
+    memcpy(mended, columns, sizeof mended);
+    tml_status status = mend_columns(file, desc, mended);
+    if (status != TML_OK)
+        return status;
     for (int axis = 0; axis < 3; axis++) {
         bool given = desc->spacing[axis] != 0;
         double column[3], length = 0;
         for (int row = 0; row < 3; row++) {
-            column[row] = columns[3 * row + axis] * (given ? 1 : scale[axis]);
+            column[row] = mended[3 * row + axis] * (given ? 1 : scale[axis]);
             length = hypot(length, column[row]);
         }
         if (!(length > 0 && isfinite(length)))
@@ -78,7 +116,7 @@ tml_status tml_volume_axes(const io_file *file, const double columns[9], const d
         grid->spacing[axis] = given ? desc->spacing[axis] : length;
         if (!isfinite(grid->origin[axis]))
             return tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                                "origin[%d] is %g, needs a finite number", axis,
+                                "origin[%d] is %g, needs a finite number; mend the header", axis,
                                 grid->origin[axis]);
     }
     double determinant = d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
@@ -257,6 +295,24 @@ static const volume_format *find_format(io_span head, const char *path)
     return NULL;
 }
 
+/* Kinds of files that have volumes and are not read, with the way out. */
+static const char *other_kind(io_span head)
+{
+    const uint32_t analyze_size = 348;
+    if (tml_io_starts_with(head, "PK\3\4"))
+        return "is a zip file, as NPZ is; unzip it and name one of the files in it";
+    if (tml_io_starts_with(head, "\x89HDF\r\n"))
+        return "is HDF5, which is not read; save one array of it with h5py and numpy.save";
+    if (tml_io_starts_with(head, "CDF\1") || tml_io_starts_with(head, "CDF\2"))
+        return "is NetCDF, as MINC 1 is, which is not read; save one array of it with numpy.save";
+    if (head.size == analyze_size && (io_load_u32(head.text, false) == analyze_size ||
+                                      io_load_u32(head.text, true) == analyze_size))
+        return "is the header of ANALYZE 7.5, which does not say how the volume lies; convert it "
+               "to "
+               "NIfTI with nibabel";
+    return NULL;
+}
+
 /* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
  * file is gzip. On failure there is nothing to free. */
 static tml_status describe(const io_file *file, const io_folder *slices,
@@ -286,6 +342,7 @@ static tml_status describe(const io_file *file, const io_folder *slices,
         .volume = {.slope = 1}, .file_count = 1, .axis = {0, 1, 2}, .source = VOLUME_ATTACHED};
     header->slices = slices && slices->count ? slices : NULL;
     const volume_format *format = find_format(head, file->path);
+    const char *other;
     tml_volume_load_desc named = *desc;
     if (format && (desc->dims[0] || desc->type))
         status = tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
@@ -296,6 +353,8 @@ static tml_status describe(const io_file *file, const io_folder *slices,
         status = format->parse(file, head, desc, header);
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
+    else if ((other = other_kind(head)))
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED, "%s", other);
     else if (*wrapped)
         status =
             tml_io_error(file, TML_ERROR_UNSUPPORTED,
@@ -543,6 +602,35 @@ static void write_little_endian(io_writer *writer, const tml_volume *volume)
     }
 }
 
+/* Tells what a volume means beyond its samples and the format cannot hold. */
+static void tell_loss(tml_context *tml, const char *path, const tml_volume *volume, bool has_all,
+                      bool has_place)
+{
+    const tml_grid *grid = &volume->grid;
+    bool is_scaled = volume->slope != 0 && (volume->slope != 1 || volume->intercept != 0);
+    bool is_placed = false;
+    for (int i = 0; i < 3; i++)
+        is_placed |= grid->origin[i] != 0 || (grid->spacing[i] != 0 && grid->spacing[i] != 1);
+    for (int i = 0; i < 9; i++)
+        is_placed |= grid->direction[i] != 0 && grid->direction[i] != tml_volume_identity[i];
+    if (has_all)
+        return;
+    if (is_scaled)
+        tml_log(tml, TML_LOG_WARNING,
+                "tml_volume_save: %s: holds the samples as they are, but not that values are %g x "
+                "sample %+g; .nrrd does",
+                path, volume->slope, volume->intercept);
+    if (volume->unit[0] && !(has_place && tml_metaimage_unit(volume->unit)))
+        tml_log(tml, TML_LOG_WARNING,
+                "tml_volume_save: %s: does not hold the unit of lengths, %s; .nrrd does", path,
+                volume->unit);
+    if (is_placed && !has_place)
+        tml_log(tml, TML_LOG_WARNING,
+                "tml_volume_save: %s: does not hold spacing, origin and directions; .nrrd and .mha "
+                "do",
+                path);
+}
+
 tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume *volume)
 {
     static const char call[] = "tml_volume_save";
@@ -571,6 +659,7 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
                          "%s: %s: %s has no 16-bit float; write .npy or .raw", call, path,
                          is_nrrd ? "NRRD" : "MetaImage");
 
+    tell_loss(tml, path, volume, is_nrrd, is_mha);
     io_writer writer;
     const uint64_t header_most = 1024; /* of NRRD and NPY headers; for the message on a full disk */
     tml_status status = tml_io_create(tml, call, path, size + header_most, &writer);

@@ -98,7 +98,7 @@ TML_MUST_CHECK tml_status tml_volume_layout(const io_file *file, uint64_t inner,
 
 /* Sets volume.grid's spacing and direction from three column vectors (row-major 3x3), each to be
  * scaled by scale[i]; where desc.spacing[i] is given it becomes the spacing instead. Errors:
- * FILE_FORMAT when a column is zero or not finite, or when the three lie in a plane. */
+ * FILE_FORMAT when a column is zero or not finite and no spacing is given for it, or when the three lie in a plane. */
 TML_MUST_CHECK tml_status tml_volume_axes(const io_file *file, const double columns[9],
                                           const double scale[3], const tml_volume_load_desc *desc,
                                           volume_header *out);
@@ -208,7 +208,9 @@ bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *sh
                           uint32_t axis_count);
 /* Writes an NRRD header with attached raw data. */
 bool tml_nrrd_write_header(io_writer *writer, const tml_volume *volume);
-/* The same of MetaImage. */
+/* MetaImage's name of a unit; NULL: it has none. */
+const char *tml_metaimage_unit(const char *unit);
+/* As tml_nrrd_write_header, of MetaImage. */
 bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume);
 
 #endif
