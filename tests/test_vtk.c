@@ -9,6 +9,7 @@
 
 #include "io/points_internal.h"
 #include "volume_check.h"
+#include "warned.h"
 
 /* ---- legacy ---------------------------------------------------------------------------------- */
 
@@ -315,6 +316,68 @@ TEST(xml_files_that_lie)
         expect_refusal(tml, "a.vti", cases[i].file, strlen(cases[i].file), cases[i].status,
                        cases[i].word);
     expect_bytes(tml, good, 0, values, 4);
+    tml_close(tml);
+}
+
+/* Keys of information, comments and elements that are not known stand among an array's values in real files, before
+ * them or behind; arrays of the file as a whole are none of the grid. */
+TEST(xml_files_with_more_than_values)
+{
+#    define KEY                                                                                    \
+        "<InformationKey name=\"UNITS_LABEL\" location=\"vtkDataArray\" length=\"1\"><Value "      \
+        "index=\"0\">"                                                                             \
+        "7 8 9</Value></InformationKey>"
+    static const char *const files[] = {
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\">\n1 2 3 4\n" KEY "\n" XML_END,
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\">1 2 3 4" KEY KEY XML_END,
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\">\n" KEY "\n" KEY " 1 2 3 4" XML_END,
+        XML_START XML_GRID XML_PIECE XML_ARRAY
+        "\"ascii\"><InformationKey name=\"x\"/>1 2 3 4" XML_END,
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\"><!-- 9 9 -->1 2 3 4<!-- 9 -->" XML_END,
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"binary\">\nBAAAAAECAwQ=\n" KEY "\n" XML_END,
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"binary\">" KEY "BAAAAAECAwQ=" XML_END,
+        XML_START XML_GRID
+        "<FieldData><DataArray type=\"String\" Name=\"s\" NumberOfTuples=\"1\" format=\"ascii\">65 "
+        "0"
+        "</DataArray><DataArray type=\"UInt8\" Name=\"t\" NumberOfTuples=\"1\" format=\"ascii\">9"
+        "</DataArray></FieldData>" XML_PIECE XML_ARRAY "\"ascii\">1 2 3 4" XML_END,
+    };
+    static const uint8_t values[] = {1, 2, 3, 4};
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        expect_bytes(tml, files[i], 0, values, 4);
+    static const char few[] =
+        XML_START XML_GRID XML_PIECE XML_ARRAY "\"ascii\">1 2 3" KEY "4" XML_END;
+    expect_refusal(tml, "a.vti", few, sizeof few - 1, TML_ERROR_FILE_FORMAT,
+                   "too few for 4 numbers");
+    if (test_full_data("reports/vti_key.vti")) {
+        tml_volume volume;
+        if (CHECK_OK(tml,
+                     tml_volume_load(tml, test_full_data("reports/vti_key.vti"), NULL, &volume)))
+            for (unsigned i = 0; i < 120; i++)
+                CHECK_EQ_U64(((uint8_t *)volume.data)[i], i % 6 * 10 + i / 6 % 5 * 3 + i / 30 * 7);
+        tml_volume_free(tml, &volume);
+    }
+    tml_close(tml);
+}
+
+TEST(xml_arrays_beyond_what_is_held_are_left_out)
+{
+    static char text[65536];
+    size_t size = (size_t)snprintf(text, sizeof text, "%s", XML_START XML_GRID XML_PIECE);
+    for (int i = 0; i < 70; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s",
+                                 XML_ARRAY "\"ascii\">1 2 3 4</DataArray>");
+    size += (size_t)snprintf(text + size, sizeof text - size,
+                             "</PointData></Piece></ImageData></VTKFile>");
+    tml_context *tml = open_listening();
+    tml_volume volume;
+    if (CHECK_OK(tml, load_exact(tml, "a.vti", text, size, NULL, &volume)))
+        CHECK_EQ_U64(volume.frame_count, 64);
+    tml_volume_free(tml, &volume);
+    CHECK_WARNED("arrays beyond its first 64 are left out: 6");
+    const tml_volume_load_desc strict = {.strict = true};
+    CHECK_STATUS(load_exact(tml, "a.vti", text, size, &strict, &volume), TML_ERROR_FILE_FORMAT);
     tml_close(tml);
 }
 

@@ -296,9 +296,12 @@ static const volume_format *find_format(io_span head, const char *path)
 }
 
 /* Kinds of files that have volumes and are not read, with the way out. */
-static const char *other_kind(io_span head)
+/* wrapped: head is what the file holds in gzip. */
+static const char *other_kind(io_span head, bool wrapped)
 {
     const uint32_t analyze_size = 348;
+    if (wrapped && tml_io_is_gzip(head.text, head.size))
+        return "is gzip of gzip; gunzip it once";
     if (tml_io_starts_with(head, "PK\3\4"))
         return "is a zip file, as NPZ is; unzip it and name one of the files in it";
     if (tml_io_starts_with(head, "\x89HDF\r\n"))
@@ -353,7 +356,7 @@ static tml_status describe(const io_file *file, const io_folder *slices,
         status = format->parse(file, head, desc, header);
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
-    else if ((other = other_kind(head)))
+    else if ((other = other_kind(head, *wrapped)))
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED, "%s", other);
     else if (*wrapped)
         status =
@@ -576,6 +579,7 @@ tml_status tml_volume_load_memory(tml_context *tml, const char *name, const void
     memset(out, 0, sizeof *out);
     io_file file;
     tml_io_open_memory(tml, load_call, name, data, size, &file);
+    file.strict = desc && desc->strict;
     return load(&file, NULL, desc ? desc : &defaults, out);
 }
 

@@ -29,7 +29,7 @@ $ trommel convert data/volumes/fuel_crop.nii.gz -o fuel.nrrd --json
   "outputs": [
     {
       "file": "fuel.nrrd",
-      "bytes": 67823
+      "bytes": 67851
     }
   ]
 }

@@ -237,7 +237,7 @@ $ head -c 12 data/volumes/fuel_crop.nii.gz >head.nii.gz; trommel info head.nii.g
 trommel: info: head.nii.gz: its compressed data are cut short after 0 bytes
 [1]
 $ gzip -c data/volumes/fuel_crop.nii.gz >twice.nii.gz; trommel info twice.nii.gz
-trommel: info: twice.nii.gz: the file is compressed with gzip; unpack it with gunzip first
+trommel: info: twice.nii.gz: is gzip of gzip; gunzip it once
 [1]
 $ printf '\037\213\010 no gzip either' >noise.ply.gz; trommel info noise.ply.gz
 trommel: info: noise.ply.gz: its compressed data are damaged after 0 bytes: unknown header flags set
