@@ -69,7 +69,9 @@ typedef struct tml_volume_load_desc {
  * size and type, which become layers in natural order (9 before 10). Other files there do not count,
  * but DICOM among them is refused. comment tells of them, and of a number that is missing.
  * DICOM's slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then
- * is no rotation. Where each slice has a slope of its own, samples are f32 of physical values.
+ * is no rotation. Slices without positions are ordered by SliceLocation, InstanceNumber or name, with a warning.
+ * If slices or frames have slopes of their own, samples are floats of physical values.
+ * A pointer of Git LFS or git-annex, and a web page, are UNSUPPORTED, whatever their name.
  * What follows the samples in a file with a header does not matter, compressed or not; headerless
  * samples must be all that there is, or that many volumes.
  * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,
@@ -116,8 +118,8 @@ TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *his
  * 1979. */
 TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
 /* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw (little-endian),
- * by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, but no slope; the others
- * the samples alone. */
+ * by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and units of mm, cm and µm, but no slope;
+ * the others the samples alone. The log warns of what is lost. */
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);
 
