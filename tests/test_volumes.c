@@ -1069,7 +1069,13 @@ TEST(nifti_headers_with_holes)
         {{.dims = {4, 3, 2, 2, 0, 1, 1, 1}, .pixdim = {1, 2, 3, 4}}, {2, 3, 4}, 1, NULL, "", 1, 0},
         {{.dims = {7, 3, 2, 2, 0, 0, 0, 0}, .pixdim = {1, 2, 3, 4}}, {2, 3, 4}, 1, NULL, "", 1, 0},
         {{.dims = {5, 3, 2, 1, 0, 2, 0, 0}, .pixdim = {1, 2, 3, 0}}, {2, 3, 1}, 2, NULL, "", 1, 0},
-        {{.dims = {4, 3, 4, 0, 0}, .pixdim = {1, 2, 3, 0}}, {2, 3, 1}, 1, NULL, "", 1, 0},
+        {{.dims = {4, 3, 4, 0, 0}, .pixdim = {1, 2, 3, 0}},
+         {2, 3, 1},
+         1,
+         "dim[3] is 0; taken as 1",
+         "",
+         1,
+         0},
         {{.dims = {3, 3, 2, 2}, .pixdim = {1, 2, 3, 4}, .units = 1}, {2, 3, 4}, 1, NULL, "m", 1, 0},
         {{.dims = {3, 3, 2, 2}, .pixdim = {1, 2, 3, 4}, .units = 10},
          {2, 3, 4},
@@ -1188,6 +1194,22 @@ TEST(nifti_headers_with_holes)
                 CHECK(near3(volume.grid.spacing, 7, 8, 9));
             tml_volume_free(tml, &volume);
         }
+    /* The header's size left out, and a single file that calls itself one of a pair. */
+    for (int k = 0; k < 3; k++) {
+        nifti_case c = {1,         .big = k == 1,        .pair = k == 2,
+                        .type = 2, .dims = {3, 3, 2, 2}, .pixdim = {1, 2, 3, 4}};
+        tml_volume volume;
+        make_nifti(&file, &c);
+        file.size = 352;
+        if (k < 2)
+            put_i32(&file, 0, 0, false);
+        add_samples(&file, TML_U8, 0, 12, false);
+        warned[0] = '\0';
+        if (CHECK_OK(tml, load(tml, "a.nii", &file, NULL, &volume)))
+            CHECK(samples_are(&volume, 0, 1) && near3(volume.grid.spacing, 2, 3, 4));
+        tml_volume_free(tml, &volume);
+        CHECK_WARNED(k == 2 ? "taken as a file that has both" : NULL);
+    }
     /* An axis that is in use still needs a size, and numbers below 0 are refused. */
     static const int64_t bad[][8] = {{3, 0, 2, 2}, {3, 2, 0, 2}, {4, 2, 2, 2, -1}};
     for (size_t i = 0; i < 3; i++) {

@@ -40,6 +40,16 @@ static int version_of(io_span head, bool *big_endian, bool *single)
         if (magic[0] == 'n' && (magic[1] == '+' || magic[1] == 'i') && magic[2] == digit)
             return digit - '0';
     }
+    /* Some writers leave out the header's size: its last word and the number of axes tell as well. */
+    bool has_magic = head.size >= SIZE_1 && (memcmp(head.text + AT_MAGIC_1, "n+1", 4) == 0 ||
+                                             memcmp(head.text + AT_MAGIC_1, "ni1", 4) == 0);
+    for (int big = 0; big < 2 && has_magic && io_load_u32(head.text, false) == 0; big++) {
+        uint16_t axes = io_load_u16(head.text + 40, big);
+        *big_endian = big;
+        *single = head.text[AT_MAGIC_1 + 1] == '+';
+        if (axes >= 1 && axes <= 7)
+            return 1;
+    }
     return 0;
 }
 
@@ -304,8 +314,12 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     for (int i = 0; i < 3; i++)
         volume->grid.dims[i] = 1;
     for (int64_t i = 1; i <= nifti.dim[0]; i++) {
-        if (i >= 3 && nifti.dim[i] == 0) /* as some write an axis that is not in use */
+        if (i >= 3 && nifti.dim[i] == 0) { /* as some write an axis that is not in use */
             nifti.dim[i] = 1;
+            tml_status told = i > 3 ? TML_OK : tml_io_warn(file, "dim[3] is 0; taken as 1");
+            if (told != TML_OK)
+                return told;
+        }
         if (nifti.dim[i] < 1)
             return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "dim[%" PRId64 "] is %" PRId64 ", needs 1 or more", i,
@@ -320,6 +334,12 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                             "dim[4] to dim[7] multiply to more than 2^64");
 
     tml_status status = take_scale(file, &nifti, volume);
+    if (status == TML_OK && !single && tml_volume_name_ends(file->path, ".nii")) {
+        single = true;
+        status =
+            tml_io_warn(file, "says that it is the header of a pair, but is named .nii; taken as a "
+                              "file that has both");
+    }
     if (status == TML_OK && !single)
         status = find_samples(file, out);
     if (status == TML_OK)
