@@ -159,6 +159,50 @@ TEST(legacy_arrays_of_points_and_cells)
     tml_close(tml);
 }
 
+/* Texts of a file are stepped over, in lines or with their lengths before them; scalars that are bytes are written as
+ * colours, in text as fractions of 255. */
+TEST(legacy_files_as_vtk_writes_them)
+{
+    static const char text[] = "# vtk DataFile Version 5.1\nvtk output\nASCII\nDATASET "
+                               "STRUCTURED_POINTS\nFIELD FieldData 2\n"
+                               "names 1 2 string\na%20b\n\nTimeValue 1 1 double\n3.5 "
+                               "\nMETADATA\nINFORMATION 0\n\nDIMENSIONS 2 2 1\n"
+                               "SPACING 1 2 3\nORIGIN 1 2 3\nPOINT_DATA 4\nCOLOR_SCALARS s 1\n0 "
+                               "0.0392157 \n0.00392157 1 \n";
+#define BINARY_TOP                                                                                 \
+    "# vtk DataFile Version 5.1\nvtk output\nBINARY\nDATASET STRUCTURED_POINTS\nFIELD FieldData "  \
+    "2\n"                                                                                          \
+    "names 1 2 string\n\xc3"                                                                       \
+    "a b\x80\x02xy\nTimeValue 1 1 double\n@\014\0\0\0\0\0\0\nDIMENSIONS 2 2 1\nSPACING 1 2 3\n"    \
+    "ORIGIN 1 2 3\nPOINT_DATA 4\nCOLOR_SCALARS s 1\n"
+    static const char binary[] = BINARY_TOP "\0\012\001\377\nMETADATA\nINFORMATION 0\n\n";
+    static const uint8_t values[] = {0, 10, 1, 255};
+    static const struct {
+        const char *data;
+        size_t size;
+    } files[] = {{text, sizeof text - 1}, {binary, sizeof binary - 1}};
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < 2; i++) {
+        tml_volume volume;
+        if (!CHECK_OK(tml, load_exact(tml, "a.vtk", files[i].data, files[i].size, NULL, &volume)))
+            continue;
+        CHECK(volume.type == TML_U8 && volume.size == 4 && memcmp(volume.data, values, 4) == 0);
+        CHECK_STR(volume.comment, "s");
+        tml_volume_free(tml, &volume);
+    }
+    static const char beyond[] =
+        LEGACY GRID "POINT_DATA 12\nCOLOR_SCALARS s 1\n1 1 1 1 1 1 1 1 1 1 1 2\n";
+    expect_refusal(tml, "a.vtk", beyond, sizeof beyond - 1, TML_ERROR_FILE_FORMAT,
+                   "number 11 is \"2\"");
+    char cut[sizeof binary];
+    memcpy(cut, binary, sizeof cut);
+    *strstr(cut, "\xc3"
+                 "a") = '\xff'; /* a text of 63 characters ends in what follows */
+    tml_volume volume;
+    CHECK(load_exact(tml, "a.vtk", cut, sizeof cut - 1, NULL, &volume) != TML_OK);
+    tml_close(tml);
+}
+
 TEST(legacy_files_that_lie)
 {
     static const struct {

@@ -203,6 +203,7 @@ tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
     out->end = array->end;
     out->encoding = array->encoding;
     out->coding = array->coding;
+    out->is_fraction = array->is_fraction;
     snprintf(out->volume.comment, sizeof out->volume.comment, "%s%s%s", names,
              arrays->count > 1 ? "; this is " : "", arrays->count > 1 ? array->name : "");
     tml_status status = tml_volume_layout(file, 1, array->components, 1, (uint32_t)frame, out);

@@ -150,6 +150,16 @@ static bool parse_sample(io_span word, tml_type type, void *out)
     return true;
 }
 
+/* A byte that stands there as its share of 255. */
+static bool parse_fraction(io_span word, void *out)
+{
+    double share;
+    if (!tml_io_parse_f64(word, &share) || !(share >= 0 && share <= 1))
+        return false;
+    *(uint8_t *)out = (uint8_t)(255 * share + 0.5);
+    return true;
+}
+
 static tml_status decode_text(const io_file *file, const volume_header *header, uint64_t offset,
                               uint64_t size, void *out)
 {
@@ -170,7 +180,8 @@ static tml_status decode_text(const io_file *file, const volume_header *header, 
         if (!tml_io_word(&words, &word))
             status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                   "holds %zu numbers, needs %zu; it was cut short", i, count);
-        else if (!parse_sample(word, type, (uint8_t *)out + i * sample_size))
+        else if (header->is_fraction ? !parse_fraction(word, (uint8_t *)out + i)
+                                     : !parse_sample(word, type, (uint8_t *)out + i * sample_size))
             status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "number %zu is \"%.*s\", needs a %s",
                                   i, (int)(word.size < 40 ? word.size : 40), word.text,
                                   tml_type_name(type));

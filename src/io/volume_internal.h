@@ -52,6 +52,7 @@ typedef struct volume_header {
     vtk_xml_coding coding;
     bool is_exact; /* no byte may follow the samples, before the end in text */
     bool big_endian;
+    bool is_fraction; /* of text: bytes as fractions of 255 */
     bool is_physical; /* of DICOM: samples by several scales become values as floats */
 
     /* The number of samples in all data files together, and which are wanted: runs pieces of run
@@ -121,6 +122,7 @@ typedef struct volume_array {
     uint64_t tuples;      /* how many it says to have; or VOLUME_TUPLES_UNSAID */
     bool on_cells;        /* at the cells' centres; otherwise at the grid's points */
     bool is_active;       /* what the file means to be looked at first */
+    bool is_fraction;     /* bytes that stand in text as fractions of 255 */
     uint64_t offset, end; /* where its values lie stored */
     volume_encoding encoding;
     vtk_xml_coding coding;

@@ -89,6 +89,8 @@ static bool next_type(io_text *words, tml_type *type, bool *is_bit)
         {"vtkIdType", TML_I32},
         {"vtktypeint64", TML_I64},
         {"vtktypeuint64", TML_U64},
+        {"string", TML_TYPE_NONE}, /* texts, which are stepped over */
+        {"utf8_string", TML_TYPE_NONE},
     };
     io_span word;
     if (!tml_io_word(words, &word))
@@ -123,6 +125,33 @@ static bool skip_words(vtk_legacy *vtk, uint64_t count)
     return true;
 }
 
+/* Steps over texts: a line each, or in a binary file their lengths before them, of 1, 2, 4 or 8 bytes as the first
+ * two bits say. */
+static bool skip_strings(vtk_legacy *vtk, uint64_t count)
+{
+    io_span line;
+    for (; count; count--) {
+        char bytes[8];
+        uint64_t length = 0, left = vtk->file->size - vtk->offset;
+        if (!vtk->is_binary) {
+            if (!any_line(vtk, &line))
+                return false;
+            continue;
+        }
+        if (look(vtk, bytes, 1) != 1)
+            return false;
+        size_t size = (size_t)8 >> ((uint8_t)bytes[0] >> 6);
+        if (look(vtk, bytes, size) != size)
+            return false;
+        for (size_t i = 0; i < size; i++)
+            length = length << 8 | (uint8_t)(i ? bytes[i] : bytes[i] & 0x3f);
+        if (length > left - size)
+            return false;
+        vtk->offset += size + length;
+    }
+    return true;
+}
+
 /* Steps over an array and tells of it. */
 static bool take_array(vtk_legacy *vtk, vtk_array array)
 {
@@ -130,6 +159,8 @@ static bool take_array(vtk_legacy *vtk, vtk_array array)
     array.offset = vtk->offset;
     if (__builtin_mul_overflow(array.rows, array.columns, &count))
         return false;
+    if (array.type == TML_TYPE_NONE)
+        return skip_strings(vtk, count);
     if (vtk->is_binary) {
         if (array.is_bit)
             size = count / 8 + (count % 8 != 0);
@@ -247,6 +278,7 @@ static bool read_colours(vtk_legacy *vtk, io_text *words, bool is_table)
         .type = TML_U8, .rows = is_table ? number : vtk->rows, .columns = is_table ? 4 : number};
     if (!is_table && vtk->place == VTK_POINT_DATA)
         array.place = VTK_POINT_COLORS;
+    tml_io_copy(array.name, sizeof array.name, name);
     return take_array(vtk, array);
 }
 

@@ -8,7 +8,8 @@
 static void take_array(void *user, const vtk_array *from)
 {
     volume_arrays *arrays = user;
-    bool is_data = from->place == VTK_POINT_DATA || from->place == VTK_CELL_DATA;
+    bool is_colour = from->place == VTK_POINT_COLORS; /* as VTK writes scalars that are bytes */
+    bool is_data = is_colour || from->place == VTK_POINT_DATA || from->place == VTK_CELL_DATA;
     if (!is_data || from->is_bit || from->columns == 0 || arrays->count == VOLUME_ARRAYS_MAX)
         return;
     volume_array *array = &arrays->array[arrays->count++];
@@ -16,6 +17,7 @@ static void take_array(void *user, const vtk_array *from)
                             .components = from->columns,
                             .tuples = from->rows,
                             .on_cells = from->place == VTK_CELL_DATA,
+                            .is_fraction = is_colour,
                             .offset = from->offset,
                             .end = from->end};
     snprintf(array->name, sizeof array->name, "%s", from->name);
@@ -54,7 +56,8 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     if (status != TML_OK)
         return status;
     for (uint32_t i = 0; i < arrays.count; i++)
-        arrays.array[i].encoding = vtk.is_binary ? VOLUME_RAW : VOLUME_TEXT;
+        arrays.array[i].encoding =
+            vtk.is_binary ? VOLUME_RAW : VOLUME_TEXT; /* bytes are no fractions */
     out->big_endian = true;
     memcpy(out->volume.grid.dims, vtk.dims, sizeof vtk.dims);
     memcpy(out->volume.grid.origin, vtk.origin, sizeof vtk.origin);
