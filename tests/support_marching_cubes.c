@@ -296,6 +296,9 @@ static void visit_cells(const lattice *l, mc_mesh *mesh, bool is_writing)
 
 /* ---- vertices ------------------------------------------------------------------------------- */
 
+/* As surface.h has it, in shares of an edge. */
+static const double clearance = 1.0 / 1024;
+
 /* Where the surface crosses, from the lower sample a to the higher b. */
 static double crossing_place(const mc_input *input, uint64_t a, uint64_t b)
 {
@@ -318,8 +321,8 @@ static double crossing_place(const mc_input *input, uint64_t a, uint64_t b)
         t = isinf(length) ? 0.5f : (iso - pf) / length;
     }
     }
-    /* 64-bit samples that differ may be equal in double: 0 / 0 counts as 0. */
-    return !(t > 0) ? 0 : t > 1 ? 1 : t;
+    /* 64-bit samples that differ may be equal in double: 0 / 0 counts as 0. Vertices keep clear of samples. */
+    return !(t > clearance) ? clearance : t > 1 - clearance ? 1 - clearance : t;
 }
 
 static double matrix_entry(const double m[9], int row, int column)
@@ -342,8 +345,13 @@ static void place_vertex(const lattice *l, const int64_t node[3], int axis, floa
     /* Towards the layer around the region, the vertex stays on the sample. */
     double t = has_a && has_b ? crossing_place(input, a, b) : has_a ? 0 : 1;
     double at[3];
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         at[k] = (double)(node[k] + l->first[k]) + (k == axis ? t : 0);
+        /* Where the box has an edge, by half a clearance into the cap. */
+        if (k != axis && !(has_a && has_b))
+            at[k] += (node[k] == 1 ? clearance / 2 : 0) -
+                     (node[k] == l->count[k] - 2 ? clearance / 2 : 0);
+    }
     for (int row = 0; row < 3; row++) {
         double sum = grid->origin[row] - input->position_origin[row];
         for (int k = 0; k < 3; k++) {

@@ -711,7 +711,8 @@ TEST(own_vertices_are_placed)
                 length += (double)normals[v][k] * (double)normals[v][k];
             }
             if (own == 6)
-                CHECK_NEAR((double)values[v], 0, 1e-5);
+                /* Rings and cells nearly closed are widened, by half a clearance. */
+                CHECK_NEAR((double)values[v], 0, 0.5 / 1024);
             for (int c = 0; c < 8; c++) {
                 double weight = 1, weight_ahead = 1;
                 for (int a = 0; a < 3; a++) {

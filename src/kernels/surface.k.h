@@ -63,6 +63,13 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
 #endif
 /* ---- samples --------------------------------------------------------------------------------- */
 
+/* A vertex lies at least this share of its edge from the edge's ends. At an end, which is where it
+ * would lie whenever a sample equals the isovalue, up to six edges have their vertices at one place:
+ * triangles would have no area, and sheets would touch. With it triangles have area, and what is a
+ * manifold by index is one by place. 2^-10 of a cell is less than linear interpolation errs by, and
+ * float holds it up to 8192 samples along an axis. */
+#define SURFACE_CLEARANCE 0.0009765625f
+
 /* Position of the isovalue on the edge from sample a (0) to sample b (1). a is the end with the lower
  * index, so that all cells around an edge get the same bits. largest: the type's largest number; past
  * it b - a overflowed, and the position is 1/2. */
@@ -70,8 +77,8 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
     REAL difference = b - a;                                                                       \
     REAL t = (iso - a) / difference;                                                               \
     t = difference <= (largest) && difference >= -(largest) ? t : 0.5f;                            \
-    t = t > 0.0f ? t : 0.0f;                                                                       \
-    return t < 1.0f ? t : 1.0f
+    t = t > SURFACE_CLEARANCE ? t : SURFACE_CLEARANCE;                                             \
+    return t < 1.0f - SURFACE_CLEARANCE ? t : 1.0f - SURFACE_CLEARANCE
 FUNCTION(float) surface_crossing(float a, float b, float iso)
 {
     SURFACE_CROSSING(float, 3.4028234e38f);
@@ -88,6 +95,15 @@ FUNCTION(double) surface_crossing_f64(double a, double b, double iso)
 FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
 {
     return (corners + 2.0f * edges + 4.0f * centre) * 0.0625f;
+}
+
+/* What a cap's vertex is moved by along each axis across its edge, in cells. It lies on a sample of the
+ * border. Where that is also the first or the last one of another axis, on the box's edge, two caps
+ * have their vertices on that sample: each moves into its cap, by less than the clearance. */
+FUNCTION(float) surface_cap_shift(bool is_first, bool is_last)
+{
+    return (is_first ? 0.5f * SURFACE_CLEARANCE : 0.0f) -
+           (is_last ? 0.5f * SURFACE_CLEARANCE : 0.0f);
 }
 
 FUNCTION(vec3) surface_mix3(vec3 a, vec3 b, float t)

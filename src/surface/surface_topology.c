@@ -178,6 +178,7 @@ static inline integer integer_multiply(integer a, integer b)
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/surface.k.h"
 #include "kernels/surface_open.k.h"
 #include "kernels/surface_topology.k.h"
 
@@ -409,9 +410,27 @@ static unsigned find_mesh(const topology_cell *cell, topology_faces known, const
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+/* Own vertices keep clear of the cell's sides as those of edges do of corners. */
 static double in_cell(double t)
 {
-    return t >= 0 ? TML_MIN_OF(t, 1.0) : t < 0 ? 0 : 0.5; /* NaN: rounding left nothing */
+    const double least = (double)SURFACE_CLEARANCE, most = 1 - least;
+    return t >= least  ? TML_MIN_OF(t, most)
+           : t < least ? least
+                       : 0.5; /* NaN: rounding left nothing */
+}
+
+/* Moves the ring's lines apart along an axis, where they are less than the clearance: a tunnel that
+ * closes just there is a point. sign: which comes first where rounding does not tell. */
+static void keep_apart(double *first, double *second, double sign)
+{
+    const double least = (double)SURFACE_CLEARANCE, gap = *second - *first;
+    if (fabs(gap) >= least)
+        return;
+    sign = fabs(gap) > 1.0 / 65536 ? copysign(1, gap) : sign;
+    const double middle =
+        TML_MAX_OF(TML_MIN_OF((*first + *second) / 2, 1 - 1.5 * least), 1.5 * least);
+    *first = middle - sign * least / 2;
+    *second = middle + sign * least / 2;
 }
 
 /* Corners less the isovalue, times a power of two: the largest is about 1. */
@@ -459,6 +478,8 @@ static void place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][
         lines[i][1] = in_cell((columns[0] - columns[2]) / all);
         lines[i][2] = t;
     }
+    for (int a = 0; a < 3; a++)
+        keep_apart(&lines[0][a], &lines[1][a], a == 0 ? -1 : 1);
     for (int i = 0; i < TOPOLOGY_OWN_MOST; i++)
         for (int a = 0; a < 3; a++)
             out[i][a] = lines[places[i][a]][a];

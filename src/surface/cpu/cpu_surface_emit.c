@@ -65,6 +65,17 @@ static inline double lane_t(const surface_plan *plan, const vertex_block *block,
                                          : (double)block->lanes.ends.narrow.low[lane];
 }
 
+/* Side of the cap that the run's edge at column x crosses: -1 where its lower end lies in the
+ * pad, 1 where its upper end does, else 0. The cap's outward normal points to that side. */
+static int cap_side(const workspace *space, const vertex_run *run, uint64_t x)
+{
+    uint64_t at[3] = {x, run->y, run->z};
+    uint64_t low = at[run->axis];
+    if (is_in_pad(space, run->axis, low))
+        return -1;
+    return is_in_pad(space, run->axis, low + 1) ? 1 : 0;
+}
+
 static void place(const surface_job *job, const vertex_block *block, const vertex_run *run,
                   float *out)
 {
@@ -76,27 +87,22 @@ static void place(const surface_job *job, const vertex_block *block, const verte
     for (uint64_t lane = run->first; lane < run->first + run->count; lane++) {
         double index[3] = {row[0] + (double)block->lanes.x[lane], row[1], row[2]};
         index[run->axis] += lane_t(plan, block, lane);
-        if (plan->caps) /* an edge into the pad has its vertex on the border sample */
+        if (plan->caps) { /* an edge into the pad has its vertex on the border sample */
+            const bool is_cap = cap_side(job->space, run, block->lanes.x[lane]) != 0;
+            const uint64_t at[3] = {block->lanes.x[lane], run->y, run->z};
             for (int a = 0; a < 3; a++) {
                 double low = (double)box->first[a], high = low + (double)(box->count[a] - 1);
                 index[a] = index[a] < low ? low : index[a] > high ? high : index[a];
+                if (is_cap && a != run->axis)
+                    index[a] += (double)surface_cap_shift(is_in_pad(job->space, a, at[a] - 1),
+                                                          is_in_pad(job->space, a, at[a] + 1));
             }
+        }
         for (int c = 0; c < 3; c++)
             out[3 * lane + (uint64_t)c] =
                 (float)(plan->origin[c] + plan->step[2][c] * index[2] +
                         plan->step[1][c] * index[1] + plan->step[0][c] * index[0]);
     }
-}
-
-/* Side of the cap that the run's edge at column x crosses: -1 where its lower end lies in the
- * pad, 1 where its upper end does, else 0. The cap's outward normal points to that side. */
-static int cap_side(const workspace *space, const vertex_run *run, uint64_t x)
-{
-    uint64_t at[3] = {x, run->y, run->z};
-    uint64_t low = at[run->axis];
-    if (is_in_pad(space, run->axis, low))
-        return -1;
-    return is_in_pad(space, run->axis, low + 1) ? 1 : 0;
 }
 
 static void cap_normals(const surface_job *job, const vertex_block *block, const vertex_run *run)

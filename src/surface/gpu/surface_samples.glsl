@@ -72,7 +72,7 @@ float crossing_of_keys(uvec2 a, uvec2 b, uvec2 floor_key, float rest)
     float part = u64_to_float(is_above ? sub64(floor_key, a) : sub64(a, floor_key));
     part = (is_above ? part : -part) + rest;
     float t = is_up ? part / whole : -part / whole;
-    return clamp(t, 0.0, 1.0);
+    return clamp(t, SURFACE_CLEARANCE, 1.0 - SURFACE_CLEARANCE);
 }
 
 float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
@@ -88,8 +88,7 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
         uvec2 bits = unpackDouble2x32(whole);
         if ((bits.y & 0x7ff00000u) == 0x7ff00000u)
             return 0.5;
-        double t = (at - from) / whole;
-        return t > 0.0 ? (t < 1.0 ? float(t) : 1.0) : 0.0;
+        return clamp(float((at - from) / whole), SURFACE_CLEARANCE, 1.0 - SURFACE_CLEARANCE);
     }
 #endif
     if (!TYPE_IS_FLOAT(TYPE) && type_size_log2(TYPE) >= 2u)

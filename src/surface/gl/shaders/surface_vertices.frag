@@ -58,8 +58,12 @@ void main()
     float t = crossing_of(sample_at(low), sample_at(high), iso_now);
     bool is_cap = has(SURFACE_PAD) && low == high;
     vec3 index = vec3(low);
-    if (!is_cap) /* an edge into the pad has its vertex on the border sample */
+    if (!is_cap)
         index += t * vec3(along);
+    else /* an edge into the pad has its vertex on the border sample */
+        index += vec3(axis == 0u ? 0.0 : surface_cap_shift(at.x == 1u, at.x + 2u == size.x),
+                      axis == 1u ? 0.0 : surface_cap_shift(at.y == 1u, at.y + 2u == size.y),
+                      axis == 2u ? 0.0 : surface_cap_shift(at.z == 1u, at.z + 2u == size.z));
     vec3 position = origin;
     position += index.z * step_z;
     position += index.y * step_y;

@@ -30,9 +30,23 @@ float float_of(exact_integer a, uint words, uint bits)
     return is_negative ? -magnitude : magnitude;
 }
 
+/* As in surface_topology.c, like keep_apart. */
 float in_cell(float t)
 {
-    return t >= 0.0 ? min(t, 1.0) : t < 0.0 ? 0.0 : 0.5; /* NaN: rounding left nothing */
+    const float least = SURFACE_CLEARANCE;
+    return t >= least ? min(t, 1.0 - least) : t < least ? least : 0.5; /* NaN: rounding left nothing */
+}
+
+void keep_apart(inout float first, inout float second, float towards)
+{
+    const float least = SURFACE_CLEARANCE;
+    float gap = second - first;
+    if (abs(gap) >= least)
+        return;
+    towards = abs(gap) > 1.0 / 65536.0 ? sign(gap) : towards;
+    float middle = clamp(0.5 * (first + second), 1.5 * least, 1.0 - 1.5 * least);
+    first = middle - 0.5 * towards * least;
+    second = middle + 0.5 * towards * least;
 }
 
 /* Bits of the largest corner. */
@@ -85,6 +99,9 @@ ring place_ring(uint bits)
     ring r;
     r.first = crossing_at(in_cell(twice_low / (twice_low + sum)), along_x, along_y, sums);
     r.second = crossing_at(in_cell(sum / (sum + twice_high)), along_x, along_y, sums);
+    keep_apart(r.first.x, r.second.x, -1.0);
+    keep_apart(r.first.y, r.second.y, 1.0);
+    keep_apart(r.first.z, r.second.z, 1.0);
     return r;
 }
 

@@ -47,6 +47,17 @@ const uint NORMALS = SURFACE_NORMALS_NONE;
 
 #include "surface_store.glsl"
 
+/* surface_cap_shift of the sample inside, on each axis but the edge's. */
+vec3 cap_shift(uvec3 at, uint axis)
+{
+    vec3 shift = vec3(0.0);
+    for (uint a = 0u; a < 3u; a++)
+        if (a != axis)
+            shift[a] = surface_cap_shift(pad_low()[a] == 1u && at[a] == 1u,
+                                         pad_high()[a] == 1u && at[a] + 2u == size[a]);
+    return shift;
+}
+
 vertex make_vertex(uvec3 at, uint axis)
 {
     vertex v;
@@ -55,8 +66,10 @@ vertex make_vertex(uvec3 at, uint axis)
     float t = crossing_of(sample_at(low), sample_at(high), iso_words);
     bool is_cap = has(SURFACE_PAD) && low == high;
     vec3 index = vec3(low);
-    /* An edge into the pad has its vertex on the border sample. */
-    index += vec3(step) * (is_cap ? 0.0 : t);
+    if (is_cap) /* an edge into the pad has its vertex on the border sample */
+        index += cap_shift(at, axis);
+    else
+        index += vec3(step) * t;
     v.position = position_at(index);
     v.normal = vec3(0.0);
     v.value = 0.0;
