@@ -458,12 +458,12 @@ static int choose_isovalues(run *r)
     return CLI_OK;
 }
 
-/* Positions relative to the grid's origin where 32-bit floats would otherwise lose more than about a
- * thousandth of a step: map coordinates, say. */
+/* Positions relative to the grid's origin where 32-bit floats would otherwise lose more than about a four
+ * thousandth of a step, and with it what keeps vertices apart (surface.h): map coordinates, say. */
 static bool is_far_from_origin(const tml_grid *grid)
 {
     for (int axis = 0; axis < 3; axis++)
-        if (fabs(grid->origin[axis]) > 0x1p14 * grid->spacing[axis])
+        if (fabs(grid->origin[axis]) > 0x1p12 * grid->spacing[axis])
             return true;
     return false;
 }

@@ -347,10 +347,10 @@ static void place_vertex(const lattice *l, const int64_t node[3], int axis, floa
     double at[3];
     for (int k = 0; k < 3; k++) {
         at[k] = (double)(node[k] + l->first[k]) + (k == axis ? t : 0);
-        /* Where the box has an edge, by half a clearance into the cap. */
+        /* Where the box has an edge, by a quarter of it into the cap. */
         if (k != axis && !(has_a && has_b))
-            at[k] += (node[k] == 1 ? clearance / 2 : 0) -
-                     (node[k] == l->count[k] - 2 ? clearance / 2 : 0);
+            at[k] += (node[k] == 1 ? clearance / 4 : 0) -
+                     (node[k] == l->count[k] - 2 ? clearance / 4 : 0);
     }
     for (int row = 0; row < 3; row++) {
         double sum = grid->origin[row] - input->position_origin[row];

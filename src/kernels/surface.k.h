@@ -99,11 +99,12 @@ FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
 
 /* What a cap's vertex is moved by along each axis across its edge, in cells. It lies on a sample of the
  * border. Where that is also the first or the last one of another axis, on the box's edge, two caps
- * have their vertices on that sample: each moves into its cap, by less than the clearance. */
+ * have their vertices on that sample: each moves into its cap, by a quarter of the clearance (by half
+ * of it three could lie on one line). */
 FUNCTION(float) surface_cap_shift(bool is_first, bool is_last)
 {
-    return (is_first ? 0.5f * SURFACE_CLEARANCE : 0.0f) -
-           (is_last ? 0.5f * SURFACE_CLEARANCE : 0.0f);
+    return (is_first ? 0.25f * SURFACE_CLEARANCE : 0.0f) -
+           (is_last ? 0.25f * SURFACE_CLEARANCE : 0.0f);
 }
 
 FUNCTION(vec3) surface_mix3(vec3 a, vec3 b, float t)
