@@ -317,11 +317,22 @@ static void tell_parts_of_mesh(const tml_mesh_file *f)
     field_text("comment", "comment", "?%s", f->comment);
 }
 
+/* What keeps the mesh from being one closed surface. */
+static const char *why_not_closed(const tml_mesh_stats *stats, uint64_t crowded)
+{
+    return stats->boundary_edges      ? "it has a boundary"
+           : stats->misoriented_edges ? "its triangles are not wound alike"
+           : crowded && !isnan(stats->volume)
+               ? "it has no boundary, but touches itself along edges"
+               : "more than two triangles meet at edges, as where labels share walls";
+}
+
 static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
 {
     const tml_mesh_file *f = &in->file;
     json *j = fields_json();
-    bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
+    const uint64_t crowded = stats->nonmanifold_edges - stats->misoriented_edges;
+    const bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
     tell_file(in->path, "mesh", f->format);
     field_count("vertices", "vertices", "%s", f->mesh.vertex_count);
     field_count("welded_vertices", NULL, "? (%s more lay at the same places)", f->welded_count);
@@ -332,6 +343,8 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     field_count("skipped", NULL, "?; %s points, lines or curves left out", f->skipped_count);
     field_count("triangles", NULL, f->polygon_count ? "; as triangles %s" : NULL,
                 f->mesh.triangle_count);
+    field_count("degenerate_triangles", NULL, "?; %s triangle(s) without area",
+                stats->degenerate_triangles);
     if (j) {
         json_numbers(j, "origin", f->mesh.origin, 3);
         json_numbers(j, "lower", stats->lower, 3);
@@ -346,14 +359,19 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     field_count("boundary_edges", "boundary",
                 stats->boundary_edges ? "%s edge(s) with one triangle" : "none",
                 stats->boundary_edges);
-    field_count("nonmanifold_edges", NULL,
-                "?; %s edge(s) with more than two, or with two wound against each other",
-                stats->nonmanifold_edges);
+    field_count("nonmanifold_edges", NULL, NULL, stats->nonmanifold_edges);
+    field_count(NULL, NULL, "?; %s edge(s) with more than two", crowded);
+    field_count("misoriented_edges", NULL, "?; %s edge(s) with two wound against each other",
+                stats->misoriented_edges);
+    field_flag("closed", "closed", f->face_count ? "%s" : NULL, is_closed);
+    if (f->face_count && !is_closed)
+        field_line(NULL, ": %s", why_not_closed(stats, crowded));
     field_integer("euler", "Euler", "characteristic %s", stats->euler);
     if (is_closed && stats->components == 1)
         field_integer(NULL, NULL, ": closed, %s handle(s)", (2 - stats->euler) / 2);
     field_number("area", "area", "%.9g", stats->area);
-    field_number("volume", NULL, is_closed ? ", enclosing %.9g" : NULL, stats->volume);
+    field_number("volume", NULL, f->face_count && !isnan(stats->volume) ? ", enclosing %.9g" : NULL,
+                 stats->volume);
     tell_parts_of_mesh(f);
 }
 

@@ -458,8 +458,8 @@ static int choose_isovalues(run *r)
     return CLI_OK;
 }
 
-/* Positions relative to the grid's origin where 32-bit floats would otherwise lose more than about a four
- * thousandth of a step, and with it what keeps vertices apart (surface.h): map coordinates, say. */
+/* Positions relative to the grid's origin where 32-bit floats would otherwise lose more than about a
+ * 4000th of a step, and with it what keeps vertices apart (surface.h): map coordinates, say. */
 static bool is_far_from_origin(const tml_grid *grid)
 {
     for (int axis = 0; axis < 3; axis++)
@@ -1287,6 +1287,12 @@ static int write_outputs(run *r)
         report_add_stage(&r->summary.report, "simplify", cli_now() - start);
         r->mesh = r->summary.simple.mesh;
     }
+    if (code == CLI_OK && r->result.part_count <= 1 &&
+        (!r->args->common.quiet || r->args->common.json)) {
+        measures_add(r->tml, &r->summary.measures, &r->mesh);
+        measures_end(r->tml, &r->summary.measures);
+    } else
+        r->summary.measures.is_off = true;
     if (code == CLI_OK)
         code = save_mesh(r);
     if (code == CLI_OK)
@@ -1422,6 +1428,7 @@ static int extract_slabs(run *r, const double origin[3])
     r->summary.is_quads = a->quads;
     r->summary.has_components = options.components;
     r->summary.components = r->result.components;
+    r->summary.measures = r->slabs.measures;
     if (makes_net(a)) { /* as of the whole, which has no parts */
         tml_surface_result counts = r->result;
         tml_surface_free(r->tml, &r->result);

@@ -1,8 +1,9 @@
-/* Mends what edge collapse leaves. meshoptimizer collapses edges by their error alone: it neither keeps three corners off one
- * line, nor looks whether two vertices have more neighbours in common than the two across their edge (the link condition: Dey,
- * Edelsbrunner, Guha, Nekhayev: Topology preserving edge contraction. 1999). Both are rare, and mended afterwards.
- *
- * A vertex's corners are a circle, so that an edge's triangles are found from either of its ends. */
+/* Mends what edge collapse leaves. meshoptimizer collapses edges by their error alone: it
+ * neither keeps three corners off one line, nor looks whether two vertices have more neighbours
+ * in common than the two across their edge (the link condition: Dey, Edelsbrunner, Guha,
+ * Nekhayev: Topology preserving edge contraction. 1999). Both are rare, and mended afterwards.
+ * * A vertex's corners are a circle, so that an edge's triangles are found from either of its
+ * ends. */
 #include "mend.h"
 
 #include <math.h>
@@ -156,7 +157,8 @@ static void merge(mend *m, uint32_t a, uint32_t b)
     }
 }
 
-/* Moves the corner off the opposite edge, to the side that gives the triangle its neighbours' normal. */
+/* Moves the corner off the opposite edge, to the side that gives the triangle its neighbours'
+ * normal. */
 static void move_off(mend *m, uint32_t corner)
 {
     const uint32_t vertex = m->indices[corner];
@@ -291,7 +293,8 @@ static bool find_angles(const mend *m, uint32_t a, uint32_t b, const edge_use *u
     return square > 0;
 }
 
-/* Removes fins: two triangles of the same corners, on an edge that others have, too. Sheets of such triangles alone stay. */
+/* Removes fins: two triangles of the same corners, on an edge that others have, too. Sheets of
+ * such triangles alone stay. */
 static bool remove_fin(mend *m, uint32_t a, uint32_t b)
 {
     edge_use uses[MOST_AT_EDGE];
@@ -326,7 +329,8 @@ typedef struct edge_cut {
     uint32_t corners[2];
 } edge_cut;
 
-/* Pairs an edge's triangles, those that enclose the narrowest wedge first, but for the last pair. Returns how many. */
+/* Pairs an edge's triangles, those that enclose the narrowest wedge first, but for the last
+ * pair. Returns how many. */
 static uint32_t pair_up(const mend *m, uint32_t a, uint32_t b, edge_cut out[MOST_AT_EDGE / 2])
 {
     edge_use uses[MOST_AT_EDGE];
@@ -363,7 +367,8 @@ static uint32_t pair_up(const mend *m, uint32_t a, uint32_t b, edge_cut out[MOST
     return made;
 }
 
-/* Finds the pairs whose edge has to be cut, a triangle in one of them at most; with cuts, puts them there. Returns how many. */
+/* Finds the pairs whose edge has to be cut, a triangle in one of them at most; with cuts, puts
+ * them there. Returns how many. */
 static uint32_t find_cuts(const mend *m, edge_cut *cuts)
 {
     uint32_t count = 0;
@@ -404,7 +409,8 @@ static void mix_rows(const float *rows, uint32_t width, uint32_t a, uint32_t b, 
             0.5f * (out[a * (size_t)width + i] + out[b * (size_t)width + i]);
 }
 
-/* Cuts a pair's edge at a new vertex; each of its triangles becomes two, the second at place to and to + 1. */
+/* Cuts a pair's edge at a new vertex; each of its triangles becomes two, the second at place to
+ * and to + 1. */
 static void cut(mend *m, const edge_cut *edge, uint32_t vertex, uint32_t to)
 {
     const tml_mesh *mesh = m->mesh;

@@ -1,16 +1,18 @@
-/* What edge collapse may leave, mended: triangles without area, and edges of four triangles and more. */
+/* Mends what edge collapse may leave: triangles without area, edges of four triangles and more. */
 #ifndef CLI_MEND_H
 #define CLI_MEND_H
 
 #include <trommel/io.h>
 
-/* The mesh's arrays are its own, from tml_alloc in their exact sizes, and are replaced; so are those of attributes, which
- * are the mesh's. Indices have 32 bits. After it
- *   - no triangle is flatter than 2^-20 of its longest edge: its longest edge is flipped, which moves nothing; or where that
- *     cannot be, its third corner moves off that edge by 2^-8 of it;
- *   - an edge of four triangles and more, as many in one direction as in the other, is an edge for each two that enclose a
- *     wedge: all but one are cut at a vertex just inside the wedge. Not with texture coordinates or labels.
- * A mesh without either stays as it is. Errors: OUT_OF_MEMORY (the mesh is then as it was, or mended in part). */
+/* Mends a mesh in place. Its arrays, and those of attributes (which are the mesh's), must be from
+ * tml_alloc in their exact sizes; they are replaced where a length changes. Indices have 32 bits.
+ *   flat    of a triangle flatter than 2^-20 of its longest edge, that edge is flipped, which moves
+ *           nothing; where it cannot be flipped, the third corner moves off it by 2^-8 of it
+ *   fins    two triangles of the same corners, on an edge that others have, too, are removed
+ *   edges   of an edge of four triangles and more, each two that enclose a wedge get an edge of their
+ *           own: all but one are cut at a vertex just inside the wedge. Not with texture coordinates
+ *           or labels
+ * A mesh without these stays as it is. Errors: OUT_OF_MEMORY (the mesh is whole, mended in part). */
 TML_MUST_CHECK tml_status mend_mesh(tml_context *tml, tml_mesh *mesh,
                                     tml_mesh_attribute *attributes);
 

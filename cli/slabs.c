@@ -180,6 +180,8 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
             return status;
         mesh.values = s->values;
     }
+    s->measures.is_off |= piece->part > 0;
+    measures_add(s->tml, &s->measures, &mesh);
     return tml_mesh_stream_add(s->out, piece->part, &mesh);
 }
 
@@ -194,6 +196,13 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
     result->vertex_count = mesh->vertex_count;
     result->triangle_count = mesh->triangle_count;
     result->components = mesh->components;
+    if (status == TML_OK && mesh->part_count <= 1)
+        measures_add(s->tml, &s->edited,
+                     &(tml_mesh){.positions = mesh->positions,
+                                 .indices = mesh->indices,
+                                 .indices64 = mesh->indices64,
+                                 .vertex_count = mesh->vertex_count,
+                                 .triangle_count = mesh->triangle_count});
     tml_surface_part end = {0}; /* of the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
         const double value = result->parts[p].value;
@@ -562,6 +571,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     s->tml = tml;
     s->options = options;
     s->result = result;
+    s->measures = s->edited =
+        (measures){.is_off = options->team || !(options->components || surface->soup)};
     tml_bricks bricks = {0};
     int code = options->index ? use_index(tml, s, options, &bricks, &in_slabs) : CLI_OK;
     const layer_share share = choose_share(s, surface, &bricks);
@@ -592,6 +603,9 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     if (code == CLI_OK)
         code = write_slabs(tml, s, &desc, mesh.soup, has_corners ? &counted : NULL);
     s->bricks = NULL;
+    measures_end(tml, &s->measures);
+    if (edits)
+        s->measures = s->edited;
     tml_surface_free(tml, &counted);
     tml_bricks_free(tml, &bricks);
     tml_free(tml, s->values, s->values_size);

@@ -7,6 +7,7 @@
 #include <trommel/surface.h>
 
 #include "input.h"
+#include "measures.h"
 
 enum { SLABS_SOURCES = 3 }; /* tml_surface_source */
 
@@ -34,6 +35,7 @@ typedef struct slabs {
     bool is_empty;
     const tml_bricks *bricks; /* what is read is held against them; NULL: there are none */
     tml_surface_result *result;
+    measures measures, edited; /* of a mesh of one part, by one process; and as filters left it */
 } slabs;
 
 /* Opens the volume. False, with out->why, where it is none that can be read layer by layer. */

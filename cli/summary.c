@@ -97,6 +97,22 @@ static void tell_cell_counts(const summary *s)
     field_line(NULL, " %%");
 }
 
+/* Is it closed, and how large? In the volume's unit; points have none. */
+static void tell_measures(const summary *s)
+{
+    const measures *m = &s->measures;
+    const bool is_closed = measures_are_closed(m);
+    const char *unit = s->in->is_points ? "" : s->in->volume.unit;
+    field_flag("closed", "closed", "%s", is_closed);
+    field_number("area", NULL, "; area %.6g", m->area);
+    if (*unit)
+        field_line(NULL, " %s^2", unit);
+    field_number("volume", NULL, is_closed ? ", enclosing %.6g" : NULL,
+                 is_closed ? m->six_volumes / 6 : (double)NAN);
+    if (*unit && is_closed)
+        field_line(NULL, " %s^3", unit);
+}
+
 void summary_tell(const summary *s, const frame *f, bool is_first)
 {
     if (f && fields_are_text()) {
@@ -119,6 +135,8 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
         field_count("components", NULL, ", %s component(s)", s->components);
     if (s->simple.before)
         simplify_tell(&s->simple, s->in->is_points ? "" : input_unit(s->in->volume.unit));
+    if (measures_are_told(&s->measures))
+        tell_measures(s);
     tell_parts(s);
     /* Of points, the field takes the time, not their bytes. */
     report_tell(&s->report, s->in->is_points ? 0 : (double)s->bytes_in, s->surface_seconds);

@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "frames.h"
 #include "input.h"
+#include "measures.h"
 #include "report.h"
 #include "simplify.h"
 
@@ -26,6 +27,7 @@ typedef struct summary {
     const char *label_files;              /* their names, for path_label */
     bool has_components;
     uint64_t components;
+    measures measures; /* of a mesh of one part */
     uint64_t bytes_in; /* of samples or points that the extraction read */
     double surface_seconds;
     report report;

@@ -9,7 +9,12 @@
  *              wall)
  *   vertex     lies on a grid edge between an inside and an outside sample; t = (iso - a) / (b - a)
  *              from the endpoint with the lower index, in double for f64, u32, i32, u64 and i64 and
- *              in float otherwise; clamped to [0, 1]. Where b - a overflows, t = 1/2.
+ *              in float otherwise. Where b - a overflows, t = 1/2
+ *   clearance  t is clamped to [d, 1 - d] with d = 2^-10. Otherwise a sample that equals the
+ *              isovalue would have up to six vertices. So triangles have area, and a mesh that is a
+ *              closed manifold by its indices is one by its positions, as slicers read it. float
+ *              holds d up to 8192 samples along an axis, where positions are not far from 0
+ *              (position_origin). Normals and attributes are those of the vertex's place
  *   order      vertices by row (z, then y), within a row by axis x, y, z, then by x, and last those
  *              in the cells of the row (TRILINEAR), by x; triangles by cell, then by table. The same on every engine and for any number of threads.
  *   winding    counter-clockwise seen from the low side (outside), also for mirrored grids
@@ -102,13 +107,14 @@ typedef struct tml_surface_desc {
     bool soup;             /* three vertices a triangle, no indices */
     bool caps;             /* close the surface where it leaves the region, by a wall on the border
                              * samples: as though one layer of outside samples lay around them, at
-                             * no distance */
+                             * no distance. On the region's edges, where two walls meet, each one's
+                             * vertices lie d / 4 off the edge */
     bool flip;             /* reverse winding and normals: inside is low */
     bool indices64;        /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
     /* leave out triangles with two equal corners (equal float positions); those corners become
-     * one vertex, so a closed mesh stays closed. It need not stay a manifold: where samples
-     * equal the isovalue, sheets that met in such triangles alone are joined, and edges of four
-     * triangles arise */
+     * one vertex, so a closed mesh stays closed. It need not stay a manifold: sheets that met in
+     * such triangles alone are joined, and edges of four triangles arise. There are none but where
+     * float does not hold d (above) */
     bool drop_degenerate;
     /* also the cell that each triangle is in. Its number is that of its lowest sample, x + dims[0] *
      * (y + dims[1] * z). Cells of caps, which begin beside the region, have the nearest sample's */
@@ -474,15 +480,20 @@ typedef struct tml_mesh_stats {
     uint64_t nonmanifold_edges; /* used by more than two, or twice in the same direction */
     int64_t euler;              /* V - E + F over vertices in use */
     double area;
-    double volume; /* enclosed, signed; meaningful when there are no boundary edges */
+    double
+        volume; /* enclosed, signed. NaN where the mesh encloses nothing: where an edge is not used
+                    * as often in one direction as in the other */
     double lower[3], upper[3];
+    uint64_t misoriented_edges;    /* of nonmanifold_edges, those of just two triangles */
+    uint64_t degenerate_triangles; /* of area 0: two corners at one place, or three on a line */
 } tml_mesh_stats;
 
 /* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
  * counts components and leaves the rest 0: it takes 4 bytes a vertex (8 from 2^32 vertices on),
- * all of it 8 bytes a vertex and 24 a triangle. An edge from a vertex to itself is none. The same
- * numbers whatever the number of threads. Errors: INVALID_ARGUMENT (which triangle has an index
- * out of range), INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
+ * all of it 8 bytes a vertex and 24 a triangle. A triangle that has a vertex twice counts as neither
+ * face nor edges. Computed in double. The same numbers whatever the number of threads. Errors:
+ * INVALID_ARGUMENT (which triangle has an index out of range), INVALID_HANDLE, OUT_OF_MEMORY,
+ * CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);

@@ -365,6 +365,7 @@ export interface MeshStats {
     nonmanifoldEdges: number;
     euler: number;
     area: number;
+    /** Enclosed, signed; NaN where the mesh encloses nothing, since it is open or not wound alike. */
     volume: number;
     lower: [number, number, number];
     upper: [number, number, number];

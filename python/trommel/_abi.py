@@ -1230,6 +1230,8 @@ class tml_mesh_stats(Structure):
         ('volume', c_double),
         ('lower', c_double * 3),
         ('upper', c_double * 3),
+        ('misoriented_edges', c_uint64),
+        ('degenerate_triangles', c_uint64),
     ]
 
 

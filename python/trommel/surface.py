@@ -108,8 +108,9 @@ class Mesh:
         context_of(context).call("mesh_save", path_of(path), struct)
 
     def examine(self, context: Context | None = None) -> dict[str, Any]:
-        """Counts and measures, as a dict: components, boundary_edges, nonmanifold_edges, euler, area, volume,
-        lower, upper."""
+        """Counts and measures, as a dict: components, boundary_edges, nonmanifold_edges, euler, area, volume (NaN
+        where the mesh encloses nothing: it is open, or not wound alike), lower, upper, misoriented_edges,
+        degenerate_triangles (without area)."""
         context, stats = context_of(context), c.tml_mesh_stats()
         with Buffers(context) as buffers:
             vertices = buffers.input(self.vertices, scalar_type(self.vertices.dtype) | 3 << 8)

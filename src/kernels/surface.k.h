@@ -63,11 +63,11 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
 #endif
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* A vertex lies at least this share of its edge from the edge's ends. At an end, which is where it
- * would lie whenever a sample equals the isovalue, up to six edges have their vertices at one place:
- * triangles would have no area, and sheets would touch. With it triangles have area, and what is a
- * manifold by index is one by place. 2^-10 of a cell is less than linear interpolation errs by, and
- * float holds it up to 8192 samples along an axis. */
+/* A vertex lies at least this share of its edge from the edge's ends. Where a sample equals the
+ * isovalue, up to six edges would have their vertices at that sample: triangles would have no area,
+ * and sheets would touch. With the clearance triangles have area, and a manifold by index is one by
+ * place. 2^-10 of a cell is less than the error of linear interpolation, and float holds it up to
+ * 8192 samples along an axis. */
 #define SURFACE_CLEARANCE 0.0009765625f
 
 /* Position of the isovalue on the edge from sample a (0) to sample b (1). a is the end with the lower
@@ -97,10 +97,10 @@ FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
     return (corners + 2.0f * edges + 4.0f * centre) * 0.0625f;
 }
 
-/* What a cap's vertex is moved by along each axis across its edge, in cells. It lies on a sample of the
- * border. Where that is also the first or the last one of another axis, on the box's edge, two caps
- * have their vertices on that sample: each moves into its cap, by a quarter of the clearance (by half
- * of it three could lie on one line). */
+/* How far a cap's vertex moves along an axis across its edge, in cells. It lies on a sample of the
+ * border. Where that sample is also the first or last one of another axis, on the box's edge, two
+ * caps have a vertex there: each moves into its cap, by a quarter of the clearance (moved by half of
+ * it, three vertices could lie on one line). */
 FUNCTION(float) surface_cap_shift(bool is_first, bool is_last)
 {
     return (is_first ? 0.25f * SURFACE_CLEARANCE : 0.0f) -

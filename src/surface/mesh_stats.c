@@ -121,6 +121,14 @@ static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_
 
 /* ---- measures ------------------------------------------------------------------------------- */
 
+/* Has the triangle a corner twice? It then has no edges. */
+static bool is_line(const mesh_view *mesh, uint64_t triangle)
+{
+    const uint64_t a = corner_vertex(mesh, 3 * triangle), b = corner_vertex(mesh, 3 * triangle + 1),
+                   c = corner_vertex(mesh, 3 * triangle + 2);
+    return a == b || b == c || c == a;
+}
+
 static void measure_block(void *argument, uint32_t task)
 {
     const stage_job *job = argument;
@@ -129,6 +137,8 @@ static void measure_block(void *argument, uint32_t task)
     block_range range = range_of(job, task, mesh->triangle_count);
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     double area = 0, volume = 0;
+    uint64_t degenerate = 0;
+    int64_t lines = 0;
     for (uint64_t t = range.first; t < range.end; t++) {
         double p[3][3], u[3], v[3];
         for (uint64_t c = 0; c < 3; c++) {
@@ -145,12 +155,18 @@ static void measure_block(void *argument, uint32_t task)
         }
         double normal[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
                             u[0] * v[1] - u[1] * v[0]};
-        area += 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        const double twice =
+            sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        area += 0.5 * twice;
+        degenerate += twice == 0;
+        lines += is_line(mesh, t);
         volume += (p[0][0] * normal[0] + p[0][1] * normal[1] + p[0][2] * normal[2]) / 6.0;
     }
     tml_mesh_stats *out = &job->partial[range.number];
     out->area = area;
     out->volume = volume;
+    out->degenerate_triangles = degenerate;
+    out->euler = -lines; /* no faces */
     for (int k = 0; k < 3; k++) {
         out->lower[k] = (double)lower[k];
         out->upper[k] = (double)upper[k];
@@ -169,6 +185,8 @@ static tml_status measure(stage_job *job, tml_mesh_stats *out)
         const tml_mesh_stats *part = &job->partial[b];
         out->area += part->area;
         out->volume += part->volume;
+        out->degenerate_triangles += part->degenerate_triangles;
+        out->euler += part->euler;
         for (int k = 0; k < 3; k++) {
             out->lower[k] = fmin(out->lower[k], part->lower[k]);
             out->upper[k] = fmax(out->upper[k], part->upper[k]);
@@ -202,6 +220,8 @@ static void sort_bin(uint64_t *bin, uint64_t count)
     }
 }
 
+/* A surface that bounds something uses each edge as often one way as the other; where this one does
+ * not, volume is NaN. */
 static void count_bin(uint64_t *bin, uint64_t count, tml_mesh_stats *out)
 {
     sort_bin(bin, count);
@@ -211,11 +231,15 @@ static void count_bin(uint64_t *bin, uint64_t count, tml_mesh_stats *out)
             up += bin[i] & 1;
         out->boundary_edges += uses == 1;
         out->nonmanifold_edges += uses > 2 || (uses == 2 && up != 1);
+        out->misoriented_edges += uses == 2 && up != 1;
+        if (2 * up != uses)
+            out->volume = (double)NAN;
         out->euler--;
     }
 }
 
-/* The half-edge that starts at a corner. */
+/* The half-edge that starts at a corner. Of a triangle that has a vertex twice: none, which is from a
+ * vertex to itself. */
 typedef struct half_edge {
     uint64_t low, high, up;
 } half_edge;
@@ -224,6 +248,8 @@ static half_edge half_edge_at(const mesh_view *mesh, uint64_t corner)
 {
     uint64_t a = corner_vertex(mesh, corner);
     uint64_t b = corner_vertex(mesh, corner % 3 == 2 ? corner - 2 : corner + 1);
+    if (is_line(mesh, corner / 3))
+        b = a;
     return (half_edge){TML_MIN_OF(a, b), TML_MAX_OF(a, b), a < b};
 }
 
@@ -293,6 +319,8 @@ static tml_status count_edges(stage_job *job, tml_mesh_stats *out)
     for (uint64_t b = 0; b < TML_CEIL_DIV(mesh->vertex_count, BLOCK) && status == TML_OK; b++) {
         out->boundary_edges += job->partial[b].boundary_edges;
         out->nonmanifold_edges += job->partial[b].nonmanifold_edges;
+        out->misoriented_edges += job->partial[b].misoriented_edges;
+        out->volume += job->partial[b].volume; /* 0, or NaN */
         out->euler += job->partial[b].euler;
     }
     return status;

@@ -34,7 +34,8 @@ float float_of(exact_integer a, uint words, uint bits)
 float in_cell(float t)
 {
     const float least = SURFACE_CLEARANCE;
-    return t >= least ? min(t, 1.0 - least) : t < least ? least : 0.5; /* NaN: rounding left nothing */
+    /* NaN: rounding left nothing */
+    return t >= least ? min(t, 1.0 - least) : t < least ? least : 0.5;
 }
 
 void keep_apart(inout float first, inout float second, float towards)

@@ -1,0 +1,37 @@
+/* Is a mesh closed, how large is it, and what does it enclose: from its triangles in any order,
+ * a piece at a time. */
+#ifndef CLI_MEASURES_H
+#define CLI_MEASURES_H
+
+#include <trommel/io.h>
+
+typedef struct waiting_triangle waiting_triangle;
+
+/* Zeroed: nothing yet. */
+typedef struct measures {
+    bool is_off; /* too many triangles, quads, or memory was short: nothing is told */
+    uint64_t triangles;
+    double area, six_volumes, base[3];
+    uint64_t balance;          /* of its edges; 0: each is used as often one way as the other */
+    waiting_triangle *waiting; /* which have vertices of the next piece */
+    uint64_t waiting_count, waiting_room;
+    uint64_t vertices; /* of the pieces so far */
+} measures;
+
+/* Adds a piece whose vertices' numbers begin where those before end, and may be those of the
+ * next piece. */
+void measures_add(tml_context *tml, measures *m, const tml_mesh *piece);
+/* Ends with all pieces there; gives back memory. */
+void measures_end(tml_context *tml, measures *m);
+
+static inline bool measures_are_told(const measures *m)
+{
+    return !m->is_off && m->triangles > 0;
+}
+/* No boundary, and wound alike. */
+static inline bool measures_are_closed(const measures *m)
+{
+    return m->balance == 0;
+}
+
+#endif
