@@ -1360,6 +1360,13 @@ static int choose_slabs(run *r, const char *path)
     bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
     if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
         return CLI_OK; /* loaded whole, with what there is to say about it */
+    if (a->caps && a->flip != (r->slabs.info[0].slope < 0)) { /* make_inside_high needs it all */
+        slabs_close(&r->slabs);
+        return is_asked
+                   ? refuse_slabs(r, "leave out --caps, which would close the wrong side where "
+                                     "the inside is low in the samples")
+                   : CLI_OK;
+    }
     r->in_slabs = is_asked || r->team ||
                   (limit && !needs_iso &&
                    slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
@@ -1453,11 +1460,6 @@ static int run_volume_slabs(run *r)
     r->in.volume.data = NULL; /* the slabs' */
     if (code != CLI_OK)
         return code;
-    if (a->caps && is_inside_low(r))
-        return cli_error(
-            "%s: --caps in slabs would close the wrong side, since the inside is where "
-            "samples are low (%s); leave out --slabs and --index, or --caps",
-            r->in.path, a->flip ? "--flip" : "its slope is negative");
     choose_surface(r);
     if (r->summary.cells == 0 && !a->caps)
         return explain_empty(r);
