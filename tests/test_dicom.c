@@ -777,14 +777,15 @@ TEST(several_series_are_listed)
     tml_close(tml);
 }
 
-/* Four frames with places and slopes of their own. */
-static void put_frames(dicom *d, coding c, const double z[4], const char *const slopes[4])
+/* Frames, at most four, with places and slopes of their own. */
+static void put_some_frames(dicom *d, coding c, int count, const double *z,
+                            const char *const *slopes)
 {
     slice s = {.coding = c, .spacing = "2\\0.5", .orientation = UPRIGHT};
     begin(d, &s);
-    put_image(d, &s, 4);
+    put_image(d, &s, (unsigned)count);
     put_head(d, 0x52009230, "SQ", UINT32_MAX);
-    for (int f = 0; f < 4; f++) {
+    for (int f = 0; f < count; f++) {
         char position[64];
         snprintf(position, sizeof position, "0\\0\\%g", z[f]);
         put_head(d, 0xFFFEE000, NULL, UINT32_MAX);
@@ -804,10 +805,44 @@ static void put_frames(dicom *d, coding c, const double z[4], const char *const 
         put_head(d, 0xFFFEE00D, NULL, 0);
     }
     put_head(d, 0xFFFEE0DD, NULL, 0);
-    put_head(d, 0x7FE00010, "OW", 2 * 4 * PIXELS);
-    for (int f = 0; f < 4; f++)
+    put_head(d, 0x7FE00010, "OW", 2 * (unsigned)count * PIXELS);
+    for (int f = 0; f < count; f++)
         for (unsigned i = 0; i < PIXELS; i++)
             put(d, (uint64_t)(100 * z[f] / 3) + i, 2);
+}
+
+static void put_frames(dicom *d, coding c, const double z[4], const char *const *slopes)
+{
+    put_some_frames(d, c, 4, z, slopes);
+}
+
+/* A file of one frame may say everything as those of several do, and is a slice of its series. */
+TEST(slices_that_are_files_of_one_frame)
+{
+    tml_context *tml = open_listening();
+    tml_volume volume;
+    dicom d;
+    for (int apart = 0; apart < 2; apart++) {
+        for (int i = 0; i < 3; i++) {
+            const double z = 3 * i;
+            const char *slope = apart && i == 1 ? "0.5" : "2";
+            const char name[2] = {(char)('a' + i), '\0'};
+            put_some_frames(&d, EXPLICIT, 1, &z, &slope);
+            write_file(name, d.data, d.size);
+        }
+        if (CHECK_OK(tml, tml_volume_load(tml, folder, NULL, &volume))) {
+            CHECK_EQ_U64(volume.grid.dims[2], 3);
+            CHECK(volume.type == (apart ? TML_F32 : TML_U16));
+            CHECK(volume.slope == (apart ? 1 : 2) && volume.intercept == (apart ? 0 : -5));
+            if (volume.type == TML_F32)
+                CHECK(((float *)volume.data)[PIXELS + 1] == 0.5f * 101 - 5 &&
+                      ((float *)volume.data)[1] == 2.0f * 1 - 5);
+        }
+        tml_volume_free(tml, &volume);
+    }
+    CHECK_WARNED(NULL);
+    remove_files();
+    tml_close(tml);
 }
 
 TEST(frames_are_sorted_and_scaled_each_in_its_way)
@@ -909,6 +944,10 @@ TEST(files_cut_and_changed)
                             .slope = "2",
                             .spacing = "1\\1"},
                    0);
+        cut_and_change("a", d.data, d.size, d.size - 2 * (size_t)PIXELS, 1, 1 << 16);
+        make_slice(
+            &d, &(slice){.coding = (coding)c, .bare = c != BIG_ENDIAN_EXPLICIT, .spacing = "2,1"},
+            0);
         cut_and_change("a", d.data, d.size, d.size - 2 * (size_t)PIXELS, 1, 1 << 16);
         make_frames(&d, (coding)c, c == 1, 0);
         cut_and_change("a", d.data, d.size, d.size - 6 * (size_t)PIXELS, 1, 1 << 16);

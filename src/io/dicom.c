@@ -455,7 +455,8 @@ static tml_status add_frame(dicom_parser *p)
 /* The frame that the values at work are said of; NULL: all of them. */
 static dicom_frame *current_frame(const dicom_parser *p)
 {
-    bool is_of_one = p->depth > 1 && p->levels[0].tag == TAG_FRAME_GROUPS && p->frames;
+    bool has_several = p->frames && p->image->frames > 1;
+    bool is_of_one = has_several && p->depth > 1 && p->levels[0].tag == TAG_FRAME_GROUPS;
     return is_of_one && p->frames->count ? &p->frames->frames[p->frames->count - 1] : NULL;
 }
 

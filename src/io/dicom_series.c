@@ -385,12 +385,12 @@ static tml_status find_slices(dicom_series *series)
 /* The distance of slices whose positions are not stated. *source: where it comes from. */
 static double stated_distance(const dicom_image *image, const char **source)
 {
-    bool has_between = image->has_between && image->between > 0;
+    bool has_between = image->has_between && image->between != 0; /* below 0: the other way */
     bool has_thickness = image->has_thickness && image->thickness > 0;
     *source = has_between     ? "SpacingBetweenSlices"
               : has_thickness ? "SliceThickness, as if they touched"
                               : "guess, for lack of SpacingBetweenSlices and SliceThickness";
-    return has_between ? image->between : has_thickness ? image->thickness : 1;
+    return has_between ? fabs(image->between) : has_thickness ? image->thickness : 1;
 }
 
 /* Slices in the order of their numbers, or of their files' names. Two of one number are refused: nothing says which
