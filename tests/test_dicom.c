@@ -133,7 +133,7 @@ typedef struct slice {
     const char *series, *position, *orientation, *slope, *spacing, *syntax;
     const char *number, *location, *thickness, *between, *detector, *uid, *description;
     unsigned rows, stored, high, sign;
-    int bare; /* 1: no preamble; 2: the four letters, but not the 128 bytes before; 3: group 2 alone */
+    int bare; /* without 1: group 2, too; 2: the 128 bytes; 3: them and the four letters */
     uint64_t (*sample)(unsigned i);
 } slice;
 
@@ -479,7 +479,7 @@ TEST(frames_of_one_file)
     tml_close(tml);
 }
 
-/* ---- what files leave out or state in their own way ------------------------------------------- */
+/* ---- what files leave out or state in their own way ------------------------------------------ */
 
 /* The volume of four slices or frames whose samples are 100 z + i. */
 static void expect_four(tml_context *tml, const char *path, const double spacing[3],
@@ -502,8 +502,8 @@ static void expect_four(tml_context *tml, const char *path, const double spacing
     }
 }
 
-/* Writes slices 0 to 3 under names in another order. by: 0 neither location nor number, 1 InstanceNumber, 2 SliceLocation
- * and a number that would mislead, 3 positions in space. */
+/* Writes slices 0 to 3 under names in another order. by: 0 neither location nor number, 1
+ * InstanceNumber, 2 SliceLocation and a number that would mislead, 3 positions in space. */
 static void write_four(slice s, int by)
 {
     static const char *const names[2][4] = {{"c", "a", "d", "b"}, {"s1", "s2", "s9", "s10"}};
@@ -548,7 +548,8 @@ TEST(slices_without_positions_are_ordered_by_what_they_have)
             remove_files();
         }
 
-    /* A number that is missing is told; one that is there twice, and slices of other places, are refused. */
+    /* A number that is missing is told; one that is there twice, and slices of other places, are
+     * refused. */
     tml_volume volume;
     const slice plain = {.spacing = "2\\0.5", .thickness = "3"};
     write_four(plain, 1);
@@ -611,7 +612,8 @@ TEST(the_report_of_slices_without_positions_is_read)
     tml_close(tml);
 }
 
-/* Without the 128 bytes and four letters that files should begin with, in each coding that can be told. */
+/* Without the 128 bytes and four letters that files should begin with, in each coding that can
+ * be told. */
 TEST(files_without_preamble_are_read)
 {
     static const double spacing[3] = {0.5, 2, 3};
@@ -625,7 +627,8 @@ TEST(files_without_preamble_are_read)
             remove_files();
         }
 
-    /* Where the transfer syntax is missing or wrong, the first element shows the coding, which is told. */
+    /* Where the transfer syntax is missing or wrong, the first element shows the coding, which
+     * is told. */
     static const char *const syntaxes[] = {"", "1.2.840.10008.1.2", "1.2.840.10008.1.2.1"};
     for (size_t i = 0; i < 3; i++)
         for (int c = 0; c < BIG_ENDIAN_EXPLICIT; c++) {
@@ -679,7 +682,8 @@ TEST(spacings_in_other_words)
         expect_four(tml, folder, spacing, cases[i].warning);
         remove_files();
     }
-    /* What is no length at all is refused; the remedy of the message works, and is no assumption. */
+    /* What is no length at all is refused; the remedy of the message works, and is no
+     * assumption. */
     const tml_volume_load_desc desc = {.spacing = {1, 2, 3}, .strict = true};
     tml_volume volume;
     write_four((slice){.spacing = "x\\y"}, 3);

@@ -1055,8 +1055,8 @@ TEST(nifti_geometry)
     tml_close(tml);
 }
 
-/* What other readers take, too: axes of size 0, which are not in use, transforms without axes, spacings that are none. Each
- * thing that is assumed is told, and refused where strict. */
+/* What other readers take, too: axes of size 0, which are not in use, transforms without axes,
+ * spacings that are none. Each thing that is assumed is told, and refused where strict. */
 TEST(nifti_headers_with_holes)
 {
     static const struct {
@@ -2501,7 +2501,8 @@ TEST(what_a_format_cannot_hold_is_told)
     tml_close(tml);
 }
 
-/* Files that stand in for a volume are named as what they are, whatever their name, from disk and from memory. */
+/* Files that stand in for a volume are named as what they are, whatever their name, from disk
+ * and from memory. */
 TEST(files_that_stand_in_for_others)
 {
     static const struct {
@@ -2576,8 +2577,8 @@ TEST(files_that_stand_in_for_others)
     "4 5 6 7 8"                                                                                    \
     "</DataArray></PointData></Piece></ImageData></VTKFile>"
 
-/* Each message that says how to mend something is followed here: the input as it is refused, the words, and the input or
- * the desc as they tell to change it, which must then be read. */
+/* Each message that says how to mend something is followed here: the input as it is refused, the
+ * words, and the input or the desc as they tell to change it, which must then be read. */
 TEST(each_remedy_works)
 {
     static const tml_volume_load_desc spacing = {.spacing = {7, 8, 9}},

@@ -159,8 +159,8 @@ TEST(legacy_arrays_of_points_and_cells)
     tml_close(tml);
 }
 
-/* Texts of a file are stepped over, in lines or with their lengths before them; scalars that are bytes are written as
- * colours, in text as fractions of 255. */
+/* Texts of a file are stepped over, in lines or with their lengths before them; scalars that are
+ * bytes are written as colours, in text as fractions of 255. */
 TEST(legacy_files_as_vtk_writes_them)
 {
     static const char text[] = "# vtk DataFile Version 5.1\nvtk output\nASCII\nDATASET "
@@ -363,8 +363,8 @@ TEST(xml_files_that_lie)
     tml_close(tml);
 }
 
-/* Keys of information, comments and elements that are not known stand among an array's values in real files, before
- * them or behind; arrays of the file as a whole are none of the grid. */
+/* Keys of information, comments and elements that are not known stand among an array's values in
+ * real files, before them or behind; arrays of the file as a whole are none of the grid. */
 TEST(xml_files_with_more_than_values)
 {
 #    define KEY                                                                                    \

@@ -61,16 +61,17 @@ typedef struct tml_volume_load_desc {
  * path is UTF-8. desc may be NULL.
  * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in
  * the file's folder, sorted along their normal; path may be that folder, if it holds one series.
- * TIFF: OME's XML (in a build with expat), ImageJ's and SCIFIO's lines, and the resolution give spacing and unit;
- * ImageJ's linear calibration is slope and intercept; OME says which page of which file is which layer, and other files
- * of the image are read from the same folder. A spacing that is not stated beside one that is goes to the log as a
- * warning. docs/formats.md has all of it.
- * TIFF slices are read from their folder: path is one in which the TIFF files have a page each, all of one
- * size and type, which become layers in natural order (9 before 10). Other files there do not count,
- * but DICOM among them is refused. comment tells of them, and of a number that is missing.
- * DICOM's slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry: direction then
- * is no rotation. Slices without positions are ordered by SliceLocation, InstanceNumber or name, with a warning.
- * If slices or frames have slopes of their own, samples are floats of physical values.
+ * TIFF: OME's XML (in a build with expat), ImageJ's and SCIFIO's lines, and the resolution give
+ * spacing and unit; ImageJ's linear calibration is slope and intercept; OME says which page of which
+ * file is which layer, and other files of the image are read from the same folder. A spacing that is
+ * not stated beside one that is goes to the log as a warning. docs/formats.md has all of it.
+ * TIFF slices are read from their folder: path is one in which the TIFF files have a page each,
+ * all of one size and type, which become layers in natural order (9 before 10). Other files there
+ * do not count, but DICOM among them is refused. comment tells of them, and of a missing number.
+ * DICOM's slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry:
+ * direction then is no rotation. Slices without positions are ordered by SliceLocation,
+ * InstanceNumber or name, with a warning. If slices or frames have slopes of their own, samples
+ * are floats of physical values.
  * A pointer of Git LFS or git-annex, and a web page, are UNSUPPORTED, whatever their name.
  * What follows the samples in a file with a header does not matter, compressed or not; headerless
  * samples must be all that there is, or that many volumes.
@@ -117,9 +118,10 @@ TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *his
  * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
  * 1979. */
 TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
-/* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw (little-endian),
- * by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and units of mm, cm and µm, but no slope;
- * the others the samples alone. The log warns of what is lost. */
+/* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw
+ * (little-endian), by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and
+ * units of mm, cm and µm, but no slope; the others the samples alone. The log warns of what is
+ * lost. */
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);
 

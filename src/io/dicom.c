@@ -51,8 +51,9 @@ static bool is_printable(const char *text, size_t size)
     return true;
 }
 
-/* Do elements of a data set begin here, in little-endian order? Three of them must stand in ascending order (two
- * where the rest lies beyond), the first in group 2 or 8, with short values that are text. */
+/* Do elements of a data set begin here, in little-endian order? Three of them must stand in
+ * ascending order (two where the rest lies beyond), the first in group 2 or 8, with short values
+ * that are text. */
 static bool is_data_set(io_span head)
 {
     uint32_t before = 0, count = 0;
@@ -354,9 +355,10 @@ static tml_status take_orientation(dicom_parser *p, const dicom_element *e)
     return TML_OK;
 }
 
-/* The lengths in a text that should be two with a backslash between. Files in use have a comma for the backslash or for
- * the point, one length for both, or three. Returns how many there are; *is_odd: they stood otherwise than they should,
- * *is_wrong: one of them is no length. 0 counts as none. */
+/* The lengths in a text that should be two with a backslash between. Files in use have a comma
+ * for the backslash or for the point, one length for both, or three. Returns how many there are;
+ * *is_odd: they stood otherwise than they should, *is_wrong: one of them is no length. 0 counts
+ * as none. */
 static int parse_lengths(const char *text, double out[2], bool *is_odd, bool *is_wrong)
 {
     char copy[DICOM_TEXT_SIZE];
@@ -720,8 +722,9 @@ static tml_status find_start(dicom_parser *p)
     return status;
 }
 
-/* Sees by the first element of the data set how it is coded. Files are around that state no transfer syntax, and
- * some whose elements have value representations though they state that they have none, or the reverse. */
+/* Sees by the first element of the data set how it is coded. Files are around that state no
+ * transfer syntax, and some whose elements have value representations though they state that
+ * they have none, or the reverse. */
 static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
 {
     char bytes[8];
@@ -738,7 +741,8 @@ static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
     return TML_OK;
 }
 
-/* has_meta: the file has elements of group 2, so it should say it. *compression: of the pixels; NULL: none. */
+/* has_meta: the file has elements of group 2, so it should say it. *compression: of the pixels;
+ * NULL: none. */
 static tml_status choose_syntax(dicom_parser *p, const char *syntax, bool has_meta,
                                 const char **compression)
 {
@@ -865,7 +869,7 @@ tml_status tml_dicom_parse(const io_file *file, dicom_image *out, dicom_frames *
         status = choose_syntax(p, syntax, p->at > start || start == 132, &compression);
     if (status == TML_OK)
         status = walk(p, has_pixels);
-    if (compression) { /* of what series it is has been read, except where all of it is compressed */
+    if (compression) { /* its series has been read, unless that is compressed, too */
         *has_pixels = false;
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "is compressed by %s (transfer syntax %s); unpack it: gdcmconv --raw "

@@ -65,20 +65,21 @@ void tml_dicom_add_position(dicom_stack *stack, const double position[3]);
 
 enum { DICOM_HEAD_SIZE = 1024 }; /* bytes that tell whether a file is DICOM */
 
-/* Does a file begin as DICOM's do: with 128 bytes and "DICM", or (as data sets without that preamble) with
- * elements of group 2 or 8 in ascending order whose values are text? Looks at DICOM_HEAD_SIZE bytes at most. */
+/* Does a file begin as DICOM's do: with 128 bytes and "DICM", or (as data sets without that
+ * preamble) with elements of group 2 or 8 in ascending order whose values are text? Looks at
+ * DICOM_HEAD_SIZE bytes at most. */
 bool tml_dicom_is(io_span head);
 
-/* Reads a file's data set up to its pixels and checks what it says of them; *has_pixels false: it is of
- * another kind. What was read before a failure is in *out. frames: what is said of each frame, where that is
- * said; free with tml_dicom_frames_free, also on failure; NULL: not wanted. Errors: FILE_FORMAT, UNSUPPORTED,
- * FILE_ACCESS, OUT_OF_MEMORY. */
+/* Reads a file's data set up to its pixels and checks what it says of them; *has_pixels false:
+ * it is of another kind. What was read before a failure is in *out. frames: what is said of each
+ * frame, where that is said; free with tml_dicom_frames_free, also on failure; NULL: not wanted.
+ * Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_dicom_parse(const io_file *file, dicom_image *out,
                                           dicom_frames *frames, bool *has_pixels);
 void tml_dicom_frames_free(const io_file *file, dicom_frames *frames);
 
-/* Opens the first of a folder's files that has pixels; all that have must be of one series. Errors: as
- * tml_dicom_parse; UNSUPPORTED (several series, which the message lists). */
+/* Opens the first of a folder's files that has pixels; all that have must be of one series.
+ * Errors: as tml_dicom_parse; UNSUPPORTED (several series, which the message lists). */
 TML_MUST_CHECK tml_status tml_dicom_open_folder(tml_context *tml, const char *call,
                                                 const char *path, const io_folder *files,
                                                 io_file *out);

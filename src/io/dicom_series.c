@@ -212,7 +212,8 @@ static double along_normal(const dicom_image *image, const double position[3])
                : position[2];
 }
 
-/* *fits false: the file is none of the stack's slices, which is told, since nothing says where it would lie. */
+/* *fits false: the file is none of the stack's slices, which is told, since nothing says where
+ * it would lie. */
 static tml_status check_slice(dicom_series *series, const char *name, const dicom_image *image,
                               bool *fits)
 {
@@ -286,7 +287,8 @@ static int compare_slices(const void *a, const void *b)
     return tml_natural_order(x->name, y->name);
 }
 
-/* Chooses what orders slices without positions: what each of them has, unless it is the same in all. */
+/* Chooses what orders slices without positions: what each of them has, unless it is the same in
+ * all. */
 static void choose_order(dicom_series *series)
 {
     dicom_slice *slices = series->slices;
@@ -393,8 +395,8 @@ static double stated_distance(const dicom_image *image, const char **source)
     return has_between ? fabs(image->between) : has_thickness ? image->thickness : 1;
 }
 
-/* Slices in the order of their numbers, or of their files' names. Two of one number are refused: nothing says which
- * of them belongs to the stack. */
+/* Slices in the order of their numbers, or of their files' names. Two of one number are refused:
+ * nothing says which of them belongs to the stack. */
 static tml_status check_numbers(const dicom_series *series)
 {
     const dicom_slice *slices = series->slices;
@@ -576,8 +578,9 @@ static tml_status no_stack(const io_file *file, const dicom_image *image, const 
                         image->frames, why);
 }
 
-/* Puts the frames into the order of their places, along the normal where the file's order is no stack, and finds
- * whether they have scales of their own. Frames of which nothing is said stay an empty list. */
+/* Puts the frames into the order of their places, along the normal where the file's order is no
+ * stack, and finds whether they have scales of their own. Frames of which nothing is said stay
+ * an empty list. */
 static tml_status arrange_frames(const io_file *file, const dicom_image *image,
                                  dicom_frames *frames, dicom_stack *stack, bool *is_apart)
 {
@@ -679,7 +682,8 @@ static tml_status tell_notes(const io_file *file, const dicom_image *image)
     return status;
 }
 
-/* The axes: along rows, down columns, from slice to slice. is_ordered: what is assumed of places has been told. */
+/* The axes: along rows, down columns, from slice to slice. is_ordered: what is assumed of places
+ * has been told. */
 static tml_status place(const io_file *file, const dicom_image *image, const dicom_stack *stack,
                         bool is_ordered, const tml_volume_load_desc *desc, volume_header *out)
 {
@@ -859,7 +863,8 @@ static tml_status read_pixels(const io_file *file, const dicom_image *image, uin
     return TML_OK;
 }
 
-/* Reads all frames in the order of the list, or the file's where that is empty, as stored or as physical values. */
+/* Reads all frames in the order of the list, or the file's where that is empty, as stored or as
+ * physical values. */
 static tml_status read_frames(const io_file *file, const dicom_image *image,
                               const dicom_frames *frames, bool is_physical, tml_type type,
                               void *out)

@@ -30,8 +30,8 @@ typedef struct io_file {
     char path[IO_PATH_SIZE]; /* as the caller gave it */
 } io_file;
 
-/* Opens a regular file for reading. Errors: FILE_ACCESS; UNSUPPORTED, as tml_io_check_stand_in. On failure there is
- * nothing to close. */
+/* Opens a regular file for reading. Errors: FILE_ACCESS; UNSUPPORTED, as tml_io_check_stand_in.
+ * On failure there is nothing to close. */
 TML_MUST_CHECK tml_status tml_io_open(tml_context *tml, const char *call, const char *path,
                                       io_file *out);
 /* The same for files that nobody named, as those of a folder: without that check. */
@@ -281,7 +281,8 @@ size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
 
 /* ---- stand-ins: stand_in.c ------------------------------------------------------------------- */
 
-/* Refuses a file that is a pointer of Git LFS or git-annex, a web page or a server's message. Errors: UNSUPPORTED. */
+/* Refuses a file that is a pointer of Git LFS or git-annex, a web page or a server's message.
+ * Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_io_check_stand_in(const io_file *file);
 /* Is it a pointer of Git LFS or git-annex? */
 bool tml_io_is_pointer(io_span head);

@@ -193,7 +193,8 @@ static tml_status parse_grid(const io_file *file, const meta_header *meta,
         out->volume.grid.origin[i] = meta->offset[i];
     }
     snprintf(out->volume.space, sizeof out->volume.space, "left-posterior-superior");
-    /* ITK, too, goes by the matrix alone. RAI, named by where axes come from, is LPS, named by where they go. */
+    /* ITK, too, goes by the matrix alone. RAI, named by where axes come from, is LPS, named by
+     * where they go. */
     const char *orientation = meta->orientation;
     bool is_other = *orientation && *orientation != '?' && strcmp(orientation, "RAI") != 0;
     if (is_other && !meta->has_matrix) {

@@ -40,7 +40,8 @@ static int version_of(io_span head, bool *big_endian, bool *single)
         if (magic[0] == 'n' && (magic[1] == '+' || magic[1] == 'i') && magic[2] == digit)
             return digit - '0';
     }
-    /* Some writers leave out the header's size: its last word and the number of axes tell as well. */
+    /* Some writers leave out the header's size: its last word and the number of axes tell as
+     * well. */
     bool has_magic = head.size >= SIZE_1 && (memcmp(head.text + AT_MAGIC_1, "n+1", 4) == 0 ||
                                              memcmp(head.text + AT_MAGIC_1, "ni1", 4) == 0);
     for (int big = 0; big < 2 && has_magic && io_load_u32(head.text, false) == 0; big++) {
@@ -144,7 +145,8 @@ static bool is_qform_usable(const nifti_header *nifti)
     return good;
 }
 
-/* The spacings by pixdim. What is no length is taken as 1 and told; along an axis of one sample it does not matter. */
+/* The spacings by pixdim. What is no length is taken as 1 and told; along an axis of one sample
+ * it does not matter. */
 static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
                               const tml_volume_load_desc *desc, const uint64_t dims[3],
                               double scale[3])
@@ -163,7 +165,8 @@ static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
     return status;
 }
 
-/* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there and has axes. */
+/* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there and
+ * has axes. */
 static tml_status parse_grid(const io_file *file, const nifti_header *nifti,
                              const tml_volume_load_desc *desc, volume_header *out)
 {

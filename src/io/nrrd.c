@@ -1,8 +1,8 @@
 /* NRRD, versions 1 to 5, attached and detached. After Kindlmann: Definition of NRRD File Format
  * (teem.sourceforge.net/nrrd/format.html).
  *
- * Fields that say nothing about where samples are and lie (content apart) are passed over: thicknesses, labels,
- * measurement frame ... */
+ * Fields that say nothing about where samples are and lie (content apart) are passed over:
+ * thicknesses, labels, measurement frame ... */
 #include <inttypes.h>
 #include <math.h>
 
@@ -510,8 +510,8 @@ static void cross(const double a[3], const double b[3], double out[3])
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* The unit of x, and how often the other axes' units go into it. Axes are those of space, where directions are stated,
- * else the file's. */
+/* The unit of x, and how often the other axes' units go into it. Axes are those of space, where
+ * directions are stated, else the file's. */
 static tml_status take_units(const io_file *file, const nrrd_header *nrrd, const size_t order[3],
                              size_t spatial, double ratio[3], tml_volume *volume)
 {

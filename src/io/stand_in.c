@@ -1,6 +1,7 @@
-/* Files that stand in for others: what version control leaves where a large file is not fetched, and what a
- * download leaves where it failed. They have the name of a volume, a mesh or a picture, and are text of a few lines
- * or a web page. All readers find them where they open a file, so none of them takes one for damaged data. */
+/* Files that stand in for others: what version control leaves where a large file is not fetched,
+ * and what a download leaves where it failed. They have the name of a volume, a mesh or a
+ * picture, and are text of a few lines or a web page. All readers find them where they open a
+ * file, so none of them takes one for damaged data. */
 #include "io/io_internal.h"
 
 enum { HEAD_SIZE = 512 };

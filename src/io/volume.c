@@ -61,8 +61,8 @@ static double column_length(const double columns[9], int axis)
     return hypot(hypot(columns[axis], columns[3 + axis]), columns[6 + axis]);
 }
 
-/* Gives axes that have no direction one, where the caller gives their spacing, which is what the message below asks
- * for: the normal of the two others, or x, y and z if more than one has none. */
+/* Gives axes that have no direction one, where the caller gives their spacing, which is what the
+ * message below asks for: the normal of the two others, or x, y and z if more than one has none. */
 static tml_status mend_columns(const io_file *file, const tml_volume_load_desc *desc,
                                double columns[9])
 {

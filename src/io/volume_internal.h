@@ -99,7 +99,8 @@ TML_MUST_CHECK tml_status tml_volume_layout(const io_file *file, uint64_t inner,
 
 /* Sets volume.grid's spacing and direction from three column vectors (row-major 3x3), each to be
  * scaled by scale[i]; where desc.spacing[i] is given it becomes the spacing instead. Errors:
- * FILE_FORMAT when a column is zero or not finite and no spacing is given for it, or when the three lie in a plane. */
+ * FILE_FORMAT when a column is zero or not finite and no spacing is given for it, or when the
+ * three lie in a plane. */
 TML_MUST_CHECK tml_status tml_volume_axes(const io_file *file, const double columns[9],
                                           const double scale[3], const tml_volume_load_desc *desc,
                                           volume_header *out);

@@ -125,8 +125,8 @@ static bool skip_words(vtk_legacy *vtk, uint64_t count)
     return true;
 }
 
-/* Steps over texts: a line each, or in a binary file their lengths before them, of 1, 2, 4 or 8 bytes as the first
- * two bits say. */
+/* Steps over texts: a line each, or in a binary file their lengths before them, of 1, 2, 4 or 8
+ * bytes as the first two bits say. */
 static bool skip_strings(vtk_legacy *vtk, uint64_t count)
 {
     io_span line;
