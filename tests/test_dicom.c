@@ -503,7 +503,7 @@ static void expect_four(tml_context *tml, const char *path, const double spacing
 }
 
 /* Writes slices 0 to 3 under names in another order. by: 0 neither location nor number, 1
- * InstanceNumber, 2 SliceLocation and a number that would mislead, 3 positions in space. */
+ * InstanceNumber, 2 SliceLocation and a number that would mislead, 3 positions in space, 4 positions without orientation. */
 static void write_four(slice s, int by)
 {
     static const char *const names[2][4] = {{"c", "a", "d", "b"}, {"s1", "s2", "s9", "s10"}};
@@ -514,7 +514,7 @@ static void write_four(slice s, int by)
         snprintf(position, sizeof position, "1\\2\\%g", 3.0 * i);
         s.number = by == 1 || by == 2 ? number : NULL;
         s.location = by == 2 ? place : NULL;
-        s.position = by == 3 ? position : NULL;
+        s.position = by >= 3 ? position : NULL;
         s.orientation = by == 3 ? UPRIGHT : s.orientation;
         write_slice(names[by == 0][i], &s, 100 * i);
     }
@@ -536,6 +536,7 @@ TEST(slices_without_positions_are_ordered_by_what_they_have)
         {{.thickness = "9"}, 2, three, "in the order of SliceLocation, 3 apart"},
         {{.thickness = "3"}, 0, three, "in the order of their files' names, 3 apart"},
         {{.thickness = "3", .orientation = UPRIGHT}, 1, three, "have no position"},
+        {{.thickness = "9"}, 4, three, "in the order of the z of ImagePositionPatient, 3 apart"},
     };
     tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -435,7 +435,7 @@ static tml_status tell_order(const dicom_series *series, const dicom_stack *stac
     tml_status status = series->order == BY_NUMBER ? check_numbers(series) : TML_OK;
     if (series->order == BY_LOCATION) {
         between = fabs(stack->step[2]);
-        source = "SliceLocation";
+        source = series->image->stack.count ? "the z of ImagePositionPatient" : "SliceLocation";
     }
     if (desc->spacing[2] != 0)
         snprintf(how, sizeof how, "%g apart, as desc.spacing says", desc->spacing[2]);
@@ -448,7 +448,7 @@ static tml_status tell_order(const dicom_series *series, const dicom_stack *stac
         "its %zu slices have no position (ImagePositionPatient, ImageOrientationPatient); they are "
         "taken in the order of %s, %s",
         series->count,
-        series->order == BY_LOCATION ? "SliceLocation"
+        series->order == BY_LOCATION ? source
         : series->order == BY_NUMBER ? "InstanceNumber"
                                      : "their files' names",
         how);
