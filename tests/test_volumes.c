@@ -2536,6 +2536,7 @@ TEST(files_that_stand_in_for_others)
             tml_points points;
             tml_mesh_file mesh;
             tml_array array;
+            tml_picture picture;
             CHECK_STATUS(tml_points_load(tml, in_folder(names[k]), NULL, &points),
                          TML_ERROR_UNSUPPORTED);
             CHECK(strstr(tml_last_error(tml), cases[i].word));
@@ -2543,6 +2544,9 @@ TEST(files_that_stand_in_for_others)
                          TML_ERROR_UNSUPPORTED);
             CHECK(strstr(tml_last_error(tml), cases[i].word));
             CHECK_STATUS(tml_array_load(tml, in_folder(names[k]), &array), TML_ERROR_UNSUPPORTED);
+            CHECK(strstr(tml_last_error(tml), cases[i].word));
+            CHECK_STATUS(tml_picture_load(tml, in_folder(names[k]), 0, &picture),
+                         TML_ERROR_UNSUPPORTED);
             CHECK(strstr(tml_last_error(tml), cases[i].word));
             remove_files();
         }
