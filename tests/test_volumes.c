@@ -786,7 +786,6 @@ TEST(nrrd_geometry)
         "space: RAS\nspace directions: (1,0,0) (0,1,0) (0,0\n",
         "space: RAS\nspace directions: (1,0,0) (0,1,0) (0,0,1,2)\n",
         "space: RAS\nspace origin: (0,0,inf)\n",
-        "space: RAS\nspace origin: none\n",
         "space dimension: 4\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -858,6 +857,16 @@ TEST(nrrd_units_bounds_and_other_fields)
          {0, 0, 0},
          "",
          "values were quantized"},
+        {"space: RAS\nspacings: 1 2 3\nspace origin: none\n",
+         {1, 2, 3},
+         {0, 0, 0},
+         "",
+         "origin has no numbers"},
+        {"space: RAS\nspacings: 1 2 3\nspace origin: (nan,nan,nan)\n",
+         {1, 2, 3},
+         {0, 0, 0},
+         "",
+         "taken as 0"},
         {"spacings: 1 2 3\nspacings: 1 2 3\n", {1, 2, 3}, {0, 0, 0}, "", NULL},
     };
     tml_context *tml = open_listening();
@@ -1381,6 +1390,9 @@ TEST(metaimage_fields_as_other_programs_write_them)
         {"NDims = 3\nDimSize = 2 2 2\nElementSpacing = 1 2 3\nAnatomicalOrientation = "
          "RAI\nElementType = MET_UCHAR\n",
          "", NULL},
+        {"NDims = 3\nDimSize = 2 2 2\na stray line\nElementSpacing = 1 2 3\nElementType = "
+         "MET_UCHAR\n",
+         "", "are left out: 1"},
         {"NDims = 3\nDimSize = 2 2 2\nElementSpacing = 1 2 3\nAnatomicalOrientation = "
          "LAS\nElementType = MET_UCHAR\n",
          "", "AnatomicalOrientation LAS without TransformMatrix"},
@@ -2618,6 +2630,15 @@ TEST(each_remedy_works)
         {"a", "NRRD0004\n" CUBE "\n12345678", 0, &frame, "needs less than 1", NULL, 0, &none},
         {"a", "NRRD0004\n" CUBE "spacings: 1 1 1\nspacings: 2 2 2\n\n12345678", 0, &none,
          "remove one", "NRRD0004\n" CUBE "spacings: 1 1 1\n\n12345678", 0, &none},
+        {"a", "NRRD0004\n" CUBE "spacings: 1 2\n\n12345678", 0, &none, "give desc.spacing", NULL, 0,
+         &spacing},
+        {"a", "NRRD0004\ntype: ushort\nencoding: raw\ndimension: 1\nsizes: 4\n\n12345678", 0, &none,
+         "add \"endian: little\"",
+         "NRRD0004 \ntype: ushort\nencoding: raw\ndimension: 1\nsizes: 4\nendian: "
+         "little\n\n12345678",
+         0, &none},
+        {"a.mha", META "ElementSpacing = 1 2\nElementDataFile = LOCAL\n12345678", 0, &none,
+         "give desc.spacing", NULL, 0, &spacing},
         {"a.mha", META "ElementSpacing = 1 0 1\nElementDataFile = LOCAL\n12345678", 0, &none,
          "give desc.spacing", NULL, 0, &spacing},
         {"a.mha", META "TransformMatrix = 1 0 0 0 0 0 0 0 1\nElementDataFile = LOCAL\n12345678", 0,

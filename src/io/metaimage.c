@@ -8,12 +8,12 @@
 #include "io/units.h"
 #include "io/volume_internal.h"
 
-enum { AXES_MAX = 4 };
+enum { AXES_MAX = 4, STRAYS_MAX = 8 };
 
 typedef struct meta_header {
     uint64_t axes, sizes[AXES_MAX], channels;
     double spacing[AXES_MAX], size[AXES_MAX], offset[AXES_MAX], matrix[AXES_MAX * AXES_MAX];
-    bool has_sizes, has_spacing, has_size, has_matrix, is_text;
+    bool has_sizes, has_spacing, has_bad_spacing, has_size, has_matrix, is_text;
     char orientation[8]; /* AnatomicalOrientation */
     int64_t header_size;
     io_span data_file;
@@ -89,9 +89,10 @@ static tml_status parse_field(const io_file *file, io_span field, io_span value,
     } else if (tml_io_is_any_case(field, "DimSize")) {
         good = meta->has_sizes = axes && tml_volume_parse_sizes(value, meta->sizes, axes);
     } else if (tml_io_is_any_case(field, "ElementSpacing")) {
-        good = meta->has_spacing = tml_volume_parse_reals(value, meta->spacing, axes);
+        meta->has_spacing = axes && tml_volume_parse_reals(value, meta->spacing, axes);
+        meta->has_bad_spacing = !meta->has_spacing;
     } else if (tml_io_is_any_case(field, "ElementSize")) {
-        good = meta->has_size = tml_volume_parse_reals(value, meta->size, axes);
+        meta->has_size = axes && tml_volume_parse_reals(value, meta->size, axes);
     } else if (is_one_of(field, offset_names)) {
         good = tml_volume_parse_reals(value, meta->offset, axes);
     } else if (is_one_of(field, matrix_names)) {
@@ -184,6 +185,11 @@ static tml_status parse_grid(const io_file *file, const meta_header *meta,
 {
     double columns[9], scale[3] = {1, 1, 1};
     uint64_t axes = meta->axes < 3 ? meta->axes : 3;
+    bool is_given = desc->spacing[0] != 0 && desc->spacing[1] != 0 && desc->spacing[2] != 0;
+    if (meta->has_bad_spacing && !is_given)
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "ElementSpacing is not a number for each of NDims axes; give "
+                            "desc.spacing");
     memcpy(columns, tml_volume_identity, sizeof columns);
     for (uint64_t i = 0; i < axes; i++) {
         if (meta->has_spacing || meta->has_size)
@@ -208,6 +214,15 @@ static tml_status parse_grid(const io_file *file, const meta_header *meta,
     return tml_volume_axes(file, columns, scale, desc, out);
 }
 
+/* Text, and no more than a person would write in a line? */
+static bool is_printable(io_span line)
+{
+    bool is = line.size < 256;
+    for (size_t i = 0; i < line.size && is; i++)
+        is = (uint8_t)line.text[i] >= ' ' || line.text[i] == '\t';
+    return is;
+}
+
 static bool is_metaimage(io_span head, const char *path)
 {
     static const char *const first_fields[] = {"ObjectType", "NDims", "Comment"};
@@ -228,12 +243,15 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     meta_header meta = {.channels = 1};
     io_text text = io_text_of(head);
     io_span line;
+    uint32_t strays = 0; /* lines that are no fields */
     while (meta.data_file.size == 0 && tml_io_line(&text, &line)) {
         const char *equals = line.size ? memchr(line.text, '=', line.size) : NULL;
         if (tml_io_trim(line).size == 0)
             continue;
         if (!equals && line.size) /* which MetaIO takes, too */
             equals = memchr(line.text, ':', line.size);
+        if (!equals && strays++ < STRAYS_MAX && is_printable(line))
+            continue;
         if (!equals)
             return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "line %" PRIu64 " of its header is not \"Field = value\"",
@@ -244,6 +262,14 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                         tml_io_trim((io_span){equals + 1, line.size - at - 1}), &meta, out);
         if (status != TML_OK)
             return status;
+    }
+    if (strays) {
+        tml_status told = tml_io_warn(file,
+                                      "lines of its header that are not \"Field = value\" are "
+                                      "left out: %" PRIu32,
+                                      strays);
+        if (told != TML_OK)
+            return told;
     }
     const char *missing = !meta.axes                          ? "NDims"
                           : !meta.has_sizes                   ? "DimSize"

@@ -19,7 +19,8 @@ typedef struct nrrd_header {
     double spacings[AXES_MAX];
     uint64_t space_dimension;
     double directions[AXES_MAX][3], origin[3];
-    bool has_mins, has_maxs, is_quantized;
+    bool has_mins, has_maxs, is_quantized, has_no_origin;
+    io_span bad_spacings; /* what stands there, where it is not a number for each axis */
     double mins[AXES_MAX], maxs[AXES_MAX]; /* of axes, where there are no spacings */
     bool is_node[AXES_MAX], has_centers;
     char axis_units[AXES_MAX][UNIT_SIZE], space_units[3][UNIT_SIZE]; /* empty: none */
@@ -269,16 +270,17 @@ static tml_status parse_second(const io_file *file, io_span field, io_span value
         if (!out->big_endian && !tml_io_is_any_case(value, "little"))
             return bad_field(file, "endian", value, "little or big");
     } else if (tml_io_is_any_case(field, "spacings")) {
-        nrrd->has_spacings = true;
-        if (!tml_volume_parse_reals(value, nrrd->spacings, axes))
-            return bad_field(file, "spacings", value, "a number for each axis");
+        nrrd->has_spacings = tml_volume_parse_reals(value, nrrd->spacings, axes);
+        if (!nrrd->has_spacings)
+            nrrd->bad_spacings = value.size ? value : (io_span){"", 1};
     } else if (tml_io_is_any_case(field, "space directions")) {
         return parse_directions(file, value, nrrd);
     } else if (tml_io_is_any_case(field, "space origin")) {
         io_text text = io_text_of(value);
         bool is_none;
-        if (!parse_vector(&text, nrrd->space_dimension, nrrd->origin, &is_none) || is_none)
+        if (!parse_vector(&text, nrrd->space_dimension, nrrd->origin, &is_none))
             return bad_field(file, "space origin", value, "a vector such as (0,0,0)");
+        nrrd->has_no_origin = is_none || is_no_vector(nrrd->origin, nrrd->space_dimension);
     } else if (tml_io_is_any_case(field, "kinds")) {
         if (!nrrd->has_directions)
             parse_kinds(value, nrrd);
@@ -562,8 +564,17 @@ static tml_status parse_grid(const io_file *file, const nrrd_header *nrrd, const
     double origin[3], ratio[3];
     bool by_bounds =
         !nrrd->has_directions && !nrrd->has_spacings && nrrd->has_mins && nrrd->has_maxs;
+    bool is_given = desc->spacing[0] != 0 && desc->spacing[1] != 0 && desc->spacing[2] != 0;
+    if (nrrd->bad_spacings.size && !nrrd->has_directions && !is_given)
+        return bad_field(file, "spacings", nrrd->bad_spacings,
+                         "a number for each axis; give desc.spacing");
     tml_status status = take_units(file, nrrd, order, spatial, ratio, &out->volume);
     memcpy(origin, nrrd->origin, sizeof origin);
+    if (nrrd->has_no_origin) {
+        memset(origin, 0, sizeof origin);
+        if (status == TML_OK)
+            status = tml_io_warn(file, "its space origin has no numbers; taken as 0");
+    }
     for (size_t k = 0; k < spatial; k++) {
         if (nrrd->has_directions)
             memcpy(axis[k], nrrd->directions[order[k]], sizeof axis[k]);
@@ -623,6 +634,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     io_text text = io_text_of(head), again;
     io_span magic;
     (void)tml_io_line(&text, &magic);
+    magic = tml_io_trim(magic);
     if (magic.size != 8 || magic.text[6] != '0' || magic.text[7] < '1' || magic.text[7] > '5')
         return bad_field(file, "its first line", magic, "NRRD0001 to NRRD0005");
 
@@ -644,7 +656,9 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                           : !nrrd.has_endian && !has_order ? "endian"
                                                            : NULL;
     if (missing)
-        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field \"%s\"", missing);
+        return tml_io_error(
+            file, TML_ERROR_FILE_FORMAT, "its header has no field \"%s\"%s", missing,
+            strcmp(missing, "endian") == 0 ? "; add \"endian: little\" or \"endian: big\"" : "");
 
     size_t order[3] = {0}, spatial = 0;
     out->volume.type = nrrd.type;
