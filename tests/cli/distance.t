@@ -61,6 +61,7 @@ $ trommel distance solid.obj --resolution 16 --band 2 -o narrow.mha --json
   ]
 }
 $ trommel distance solid.obj --cell 0.5 --margin 1 --inside winding -o solid.npy
+trommel: distance: warning: solid.npy: does not hold spacing, origin and directions; .nrrd and .mha do
 solid.obj
   mesh       4 vertices, 4 triangles, OBJ
   samples    11 x 11 x 11, 0.5 apart, 35 inside
@@ -72,6 +73,7 @@ trommel: distance: open.obj: the mesh is not closed: triangle 1 has an edge, fro
 [1]
 $ trommel distance open.obj --unsigned -o open.nrrd -q
 $ trommel distance open.obj --cell 0.5 --margin 1 --inside solid-angle -o open.npy
+trommel: distance: warning: open.npy: does not hold spacing, origin and directions; .nrrd and .mha do
 open.obj
   mesh       4 vertices, 3 triangles, OBJ
   samples    11 x 11 x 11, 0.5 apart, 55 inside
