@@ -278,9 +278,9 @@ TEST(pfm_headers_end_in_many_ways)
             continue;
         }
         /* Rows begin at the bottom. */
-        bool good = CHECK(memcmp(p.data, samples[i % 2] + 8, 8) == 0) &
-                    CHECK(memcmp((uint8_t *)p.data + 8, samples[i % 2], 8) == 0) &
-                    CHECK((strstr(warnings, "behind its samples") != NULL) == cases[k].is_told);
+        bool good = CHECK(memcmp(p.data, samples[i % 2] + 8, 8) == 0);
+        good &= CHECK(memcmp((uint8_t *)p.data + 8, samples[i % 2], 8) == 0);
+        good &= CHECK((strstr(warnings, "behind its samples") != NULL) == cases[k].is_told);
         if (!good)
             printf("  (case %zu: %s)\n", i, warnings);
         tml_picture_free(tml, &p);

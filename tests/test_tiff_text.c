@@ -192,7 +192,8 @@ TEST(ome_is_read_as_xml)
         tml_volume v;
         if (!CHECK_OK(tml, load_made(tml, &(made_file)PAGES(texts[i], 4, 0), 0, &v)))
             continue;
-        bool good = check_spacing(&v, 0.5, 0.5, 3, "µm") & check_layers(&v, "0123", 0);
+        bool good = check_spacing(&v, 0.5, 0.5, 3, "µm");
+        good &= check_layers(&v, "0123", 0);
         good &= CHECK_STR(warnings, "");
         if (!good)
             printf("  (text %zu)\n", i);
@@ -304,7 +305,9 @@ TEST(tiff_data_says_which_page_is_which_layer)
         if (!CHECK_OK(tml, load_made(tml, &(made_file)PAGES(text, cases[i].pages, 0),
                                      cases[i].frame, &v)))
             continue;
-        if (!(CHECK_EQ_U64(v.frame_count, cases[i].frames) & check_layers(&v, cases[i].layers, 0)))
+        bool good = CHECK_EQ_U64(v.frame_count, cases[i].frames);
+        good &= check_layers(&v, cases[i].layers, 0);
+        if (!good)
             printf("  (case %zu)\n", i);
         tml_volume_free(tml, &v);
     }

@@ -211,7 +211,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
     bool has = true;
     tml_status status = TML_OK;
     for (*count = 1; status == TML_OK; ++*count) {
-        tiff_page page;
+        tiff_page page = {0};
         status = tml_tiff_next_layer(reader, false, &has);
         if (status != TML_OK || !has)
             break;
@@ -230,7 +230,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
 static tml_status check_slice(const io_file *file, const char *first_name, const tiff_page *first)
 {
     tiff_reader reader;
-    tiff_page page;
+    tiff_page page = {0};
     bool has = true;
     tml_status status = tml_tiff_open(file, &reader);
     if (status != TML_OK)
@@ -468,7 +468,7 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
                                  volume_header *out)
 {
     const io_file *file = reader->file;
-    tiff_page page;
+    tiff_page page = {0};
     tiff_text text = {0};
     bool has = true;
     const char *description = NULL;

@@ -120,7 +120,7 @@ static tml_status find_pages(tiff_reader *reader, uint32_t number, const tiff_of
     uint64_t size = 0;
     tml_status status = TML_OK;
     for (uint64_t z = 0; z < layer_count && status == TML_OK; z++) {
-        tiff_page page;
+        tiff_page page = {0};
         if (layers[z].file != number)
             continue;
         if (layers[z].page >= offsets->count)

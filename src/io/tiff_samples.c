@@ -136,7 +136,7 @@ static tml_status decode_planes(const io_file *file, const volume_header *header
     const uint64_t *dims = header->volume.grid.dims;
     const uint64_t page_size = dims[0] * dims[1] * tml_type_size(header->volume.type);
     for (uint64_t done = 0; done < size && status == TML_OK; done += page_size) {
-        tiff_page page;
+        tiff_page page = {0};
         status = next_plane(file, &lines, &other, &name, &reader);
         if (status == TML_OK)
             status = tml_tiff_page(&reader, done / page_size, &page);
@@ -156,7 +156,7 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
                            uint64_t size, void *out)
 {
     tiff_reader reader;
-    tiff_page first, page;
+    tiff_page first = {0}, page = {0};
     bool has = true;
     uint8_t *to = out;
     (void)offset;
