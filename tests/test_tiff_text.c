@@ -691,6 +691,40 @@ TEST(strips_of_deflate_are_decoded_to_their_end)
     tml_close(tml);
 }
 
+/* Two strips of a row each that are not compressed; a byte less is no strip. */
+TEST(strips_that_are_too_short_are_refused_or_told)
+{
+    tml_context *tml = open_kept();
+    tml_volume v;
+    for (uint32_t stored = WIDTH - 1; stored <= WIDTH; stored++) {
+        size_t file = make(&(made_file){.description = "", .pages = 1});
+        for (size_t at = 8; at + 12 <= file; at++) /* the tags of rows a strip and of sizes */
+            if (memcmp(bytes + at, "\x16\1\3\0\1\0\0\0", 8) == 0)
+                bytes[at + 8] = 1;
+        const uint32_t lists[] = {8, 8 + WIDTH, stored, stored};
+        for (size_t at = 8; at + 12 <= file; at++)
+            for (int list = 0; list < 2; list++)
+                if (memcmp(bytes + at, list ? "\x17\1\4\0\1" : "\x11\1\4\0\1", 5) == 0) {
+                    bytes[at + 4] = 2;
+                    memcpy(bytes + at + 8, &(uint32_t){(uint32_t)file + 8 * (uint32_t)list}, 4);
+                }
+        memcpy(bytes + file, lists, sizeof lists);
+        CHECK_STATUS(load_exact(tml, "a.tif", bytes, file + sizeof lists, NULL, &v),
+                     stored < WIDTH ? TML_ERROR_FILE_FORMAT : TML_OK);
+        tml_volume_free(tml, &v);
+    }
+    /* libtiff calculates the size of a single strip. */
+    size_t file = make(&(made_file){.description = "", .pages = 1});
+    for (size_t at = 8; at + 12 <= file; at++)
+        if (memcmp(bytes + at, "\x17\1\4\0\1", 5) == 0)
+            bytes[at + 8] = PAGE - 1;
+    warnings[0] = '\0';
+    if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, file, NULL, &v)))
+        CHECK(strstr(warnings, "wrong sizes of its strips") != NULL);
+    tml_volume_free(tml, &v);
+    tml_close(tml);
+}
+
 #else
 
 TEST(nothing)

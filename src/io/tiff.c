@@ -81,13 +81,14 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* Warnings are about tags, but those of libjpeg about samples, which it makes up where data are
- * missing. */
+/* Of libjpeg's warnings samples are made up where data are missing. Where libtiff does not believe the sizes of strips,
+ * it takes what the rows need from wherever they begin. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {
     tiff_reader *reader = user;
     (void)tiff;
+    reader->has_wrong_sizes |= strstr(format, "StripByteCounts") != NULL;
     if (!module || strcmp(module, "JPEGLib") != 0)
         return 1;
     if (!reader->is_incomplete)
@@ -458,6 +459,10 @@ static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc 
     } else {
         status = lay_out_pages(reader, page, desc, text, out);
     }
+    if (status == TML_OK && reader->has_wrong_sizes)
+        status =
+            tml_io_warn(file, "says wrong sizes of its strips, or none; those that its rows need "
+                              "are taken");
     if (status == TML_OK && page->has_palette && text->kind == TIFF_PLAIN)
         status = tml_io_warn(file, "has a table of colours, which is left out: samples are the "
                                    "numbers in it, such as labels or grey values");

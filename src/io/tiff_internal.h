@@ -54,9 +54,10 @@ void tml_tiff_text_free(const io_file *file, tiff_text *text);
 typedef struct tiff_reader {
     const io_file *file;
     TIFF *tiff;
-    uint64_t offset;    /* of the next read */
-    char message[200];  /* libtiff's first one; empty: none */
-    bool is_incomplete; /* a codec filled in what was not there */
+    uint64_t offset;      /* of the next read */
+    char message[200];    /* libtiff's first one; empty: none */
+    bool is_incomplete;   /* a codec filled in what was not there */
+    bool has_wrong_sizes; /* of strips, which were calculated */
 } tiff_reader;
 
 /* What must be the same on each page. */

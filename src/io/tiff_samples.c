@@ -32,6 +32,20 @@ static tml_status bad_samples(const tiff_reader *reader)
     return tml_tiff_fail(reader, "samples cannot be decoded");
 }
 
+/* libtiff reads a strip or tile that is not compressed on beyond its end. */
+static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint64_t needed)
+{
+    uint16_t compression = COMPRESSION_NONE;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_COMPRESSION, &compression);
+    uint64_t stored = TIFFGetStrileByteCount(reader->tiff, number);
+    if (compression != COMPRESSION_NONE || stored >= needed)
+        return TML_OK;
+    return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
+                        "strip or tile %" PRIu32 " has %" PRIu64 " bytes, needs %" PRIu64
+                        "; it was cut short or is damaged",
+                        number, stored, needed);
+}
+
 static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
 {
     uint32_t rows = 0;
@@ -43,6 +57,9 @@ static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, 
     for (uint32_t y = 0, strip = 0; y < page->height; y += rows, strip++) {
         uint32_t count = rows < page->height - y ? rows : page->height - y;
         tmsize_t size = (tmsize_t)(count * row_size);
+        tml_status status = check_stored(reader, strip, (uint64_t)size);
+        if (status != TML_OK)
+            return status;
         if (tml_is_cancelled(reader->file->tml) ||
             TIFFReadEncodedStrip(reader->tiff, strip, out + y * row_size, size) != size ||
             reader->is_incomplete)
@@ -68,6 +85,9 @@ static tml_status read_tiles(const tiff_reader *reader, const tiff_page *page, u
         for (uint64_t x = 0; x < page->width && status == TML_OK; x += width, number++) {
             uint64_t columns = width < page->width - x ? width : page->width - x;
             uint64_t rows = height < page->height - y ? height : page->height - y;
+            status = check_stored(reader, number, size);
+            if (status != TML_OK)
+                break;
             if (tml_is_cancelled(file->tml) ||
                 TIFFReadEncodedTile(reader->tiff, number, tile, (tmsize_t)size) != (tmsize_t)size ||
                 reader->is_incomplete) {
