@@ -23,6 +23,7 @@ typedef struct made_file {
     uint32_t resolution, scale; /* samples of so many units, in unit; 0: no tags */
     uint32_t unit;              /* TIFF's: 1 none, 2 inch, 3 centimetre */
     bool has_palette;
+    uint32_t orientation; /* 0: no tag */
 } made_file;
 
 #    define PAGES(text, count, first)                                                              \
@@ -73,7 +74,8 @@ static size_t make(const made_file *made)
     for (int p = 0; p < made->pages; p++) {
         size_t at = size;
         memcpy(bytes + link, &(uint32_t){(uint32_t)size}, 4);
-        put(&size, 10 + (made->resolution ? 3 : 0) + made->has_palette, 2);
+        put(&size, 10 + (made->resolution ? 3 : 0) + made->has_palette + (made->orientation > 0),
+            2);
         put_tag(&size, 256, 3, 1, WIDTH);
         put_tag(&size, 257, 3, 1, HEIGHT);
         put_tag(&size, 258, 3, 1, 8);
@@ -83,6 +85,8 @@ static size_t make(const made_file *made)
         if (text <= 4)
             memcpy(bytes + size - 4, description, text);
         put_tag(&size, 273, 4, 1, 8 + (uint32_t)(p * PAGE));
+        if (made->orientation)
+            put_tag(&size, 274, 3, 1, made->orientation);
         put_tag(&size, 277, 3, 1, 1);
         put_tag(&size, 278, 3, 1, HEIGHT);
         put_tag(&size, 279, 4, 1, PAGE);
@@ -565,6 +569,19 @@ TEST(imagej_calibrates_values)
         CHECK(o[0] == -1 && o[1] == 0.5 && o[2] == -12);
     }
     tml_volume_free(tml, &v);
+    tml_close(tml);
+}
+
+TEST(an_orientation_is_told)
+{
+    tml_context *tml = open_kept();
+    for (uint32_t orientation = 0; orientation <= 8; orientation++) {
+        const made_file made = {.description = "", .pages = 2, .orientation = orientation};
+        tml_volume v;
+        CHECK_OK(tml, load_made(tml, &made, 0, &v));
+        CHECK((strstr(warnings, "orientation") != NULL) == (orientation > 1));
+        tml_volume_free(tml, &v);
+    }
     tml_close(tml);
 }
 

@@ -167,6 +167,7 @@ tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *
     out->has_format = TIFFGetField(tiff, TIFFTAG_SAMPLEFORMAT, &format) == 1;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
     TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &colours);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &out->orientation);
     out->type = type_of(bits, format);
     out->has_palette = colours == PHOTOMETRIC_PALETTE;
     bool is_grey =
@@ -459,6 +460,11 @@ static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc 
     } else {
         status = lay_out_pages(reader, page, desc, text, out);
     }
+    if (status == TML_OK && page->orientation != ORIENTATION_TOPLEFT)
+        status = tml_io_warn(file,
+                             "says that its rows or columns do not begin at the top left "
+                             "(orientation %u), which is not applied: layers may be mirrored",
+                             page->orientation);
     if (status == TML_OK && reader->has_wrong_sizes)
         status =
             tml_io_warn(file, "says wrong sizes of its strips, or none; those that its rows need "

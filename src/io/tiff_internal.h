@@ -64,6 +64,7 @@ typedef struct tiff_reader {
 typedef struct tiff_page {
     uint32_t width, height;
     tml_type type;
+    uint16_t orientation;
     bool has_palette;
     bool has_format; /* says whether samples have a sign or are floats */
 } tiff_page;
