@@ -20,6 +20,7 @@
 enum {
     FILES_MOST = 4096,
     FILE_MOST = 512 << 10,    /* bytes of a file that is read at all */
+    SWEEP_MOST = 32 << 20,    /* and with TML_SWEEP */
     CHANGED_MOST = 192 << 10, /* and of one that is changed */
     SAMPLE = 60,              /* files of the collection that a run without TML_SWEEP reads */
     LIMIT = 64 << 20,         /* bytes of an output */
@@ -261,6 +262,12 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool sweeps(void)
+{
+    const char *sweep = getenv("TML_SWEEP");
+    return sweep && *sweep;
+}
+
 static void list_files(const char *path, file_list *list)
 {
     DIR *directory = path ? opendir(path) : NULL;
@@ -272,7 +279,8 @@ static void list_files(const char *path, file_list *list)
             continue;
         if (S_ISDIR(status.st_mode))
             list_files(full, list);
-        else if (S_ISREG(status.st_mode) && status.st_size <= FILE_MOST && list->count < FILES_MOST)
+        else if (S_ISREG(status.st_mode) && status.st_size <= (sweeps() ? SWEEP_MOST : FILE_MOST) &&
+                 list->count < FILES_MOST)
             list->paths[list->count++] = strdup(full);
     }
     if (directory)
@@ -281,14 +289,14 @@ static void list_files(const char *path, file_list *list)
 
 static void print_file(tml_context *tml, const char *path)
 {
-    uint8_t *data = malloc(FILE_MOST);
+    struct stat status;
     FILE *file = fopen(path, "rb");
-    size_t size = file ? fread(data, 1, FILE_MOST, file) : 0;
-    if (file)
-        fclose(file);
+    if (!file)
+        return;
+    size_t size = fstat(fileno(file), &status) == 0 ? (size_t)status.st_size : 0;
     uint8_t *exact = malloc(size ? size : 1);
-    memcpy(exact, data, size);
-    free(data);
+    size = fread(exact, 1, size, file);
+    fclose(file);
     print_digests(tml, path, exact, size);
     free(exact);
 }
@@ -317,7 +325,9 @@ static int print_all(const char *fill)
         .engine = TML_ENGINE_CPU, .threads = 1, .allocator = {filled_alloc, plain_free, NULL}};
     if (tml_open(&desc, &tml) != TML_OK)
         return 1;
-    const char *whole = getenv("TML_SWEEP");
+    volatile uint8_t *fresh = malloc(100);
+    printf("malloc fills by %02x\n", fresh[50]);
+    free((void *)(uintptr_t)fresh);
     print_folder(tml, test_data("volumes"), FILES_MOST);
     print_folder(tml, test_data("pictures"), FILES_MOST);
     print_folder(tml, test_data("points"), FILES_MOST);
@@ -328,8 +338,7 @@ static int print_all(const char *fill)
                                               "damaged", "malformed", "topology"};
         for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
             print_folder(tml, test_full_data(folders[i]),
-                         whole && *whole ? FILES_MOST
-                                         : SAMPLE / (sizeof folders / sizeof folders[0]));
+                         sweeps() ? FILES_MOST : SAMPLE / (sizeof folders / sizeof folders[0]));
     }
     tml_close(tml);
     printf("all\n");
@@ -367,7 +376,10 @@ TEST(outputs_do_not_depend_on_what_memory_held)
         ends = !CHECK(has[0] == has[1]) || !has[0];
         if (ends)
             break;
-        count++;
+        if (count++ == 0) { /* what malloc fills by: without a difference the test sees nothing */
+            CHECK(TEST_IS_SLOW || strcmp(lines[0], lines[1]) != 0);
+            continue;
+        }
         if (strcmp(lines[0], lines[1]) != 0 && different++ < 40)
             test_fail(__FILE__, __LINE__, "%.*s and %s", (int)strcspn(lines[0], "\n"), lines[0],
                       strrchr(lines[1], ' ') ? strrchr(lines[1], ' ') : "?");

@@ -469,6 +469,30 @@ TEST(of_several_images_that_in_the_file_is_read)
     tml_close(tml);
 }
 
+/* Each request for memory fails once; nothing of what was had is lost. */
+TEST(a_load_without_memory_loses_none)
+{
+    static const char *const only = "<OME><BinaryOnly MetadataFile='a.tif'/></OME>";
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    size_t live = watch.live;
+    uint64_t failures = 0;
+    write_made("a.tif", &(made_file)PAGES(SET("a"), 2, 10));
+    write_made("b.tif", &(made_file)PAGES(only, 2, 20));
+    for (tml_status status = TML_ERROR_OUT_OF_MEMORY; status != TML_OK && failures < 1000;) {
+        tml_volume v;
+        watch.fail_at = watch.count + ++failures;
+        status = tml_volume_load(tml, in_folder("b.tif"), &(tml_volume_load_desc){.frame = 1}, &v);
+        CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
+        tml_volume_free(tml, &v);
+        CHECK_EQ_U64(watch.live, live);
+    }
+    CHECK(failures > 5 && failures < 1000);
+    remove_files();
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+
 /* ---- ImageJ and tags ------------------------------------------------------------------------- */
 
 TEST(spacing_has_the_unit_that_imagej_or_tags_say)
