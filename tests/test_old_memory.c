@@ -10,6 +10,7 @@
 #include "test.h"
 
 #include "folder.h"
+#include "made_files.h"
 
 #include "core/platform.h"
 #include "io/mesh_sink.h"
@@ -316,6 +317,23 @@ static void print_folder(tml_context *tml, const char *path, size_t most)
     }
 }
 
+/* The two kinds that this test was made for: a strip of deflate that holds more than its rows, and rows of OpenEXR that
+ * are too short. */
+static void print_made(tml_context *tml)
+{
+    static const uint8_t row[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    uint8_t file[MADE_FILE_MOST];
+    char name[32];
+    for (size_t more = 0; more < 500; more += 1 + more) {
+        snprintf(name, sizeof name, "strip_%zu.tif", 256 + more);
+        print_digests(tml, name, file, made_deflate_tiff(file, 256 + more));
+    }
+    for (uint32_t size = 1; size <= sizeof row; size++) {
+        snprintf(name, sizeof name, "row_%u.exr", (unsigned)size);
+        print_digests(tml, name, file, made_exr(file, 0, row, size, 0.6f));
+    }
+}
+
 /* What a child prints. */
 static int print_all(const char *fill)
 {
@@ -328,6 +346,7 @@ static int print_all(const char *fill)
     volatile uint8_t *fresh = malloc(100);
     printf("malloc fills by %02x\n", fresh[50]);
     free((void *)(uintptr_t)fresh);
+    print_made(tml);
     print_folder(tml, test_data("volumes"), FILES_MOST);
     print_folder(tml, test_data("pictures"), FILES_MOST);
     print_folder(tml, test_data("points"), FILES_MOST);

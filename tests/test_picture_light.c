@@ -5,6 +5,8 @@
 
 #include "test.h"
 
+#include "made_files.h"
+
 #include "io/picture_internal.h"
 
 static char warnings[4096];
@@ -326,49 +328,13 @@ TEST(radiance_primaries_are_told)
 
 #ifdef TML_EXR
 
-static void put_attribute(const char *name, const char *type, const void *data, uint32_t count)
-{
-    put(name, strlen(name) + 1);
-    put(type, strlen(type) + 1);
-    put(&count, 4);
-    put(data, count);
-}
-
-/* Two rows of four halves Y, 0x3c00 being 1; the rows have row_size bytes each, of which 8 are right. */
-static void make_exr(uint8_t compression, const uint8_t *row, uint32_t row_size, float green)
-{
-    static const int32_t window[] = {0, 0, 3, 1};
-    const float primaries[] = {0.64f, 0.33f, 0.30f, green, 0.15f, 0.06f, 0.3127f, 0.3290f};
-    size = 0;
-    put("\x76\x2f\x31\x01\2\0\0\0", 8);
-    put_attribute("channels", "chlist", "Y\0\1\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0", 19);
-    put_attribute("chromaticities", "chromaticities", primaries, 32);
-    put_attribute("compression", "compression", &compression, 1);
-    put_attribute("dataWindow", "box2i", window, 16);
-    put_attribute("displayWindow", "box2i", window, 16);
-    put_attribute("lineOrder", "lineOrder", "", 1);
-    put_attribute("pixelAspectRatio", "float", &(float){1}, 4);
-    put_attribute("screenWindowCenter", "v2f", (float[]){0, 0}, 8);
-    put_attribute("screenWindowWidth", "float", &(float){1}, 4);
-    put_attribute("whiteLuminance", "float", &(float){80}, 4);
-    put("", 1);
-    uint64_t at = size + 16;
-    for (int y = 0; y < 2; y++, at += 8 + row_size)
-        put(&at, 8);
-    for (int32_t y = 0; y < 2; y++) {
-        put(&y, 4);
-        put(&row_size, 4);
-        put(row, row_size);
-    }
-}
-
 TEST(exr_blocks_have_the_size_of_their_samples)
 {
     static const uint8_t row[16] = {0, 0x3c, 0, 0x3c, 0, 0x3c, 0, 0x3c};
     tml_context *tml = open_kept();
     tml_picture p;
     for (uint32_t row_size = 1; row_size <= 12; row_size++) {
-        make_exr(0, row, row_size, 0.6f);
+        size = made_exr(bytes, 0, row, row_size, 0.6f);
         tml_status status = load(tml, &p);
         CHECK_STATUS(status, row_size == 8 ? TML_OK : TML_ERROR_FILE_FORMAT);
         for (int i = 0; i < 8 && status == TML_OK; i++)
@@ -381,10 +347,10 @@ TEST(exr_blocks_have_the_size_of_their_samples)
         uint8_t packed[64];
         uLongf length = sizeof packed;
         CHECK(compress(packed, &length, zeros, count) == Z_OK);
-        make_exr(2, packed, (uint32_t)length, 0.6f);
+        size = made_exr(bytes, 2, packed, (uint32_t)length, 0.6f);
         CHECK_STATUS(load(tml, &p), TML_ERROR_FILE_FORMAT);
     }
-    make_exr(0, row, 8, 0.8f);
+    size = made_exr(bytes, 0, row, 8, 0.8f);
     if (CHECK_OK(tml, load(tml, &p)))
         CHECK(strstr(warnings, "primaries") != NULL && strstr(p.comment, "1 is 80 cd/m2") != NULL);
     tml_picture_free(tml, &p);

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "folder.h"
+#include "made_files.h"
 #include "memory_watch.h"
 
 #include "volume_check.h"
@@ -689,40 +690,12 @@ TEST(reports)
 
 /* ---- compressed strips ----------------------------------------------------------------------- */
 
-/* A page of 16 x 16 bytes 1 ... in one strip of deflate that holds size bytes. */
-static size_t make_deflated(size_t size)
-{
-    enum { SIDE = 16 };
-    uint8_t plain[1024];
-    uLongf stored = 2048;
-    size_t at = 0;
-    for (size_t i = 0; i < sizeof plain; i++)
-        plain[i] = (uint8_t)(1 + i % 250);
-    put(&at, 0x002a4949, 4);
-    put(&at, 0, 4);
-    CHECK(compress(bytes + at, &stored, plain, (uLong)size) == Z_OK);
-    at += stored + stored % 2;
-    memcpy(bytes + 4, &(uint32_t){(uint32_t)at}, 4);
-    put(&at, 9, 2);
-    put_tag(&at, 256, 3, 1, SIDE);
-    put_tag(&at, 257, 3, 1, SIDE);
-    put_tag(&at, 258, 3, 1, 8);
-    put_tag(&at, 259, 3, 1, 8);
-    put_tag(&at, 262, 3, 1, 1);
-    put_tag(&at, 273, 4, 1, 8);
-    put_tag(&at, 277, 3, 1, 1);
-    put_tag(&at, 278, 3, 1, SIDE);
-    put_tag(&at, 279, 4, 1, (uint32_t)stored);
-    put(&at, 0, 4);
-    return at;
-}
-
 TEST(strips_of_deflate_are_decoded_to_their_end)
 {
     tml_context *tml = open_kept();
     for (size_t size = 200; size < 700; size += size < 250 || size > 260 ? 50 : 1) {
         tml_volume v;
-        size_t file = make_deflated(size);
+        size_t file = made_deflate_tiff(bytes, size);
         tml_status status = load_exact(tml, "a.tif", bytes, file, NULL, &v);
         CHECK_STATUS(status, size < 256 ? TML_ERROR_FILE_FORMAT : TML_OK);
         for (size_t i = 0; status == TML_OK && i < v.size; i++)
