@@ -106,6 +106,8 @@ tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, ui
 
 /* Is --strict given? For the strict field of the readers' descs. */
 bool cli_is_strict(void);
+/* Warnings of the library so far, for readers without such a field. */
+uint32_t cli_warnings(void);
 /* Of the command that runs: "surface". */
 const char *cli_name(void);
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that

@@ -79,7 +79,8 @@ const opt cli_shared_options[] = {
 /* What the context's log hook works with. */
 static struct {
     bool quiet, strict;
-    char error[512]; /* the latest: of a context that did not open it is all there is */
+    char error[512];   /* the latest: of a context that did not open it is all there is */
+    uint32_t warnings; /* of the library */
 } log_state;
 
 static char failure[2048]; /* the first message of it, for JSON */
@@ -176,6 +177,11 @@ bool cli_is_strict(void)
     return log_state.strict;
 }
 
+uint32_t cli_warnings(void)
+{
+    return log_state.warnings;
+}
+
 const char *cli_last_error(const tml_context *tml)
 {
     return for_users(tml_last_error(tml));
@@ -191,8 +197,10 @@ double cli_now(void)
 static void take_message(void *user, tml_log_level level, const char *message)
 {
     (void)user;
-    if (level == TML_LOG_WARNING)
+    if (level == TML_LOG_WARNING) {
+        log_state.warnings++;
         cli_warn("%s", for_users(message));
+    }
     if (level == TML_LOG_ERROR)
         snprintf(log_state.error, sizeof log_state.error, "%s", message);
 }

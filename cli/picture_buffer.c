@@ -14,9 +14,14 @@ int picture_buffer_load(tml_context *tml, const char *path, const cli_common *co
 {
     memset(out, 0, sizeof *out);
     tml_picture *p = &out->picture;
+    uint32_t warnings = cli_warnings();
     tml_status status = tml_picture_load(tml, path, common->memory, p);
     if (status != TML_OK)
         return cli_fail(tml, status);
+    if (cli_is_strict() && cli_warnings() > warnings) {
+        tml_picture_free(tml, p);
+        return cli_error("%s: --strict refuses what the warning says", path);
+    }
     p->srgb = p->srgb && !is_linear;
     out->image = (tml_image){
         .width = p->width, .height = p->height, .channels = p->channels, .srgb = p->srgb};

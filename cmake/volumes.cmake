@@ -25,4 +25,4 @@ tml_optional(TML_BZIP2 "${BZIP2_FOUND}" BZip2::BZip2 libbz2-dev "NRRD volumes in
 find_package(TIFF 4.5 QUIET)
 tml_optional(TML_TIFF "${TIFF_FOUND}" TIFF::TIFF libtiff-dev "TIFF volumes")
 find_package(EXPAT QUIET)
-tml_optional(TML_XML "${EXPAT_FOUND}" EXPAT::EXPAT libexpat1-dev "VTK XML files")
+tml_optional(TML_XML "${EXPAT_FOUND}" EXPAT::EXPAT libexpat1-dev "VTK XML files and OME-TIFF")
