@@ -22,23 +22,19 @@ static inline void made_number(uint8_t *file, size_t *size, uint64_t value, int 
         file[(*size)++] = (uint8_t)(value >> 8 * i);
 }
 
-/* A page of 16 x 16 bytes, byte i being 1 + i % 250, in one strip of deflate that holds count bytes, at most 1024. */
-static inline size_t made_deflate_tiff(uint8_t file[MADE_FILE_MOST], size_t count)
+/* A page of bytes in one strip, of a compression by TIFF's number, which has count stored bytes. */
+static inline size_t made_tiff(uint8_t file[MADE_FILE_MOST], uint32_t compression,
+                               const uint8_t *strip, size_t count, uint32_t width, uint32_t height)
 {
-    uint8_t plain[1024];
-    uLongf stored = MADE_FILE_MOST / 2;
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof plain; i++)
-        plain[i] = (uint8_t)(1 + i % 250);
+    const uint32_t tags[][3] = {{256, 3, width},       {257, 3, height}, {258, 3, 8},
+                                {259, 3, compression}, {262, 3, 1},      {273, 4, 8},
+                                {277, 3, 1},           {278, 3, height}, {279, 4, (uint32_t)count}};
+    size_t size = 0, link = 4;
     made_number(file, &size, 0x002a4949, 4);
     made_number(file, &size, 0, 4);
-    if (compress(file + size, &stored, plain, (uLong)count) != Z_OK)
-        abort();
-    size += stored + stored % 2;
-    const uint32_t tags[][3] = {{256, 3, 16}, {257, 3, 16}, {258, 3, 8},
-                                {259, 3, 8},  {262, 3, 1},  {273, 4, 8},
-                                {277, 3, 1},  {278, 3, 16}, {279, 4, (uint32_t)stored}};
-    size_t link = 4;
+    made_put(file, &size, strip, count);
+    if (count % 2)
+        file[size++] = 0;
     made_number(file, &link, size, 4);
     made_number(file, &size, sizeof tags / sizeof tags[0], 2);
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
@@ -49,6 +45,18 @@ static inline size_t made_deflate_tiff(uint8_t file[MADE_FILE_MOST], size_t coun
     }
     made_number(file, &size, 0, 4);
     return size;
+}
+
+/* A page of 16 x 16 bytes, byte i being 1 + i % 250, in one strip of deflate that holds count bytes, at most 1024. */
+static inline size_t made_deflate_tiff(uint8_t file[MADE_FILE_MOST], size_t count)
+{
+    uint8_t plain[1024], packed[MADE_FILE_MOST / 2];
+    uLongf stored = sizeof packed;
+    for (size_t i = 0; i < sizeof plain; i++)
+        plain[i] = (uint8_t)(1 + i % 250);
+    if (compress(packed, &stored, plain, (uLong)count) != Z_OK)
+        abort();
+    return made_tiff(file, 8, packed, stored, 16, 16);
 }
 
 static inline void made_attribute(uint8_t *file, size_t *size, const char *name, const char *type,

@@ -317,17 +317,23 @@ static void print_folder(tml_context *tml, const char *path, size_t most)
     }
 }
 
-/* The two kinds that this test was made for: a strip of deflate that holds more than its rows, and rows of OpenEXR that
- * are too short. */
+/* The kinds that this test was made for: a strip of deflate that holds more than its rows, a picture of JPEG that is
+ * smaller than its strip, and rows of OpenEXR that are too short. */
 static void print_made(tml_context *tml)
 {
     static const uint8_t row[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    uint8_t jpeg[MADE_FILE_MOST / 2];
+    FILE *seed = fopen(TML_SOURCE_ROOT "/fuzz/seeds/picture/grey.jpg", "rb");
+    size_t jpeg_size = seed ? fread(jpeg, 1, sizeof jpeg, seed) : 0;
+    if (seed)
+        fclose(seed);
     uint8_t file[MADE_FILE_MOST];
     char name[32];
     for (size_t more = 0; more < 500; more += 1 + more) {
         snprintf(name, sizeof name, "strip_%zu.tif", 256 + more);
         print_digests(tml, name, file, made_deflate_tiff(file, 256 + more));
     }
+    print_digests(tml, "jpeg.tif", file, made_tiff(file, 7, jpeg, jpeg_size, 40, 30));
     for (uint32_t size = 1; size <= sizeof row; size++) {
         snprintf(name, sizeof name, "row_%u.exr", (unsigned)size);
         print_digests(tml, name, file, made_exr(file, 0, row, size, 0.6f));

@@ -705,6 +705,28 @@ TEST(strips_of_deflate_are_decoded_to_their_end)
     tml_close(tml);
 }
 
+/* A picture of JPEG that is smaller than its strip leaves the rest of the strip unwritten. */
+TEST(jpeg_in_a_strip_has_its_size)
+{
+    uint8_t jpeg[1024];
+    FILE *file = fopen(TML_SOURCE_ROOT "/fuzz/seeds/picture/grey.jpg", "rb");
+    size_t size = file ? fread(jpeg, 1, sizeof jpeg, file) : 0;
+    if (file)
+        fclose(file);
+    static const int more[][2] = {{0, 0}, {0, -5}, {0, 5}, {5, 0}, {-5, 0}, {300, 300}};
+    tml_context *tml = open_kept();
+    for (int i = 0; i < 6 && CHECK(size > 100); i++) {
+        tml_volume v;
+        size_t made = made_tiff(bytes, 7, jpeg, size, (uint32_t)(24 + more[i][0]),
+                                (uint32_t)(14 + more[i][1]));
+        tml_status status = load_exact(tml, "a.tif", bytes, made, NULL, &v);
+        tml_status expected = i < 2 ? TML_OK : TML_ERROR_FILE_FORMAT;
+        CHECK(status == expected || status == TML_ERROR_UNSUPPORTED); /* libtiff without JPEG */
+        tml_volume_free(tml, &v);
+    }
+    tml_close(tml);
+}
+
 /* Two strips of a row each that are not compressed; a byte less is no strip. */
 TEST(strips_that_are_too_short_are_refused_or_told)
 {

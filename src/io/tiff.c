@@ -81,15 +81,16 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* Of libjpeg's warnings samples are made up where data are missing. Where libtiff does not believe the sizes of strips,
- * it takes what the rows need from wherever they begin. */
+/* libjpeg warns where data are missing, whose samples it makes up; libtiff, where a JPEG picture is smaller than its strip,
+ * of which it then leaves the rest as it was. Where libtiff does not believe the sizes of strips, it takes what the
+ * rows need from wherever they begin. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {
     tiff_reader *reader = user;
     (void)tiff;
     reader->has_wrong_sizes |= strstr(format, "StripByteCounts") != NULL;
-    if (!module || strcmp(module, "JPEGLib") != 0)
+    if ((!module || strcmp(module, "JPEGLib") != 0) && strncmp(format, "Improper JPEG", 13) != 0)
         return 1;
     if (!reader->is_incomplete)
         vsnprintf(reader->message, sizeof reader->message, format, args);

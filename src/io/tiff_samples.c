@@ -46,6 +46,17 @@ static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint6
                         number, stored, needed);
 }
 
+/* Zeros where a codec may leave bytes unwritten: those of LZW, PackBits and deflate check that they wrote all. */
+static void clear(const tiff_reader *reader, void *out, uint64_t size)
+{
+    uint16_t compression = COMPRESSION_NONE;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_COMPRESSION, &compression);
+    if (compression != COMPRESSION_NONE && compression != COMPRESSION_LZW &&
+        compression != COMPRESSION_PACKBITS && compression != COMPRESSION_ADOBE_DEFLATE &&
+        compression != COMPRESSION_DEFLATE)
+        memset(out, 0, (size_t)size);
+}
+
 static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, uint8_t *out)
 {
     uint32_t rows = 0;
@@ -60,6 +71,7 @@ static tml_status read_strips(const tiff_reader *reader, const tiff_page *page, 
         tml_status status = check_stored(reader, strip, (uint64_t)size);
         if (status != TML_OK)
             return status;
+        clear(reader, out + y * row_size, (uint64_t)size);
         if (tml_is_cancelled(reader->file->tml) ||
             TIFFReadEncodedStrip(reader->tiff, strip, out + y * row_size, size) != size ||
             reader->is_incomplete)
@@ -88,6 +100,7 @@ static tml_status read_tiles(const tiff_reader *reader, const tiff_page *page, u
             status = check_stored(reader, number, size);
             if (status != TML_OK)
                 break;
+            clear(reader, tile, size);
             if (tml_is_cancelled(file->tml) ||
                 TIFFReadEncodedTile(reader->tiff, number, tile, (tmsize_t)size) != (tmsize_t)size ||
                 reader->is_incomplete) {
