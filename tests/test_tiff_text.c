@@ -529,6 +529,8 @@ TEST(spacing_has_the_unit_that_imagej_or_tags_say)
         {SPACED("", 4, 72, 1, 2), 1, 1, "", NULL},      /* of a screen */
         {SPACED("", 4, 11811, 100, 3), 1, 1, "", NULL}, /* 300 dots an inch */
         {SPACED("", 4, 5, 1, 1), 1, 1, "", NULL},
+        {SPACED("", 4, 1, 1, 2), 1, 1, "", NULL},
+        {SPACED("", 4, 1, 1, 3), 1, 1, "", NULL},
         {PAGES("", 4, 0), 1, 1, "", NULL},
     };
     tml_context *tml = open_kept();

@@ -81,9 +81,9 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* libjpeg warns where data are missing, whose samples it makes up; libtiff, where a JPEG picture is smaller than its strip,
- * of which it then leaves the rest as it was. Where libtiff does not believe the sizes of strips, it takes what the
- * rows need from wherever they begin. */
+/* libjpeg warns where data are missing, whose samples it makes up; libtiff, where a JPEG picture
+ * is smaller than its strip, of which it then leaves the rest as it was. Where libtiff does not
+ * believe the sizes of strips, it takes what the rows need from wherever they begin. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {

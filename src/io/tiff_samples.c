@@ -46,7 +46,8 @@ static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint6
                         number, stored, needed);
 }
 
-/* Zeros where a codec may leave bytes unwritten: those of LZW, PackBits and deflate check that they wrote all. */
+/* Zeros where a codec may leave bytes unwritten: those of LZW, PackBits and deflate check that
+ * they wrote all. */
 static void clear(const tiff_reader *reader, void *out, uint64_t size)
 {
     uint16_t compression = COMPRESSION_NONE;

@@ -9,11 +9,11 @@
 #ifdef TML_TIFF
 
 /* Dots an inch of screens and printers, which programs write without a word of what a picture
- * shows. */
+ * shows; and one dot an inch or centimetre, for want of another. */
 static bool is_for_print(double dots)
 {
-    static const uint16_t usual[] = {72,  75,  90,  96,  100, 120, 144, 150, 180,  200, 220,
-                                     240, 300, 350, 360, 400, 600, 720, 800, 1200, 2400};
+    static const double usual[] = {1,   2.54, 72,  75,  90,  96,  100, 120, 144, 150,  180, 200,
+                                   220, 240,  300, 350, 360, 400, 600, 720, 800, 1200, 2400};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (fabs(dots - usual[i]) < 0.02)
             return true;
@@ -42,8 +42,8 @@ bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_head
     }
     if (!has_unit && unit != RESUNIT_NONE && is_for_print(resolution[0] * inch)) {
         snprintf(out->volume.comment, sizeof out->volume.comment,
-                 "%g dots an inch are taken for those of a print, not for a spacing",
-                 round(resolution[0] * inch));
+                 "%.4g dots an inch are taken for those of a print, not for a spacing",
+                 resolution[0] * inch);
         return false;
     }
     for (int axis = 0; axis < 2; axis++) /* SCIFIO's text may say it */
