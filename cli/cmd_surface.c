@@ -248,8 +248,9 @@ static const opt surface_options[] = {
      .help = "keep each part's component with the most triangles"},
     {OPT_FLAG, "drop-degenerate", .offset = offsetof(surface_args, drop_degenerate),
      .help =
-         "leave out triangles with two equal corners; what is closed stays closed, but edges of "
-         "four triangles may arise where samples equal the isovalue"},
+         "leave out triangles with two equal corners, which there are where 32-bit floats do not "
+         "tell neighbouring vertices apart: axes of more than 8192 samples; what is closed stays "
+         "closed, but edges of four triangles may arise"},
     {OPT_NUMBER, "collapse", .excludes = "soup|slabs|index", .argument = "S", .least = 0, .most = 1,
      .fallback = "0", .offset = offsetof(surface_args, collapse),
      .help = "collapse edges shorter than this share of the samples' spacing (0.4, say), so that "

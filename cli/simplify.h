@@ -27,8 +27,8 @@ typedef struct simplify_goal {
      .brief = "to a share of the triangles, or to N of them",                                      \
      .help = "fewer triangles: a share below 1, such as 0.1, or a number; vertices that stay "     \
              "keep their place, normal and values, and where labels meet they all stay, so that "  \
-             "for labels --simplify-error is better; what is closed stays closed, but edges of "   \
-             "more than two triangles may arise, and small parts go",                              \
+             "for labels --simplify-error is better; what is closed stays closed, triangles have " \
+             "an area, edges of four triangles are cut apart, and small parts go",                 \
      __VA_ARGS__},                                                                                 \
     {OPT_NUMBER, "simplify-error", .argument = "E", .least = 1e-30, .most = INFINITY,              \
      .offset = offsetof(args, member.error),                                                       \

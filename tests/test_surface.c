@@ -2983,6 +2983,114 @@ TEST(degenerate_triangles_go_and_no_hole_stays)
     close_context(tml);
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    return memcmp(a, b, 3 * sizeof(float));
+}
+
+/* Vertices at places of their own, and triangles with an area. */
+static void check_clear(const scene *s, const char *what)
+{
+    mesh m;
+    if (!make_mesh(s, &m))
+        return;
+    uint64_t flat = 0, equal = 0;
+    for (uint64_t t = 0; t < m.result.triangle_count; t++) {
+        double u[3], v[3];
+        for (uint64_t k = 0; k < 3; k++) {
+            const float *p = m.positions;
+            u[k] = (double)p[3 * m.indices[3 * t + 1] + k] - (double)p[3 * m.indices[3 * t] + k];
+            v[k] = (double)p[3 * m.indices[3 * t + 2] + k] - (double)p[3 * m.indices[3 * t] + k];
+        }
+        flat +=
+            u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
+    }
+    tml_mesh_stats stats = examine(s, &m);
+    for (uint64_t i = 0; i < 3 * m.result.vertex_count; i++)
+        m.positions[i] += 0.0f; /* -0 is 0 */
+    qsort(m.positions, m.result.vertex_count, 3 * sizeof *m.positions, compare_places);
+    for (uint64_t v = 1; v < m.result.vertex_count; v++)
+        equal += is_same_place(m.positions + 3 * v, m.positions + 3 * (v - 1));
+    if (flat || equal || stats.nonmanifold_edges || stats.degenerate_triangles ||
+        (s->desc.caps && stats.boundary_edges) || m.result.triangle_count < 100)
+        test_fail(__FILE__, __LINE__,
+                  "%s, caps %d, topology %d: of %" PRIu64 " triangles %" PRIu64
+                  " without area, %" PRIu64 " vertices at the place of another, %" PRIu64
+                  " edges of one triangle, %" PRIu64 " of more than two",
+                  what, s->desc.caps, s->desc.topology, m.result.triangle_count, flat, equal,
+                  stats.boundary_edges, stats.nonmanifold_edges);
+    free_mesh(s, &m);
+}
+
+/* Whole isovalues on whole samples: a ball in 8 bits, noise of few values, a layer at the isovalue, an octahedron; each in
+ * integers, floats and, a rounding beside them, doubles. */
+TEST(samples_at_the_isovalue_keep_triangles_whole)
+{
+    static const char *const names[] = {"ball", "noise", "layer", "octahedron"};
+    static const tml_type types[] = {TML_U8, TML_I16, TML_I32, TML_F32, TML_F64};
+    tml_context *tml = open_context(2);
+    for (int shape = 0; shape < 4; shape++)
+        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+            enum { SIDE = 26 };
+            scene s = make_scene(tml, field_low, types[k], SIDE, SIDE, SIDE);
+            for (uint64_t i = 0; i < s.count; i++) {
+                const double x = (double)(i % SIDE) - 12, y = (double)(i / SIDE % SIDE) - 13,
+                             z = (double)(i / SIDE / SIDE) - 12;
+                uint64_t h = (i + 1) * 0x9e3779b97f4a7c15u;
+                h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u;
+                const double value = shape == 0
+                                         ? 100 + round(20 * (9 - sqrt(x * x + y * y + z * z)))
+                                     : shape == 1 ? 98 + (double)((h >> 40) % 5)
+                                     : shape == 2 ? (z == 0 ? 100 : 20)
+                                                  : 109 - fabs(x) - fabs(y) - fabs(z);
+                const double clamped = value < 0 ? 0 : value > 127 ? 127 : value;
+                if (types[k] == TML_U8)
+                    ((uint8_t *)s.samples)[i] = (uint8_t)clamped;
+                else if (types[k] == TML_I16)
+                    ((int16_t *)s.samples)[i] = (int16_t)clamped;
+                else if (types[k] == TML_I32)
+                    ((int32_t *)s.samples)[i] = (int32_t)clamped;
+                else if (types[k] == TML_F32)
+                    ((float *)s.samples)[i] = (float)clamped;
+                else
+                    ((double *)s.samples)[i] = clamped + 1e-14 * (double)(h >> 60);
+            }
+            upload(&s);
+            s.desc.iso = 100;
+            for (int option = 0; option < 4; option++) {
+                s.desc.caps = option & 1;
+                s.desc.topology = option & 2 ? TML_TOPOLOGY_TRILINEAR : TML_TOPOLOGY_SEPARATED;
+                s.desc.grid.spacing[0] = 0.7;
+                s.desc.grid.spacing[1] = 0.7;
+                s.desc.grid.spacing[2] = 1.3;
+                if (is_turn((uint64_t)(4 * shape + option) + k, 3))
+                    check_clear(&s, names[shape]);
+            }
+            free_scene(&s);
+        }
+    close_context(tml);
+}
+
+/* The largest clearances that float holds: 8192 samples along an axis, of an odd spacing. */
+TEST(clearance_is_held_along_8192_samples)
+{
+    tml_context *tml = open_context(2);
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t dims[3] = {3, 3, 3};
+        dims[axis] = 8192;
+        scene s = make_scene(tml, field_low, TML_U8, dims[0], dims[1], dims[2]);
+        for (uint64_t i = 0; i < s.count; i++)
+            ((uint8_t *)s.samples)[i] = (uint8_t)(i * 0x9e3779b97f4a7c15u >> 62);
+        upload(&s);
+        s.desc.iso = 2;
+        for (int k = 0; k < 3; k++)
+            s.desc.grid.spacing[k] = 0.7;
+        check_clear(&s, "noise along an axis");
+        free_scene(&s);
+    }
+    close_context(tml);
+}
+
 /* ---- things that go wrong ------------------------------------------------------------------- */
 
 typedef struct countdown {
