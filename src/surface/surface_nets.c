@@ -113,6 +113,22 @@ static tml_status resolve_labels(tml_context *tml, const tml_surface_labels_desc
     return status;
 }
 
+/* An iteration moves all vertices there by lambda and back by mu, so that waves longer than a few cells
+ * keep their height (Taubin: A Signal Processing Approach to Fair Surface Design. 1995). Every other one
+ * goes farther: a wave of the net's length dies in the one of 1/2, and one twice as long in the other.
+ * The pass band of 0.02 makes up for the volume that clamping to cells takes. Measured: 16 iterations
+ * change the volumes of an atlas of 22 organs by +0.6 % on average and 2.3 % at most, where moves there
+ * alone shrink them by 4.1 and 11.9 %; a ball of radius 3 keeps 98 %, and not 60. */
+static void choose_rates(double relaxation, float rates[NETS_RATES])
+{
+    const double lambdas[2] = {fmin(relaxation, 0.5),
+                               fmin(1.8 * relaxation, 0.8 + 0.2 * relaxation)};
+    for (int i = 0; i < 2; i++) {
+        rates[2 * i] = (float)lambdas[i];
+        rates[2 * i + 1] = (float)(lambdas[i] / (0.02 * lambdas[i] - 1));
+    }
+}
+
 static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_desc *desc,
                                     nets_plan *plan)
 {
@@ -131,8 +147,8 @@ static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_d
                          CALL ": desc.bound is %g, needs a number above 0 and at most 1, where a "
                               "cell ends",
                          bound);
-    plan->iterations = desc->smooth;
-    plan->relaxation = (float)relaxation;
+    plan->moves = 2 * desc->smooth;
+    choose_rates(relaxation, plan->rates);
     plan->bound = (int16_t)(bound * NETS_HALF);
     return TML_OK;
 }
@@ -311,7 +327,7 @@ tml_status nets_run_step(nets_plan *plan, double from, double to, tml_status (*s
 tml_status nets_place_and_emit(nets_plan *plan)
 {
     const bool is_whole = plan->kept.edges == plan->net.edges;
-    const bool has_own = plan->separate || (!is_whole && plan->iterations);
+    const bool has_own = plan->separate || (!is_whole && plan->moves);
     const uint64_t count = has_own ? nets_vertices(plan, &plan->net) : 0;
     unsigned char *own = count ? nets_alloc(plan, count, NETS_STATE) : NULL;
     if (count && !own)

@@ -28,6 +28,8 @@ typedef struct nets_planes {
     uint64_t *face_first;
 } nets_planes;
 
+enum { NETS_RATES = 4 }; /* of two iterations, there and back */
+
 typedef struct nets_plan {
     tml_context *tml;
     const void *samples;
@@ -49,9 +51,10 @@ typedef struct nets_plan {
     const uint64_t *between; /* faces of other pairs are left out; NULL: none is */
     bool no_background;
 
-    uint32_t iterations;
-    float relaxation;
-    int16_t bound; /* in units of NETS_HALF */
+    uint32_t moves; /* of all vertices: two an iteration */
+    float rates
+        [NETS_RATES]; /* of moves 0, 1 ...: of the way to the neighbours' mean; then the same again */
+    int16_t bound;    /* in units of NETS_HALF */
     bool quads, separate, manifold, indices64;
     bool flip_winding;
     double origin[3], step[3][3];        /* as in surface_plan */
@@ -62,7 +65,7 @@ typedef struct nets_plan {
     nets_word *members;   /* [z][y][word]: samples with a chosen label; NULL: all */
     nets_planes net,
         kept; /* kept: of the faces that are written; the same unless some are left out */
-    unsigned char *state;     /* NETS_STATE bytes a vertex of the net, for iterations */
+    unsigned char *state;     /* NETS_STATE bytes a vertex of the net, for moves */
     float *places;            /* of kept vertices, in the state's memory where all are kept */
     struct nets_parts *parts; /* of separate meshes, from their count on */
     struct nets_device *device;
@@ -81,7 +84,7 @@ typedef struct nets_plan {
 } nets_plan;
 
 /* A cell is 2 NETS_HALF units long, so that six places in it add up to less than 2^16. A vertex's
- * state holds two places, of this iteration and of the next, in the memory of its position. */
+ * state holds two places, of this move and of the next, in the memory of its position. */
 enum { NETS_STATE = 3 * sizeof(float), NETS_SMOOTH_MAX = 1000 };
 
 /* Stores the low bytes of a label as element i. */
@@ -242,12 +245,12 @@ typedef struct nets_slab {
 /* Layers of the box that a slab of own layers [first, end) looks at. */
 static inline uint64_t nets_held_first(const nets_plan *plan, uint64_t first)
 {
-    const uint64_t below = plan->iterations + (uint64_t)1;
+    const uint64_t below = plan->moves + (uint64_t)1;
     return first > below ? first - below : 0;
 }
 static inline uint64_t nets_held_end(const nets_plan *plan, uint64_t end)
 {
-    return TML_MIN_OF(end + plan->iterations + 3, plan->box.count[2]);
+    return TML_MIN_OF(end + plan->moves + 3, plan->box.count[2]);
 }
 /* Bytes of scratch a layer, without vertices. */
 static inline uint64_t nets_layer_size(const nets_plan *plan)
@@ -258,7 +261,7 @@ static inline uint64_t nets_layer_size(const nets_plan *plan)
 }
 static inline uint64_t nets_held_most(const nets_plan *plan, uint64_t own)
 {
-    return TML_MIN_OF(own + 2 * (uint64_t)plan->iterations + 4, plan->box.count[2]);
+    return TML_MIN_OF(own + 2 * (uint64_t)plan->moves + 4, plan->box.count[2]);
 }
 /* Counts own vertices and faces, of own layers [first, end) of the whole's box; samples begin at
  * nets_held_first. Then writes them, with vertices numbered from vertex_base on. Free in any case. */

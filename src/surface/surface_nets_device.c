@@ -157,7 +157,7 @@ enum {
 };
 _Static_assert((int)ARRAYS <= (int)TML_TEMPORARIES, "more temporaries than there are");
 
-enum { MOST_STEPS = 24, MOST_MAPS = 16 };
+enum { MOST_STEPS = 24, MOST_MAPS = 18 };
 struct nets_device {
     nets_plan *plan;
     tml_buffer volume, copy; /* copy: of one that lies on the host */
@@ -167,7 +167,7 @@ struct nets_device {
     uint32_t all, kept, faces; /* vertices of the net, and those that are written; quads */
     void *arena;               /* that has what was counted; NULL: none has */
     tml_buffer a[ARRAYS];
-    stream_step steps[MOST_STEPS + NETS_SMOOTH_MAX];
+    stream_step steps[MOST_STEPS + 2 * NETS_SMOOTH_MAX];
     tml_map_desc maps[MOST_MAPS];
     tml_scan_resolved scans[2];
     tml_compact_desc compacts[3];
@@ -305,29 +305,30 @@ static tml_status add_counts(nets_device *d)
     return status;
 }
 
-static void add_iterations(nets_device *d)
+static void add_moves(nets_device *d)
 {
     const nets_plan *plan = d->plan;
     const tml_buffer *a = d->a;
     tml_map_desc move = {.kernel = TML_USE(net_iterate), .in = {a[NEAR], a[CODES]}};
-    const tml_map_desc *turns[2];
-    const float rate = plan->relaxation / 6.0f;
-    for (int i = 0; i < 4; i++)
-        move.params.f[i] = plan->relaxation / (float)(i + 2);
-    memcpy(&move.params.u[0], &rate, sizeof rate);
+    const tml_map_desc *turns[NETS_RATES];
     move.params.u[1] = (uint32_t)plan->bound;
     add_map(d, d->all,
             &(tml_map_desc){.kernel = TML_USE(net_link),
                             .in = {a[LIST], a[RANKS], a[EDGES], d->words},
                             .out = a[NEAR],
                             .also = {a[CODES], a[STATES]}});
-    for (uint32_t t = 0; t < plan->iterations; t++) {
+    for (uint32_t t = 0; t < plan->moves; t++) {
+        if (t >= NETS_RATES) {
+            add_step(d, &stream_map, turns[t % NETS_RATES]);
+            continue;
+        }
+        const float rate = plan->rates[t] / 6.0f;
+        for (int i = 0; i < 4; i++)
+            move.params.f[i] = plan->rates[t] / (float)(i + 2);
+        memcpy(&move.params.u[0], &rate, sizeof rate);
         move.in[2] = a[STATES + t % 2];
         move.out = a[STATES + 1 - t % 2];
-        if (t < 2)
-            turns[t] = add_map(d, d->all, &move);
-        else
-            add_step(d, &stream_map, turns[t % 2]);
+        turns[t] = add_map(d, d->all, &move);
     }
 }
 
@@ -338,24 +339,24 @@ static tml_status add_vertices(nets_device *d, tml_buffer vertices)
     add_array(d, LIST, TML_U32, TML_MAX_OF(d->all, d->faces));
     d->a[KEPT_LIST] = d->a[LIST];
     tml_status status = TML_OK;
-    if (plan->iterations) {
+    if (plan->moves) {
         add_array(d, NEAR, TML_VEC(TML_U32, 4), d->all);
         add_array(d, CODES, TML_U32, d->all);
         add_array(d, STATES, TML_VEC(TML_U32, 2), d->all);
         add_array(d, STATES + 1, TML_VEC(TML_U32, 2), d->all);
         status = add_list(d, d->a[CELLS], bits, d->a[LIST]);
-        add_iterations(d);
+        add_moves(d);
     }
-    if (!status && (!plan->iterations || selects(plan))) {
-        if (plan->iterations)
+    if (!status && (!plan->moves || selects(plan))) {
+        if (plan->moves)
             add_array(d, KEPT_LIST, TML_U32, d->kept);
         status = add_list(d, d->a[KEPT_CELLS], bits, d->a[KEPT_LIST]);
     }
     tml_map_desc place = {
         .kernel = TML_USE(net_place), .in = {d->a[KEPT_LIST], d->words}, .out = vertices};
-    if (plan->iterations) {
+    if (plan->moves) {
         place.kernel = TML_USE(net_place_moved);
-        place.in[1] = d->a[STATES + plan->iterations % 2];
+        place.in[1] = d->a[STATES + plan->moves % 2];
         place.in[2] = d->a[RANKS];
         place.in[3] = d->words;
     }

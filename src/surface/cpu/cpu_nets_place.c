@@ -1,13 +1,14 @@
 /* Surface nets of labels: positions.
  *
- * Each iteration moves every vertex towards the mean of its neighbours, all at once, and no farther
- * from the middle of its cell than the bound. A neighbour is in a cell across one of six sides. Those
- * along y and z are found once, for all iterations: as vertices are taken in turn, so are the cells of
- * the row below, and a link says how many of its vertices were passed since the last one. Layers go
- * through all iterations as a wave front, two layers apart: what an iteration reads was written in
- * earlier steps, all of a step's work may run at once, and a layer stays in cache meanwhile. Offsets
- * are integers, so the order of additions does not matter, and no engine differs from another.
- * After: Gibson: Constrained Elastic Surface Nets. 1998. */
+ * An iteration moves every vertex towards the mean of its neighbours, all at once, and then as far
+ * back from their new mean, no farther from the middle of its cell than the bound. A neighbour is in
+ * a cell across one of six sides. Those along y and z are found once, for all moves: as vertices are
+ * taken in turn, so are the cells of the row below, and a link says how many of its vertices were
+ * passed since the last one. Layers go through all moves as a wave front, two layers apart: what a
+ * move reads was written in earlier steps, all of a step's work may run at once, and a layer stays in
+ * cache meanwhile. Offsets are integers, so the order of additions does not matter, and no engine
+ * differs from another. After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A Signal
+ * Processing Approach to Fair Surface Design. 1995. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -40,7 +41,7 @@ enum { STATE_UNIT = 4, STATE_UNITS = NETS_STATE / STATE_UNIT };
 /* What a code means. The fourth lanes are not used. */
 typedef struct wave_step {
     int32_t toward[4];         /* sum of the neighbours' cells, from its own */
-    float rate[4];             /* relaxation by the number of neighbours; 0 on fixed axes */
+    float rate[4];             /* of a move by the number of neighbours; 0 on fixed axes */
     int16_t least[8], most[8]; /* places that the bound allows */
 } wave_step;
 
@@ -49,9 +50,9 @@ typedef struct wave {
     uint64_t capacity; /* links of the layers in flight */
     uint64_t *first;   /* of each layer among them */
     uint32_t *links;
-    wave_step *steps;
-    uint64_t front;  /* the layer that is linked in this step */
-    uint32_t chunks; /* of each layer */
+    wave_step *steps; /* NETS_RATES times CODES */
+    uint64_t front;   /* the layer that is linked in this step */
+    uint32_t chunks;  /* of each layer */
 } wave;
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -209,7 +210,7 @@ CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
                 (const wave *w, uint64_t z, uint64_t first, uint64_t end),
                 link_rows(w, z, first, end))
 
-/* ---- iterations ------------------------------------------------------------------------------ */
+/* ---- moves ---------------------------------------------------------------------------------- */
 
 /* Where a vertex goes from its old place, with the sum of six neighbours, itself where one lacks. */
 CPU_INLINE place move_place(place old, place sum, const wave_step *step)
@@ -241,7 +242,7 @@ CPU_INLINE place move_place(place old, place sum, const wave_step *step)
 
 typedef CPU_VECTOR(uint32_t, 4) u32_rows; /* of the rows around */
 
-/* Iteration t of the vertices of a layer's rows [first, end). */
+/* Move t, from 1 on, of the vertices of a layer's rows [first, end). */
 CPU_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
 {
     const nets_plan *plan = w->plan;
@@ -250,7 +251,8 @@ CPU_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first,
                              LINK_PASSED + 3 * LINK_PASSED_BITS};
     const u32_rows sides = {1 << 2, 1 << 3, 1 << 4, 1 << 5};
     const uint32_t *link = w->links + w->first[z] + links_before(plan, first, z);
-    const wave_step *steps = w->steps + (first_offset(plan, 2, z) ? LINK_CODE + 1 : 0);
+    const wave_step *steps =
+        w->steps + (t - 1) % NETS_RATES * CODES + (first_offset(plan, 2, z) ? LINK_CODE + 1 : 0);
     const uint64_t base = z > 0 ? plan->net.vertex_first[z - 1] : 0;
     const size_t half = NETS_STATE / 2;
     const unsigned char *in = plan->state + base * NETS_STATE + (t & 1 ? 0 : half);
@@ -292,9 +294,9 @@ CPU_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint
     uint32_t at[3];
     for (int a = 0; a < 3; a++)
         at[a] = (uint32_t)(NETS_HALF + first_offset(plan, a, cell[a]));
-    if (plan->iterations) {
+    if (plan->moves) {
         const place p =
-            load_place(plan->state + v * NETS_STATE + (plan->iterations & 1 ? NETS_STATE / 2 : 0));
+            load_place(plan->state + v * NETS_STATE + (plan->moves & 1 ? NETS_STATE / 2 : 0));
         at[0] = p.xy & 0xffff;
         at[1] = p.xy >> 16;
         at[2] = p.z;
@@ -337,7 +339,7 @@ CPU_INSTANTIATE(CPU_FLAT void, place_rows_level,
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* The work of a step by stage: 0 links, 1 to iterations moves, the last places. */
+/* The work of a step by stage: 0 links, 1 to plan->moves moves, the last places. */
 static void wave_task(void *argument, uint32_t index)
 {
     static void (*const link_levels[])(const wave *, uint64_t, uint64_t, uint64_t) =
@@ -354,18 +356,19 @@ static void wave_task(void *argument, uint32_t index)
     if (z >= nets_cells(w->plan, 2)) /* before the first layer, or past the last */
         return;
     rows_of(w, chunk, &first, &end);
-    if (stage > 0 && stage <= w->plan->iterations)
+    if (stage > 0 && stage <= w->plan->moves)
         move_levels[level](w, z, stage, first, end);
-    if (stage == 0 && w->plan->iterations)
+    if (stage == 0 && w->plan->moves)
         link_levels[level](w, z, first, end);
-    if (stage == (w->plan->iterations ? w->plan->iterations + 1 : 0))
+    if (stage == (w->plan->moves ? w->plan->moves + 1 : 0))
         place_levels[level](w->plan, z, first, end);
 }
 
 static void make_steps(const nets_plan *plan, wave_step *steps)
 {
-    for (int code = 0; code < CODES; code++) {
-        wave_step *step = &steps[code];
+    for (int i = 0; i < NETS_RATES * CODES; i++) {
+        const int code = i % CODES;
+        wave_step *step = &steps[i];
         int32_t count = 0;
         *step = (wave_step){.toward = {0}};
         for (int s = 0; s < 6; s++)
@@ -374,7 +377,7 @@ static void make_steps(const nets_plan *plan, wave_step *steps)
             step->toward[a] = nets_toward((uint32_t)code, (uint32_t)a);
             const bool fixed = code >> (LINK_FIXED + a) & 1;
             const int16_t limit = fixed ? NETS_HALF : plan->bound;
-            step->rate[a] = fixed || !count ? 0 : plan->relaxation / (float)count;
+            step->rate[a] = fixed || !count ? 0 : plan->rates[i / CODES] / (float)count;
             step->least[a] = (int16_t)(NETS_HALF - limit);
             step->most[a] = (int16_t)(NETS_HALF + limit);
         }
@@ -384,7 +387,7 @@ static void make_steps(const nets_plan *plan, wave_step *steps)
 static tml_status run_wave(nets_plan *plan, wave *w)
 {
     const uint64_t layers = nets_cells(plan, 2);
-    const uint32_t stages = plan->iterations ? plan->iterations + 2 : 1;
+    const uint32_t stages = plan->moves ? plan->moves + 2 : 1;
     const double start = tml_seconds();
     w->chunks = TML_CEIL_DIV(4 * tml_concurrency(plan->tml), stages);
     if (tml_concurrency(plan->tml) == 1)
@@ -404,7 +407,7 @@ static tml_status run_wave(nets_plan *plan, wave *w)
 static tml_status make_links(nets_plan *plan, wave *w)
 {
     const uint64_t *vertices = plan->net.vertex_first, layers = nets_cells(plan, 2);
-    const uint64_t span = 2 * (uint64_t)plan->iterations + 1;
+    const uint64_t span = 2 * (uint64_t)plan->moves + 1;
     uint64_t held = 0, most = 0, largest = 0, at = 0;
     w->first = nets_alloc(plan, layers, sizeof *w->first);
     if (!w->first)
@@ -432,19 +435,19 @@ static tml_status make_links(nets_plan *plan, wave *w)
         at += count;
     }
     w->links = nets_alloc(plan, w->capacity, sizeof *w->links);
-    w->steps = nets_alloc(plan, CODES, sizeof *w->steps);
+    w->steps = nets_alloc(plan, (size_t)NETS_RATES * CODES, sizeof *w->steps);
     return w->links && w->steps ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
 tml_status cpu_nets_place(nets_plan *plan)
 {
     wave w = {.plan = plan};
-    tml_status status = plan->iterations ? make_links(plan, &w) : TML_OK;
-    if (status == TML_OK && plan->iterations)
+    tml_status status = plan->moves ? make_links(plan, &w) : TML_OK;
+    if (status == TML_OK && plan->moves)
         make_steps(plan, w.steps);
     if (status == TML_OK)
         status = run_wave(plan, &w);
-    nets_free(plan, w.steps, CODES, sizeof *w.steps);
+    nets_free(plan, w.steps, (size_t)NETS_RATES * CODES, sizeof *w.steps);
     nets_free(plan, w.links, w.capacity, sizeof *w.links);
     nets_free(plan, w.first, nets_cells(plan, 2), sizeof *w.first);
     return status;
