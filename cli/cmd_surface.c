@@ -13,6 +13,7 @@
 #include "files.h"
 #include "frames.h"
 #include "input.h"
+#include "labels.h"
 #include "picture_buffer.h"
 #include "picture_options.h"
 #include "progress.h"
@@ -24,12 +25,6 @@
 #include "text.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-typedef struct label_list {
-    bool all;
-    uint32_t count;
-    uint64_t labels[OPT_MAX_NUMBERS];
-} label_list;
 
 /* Shared boundaries, and how often they are smoothed. */
 typedef struct smoothing {
@@ -75,21 +70,6 @@ typedef struct surface_args {
     frame_range frames;
     bool resume;
 } surface_args;
-
-static const char *parse_labels(const char *text, void *member)
-{
-    static const char expected[] = "all, or whole numbers separated by commas such as 1,4";
-    label_list *list = member;
-    double numbers[OPT_MAX_NUMBERS];
-    list->all = strcmp(text, "all") == 0;
-    list->count = list->all ? 0 : opt_numbers_split(text, ',', numbers, OPT_MAX_NUMBERS);
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (!(numbers[i] >= 0 && numbers[i] < 0x1p53) || numbers[i] != floor(numbers[i]))
-            return expected;
-        list->labels[i] = (uint64_t)numbers[i];
-    }
-    return list->all || list->count ? NULL : expected;
-}
 
 static const char *parse_smooth(const char *text, void *member)
 {
@@ -207,7 +187,7 @@ static const opt surface_options[] = {
          "isovalues in the file's physical units, A:B:N for N evenly spaced ones; inside is at "
          "or above (default: Otsu's method for volumes, half a lone point's height for points)"},
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
-     .parse = parse_labels, .offset = offsetof(surface_args, labels),
+     .parse = labels_parse, .offset = offsetof(surface_args, labels),
      .help = "surfaces of these stored values of an integer volume instead, a part each"},
     {OPT_CUSTOM, "smooth", .excludes = "soup|index", .argument = "N", .parse = parse_smooth,
      .offset = offsetof(surface_args, smooth),
@@ -367,6 +347,7 @@ typedef struct run {
     tml_surface_desc desc;
     tml_field_desc field;
     tml_field_desc shaped;             /* of ellipsoids in the place of its balls; else zeroed */
+    label_list labels;                 /* as the volume's type has them */
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
     double range_lower, range_upper;   /* physical; lower > upper: not known */
     tml_surface_result result;
@@ -484,12 +465,52 @@ static int describe_volume(run *r)
         memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
     if (!labels->all && !labels->count)
         return choose_isovalues(r);
-    r->summary.slope = 1; /* labels are stored values */
-    r->summary.intercept = 0;
-    r->desc.labels = labels->count ? labels->labels : NULL;
-    r->desc.label_count = labels->count;
+    r->desc.labels = labels->count ? r->labels.labels : NULL;
     r->desc.all_labels = labels->all;
-    return CLI_OK;
+    int code = labels_choose(labels, v->type, &r->labels);
+    r->desc.label_count = r->labels.count;
+    return code;
+}
+
+/* Labels are physical values, as info tells them. What is no label already is made one in memory. */
+static int make_labels(run *r)
+{
+    const tml_type type = r->in.volume.type;
+    bool is_made = false;
+    if (!r->args->labels.all && !r->args->labels.count)
+        return CLI_OK;
+    tml_status status = labels_make(r->tml, &r->in.volume, &is_made);
+    r->in.file_type = is_made ? type : TML_TYPE_NONE;
+    return cli_fail(r->tml, status);
+}
+
+/* Looks for the chosen labels in the volume, and tells of those that are not there. */
+static int find_labels(run *r)
+{
+    const tml_type type = r->in.volume.type;
+    labels_found *found = &r->summary.found;
+    char missing[512] = "", text[TEXT_SIZE];
+    uint32_t count = 0;
+    if (!r->labels.count || r->summary.has_found)
+        return CLI_OK;
+    tml_status status = labels_find(r->tml, &r->in.volume, &r->args->region, &r->labels, found);
+    r->summary.has_found = status == TML_OK;
+    for (uint32_t i = 0; i < r->labels.count && status == TML_OK; i++) {
+        const size_t used = strlen(missing);
+        if (found->is_there[i])
+            continue;
+        labels_text(text, sizeof text, r->labels.labels[i], tml_type_is_signed(type));
+        if (used + strlen(text) + 8 < sizeof missing)
+            snprintf(missing + used, sizeof missing - used, "%s%s", count ? ", " : "", text);
+        count++;
+    }
+    if (count && cli_is_strict())
+        return cli_error("--labels: %s: no sample of %s has %s", missing, r->in.path,
+                         count == 1 ? "this label" : "these labels");
+    if (count)
+        cli_warn("--labels: %s: no sample of %s has %s", missing, r->in.path,
+                 count == 1 ? "this label" : "these labels");
+    return cli_fail(r->tml, status);
 }
 
 /* The walls of caps close what is high in the samples: makes that the inside. */
@@ -509,8 +530,13 @@ static int make_inside_high(run *r)
 static int prepare_volume(run *r)
 {
     const tml_volume *v = &r->in.volume;
-    int code = make_inside_high(r);
-    code = code == CLI_OK ? describe_volume(r) : code;
+    int code = make_labels(r);
+    if (code == CLI_OK)
+        code = make_inside_high(r);
+    if (code == CLI_OK)
+        code = describe_volume(r);
+    if (code == CLI_OK)
+        code = find_labels(r);
     if (code == CLI_OK)
         code = cli_fail(r->tml, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data,
                                                "volume", &r->desc.volume));
@@ -731,6 +757,12 @@ static int explain_empty(run *r)
                          strcmp(v->format, "TIFF") == 0 && r->summary.grid.dims[2] == 1
                              ? "; where it is a slice of several, name their folder"
                              : "");
+    if (r->summary.has_found && r->summary.found.other_count) {
+        char others[SUMMARY_LABELS];
+        return cli_error("the surface is empty, nothing was written; choose other labels: the "
+                         "volume has %s",
+                         summary_other_labels(&r->summary, others));
+    }
     if (r->in.is_points || r->args->labels.all || r->args->labels.count)
         return cli_error("the surface is empty, nothing was written; choose other "
                          "values (" CLI_PROGRAM " info shows what the file holds)");
@@ -779,15 +811,6 @@ static void add_stages(run *r)
     report_add_stage(&r->summary.report, "other", fmax(r->summary.surface_seconds - known, 0));
 }
 
-/* A label that counts as background beside the chosen ones: 0, or the least that is none of them. */
-static uint64_t background_of(const label_list *labels)
-{
-    uint64_t background = 0;
-    while (background < labels->count && labels->labels[background] == background)
-        background++;
-    return background;
-}
-
 /* Are the labels' boundaries shared? */
 static bool makes_net(const surface_args *a)
 {
@@ -805,9 +828,13 @@ static tml_status list_parts(run *r)
                          net->part_count);
     for (uint64_t p = 0; p < net->part_count; p++) {
         const tml_surface_label_part *from = &net->parts[p];
-        parts[p] = (tml_surface_part){
-            is_signed ? (double)(int64_t)from->label : (double)from->label, from->vertex_first,
-            from->vertex_count, from->face_first, from->face_count};
+        parts[p] =
+            (tml_surface_part){is_signed ? (double)(int64_t)from->label : (double)from->label,
+                               from->vertex_first,
+                               from->vertex_count,
+                               from->face_first,
+                               from->face_count,
+                               from->label};
     }
     r->result.parts = parts;
     r->result.part_count = (uint32_t)net->part_count;
@@ -820,7 +847,7 @@ static tml_surface_labels_desc describe_boundaries(const run *r)
     return (tml_surface_labels_desc){.volume = r->desc.volume,
                                      .grid = r->desc.grid,
                                      .region = a->region,
-                                     .background = background_of(&a->labels),
+                                     .background = labels_background(&r->labels),
                                      .labels = r->desc.labels,
                                      .label_count = r->desc.label_count,
                                      .caps = a->caps,
@@ -1368,6 +1395,19 @@ static int choose_slabs(run *r, const char *path)
                                      "the inside is low in the samples")
                    : CLI_OK;
     }
+    if ((a->labels.all || a->labels.count) && !tml_volume_has_labels(&r->slabs.info[0])) {
+        if (is_asked)
+            return cli_error(
+                "%s: its samples are no labels as they are, but %s, of which labels are "
+                "made in memory, never in slabs; leave out --slabs, --index and other "
+                "processes, or store it as integers without slope and intercept",
+                path,
+                tml_type_is_float(r->slabs.info[0].type) ? tml_type_name(r->slabs.info[0].type)
+                                                         : "scaled by a slope and an intercept");
+        slabs_close(&r->slabs);
+        r->team = NULL;
+        return CLI_OK;
+    }
     r->in_slabs = is_asked || r->team ||
                   (limit && !needs_iso &&
                    slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
@@ -1458,6 +1498,8 @@ static int run_volume_slabs(run *r)
     r->summary.in = &r->in;
     r->summary.result = &r->result;
     int code = describe_volume(r);
+    if (code == CLI_OK && r->may_be_slabs && r->in.volume.data)
+        code = find_labels(r);
     r->in.volume.data = NULL; /* the slabs' */
     if (code != CLI_OK)
         return code;

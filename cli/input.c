@@ -223,7 +223,8 @@ void input_tell(const input *in, const tml_grid *grid, double radius)
         field_number("radius", NULL, ", radius %.4g", radius);
     } else {
         field_dims("dims", "input", "%s", grid->dims);
-        field_text("type", NULL, " of %s", tml_type_name(in->volume.type));
+        field_text("type", NULL, " of %s",
+                   tml_type_name(in->file_type ? in->file_type : in->volume.type));
         field_text("format", NULL, ", %s", in->volume.format);
     }
     field_triple("spacing", NULL, ", spacing %s", grid->spacing);

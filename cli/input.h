@@ -61,6 +61,7 @@ typedef struct input {
     uint64_t file_size;
     bool is_points;
     tml_volume volume;
+    tml_type file_type; /* of the file's samples where the volume's were made of them; else NONE */
     tml_points points;
 } input;
 

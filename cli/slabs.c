@@ -205,11 +205,12 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
                                  .triangle_count = mesh->triangle_count});
     tml_surface_part end = {0}; /* of the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
-        const double value = result->parts[p].value;
+        const tml_surface_part of = result->parts[p];
         if (result->parts[p].vertex_count) /* empty ones had no piece */
             end = mesh->parts[k++];
         result->parts[p] = end;
-        result->parts[p].value = value;
+        result->parts[p].value = of.value;
+        result->parts[p].label = of.label;
         end = (tml_surface_part){.vertex_first = end.vertex_first + end.vertex_count,
                                  .triangle_first = end.triangle_first + end.triangle_count};
     }
@@ -447,6 +448,7 @@ static tml_status join_results(tml_context *tml, bool soup, tml_surface_result *
         result->triangle_count += part.triangle_count;
         if (p < result->part_count) {
             part.value = result->parts[p].value;
+            part.label = result->parts[p].label;
             result->parts[p] = part;
         }
     }

@@ -16,14 +16,52 @@ static double part_value(const summary *s, uint32_t part)
     return s->slope * s->result->parts[part].value + s->intercept;
 }
 
+/* A part's isovalue, or its label's digits. */
+static char *part_text(const summary *s, uint32_t part, char out[TEXT_SIZE])
+{
+    if (s->origin)
+        snprintf(out, TEXT_SIZE, "%.8g", part_value(s, part));
+    else
+        labels_text(out, TEXT_SIZE, s->result->parts[part].label,
+                    tml_type_is_signed(s->in->volume.type));
+    return out;
+}
+
+char *summary_other_labels(const summary *s, char out[SUMMARY_LABELS])
+{
+    const labels_found *found = &s->found;
+    size_t used = 0;
+    char text[TEXT_SIZE];
+    for (uint32_t i = 0; i < LABELS_NAMED && i < found->other_count; i++)
+        used += (size_t)snprintf(out + used, SUMMARY_LABELS - used, "%s%s", i ? ", " : "",
+                                 labels_text(text, sizeof text, found->others[i],
+                                             tml_type_is_signed(s->in->volume.type)));
+    if (found->other_count > LABELS_NAMED)
+        snprintf(out + used, SUMMARY_LABELS - used, ", ... (%s%" PRIu64 ")",
+                 found->has_more ? "more than " : "", found->other_count);
+    return out;
+}
+
+/* Labels that the volume has and that count as background. */
+static void tell_others(const summary *s)
+{
+    char others[SUMMARY_LABELS];
+    if (!s->has_found)
+        return;
+    if (s->found.other_count)
+        field_line("others", "%s (background)", summary_other_labels(s, others));
+    field_count("other_labels", NULL, NULL, s->found.other_count);
+}
+
 static void tell_values(const summary *s)
 {
+    char text[TEXT_SIZE];
     const tml_surface_result *r = s->result;
     if (r->part_count == 0)
         return;
     field_line(s->origin ? "isovalue" : "label", "%s", "");
     for (uint32_t p = 0; p < r->part_count && p < PARTS_SHOWN; p++)
-        field_line(NULL, "%s%.8g", p ? ", " : "", part_value(s, p));
+        field_line(NULL, "%s%s", p ? ", " : "", part_text(s, p, text));
     if (r->part_count > PARTS_SHOWN)
         field_line(NULL, ", ... (%" PRIu32 ")", r->part_count);
     if (s->origin) {
@@ -48,10 +86,13 @@ static void tell_parts(const summary *s)
     for (uint32_t p = 0; p < r->part_count; p++) {
         const tml_surface_part *part = &r->parts[p];
         bool is_shown = r->part_count > 1 && p < PARTS_SHOWN;
-        char label[TEXT_SIZE];
-        snprintf(label, sizeof label, "%*.8g", TEXT_LABEL_WIDTH, part_value(s, p));
+        char text[TEXT_SIZE], label[TEXT_SIZE + TEXT_LABEL_WIDTH];
+        snprintf(label, sizeof label, "%*s", TEXT_LABEL_WIDTH, part_text(s, p, text));
         field_open(NULL, '{');
-        field_number("value", NULL, NULL, part_value(s, p));
+        if (s->origin)
+            field_number("value", NULL, NULL, part_value(s, p));
+        else
+            field_literal("value", NULL, NULL, text);
         field_count("vertex_first", NULL, NULL, part->vertex_first);
         field_count("vertices", label, is_shown ? "%s vertices" : NULL, part->vertex_count);
         field_count("triangle_first", NULL, NULL, part->triangle_first);
@@ -126,6 +167,7 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     field_heading("%s", text_file_name(s->in->path));
     input_tell(s->in, &s->grid, s->radius);
     tell_values(s);
+    tell_others(s);
     field_count("cells", "cells", "%s", s->cells);
     field_count("active_cells", NULL, ", %s of them crossed", s->result->active_cells);
     tell_cell_counts(s);

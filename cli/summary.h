@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "frames.h"
 #include "input.h"
+#include "labels.h"
 #include "measures.h"
 #include "report.h"
 #include "simplify.h"
@@ -25,6 +26,8 @@ typedef struct summary {
     bool is_quads;
     const tml_surface_label_part *labels; /* of the parts that are in files of their own; or NULL */
     const char *label_files;              /* their names, for path_label */
+    bool has_found;                       /* labels beside the chosen ones were looked for */
+    labels_found found;
     bool has_components;
     uint64_t components;
     measures measures; /* of a mesh of one part */
@@ -33,6 +36,9 @@ typedef struct summary {
     report report;
 } summary;
 
+enum { SUMMARY_LABELS = 256 };
+/* "2, 3, 5, 6, 7, 8 ... (20)": labels that the volume has beside the chosen ones. */
+char *summary_other_labels(const summary *s, char out[SUMMARY_LABELS]);
 /* f: the frame that it is, or NULL. For people, a frame is a row, the first under a heading. */
 void summary_tell(const summary *s, const frame *f, bool is_first);
 

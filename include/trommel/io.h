@@ -118,6 +118,23 @@ TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *his
  * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
  * 1979. */
 TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
+
+/* Are the samples labels as they are: integers, without slope and intercept? */
+TML_API bool tml_volume_has_labels(const tml_volume *volume);
+/* Makes a volume of labels, integers that are the physical values of volume (slope * sample + intercept), for
+ * tml_surface and tml_surface_labels.
+ * volume  any scalar type; its samples may be the caller's own
+ * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where these
+ *         are labels as they are; else i32, or where a label needs it i64, or u64
+ * Floats are labels where all are whole numbers. The log gets a warning where a float is beyond the
+ * numbers that its type has all of (2^24 for f32). With a slope, what is as near to a whole number as
+ * rounding the slope to 32 bits leaves it is that number.
+ * Release the result with tml_volume_free. The same for any number of threads.
+ * Errors: INVALID_ARGUMENT (the first sample that is no whole number), UNSUPPORTED (a sample beyond
+ * 2^53 with a slope; labels that fit no integer type), OUT_OF_MEMORY; *out is zeroed then. */
+TML_API TML_MUST_CHECK tml_status tml_volume_labels(tml_context *tml, const tml_volume *volume,
+                                                    tml_volume *out);
+
 /* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw
  * (little-endian), by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and
  * units of mm, cm and µm, but no slope; the others the samples alone. The log warns of what is
@@ -373,8 +390,8 @@ typedef struct tml_mesh {
  * formats only OBJ is given uvs. Attributes go to PLY, GLB and VTP. PLY: floats NAME, or NAME_x to
  * NAME_w; a colour becomes bytes red, green, blue, alpha. GLB: _NAME, its letters large; a colour
  * becomes COLOR_0, linear as glTF wants it. VTP: arrays, of bytes for a colour. Labels go to PLY, as
- * face properties label and other_label, which have at most 32 bits, and to VTP, as cell data
- * BoundaryLabels, in their type. Quads go to PLY, OBJ and VTP. An empty mesh makes
+ * face properties label and other_label, those of 64 bits as int or uint, and to VTP, as cell data
+ * BoundaryLabels, in their type. A label that PLY's 32 bits do not hold is UNSUPPORTED there. Quads go to PLY, OBJ and VTP. An empty mesh makes
  * a valid, empty file. Errors: FILE_ACCESS (disk
  * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts or quads that the
  * format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */

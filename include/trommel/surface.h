@@ -158,9 +158,10 @@ typedef struct tml_surface_desc {
 
 /* One isovalue's or label's share of the mesh; indices are into the whole mesh. */
 typedef struct tml_surface_part {
-    double value;
+    double value; /* the isovalue; of a label the nearest double */
     uint64_t vertex_first, vertex_count;
     uint64_t triangle_first, triangle_count;
+    uint64_t label; /* exact, as in desc.labels; of an isovalue 0 */
 } tml_surface_part;
 
 /* Where the components of a part of a share go on: at vertices of the share's first layer, which
@@ -344,6 +345,7 @@ typedef struct tml_surface_piece {
     bool indices64;
     bool quads;              /* of boundaries: triangle_count quads, indices x 4 */
     const void *face_labels; /* of boundaries: triangle_count x 2, of the volume's type; or NULL */
+    uint64_t label;          /* exact, as tml_surface_part's */
 } tml_surface_piece;
 
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever

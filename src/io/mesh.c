@@ -471,6 +471,14 @@ tml_status tml_mesh_check_quads(tml_context *tml, const char *path, const mesh_f
                      path);
 }
 
+tml_status tml_mesh_check_labels(tml_context *tml, const char *path, const mesh_format *format,
+                                 const tml_mesh *mesh)
+{
+    return format->describe == tml_ply_describe && mesh->face_labels
+               ? tml_ply_check_labels(tml, path, mesh)
+               : TML_OK;
+}
+
 tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)
 {
     const mesh_format *format = NULL;
@@ -479,5 +487,7 @@ tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mes
         status = tml_mesh_check(tml, mesh, NULL);
     if (status == TML_OK)
         status = tml_mesh_check_quads(tml, path, format, mesh->quads);
+    if (status == TML_OK)
+        status = tml_mesh_check_labels(tml, path, format, mesh);
     return status == TML_OK ? tml_mesh_write(tml, path, format, mesh, NULL) : status;
 }

@@ -113,6 +113,9 @@ typedef struct mesh_format {
     bool has_box; /* of finite numbers */
     bool has_quads;
 } mesh_format;
+/* Do labels of 64 bits fit in 32? UNSUPPORTED, with the first that does not. */
+TML_MUST_CHECK tml_status tml_ply_check_labels(tml_context *tml, const char *path,
+                                               const tml_mesh *mesh);
 tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
                             const mesh_box *box, mesh_layout *out);
 tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
@@ -134,6 +137,9 @@ TML_MUST_CHECK tml_status tml_mesh_write(tml_context *tml, const char *path,
 /* Errors: UNSUPPORTED where the file would be of quads that its format has not. */
 TML_MUST_CHECK tml_status tml_mesh_check_quads(tml_context *tml, const char *path,
                                                const mesh_format *format, bool quads);
+/* Errors: UNSUPPORTED where the format has no room for a label of 64 bits. */
+TML_MUST_CHECK tml_status tml_mesh_check_labels(tml_context *tml, const char *path,
+                                                const mesh_format *format, const tml_mesh *mesh);
 /* Checks that counts, pointers and indices are consistent. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);

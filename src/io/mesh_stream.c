@@ -378,6 +378,8 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
     if (status == TML_OK)
         status = check_piece(stream, piece);
     if (status == TML_OK)
+        status = tml_mesh_check_labels(stream->tml, stream->path, stream->format, piece);
+    if (status == TML_OK)
         status = stream->in_place ? put_piece(stream, part, piece)
                                   : tml_mesh_add_segment(stream, &added);
     for (int i = 0; i < ARRAYS && status == TML_OK && !stream->in_place; i++) {

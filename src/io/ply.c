@@ -1,6 +1,7 @@
 /* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points and the meshes of ascii and binary files
  * of either byte order, with properties of any type in any order; writes binary little-endian
  * meshes. */
+#include <inttypes.h>
 #include <math.h>
 #include <strings.h>
 
@@ -607,37 +608,68 @@ static size_t face_size(const tml_mesh *mesh)
     return 1 + 4 * mesh_corners(mesh);
 }
 
+/* Of a face's two labels: those of 64 bits have 32 here (tml_ply_check_labels). */
+static size_t labels_size(const tml_mesh *mesh)
+{
+    const size_t size = tml_mesh_labels_size(mesh);
+    return size > 8 ? 8 : size;
+}
+
+static void fill_labels(const tml_mesh *mesh, uint64_t face, uint8_t *out)
+{
+    if (tml_mesh_labels_size(mesh) <= 8) {
+        tml_mesh_fill_labels(mesh, face, 1, out);
+        return;
+    }
+    const uint64_t *labels = (const uint64_t *)mesh->face_labels + 2 * face;
+    io_store_u32le(out, (uint32_t)labels[0]);
+    io_store_u32le(out + 4, (uint32_t)labels[1]);
+}
+
+tml_status tml_ply_check_labels(tml_context *tml, const char *path, const tml_mesh *mesh)
+{
+    const bool is_signed = tml_type_is_signed(mesh->face_label_type);
+    const uint64_t *labels = mesh->face_labels;
+    if (tml_mesh_labels_size(mesh) <= 8)
+        return TML_OK;
+    for (uint64_t i = 0; i < 2 * mesh->triangle_count; i++) {
+        const int64_t label = (int64_t)labels[i];
+        if (is_signed ? label >= INT32_MIN && label <= INT32_MAX : labels[i] <= UINT32_MAX)
+            continue;
+        char text[32];
+        snprintf(text, sizeof text, is_signed ? "%" PRId64 : "%" PRIu64, labels[i]);
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         MESH_CALL ": %s: label %s needs 64 bits, and PLY's integers have 32; "
+                                   "write .vtp",
+                         path, text);
+    }
+    return TML_OK;
+}
+
 static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
     const uint64_t corners = mesh_corners(mesh);
-    const size_t size = face_size(mesh) + tml_mesh_labels_size(mesh);
+    const size_t size = face_size(mesh) + labels_size(mesh);
     for (uint64_t t = 0; t < count; t++, out += size) {
         out[0] = (uint8_t)corners;
         for (uint64_t c = 0; c < corners; c++)
             io_store_u32le(out + 1 + 4 * c, (uint32_t)mesh_corner(mesh, corners * (first + t) + c));
         if (mesh->face_labels)
-            tml_mesh_fill_labels(mesh, first + t, 1, out + face_size(mesh));
+            fill_labels(mesh, first + t, out + face_size(mesh));
     }
     return size * count;
 }
 
 /* The header's names of what faces have beside their corners. */
-static tml_status describe_labels(tml_context *tml, const char *path, const tml_mesh *mesh,
-                                  mesh_layout *out)
+static void describe_labels(const tml_mesh *mesh, mesh_layout *out)
 {
     static const char *const names[TML_SCALAR_END] = {
-        [TML_U8] = "uchar",  [TML_I8] = "char",  [TML_U16] = "ushort",
-        [TML_I16] = "short", [TML_U32] = "uint", [TML_I32] = "int"};
+        [TML_U8] = "uchar", [TML_I8] = "char", [TML_U16] = "ushort", [TML_I16] = "short",
+        [TML_U32] = "uint", [TML_I32] = "int", [TML_U64] = "uint",   [TML_I64] = "int"};
     if (!mesh->face_labels)
-        return TML_OK;
+        return;
     const char *name = names[mesh->face_label_type];
-    if (!name)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         MESH_CALL
-                         ": %s: labels are %s, and PLY has no integers of 64 bits; use VTP",
-                         path, tml_type_name(mesh->face_label_type));
     tml_layout_print(out, "property %s label\nproperty %s other_label\n", name, name);
-    return TML_OK;
 }
 
 /* A name as one word of the header. */
@@ -689,10 +721,10 @@ tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *
     tml_layout_print(out, "element face %llu\nproperty list uchar %s vertex_indices\n",
                      (unsigned long long)mesh->triangle_count,
                      mesh->vertex_count > INT32_MAX ? "uint" : "int");
-    const tml_status status = describe_labels(tml, path, mesh, out);
+    describe_labels(mesh, out);
     tml_layout_print(out, "end_header\n");
     tml_layout_rows(out, mesh, MESH_VERTICES, vertex_size(mesh), fill_vertices);
-    tml_layout_rows(out, mesh, mesh_face_rows(mesh), face_size(mesh) + tml_mesh_labels_size(mesh),
+    tml_layout_rows(out, mesh, mesh_face_rows(mesh), face_size(mesh) + labels_size(mesh),
                     fill_faces);
-    return status;
+    return TML_OK;
 }

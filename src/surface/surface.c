@@ -362,9 +362,9 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
         out->vertex_count += part->vertex_count;
         out->triangle_count += part->triangle_count;
         out->active_cells += part->active_cells;
-        out->parts[p] =
-            (tml_surface_part){surface_part_value(plan, part), part->vertex_first,
-                               part->vertex_count, part->triangle_first, part->triangle_count};
+        out->parts[p] = (tml_surface_part){
+            surface_part_value(plan, part), part->vertex_first,   part->vertex_count,
+            part->triangle_first,           part->triangle_count, plan->labels ? part->label : 0};
     }
     return TML_OK;
 }

@@ -688,6 +688,7 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
     tml_surface_piece piece = {
         .part = p,
         .value = surface_part_value(&s->plan, part),
+        .label = s->plan.labels ? part->label : 0,
         .layer_first = at->own_first,
         .layer_count = at->own_end - at->own_first,
         .vertex_first = done->vertex_first + done->vertex_count,
@@ -996,7 +997,8 @@ static tml_status begin_parts(stream *s)
         return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++) {
         const tml_surface_part *before = s->desc->before ? &s->desc->before[p] : NULL;
-        s->done[p] = (tml_surface_part){.value = surface_part_value(&s->plan, &s->plan.parts[p])};
+        s->done[p] = (tml_surface_part){.value = surface_part_value(&s->plan, &s->plan.parts[p]),
+                                        .label = s->plan.labels ? s->plan.parts[p].label : 0};
         if (!before)
             continue;
         s->done[p].vertex_first = before->vertex_count;

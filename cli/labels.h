@@ -1,0 +1,42 @@
+/* --labels: which labels of a volume, exactly, and what the volume has of them. */
+#ifndef CLI_LABELS_H
+#define CLI_LABELS_H
+
+#include <trommel/io.h>
+
+#include "options.h"
+
+/* As given; then chosen for a volume's type: ascending, without repeats, as desc.labels has them. */
+typedef struct label_list {
+    bool all;
+    uint32_t count;
+    uint64_t labels[OPT_MAX_NUMBERS];
+    bool is_negative[OPT_MAX_NUMBERS];
+} label_list;
+
+/* opt_parse_fn: "all", or whole numbers with commas between. */
+const char *labels_parse(const char *text, void *member);
+/* The list for a volume of this type. Prints a label that is no value of it, and returns an exit code. */
+int labels_choose(const label_list *given, tml_type type, label_list *out);
+/* A label that counts as background beside the chosen ones: 0, or the least above it that is none of them. */
+uint64_t labels_background(const label_list *chosen);
+/* Makes labels of a volume's physical values, in place, where its samples are none. is_made: were they? */
+tml_status labels_make(tml_context *tml, tml_volume *volume, bool *is_made);
+
+enum { LABELS_NAMED = 6 };
+
+/* What a region of a volume holds beside the list. */
+typedef struct labels_found {
+    bool is_there[OPT_MAX_NUMBERS]; /* of the list */
+    uint64_t other_count;           /* other labels but 0, up to a limit */
+    bool has_more;                  /* than the limit */
+    uint64_t others[LABELS_NAMED];  /* the first of them, as the volume has them */
+} labels_found;
+
+tml_status labels_find(tml_context *tml, const tml_volume *volume, const tml_region *region,
+                       const label_list *chosen, labels_found *out);
+
+/* "-3". size: that of out. */
+char *labels_text(char *out, size_t size, uint64_t label, bool is_signed);
+
+#endif
