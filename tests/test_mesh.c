@@ -316,7 +316,7 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
     }
     m->indices = malloc(3 * part_count * triangles * 8 + 1);
     for (uint32_t p = 0; p < part_count; p++) {
-        m->parts[p] = (tml_surface_part){p, p * per_part, per_part, p * triangles, triangles};
+        m->parts[p] = (tml_surface_part){p, p * per_part, per_part, p * triangles, triangles, 0};
         for (uint64_t i = 0; i < 3 * triangles; i++) {
             uint64_t place = 3 * p * triangles + i, first = reach ? i / 3 : 0;
             uint64_t vertex = p * per_part + first + random_below(reach ? reach : per_part);
@@ -520,7 +520,7 @@ TEST(filter_of_a_long_strip)
             indices[3 * t + k] = t + k;
         good += t % 3 == 2;
     }
-    tml_surface_part part = {0, 0, TRIANGLES + 2, 0, TRIANGLES};
+    tml_surface_part part = {0, 0, TRIANGLES + 2, 0, TRIANGLES, 0};
     mesh_arrays mesh = {.positions = positions,
                         .indices = indices,
                         .vertex_count = TRIANGLES + 2,
@@ -561,7 +561,7 @@ TEST(any_number_of_threads_keeps_the_same_component)
             memcpy(kept + 3 * count++, indices + 3 * t, 3 * sizeof *kept);
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
         tml_context *tml = open_cpu(threads);
-        tml_surface_part part = {0, 0, CROWD_VERTICES, 0, CROWD_TRIANGLES};
+        tml_surface_part part = {0, 0, CROWD_VERTICES, 0, CROWD_TRIANGLES, 0};
         float *places = malloc(3 * CROWD_VERTICES * sizeof *places);
         uint32_t *corners = malloc(3 * CROWD_TRIANGLES * sizeof *corners);
         memcpy(places, positions, 3 * CROWD_VERTICES * sizeof *places);

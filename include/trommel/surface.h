@@ -231,7 +231,8 @@ TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
  *              lambda / (1 - lambda / 50) of the way to the new mean back. lambda is the lesser of
  *              relaxation and 1/2 in the first iteration, the lesser of 9/5 relaxation and 4/5 +
  *              relaxation / 5 in the second, and so on by turns. A vertex stays at most bound half
- *              cells along each axis from its cell's middle. In whole steps of 2^-13 cells, so that
+ *              cells along each axis from its cell's middle, and 1/1024 of a cell from its sides, so
+ *              that no two meet. In whole steps of 2^-13 cells, so that
  *              every engine and any number of threads give the same bytes. 16 iterations change an
  *              organ's volume by about 0.5 %; a ball of a radius of 3 samples keeps 98 %
  *   caps       as though one layer of background lay around the samples, at no distance: vertices of
@@ -246,9 +247,11 @@ TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
  *              face between two labels is then in both meshes, cut the same way. Caps are there
  *              without asking. Vertices and faces come label by label
  *   manifold   where a label touches itself at an edge or a corner alone, its sheets meet in a vertex
- *              or an edge of four faces. Of separate meshes, these have a vertex for each sheet, at
- *              one place, instead: each label's mesh is then a closed manifold. (Shared vertices
- *              cannot be split so: one label's sheets may be joined by a neighbour's.) */
+ *              or an edge of four faces. Of separate meshes, these have a vertex for each sheet
+ *              instead, moved apart by less than 1/128 of a cell: each label's mesh is then a closed
+ *              manifold, also in a file without indices such as STL, as far as floats tell places
+ *              1/1000 of a cell apart. (Shared vertices cannot be split so: one label's sheets may be
+ *              joined by a neighbour's.) */
 typedef struct tml_surface_labels_desc {
     tml_buffer volume; /* dims product integers of any type; may stay on the host */
     tml_grid grid;     /* fewer than 2^30 samples in a slice */
@@ -267,7 +270,7 @@ typedef struct tml_surface_labels_desc {
     bool manifold;             /* only with separate */
     uint32_t smooth;           /* iterations, of two moves; 8 to 16 suffice. At most 1000 */
     double relaxation;         /* above 0, at most 1; 0: 0.5 */
-    double bound;              /* above 0, at most 1; 0: 1, anywhere in the cell */
+    double bound;              /* above 0, at most 1; 0: 1, all but anywhere in the cell */
     bool quads;                /* and not two triangles each */
     bool indices64;            /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
     double position_origin[3]; /* subtracted from positions in double, before rounding */

@@ -149,7 +149,7 @@ static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_d
                          bound);
     plan->moves = 2 * desc->smooth;
     choose_rates(relaxation, plan->rates);
-    plan->bound = (int16_t)(bound * NETS_HALF);
+    plan->bound = (int16_t)fmin(bound * NETS_HALF, NETS_HALF - NETS_MARGIN);
     return TML_OK;
 }
 

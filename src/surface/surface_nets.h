@@ -86,6 +86,9 @@ typedef struct nets_plan {
 /* A cell is 2 NETS_HALF units long, so that six places in it add up to less than 2^16. A vertex's
  * state holds two places, of this move and of the next, in the memory of its position. */
 enum { NETS_STATE = 3 * sizeof(float), NETS_SMOOTH_MAX = 1000 };
+/* What vertices keep from their cells' sides, so that those of two cells never meet in one place:
+ * 1/1024 of a cell. */
+enum { NETS_MARGIN = 8 };
 
 /* Stores the low bytes of a label as element i. */
 static inline void nets_store(void *labels, uint64_t i, size_t size, uint64_t label)

@@ -5,7 +5,9 @@
  * the label that touch the cell are cut into loops: on a side with unlike corners crosswise, each of the
  * label's corners keeps its two faces together. A loop gets a vertex, so that the label's mesh has no
  * vertex where two of its sheets meet, and no edge of four faces but one: where in both cells beside such
- * a side one loop has all four. There the other two corners are kept apart instead.
+ * a side one loop has all four. There the other two corners are kept apart instead. Vertices of
+ * several loops of one label in a cell are moved apart, each towards the middle of its loop's edges, so
+ * that the mesh is a manifold by place, too, as in a file that has no indices.
  * After: Nielson: Dual Marching Cubes. 2004; Wenger: Isosurfaces. 2013.
  *
  * Vertices and faces are numbered label by label. Slabs of layers are counted apart, so that each can
@@ -16,7 +18,7 @@
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-enum { CELL_EDGES = 12, CELL_SIDES = 6, NO_SIDE = 6, CORNERS = 8 };
+enum { CELL_EDGES = 12, CELL_SIDES = 6, NO_SIDE = 6, CORNERS = 8, LOOPS = 4 };
 
 /* Loops of a label's faces at a cell: [0] with the label's corners apart on the side doubtful, which one
  * loop has all four edges of; [1] with the others apart there. */
@@ -24,6 +26,7 @@ typedef struct net_case {
     uint8_t count[2];
     uint8_t doubtful; /* NO_SIDE: there is none */
     uint8_t loop[2][CELL_EDGES];
+    float middle[2][LOOPS][3]; /* of each loop's edges, in cells */
 } net_case;
 
 /* The edge of an axis that begins at a corner. */
@@ -90,6 +93,26 @@ static uint8_t find_loops(int mask, int turned, uint8_t loop[CELL_EDGES])
     return count;
 }
 
+/* The middles of a case's loops. */
+static void find_middles(int mask, const uint8_t loop[CELL_EDGES], float middle[LOOPS][3])
+{
+    float count[LOOPS] = {0};
+    for (int l = 0; l < LOOPS; l++)
+        middle[l][0] = middle[l][1] = middle[l][2] = 0;
+    for (int axis = 0; axis < 3; axis++)
+        for (int c = 0; c < CORNERS; c++) {
+            if (c >> axis & 1 || !((mask >> c ^ mask >> (c | 1 << axis)) & 1))
+                continue;
+            const uint8_t l = loop[edge_at(axis, c)];
+            for (int a = 0; a < 3; a++)
+                middle[l][a] += a == axis ? 0.5f : (float)(c >> a & 1);
+            count[l]++;
+        }
+    for (int l = 0; l < LOOPS; l++)
+        for (int a = 0; a < 3 && count[l] > 0; a++)
+            middle[l][a] /= count[l];
+}
+
 static void make_cases(bool manifold, net_case cases[256])
 {
     for (int mask = 0; mask < 256; mask++) {
@@ -112,6 +135,8 @@ static void make_cases(bool manifold, net_case cases[256])
             }
         }
         it->count[1] = find_loops(mask, it->doubtful, it->loop[1]);
+        for (int v = 0; v < 2; v++)
+            find_middles(mask, it->loop[v], it->middle[v]);
     }
 }
 
@@ -376,6 +401,28 @@ static void count_task(void *argument, uint32_t index)
 
 /* ---- vertices and faces ------------------------------------------------------------------------ */
 
+/* How far the vertices of a cell's loops are moved towards the loops' middles: too little to look at,
+ * and many times what floats tell apart in a grid of 2^13 samples. */
+#define APART (1.0 / 128)
+
+/* Moves the vertex of one of several loops from the shared place. On a cap it stays in its plane. */
+static void move_apart(const nets_parts *all, const uint64_t cell[3], const cell_label *at,
+                       uint64_t loop, float position[3])
+{
+    const nets_plan *plan = all->plan;
+    const float *middle = all->cases[at->mask].middle[at->variant][loop];
+    double to[3] = {plan->origin[0], plan->origin[1], plan->origin[2]};
+    for (int a = 0; a < 3; a++) {
+        const bool is_low = cell[a] == 0, is_high = cell[a] + 1 == nets_cells(plan, a);
+        const double within = is_low ? 1 : is_high ? 0 : (double)middle[a];
+        const double x = (double)(plan->box.first[a] + cell[a]) - (double)plan->pad + within;
+        for (int c = 0; c < 3; c++)
+            to[c] += x * plan->step[a][c];
+    }
+    for (int c = 0; c < 3; c++)
+        position[c] = (float)((double)position[c] + APART * (to[c] - (double)position[c]));
+}
+
 /* Numbers the vertices of a layer's cells, and writes those of the slab. */
 CPU_INLINE void number_cells(parts_slab *slab, uint64_t z)
 {
@@ -397,14 +444,19 @@ CPU_INLINE void number_cells(parts_slab *slab, uint64_t z)
                     const uint64_t x = 64 * (first + w) + (uint64_t)__builtin_ctzll(rest);
                     cell_label *labels = layer->labels + next;
                     layer->first[i] = next;
-                    const uint32_t count =
-                        find_cell_labels(all, (const uint64_t[3]){x, y, z}, labels);
+                    const uint64_t cell[3] = {x, y, z};
+                    const uint32_t count = find_cell_labels(all, cell, labels);
                     for (uint32_t k = 0; k < count; k++) {
                         uint64_t *number = &slab->parts[labels[k].number].vertices;
+                        const uint64_t loops = loops_of(all, &labels[k]);
                         labels[k].vertex = *number;
-                        for (uint64_t l = loops_of(all, &labels[k]); l-- > 0; ++*number)
-                            if (slab->writes)
-                                memcpy(plan->positions + 3 * *number, from + 3 * i, 12);
+                        for (uint64_t l = 0; l < loops && slab->writes; l++) {
+                            float *position = plan->positions + 3 * (*number + l);
+                            memcpy(position, from + 3 * i, 12);
+                            if (loops > 1)
+                                move_apart(all, cell, &labels[k], l, position);
+                        }
+                        *number += loops;
                     }
                     next += count;
                 }
