@@ -843,7 +843,8 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
         mesh manifold = mesh_of(tml, &v, desc);
         check_parts(&v, &manifold, &shared, background, is_signed, true);
         check_manifold(&manifold);
-        check_places(&manifold);
+        if (v.dims[0] > 1 && v.dims[1] > 1 && v.dims[2] > 1) /* else both caps are one plane */
+            check_places(&manifold);
         CHECK(manifold.vertex_count >= alone.vertex_count);
         split += manifold.vertex_count - alone.vertex_count;
         volume around = padded(&v, background);

@@ -1078,6 +1078,7 @@ class tml_surface_part(Structure):
         ('vertex_count', c_uint64),
         ('triangle_first', c_uint64),
         ('triangle_count', c_uint64),
+        ('label', c_uint64),
     ]
 
 
@@ -1186,6 +1187,7 @@ class tml_surface_piece(Structure):
         ('indices64', c_bool),
         ('quads', c_bool),
         ('face_labels', c_void_p),
+        ('label', c_uint64),
     ]
 
 
@@ -1656,6 +1658,8 @@ FUNCTIONS = {
     'tml_value_histogram_otsu': (c_double, [POINTER(tml_value_histogram)]),
     'tml_volume_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_volume_free': (None, [c_void_p, POINTER(tml_volume)]),
+    'tml_volume_has_labels': (c_bool, [POINTER(tml_volume)]),
+    'tml_volume_labels': (c_int, [c_void_p, POINTER(tml_volume), POINTER(tml_volume)]),
     'tml_volume_load': (c_int, [c_void_p, c_char_p, POINTER(tml_volume_load_desc), POINTER(tml_volume)]),
     'tml_volume_save': (c_int, [c_void_p, c_char_p, POINTER(tml_volume)]),
     'tml_volume_stream_bring': (c_int, [c_void_p, c_uint64, c_uint64]),

@@ -359,8 +359,8 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
     between    two labels: only the faces between them
     inner      leave out faces that have the background on a side
     caps       close at the volume's border, as though background lay around it
-    smooth     iterations, which keep volumes; 8 to 16 suffice. relaxation: how far each goes, at most 1; bound: how
-               far from the middle of its cell a vertex may go, 1: anywhere in the cell
+    smooth     iterations; 16 suffice. relaxation: how far each goes, at most 1; bound: how far from the middle of
+               its cell a vertex may go, 1: anywhere in the cell
     separate   a closed mesh for each label, with Mesh.parts; manifold: sheets of a label that touch at edges or
                corners alone are kept apart
     spacing, origin, direction    as of surface()
