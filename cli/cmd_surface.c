@@ -527,6 +527,18 @@ static int make_inside_high(run *r)
     return code;
 }
 
+/* The same where the volume was never whole: of labels without a surface. */
+static void tell_empty_labels(run *r)
+{
+    char text[TEXT_SIZE];
+    for (uint32_t p = 0; p < r->result.part_count && !r->summary.has_found; p++)
+        if (r->labels.count && r->result.parts[p].triangle_count == 0)
+            cli_warn("--labels: %s has no surface: no sample of %s has this label, or all have",
+                     labels_text(text, sizeof text, r->result.parts[p].label,
+                                 tml_type_is_signed(r->in.volume.type)),
+                     r->in.path);
+}
+
 static int prepare_volume(run *r)
 {
     const tml_volume *v = &r->in.volume;
@@ -1370,6 +1382,14 @@ static bool can_be_shared(const char *output)
     return !system_examine(output, &info) || info.is_regular;
 }
 
+/* What samples are that are no labels as they are: "f64, slope 0.5, intercept 0". */
+static char *text_samples_of(const tml_volume *v, char text[TEXT_SIZE])
+{
+    snprintf(text, TEXT_SIZE, "%s, slope %g, intercept %g", tml_type_name(v->type), v->slope,
+             v->intercept);
+    return text;
+}
+
 /* Opens the volume for slabs where they are asked for, where it needs more memory than it may take, or where they
  * may be faster (prefer_slabs). */
 static int choose_slabs(run *r, const char *path)
@@ -1396,14 +1416,13 @@ static int choose_slabs(run *r, const char *path)
                    : CLI_OK;
     }
     if ((a->labels.all || a->labels.count) && !tml_volume_has_labels(&r->slabs.info[0])) {
+        char text[TEXT_SIZE];
         if (is_asked)
             return cli_error(
-                "%s: its samples are no labels as they are, but %s, of which labels are "
-                "made in memory, never in slabs; leave out --slabs, --index and other "
-                "processes, or store it as integers without slope and intercept",
-                path,
-                tml_type_is_float(r->slabs.info[0].type) ? tml_type_name(r->slabs.info[0].type)
-                                                         : "scaled by a slope and an intercept");
+                "%s: labels are made of its samples (%s) in memory, and in slabs it is "
+                "never whole; leave out --slabs, --index and other processes, or "
+                "store labels as integers without a slope",
+                path, text_samples_of(&r->slabs.info[0], text));
         slabs_close(&r->slabs);
         r->team = NULL;
         return CLI_OK;
@@ -1473,6 +1492,7 @@ static int extract_slabs(run *r, const double origin[3])
     r->summary.surface_seconds = cli_now() - start;
     if (r->slabs.is_empty && code == CLI_OK)
         return code;
+    tell_empty_labels(r);
     r->summary.is_quads = a->quads;
     r->summary.has_components = options.components;
     r->summary.components = r->result.components;

@@ -2460,6 +2460,159 @@ TEST(labels_are_files_of_their_own)
     EXPECT(2, "surface %s --labels all --separate --slabs 3 -o %s", in, in_folder("x.ply"));
 }
 
+/* Two boxes of 3 x 3 x 3 samples in 12 x 6 x 6 of background. */
+enum { BOXES_X = 12, BOXES_YZ = 6, BOXES_COUNT = BOXES_X * BOXES_YZ * BOXES_YZ };
+
+static int box_of(uint64_t i)
+{
+    const uint64_t x = i % BOXES_X, y = i / BOXES_X % BOXES_YZ, z = i / BOXES_X / BOXES_YZ;
+    const bool is_in = y >= 1 && y < 4 && z >= 1 && z < 4;
+    return !is_in ? 0 : x >= 1 && x < 4 ? 1 : x >= 6 && x < 9 ? 2 : 0;
+}
+
+TEST(labels_of_64_bits_are_exact)
+{
+    uint64_t ids[BOXES_COUNT];
+    int64_t numbers[BOXES_COUNT];
+    char in[512], signed_in[512];
+    const uint64_t first = UINT64_C(720575940621234567);
+    for (uint64_t i = 0; i < BOXES_COUNT; i++) {
+        ids[i] = box_of(i) ? first + (uint64_t)box_of(i) - 1 : 0;
+        numbers[i] = box_of(i) == 1 ? -3 : box_of(i);
+    }
+    write_file("ids_12x6x6_u64.raw", NULL, 0, ids, sizeof ids);
+    write_file("signed_12x6x6_i64.raw", NULL, 0, numbers, sizeof numbers);
+    snprintf(in, sizeof in, "%s --dims 12,6,6 --type u64", in_folder("ids_12x6x6_u64.raw"));
+    snprintf(signed_in, sizeof signed_in, "%s --dims 12,6,6 --type i64",
+             in_folder("signed_12x6x6_i64.raw"));
+    EXPECT(0, "surface %s --labels 720575940621234568 -o %s --json", in, in_folder("one.obj"));
+    CHECK(strstr(out, "\"value\": 720575940621234568,"));
+    const double triangles = json_get("triangles");
+    EXPECT(0, "surface %s --labels 720575940621234568,720575940621234567 -o %s --json", in,
+           in_folder("two.obj"));
+    CHECK(strstr(out, "\"value\": 720575940621234567,"));
+    CHECK_NEAR(json_get("triangles"), 2 * triangles, 0);
+    EXPECT(0, "surface %s --labels all --separate -o %s", in, in_folder("organ_%d.stl"));
+    CHECK(exists("organ_720575940621234567.stl") && exists("organ_720575940621234568.stl"));
+    CHECK(strstr(out, "720575940621234567, 720575940621234568"));
+    /* PLY has 32 bits; what the message says works. */
+    EXPECT(1, "surface %s --labels all --smooth 2 -o %s", in, in_folder("ids.ply"));
+    CHECK(strstr(err, "label 720575940621234567 needs 64 bits") && strstr(err, "write .vtp"));
+    CHECK(!exists("ids.ply"));
+    EXPECT(1, "surface %s --labels all --smooth 2 --slabs 2 -o %s", in, in_folder("ids.ply"));
+    CHECK(strstr(err, "needs 64 bits") && !exists("ids.ply"));
+    EXPECT(0, "surface %s --labels all --smooth 2 -o %s", in, in_folder("ids.vtp"));
+    EXPECT(0, "surface %s --labels all --smooth 2 -o %s", signed_in, in_folder("whole.ply"));
+    EXPECT(0, "surface %s --labels all --smooth 2 --slabs 2 -o %s", signed_in,
+           in_folder("slabs.ply"));
+    same_files("whole.ply", "slabs.ply");
+    static char text[OUTPUT_SIZE];
+    const size_t size = read_bytes("whole.ply", text);
+    CHECK(size > 400);
+    text[400] = '\0';
+    CHECK(strstr(text, "property int label\nproperty int other_label\n"));
+    EXPECT(0, "surface %s --labels 2,-3 -o %s", signed_in, in_folder("both.obj"));
+    CHECK(strstr(out, "-3, 2"));
+    EXPECT(1, "surface %s --labels 18446744073709551613 -o %s", signed_in, in_folder("none.obj"));
+    CHECK(strstr(err, "18446744073709551613 is no value of i64"));
+    EXPECT(1, "surface %s --labels -3 -o %s", in, in_folder("none.obj"));
+    EXPECT(2, "surface %s --labels 18446744073709551616 -o %s", in, in_folder("none.obj"));
+}
+
+TEST(labels_are_physical_values)
+{
+    static uint8_t box[BALL * BALL * BALL];
+    static double floats[BALL * BALL * BALL];
+    for (int i = 0; i < BALL * BALL * BALL; i++) {
+        const int x = i % BALL, y = i / BALL % BALL, z = i / BALL / BALL;
+        const bool is_in = y >= 8 && y < 24 && z >= 8 && z < 24;
+        box[i] = (uint8_t)(!is_in ? 0 : x >= 4 && x < 12 ? 2 : x >= 16 && x < 24 ? 4 : 0);
+        floats[i] = box[i] / 2.0;
+    }
+    make_nifti("plain.nii", box, 1, 0);
+    EXPECT(0, "surface %s --labels 2,4 -o %s", in_folder("plain.nii"), in_folder("plain.obj"));
+    make_nifti("half.nii", box, 0.5f, 0);
+    EXPECT(0, "surface %s --labels 1,2 -o %s", in_folder("half.nii"), in_folder("half.obj"));
+    same_files("plain.obj", "half.obj");
+    make_nifti("tenth.nii", box, 0.1f, 0.1f); /* 0.1, 0.3, 0.5: no labels */
+    EXPECT(1, "surface %s --labels 1 -o %s", in_folder("tenth.nii"), in_folder("none.obj"));
+    CHECK(strstr(err, "sample 0,0,0 is 0.1") && strstr(err, "no whole number"));
+    EXPECT(0, "surface %s --iso 0.2 -o %s", in_folder("tenth.nii"), in_folder("value.obj"));
+    for (int i = 0; i < BALL * BALL * BALL; i++)
+        box[i] = (uint8_t)(box[i] * 10); /* 20 and 40, by a tenth in 32 bits, which is not one */
+    make_nifti("tenth.nii", box, 0.1f, 0);
+    EXPECT(0, "surface %s --labels 2,4 -o %s", in_folder("tenth.nii"), in_folder("tenth.obj"));
+    same_files("plain.obj", "tenth.obj");
+    write_file("floats.raw", NULL, 0, floats, sizeof floats);
+    char in[512];
+    snprintf(in, sizeof in, "%s --dims 32,32,32 --type f64", in_folder("floats.raw"));
+    EXPECT(0, "surface %s --labels 1,2 -o %s", in, in_folder("floats.obj"));
+    same_files("plain.obj", "floats.obj");
+    EXPECT(0, "surface %s --labels all --smooth 3 -o %s", in, in_folder("floats.ply"));
+    EXPECT(1, "surface %s --labels 1 --slabs 4 -o %s", in, in_folder("none.obj"));
+    CHECK(strstr(err, "leave out --slabs") && strstr(err, "f64"));
+    floats[5 + BALL] = 0.25;
+    write_file("floats.raw", NULL, 0, floats, sizeof floats);
+    EXPECT(1, "surface %s --labels 1 -o %s", in, in_folder("none.obj"));
+    CHECK(strstr(err, "sample 5,1,0 is 0.25"));
+    /* What is not there is told, and so is what is there beside. */
+    EXPECT(0, "surface %s --labels 2,7 -o %s", in_folder("plain.nii"), in_folder("some.obj"));
+    CHECK(strstr(err, "warning: --labels: 7: no sample of"));
+    CHECK(strstr(out, "others     4 (background)"));
+    EXPECT(1, "surface %s --labels 2,7 -o %s --strict", in_folder("plain.nii"),
+           in_folder("none.obj"));
+    EXPECT(1, "surface %s --labels 7 -o %s", in_folder("plain.nii"), in_folder("none.obj"));
+    CHECK(strstr(err, "the volume has 2, 4") && !exists("none.obj"));
+}
+
+TEST(labels_of_reports_are_read)
+{
+    static const struct {
+        const char *file, *options;
+    } rows[] = {{"labels_u64.npy", "--labels 720575940621234568 -o x.vtp"},
+                {"labels_i64.npy", "--labels all --smooth 8 -o x.ply"},
+                {"labels_i64.npy", "--labels all --separate -o x.ply"},
+                {"labels_f64.nii", "--labels 1,2 -o x.ply"},
+                {"labels_scaled.nii", "--labels 1,2 -o x.ply"}};
+    if (!test_full_data("reports"))
+        SKIP("TML_DATA has no reports");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char options[128];
+        snprintf(options, sizeof options, "%s", rows[i].options);
+        char *name = strstr(options, " -o ") + 4;
+        char path[64];
+        snprintf(path, sizeof path, "%s", name);
+        *name = '\0';
+        char file[512], in[64];
+        snprintf(in, sizeof in, "reports/%s", rows[i].file);
+        snprintf(file, sizeof file, "%s", test_full_data(in));
+        EXPECT(0, "surface %s %s %s --json", file, options, in_folder(path));
+        CHECK(strstr(err, "warning") == NULL);
+        if (i == 0)
+            CHECK_NEAR(json_get("triangles"), 188, 0);
+    }
+}
+
+/* Cubes of one label that touch at an edge and at a corner: by place, as STL is read, a manifold. */
+TEST(a_separate_label_is_a_manifold_by_place)
+{
+    static uint8_t box[BALL * BALL * BALL];
+    for (int i = 0; i < BALL * BALL * BALL; i++) {
+        const int x = i % BALL, y = i / BALL % BALL, z = i / BALL / BALL;
+        const bool first = x < 10 && y < 10 && z < 10, edge = x >= 10 && y >= 10 && z < 10,
+                   corner = x >= 10 && x < 20 && y < 10 && z >= 10 && z < 20;
+        box[i] = first || corner || (edge && x < 20 && y < 20);
+    }
+    make_nifti("touching.nii", box, 1, 0);
+    for (int smooth = 0; smooth < 40; smooth += 13) {
+        EXPECT(0, "surface %s --labels 1 --separate --smooth %d -o %s", in_folder("touching.nii"),
+               smooth, in_folder("touching.stl"));
+        EXPECT(0, "info %s --json", in_folder("touching.stl"));
+        CHECK_NEAR(json_get("nonmanifold_edges"), 0, 0);
+        CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    }
+}
+
 /* A box of two labels, side by side: their sheets and what is outside keep their places, labels and outlines. */
 TEST(simplify_keeps_where_labels_meet)
 {

@@ -355,6 +355,7 @@ static void smooth_slowly(const mesh *quads, const double *centers, const bool *
                           uint32_t iterations, double relaxation, double bound, double *positions)
 {
     const uint64_t n = quads->vertex_count;
+    const double most = fmin(bound / 2, 0.5 - 1.0 / 1024); /* of a cell; they never meet */
     double *next = malloc((3 * n + 1) * sizeof *next);
     uint32_t(*near)[6] = malloc((n + 1) * sizeof *near);
     uint32_t *counts = calloc(n + 1, sizeof *counts);
@@ -377,7 +378,7 @@ static void smooth_slowly(const mesh *quads, const double *centers, const bool *
             for (uint32_t k = 0; k < counts[i / 3]; k++)
                 mean += positions[3 * (uint64_t)near[i / 3][k] + i % 3] / counts[i / 3];
             next[i] = positions[i] + rate * (mean - positions[i]);
-            next[i] = fmin(fmax(next[i], centers[i] - bound / 2), centers[i] + bound / 2);
+            next[i] = fmin(fmax(next[i], centers[i] - most), centers[i] + most);
             next[i] = fixed[i] ? positions[i] : next[i];
         }
         memcpy(positions, next, 3 * n * sizeof *next);

@@ -105,6 +105,7 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 -o fuel.ply -q
 ## Labels of an integer volume, a part each.
 $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp
+trommel: surface: warning: --labels: 3 has no surface: no sample of data/volumes/brain1_label.nrrd has this label, or all have
 brain1_label.nrrd
   input      256 x 256 x 25 of i32, NRRD, spacing 0.78125 x 0.78125 x 6.5
   label      1, 3
@@ -129,11 +130,11 @@ $ trommel info brain.ply
 brain.ply: mesh, PLY
   vertices   5,087
   faces      10,188
-  bounds     x 26.8445015 to 62.997818, y -19.9824333 to 34.0451241, z -9.75 to 35.75
+  bounds     x 26.6427994 to 63.1883621, y -20.2410698 to 34.3044281, z -10.3244629 to 36.2935181
   components 2
   boundary   none; 7 edges with more than two, or with two wound against each other
   Euler      characteristic 0
-  area       5540.4777
+  area       6375.53607
   has        normals: no, texture coordinates: 0
 $ trommel surface data/volumes/brain1_label.nrrd --labels all --smooth 4 --separate -o brain_%d.ply
 brain1_label.nrrd
@@ -149,11 +150,11 @@ $ trommel info brain_1.ply
 brain_1.ply: mesh, PLY
   vertices   5,096
   faces      10,188
-  bounds     x 26.8445015 to 62.997818, y -19.9824333 to 34.0451241, z -9.75 to 35.75
+  bounds     x 26.6427994 to 63.1883621, y -20.2410698 to 34.3044281, z -10.3244629 to 36.2935181
   components 2
   boundary   none
   Euler      characteristic 2
-  area       5540.4777, enclosing 15543.9451
+  area       6375.2292, enclosing 16272.9032
   has        normals: no, texture coordinates: 0
 $ trommel surface data/volumes/brain1_label.nrrd --labels all --quads -o brain.stl
 trommel: surface: brain.stl holds triangles only; write quads to .ply, .obj or .vtp
@@ -163,6 +164,7 @@ trommel: surface: --smooth: "1001" is not accepted; give a whole number of itera
 Try 'trommel surface --help'.
 [2]
 $ trommel surface data/volumes/brain1_label.nrrd --labels 1,3 -o brain.vtp --json
+trommel: surface: warning: --labels: 3 has no surface: no sample of data/volumes/brain1_label.nrrd has this label, or all have
 {
   "trommel": "0.1.0",
   "command": "surface",
