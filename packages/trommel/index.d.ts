@@ -265,8 +265,8 @@ export interface SurfaceOptions {
     iso?: number;
     /** Instead: several isovalues in one read. */
     isovalues?: number[];
-    /** Instead, for integer volumes: one part for each label, ascending. */
-    labels?: number[];
+    /** Instead, for integer volumes: one part for each label, ascending. Beyond 2^53 as BigInt. */
+    labels?: (number | bigint)[];
     allLabels?: boolean;
     normals?: 'none' | 'forward' | 'central' | 'sobel';
     /** Three vertices a triangle, no indices. */
@@ -291,7 +291,8 @@ export interface SurfaceOptions {
 }
 
 export interface SurfacePart {
-    value: number;
+    /** The isovalue or label; a label beyond 2^53 is a BigInt. */
+    value: number | bigint;
     vertexFirst: number;
     vertexCount: number;
     triangleFirst: number;

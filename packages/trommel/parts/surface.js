@@ -137,10 +137,17 @@ extend(Inside, class {
             activeCells: this.reply('active_cells'),
         };
         const partCount = this.reply('part_count'), partsAt = this.reply('parts');
-        const numbers = this.copyOut(partsAt, 'f64', partsAt ? 5 * partCount : 0);
+        const numbers = this.copyOut(partsAt, 'f64', partsAt ? 6 * partCount : 0);
+        const bits = new BigUint64Array(numbers.buffer);
         this.m._free(partsAt);
-        const parts = Array.from({ length: numbers.length / 5 }, (_, i) => {
-            const [value, vertexFirst, vertexCount, triangleFirst, triangleCount] = numbers.subarray(5 * i);
+        const parts = Array.from({ length: numbers.length / 6 }, (_, i) => {
+            const [value, vertexFirst, vertexCount, triangleFirst, triangleCount] = numbers.subarray(6 * i);
+            /* A label beyond 2^53 is a BigInt, with all its digits. */
+            if (Math.abs(value) > Number.MAX_SAFE_INTEGER && bits[6 * i + 5])
+                return {
+                    value: value < 0 ? BigInt.asIntN(64, bits[6 * i + 5]) : bits[6 * i + 5],
+                    vertexFirst, vertexCount, triangleFirst, triangleCount,
+                };
             return { value, vertexFirst, vertexCount, triangleFirst, triangleCount };
         });
         const stageNumbers = this.copyOut(this.reply('stages'), 'f64', 2 * this.reply('stage_count'));

@@ -70,16 +70,18 @@ static tml_surface_desc surface_desc_of(const web_request *r, tml_field_desc *fi
     return desc;
 }
 
-/* Parts as doubles, five each: value, vertex first and count, triangle first and count. */
+/* Parts as doubles, six each: value, vertex first and count, triangle first and count, and a label's
+ * 64 bits. */
 static double parts_of(const tml_surface_result *result)
 {
-    double *parts = malloc((size_t)result->part_count * 5 * sizeof *parts + 1);
+    double *parts = malloc((size_t)result->part_count * 6 * sizeof *parts + 1);
     for (uint32_t i = 0; parts && i < result->part_count; i++) {
         const tml_surface_part *part = &result->parts[i];
         const double values[5] = {part->value, (double)part->vertex_first,
                                   (double)part->vertex_count, (double)part->triangle_first,
                                   (double)part->triangle_count};
-        memcpy(parts + 5 * i, values, sizeof values);
+        memcpy(parts + 6 * i, values, sizeof values);
+        memcpy(parts + 6 * i + 5, &part->label, sizeof part->label);
     }
     return address(parts);
 }
