@@ -104,6 +104,8 @@ tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const
 tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, uint64_t count,
                    const void *data, tml_type out_type, void *out);
 
+/* Of a context's log: warnings are printed, each text once; an error is kept for cli_open. */
+void cli_take_message(void *user, tml_log_level level, const char *message);
 /* Is --strict given? For the strict field of the readers' descs. */
 bool cli_is_strict(void);
 /* Warnings of the library so far, for readers without such a field. */
@@ -120,7 +122,7 @@ int cli_error(const char *format, ...) TML_FORMAT(1, 2);
 int cli_usage(const char *format, ...) TML_FORMAT(1, 2);
 /* Keeps a message of failure, unless there is one, for the JSON. */
 void cli_keep_failure(const char *message);
-/* Prints "trommel: command: warning: ...", unless --quiet is given. */
+/* Prints "trommel: command: warning: ...", unless --quiet is given or it was printed before. */
 void cli_warn(const char *format, ...) TML_FORMAT(1, 2);
 
 /* clang-tidy sees one file at a time, and must be told what these return. */

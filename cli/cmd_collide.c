@@ -425,13 +425,22 @@ static int find_distances(run *r)
 /* B of --find inside may be points. */
 static int load_b(run *r, const char *path)
 {
+    /* Where B is as it is, its numbers become floats in A's frame: equal numbers stay equal. Where it moves, it needs a
+     * frame of its own. */
+    const bool is_moved = r->args->pose || is_posed(r->args);
+    const double *origin = is_moved ? NULL : r->a.file.mesh.origin;
     if (r->args->find != FIND_INSIDE ||
         input_kind_of(r->tml, path, &(input_options){0}) != INPUT_POINTS)
-        return mesh_input_load(r->tml, path, TML_WELD_AUTO, &r->args->common, &r->times, &r->b);
+        return is_moved ? mesh_input_load(r->tml, path, TML_WELD_AUTO, &r->args->common, &r->times,
+                                          &r->b)
+                        : mesh_input_load_at(r->tml, path, TML_WELD_AUTO, &r->args->common,
+                                             &r->times, origin, &r->b);
     double start = cli_now();
-    const tml_points_load_desc desc = {.strict = cli_is_strict()};
+    const tml_points_load_desc desc = {.strict = cli_is_strict(), .origin = origin};
     tml_status status = tml_points_load(r->tml, path, &desc, &r->points);
     r->b.path = path;
+    if (status == TML_OK && is_moved)
+        tml_positions_recenter(r->points.positions, r->points.count, r->points.origin);
     memcpy(r->b.file.mesh.origin, r->points.origin, sizeof r->points.origin);
     report_add_stage(&r->times, "load", cli_now() - start);
     return cli_fail(r->tml, status);
@@ -464,6 +473,13 @@ static double world(const run *r, const float *point, int axis)
     return r->a.file.mesh.origin[axis] + (double)point[axis];
 }
 
+/* Digits that show a place to the floats' last bit, far from 0, too. */
+static int digits(const run *r)
+{
+    const double *origin = r->a.file.mesh.origin;
+    return origin[0] != 0 || origin[1] != 0 || origin[2] != 0 ? 14 : 9;
+}
+
 static void csv_pairs(const run *r, FILE *out)
 {
     bool has_faces = r->a.file.faces || second(r)->file.faces;
@@ -477,7 +493,7 @@ static void csv_pairs(const run *r, FILE *out)
         if (has_faces)
             fprintf(out, ",%" PRIu32 ",%" PRIu32, face_of(&r->a, p->a), face_of(second(r), p->b));
         for (int k = 0; k < 6 && has_segments; k++)
-            fprintf(out, ",%.9g", world(r, r->hits.segments[i].ends + k / 3 * 3, k % 3));
+            fprintf(out, ",%.*g", digits(r), world(r, r->hits.segments[i].ends + k / 3 * 3, k % 3));
         fputc('\n', out);
     }
 }
@@ -496,7 +512,7 @@ static void csv_distances(const run *r, FILE *out)
         const tml_collide_distance_result *d = &r->distances[p];
         fprintf(out, "%" PRIu32 ",%.17g,%" PRIu32 ",%" PRIu32, p, d->distance, d->a, d->b);
         for (int k = 0; k < 6; k++)
-            fprintf(out, ",%.9g", world(r, k < 3 ? d->point_a : d->point_b, k % 3));
+            fprintf(out, ",%.*g", digits(r), world(r, k < 3 ? d->point_a : d->point_b, k % 3));
         fputc('\n', out);
     }
 }
@@ -888,8 +904,9 @@ static void tell_distances(const run *r)
         field_line(NULL, ", the smallest, in pose %" PRIu32 " of %" PRIu32, pose, shown_poses(r));
     for (int side = 0; side < 2; side++) {
         const float *p = side ? d->point_b : d->point_a;
-        field_line(side ? "on B" : "on A", "%.9g, %.9g, %.9g (triangle %" PRIu32 ")",
-                   world(r, p, 0), world(r, p, 1), world(r, p, 2), side ? d->b : d->a);
+        field_line(side ? "on B" : "on A", "%.*g, %.*g, %.*g (triangle %" PRIu32 ")", digits(r),
+                   world(r, p, 0), digits(r), world(r, p, 1), digits(r), world(r, p, 2),
+                   side ? d->b : d->a);
     }
 }
 

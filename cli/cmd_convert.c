@@ -192,7 +192,11 @@ static int convert_mesh(run *r)
     const convert_args *a = r->args;
     mesh_input in;
     char text[TEXT_SIZE], vertices[TEXT_SIZE], triangles[TEXT_SIZE];
-    int code = mesh_input_load(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times, &in);
+    const bool computes = a->smooth || simplify_is_asked(&a->simplify);
+    int code = computes
+                   ? mesh_input_load(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times, &in)
+                   : mesh_input_load_at(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times,
+                                        NULL, &in);
     if (code == CLI_OK) {
         tml_mesh mesh = in.file.mesh;
         mesh.up = picture_up(a->up, in.file.format);

@@ -333,6 +333,8 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     json *j = fields_json();
     const uint64_t crowded = stats->nonmanifold_edges - stats->misoriented_edges;
     const bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
+    const double *origin = f->mesh.origin; /* far from 0 a millimetre is the eleventh digit */
+    const int digits = origin[0] != 0 || origin[1] != 0 || origin[2] != 0 ? 14 : 9;
     tell_file(in->path, "mesh", f->format);
     field_count("vertices", "vertices", "%s", f->mesh.vertex_count);
     field_count("welded_vertices", NULL, "? (%s more lay at the same places)", f->welded_count);
@@ -352,9 +354,8 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     }
     field_line("bounds", f->face_count ? "%s" : "none%s", "");
     for (int axis = 0; axis < 3 && f->face_count; axis++)
-        field_line(NULL, "%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis],
-                   f -> mesh.origin[axis] + stats->lower[axis],
-                   f->mesh.origin[axis] + stats->upper[axis]);
+        field_line(NULL, "%s%c %.*g to %.*g", axis ? ", " : "", "xyz"[axis], digits,
+                   origin[axis] + stats->lower[axis], digits, origin[axis] + stats->upper[axis]);
     field_count("components", "components", "%s", stats->components);
     field_count("boundary_edges", "boundary",
                 stats->boundary_edges ? "%s edge(s) with one triangle" : "none",
@@ -381,7 +382,7 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
     tml_mesh_stats stats;
     cli_common quiet = args->common; /* what the warnings say stands in the description */
     quiet.quiet = true;
-    int code = mesh_input_load(tml, path, TML_WELD_AUTO, &quiet, NULL, &in);
+    int code = mesh_input_load_at(tml, path, TML_WELD_AUTO, &quiet, NULL, NULL, &in);
     if (code == CLI_OK)
         code = cli_fail(tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats));
     progress_clear();

@@ -98,11 +98,12 @@ static int make_room(run *r)
 static int load_rays(run *r)
 {
     const char *names[] = {r->args->direction};
-    const tml_points_load_desc desc = {.names = names, .name_count = 1, .strict = cli_is_strict()};
-    const double *to = r->mesh.file.mesh.origin;
+    const tml_points_load_desc desc = {.names = names,
+                                       .name_count = 1,
+                                       .strict = cli_is_strict(),
+                                       .origin = r->mesh.file.mesh.origin};
     tml_points points;
-    int code =
-        cli_fail(r->tml, tml_points_load(r->tml, r->args->rays, &desc, &points));
+    int code = cli_fail(r->tml, tml_points_load(r->tml, r->args->rays, &desc, &points));
     if (code != CLI_OK)
         return code;
     const tml_point_attribute *way = points.attributes;
@@ -115,8 +116,7 @@ static int load_rays(run *r)
     if (code == CLI_OK)
         code = make_room(r);
     for (uint64_t i = 0; i < 3 * r->count && code == CLI_OK; i++) {
-        double from = (double)points.positions[i] + points.origin[i % 3] - to[i % 3];
-        r->origins[i] = (float)from;
+        r->origins[i] = points.positions[i];
         r->directions[i] = way->values[i];
     }
     tml_points_free(r->tml, &points);

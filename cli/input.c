@@ -1,5 +1,6 @@
 /* Loads volumes and points, telling them apart by content. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -189,12 +190,67 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
                                                      : cli_fail(tml, status);
 }
 
+/* Is there a word about places in the file? */
+static bool has_place(const tml_volume *v)
+{
+    return strcmp(v->format, "NPY") != 0 && strcmp(v->format, "raw") != 0;
+}
+
+/* Two spaces may differ by the signs of x and y: to the patient's left or right, back or front. */
+static double sign_between(const tml_volume *a, const tml_volume *b, int row)
+{
+    const bool is_other =
+        a->space[0] && b->space[0] && (a->space[0] == 'l') != (b->space[0] == 'l');
+    return is_other && row < 2 ? -1 : 1;
+}
+
+/* Do the samples of two grids lie at the same places, up to a hundredth of their spacing? */
+static bool is_at_same_place(const tml_volume *v, const tml_volume *of)
+{
+    const tml_grid *a = &v->grid, *b = &of->grid;
+    const bool skips_spacing =
+        opt_is_given("spacing"); /* which is the input's then, not its file's */
+    for (int row = 0; row < 3; row++) {
+        const double sign = sign_between(v, of, row);
+        double apart = fabs(sign * a->origin[row] - b->origin[row]), step = INFINITY;
+        for (int axis = 0; axis < 3; axis++) {
+            const double steps = (double)a->dims[axis];
+            const double spacing = skips_spacing ? b->spacing[axis] : a->spacing[axis];
+            apart += steps * fabs(sign * a->direction[3 * row + axis] * spacing -
+                                  b->direction[3 * row + axis] * b->spacing[axis]);
+            step = fmin(step, b->spacing[axis]);
+        }
+        if (!(apart <= 0.01 * step))
+            return false;
+    }
+    return true;
+}
+
+/* A word about it, or with --strict a failure. */
+static int tell_place(const char *option, const char *path, const tml_grid *is,
+                      const tml_grid *needs)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "--%s: %.200s lies elsewhere than the input: it has spacing %g x %g x %g and origin "
+             "%.10g, %.10g, %.10g, the input %g x %g x %g and %.10g, %.10g, %.10g",
+             option, path, is->spacing[0], is->spacing[1], is->spacing[2], is->origin[0],
+             is->origin[1], is->origin[2], needs->spacing[0], needs->spacing[1], needs->spacing[2],
+             needs->origin[0], needs->origin[1], needs->origin[2]);
+    if (cli_is_strict())
+        return cli_error("%s; resample it to the input's grid", text);
+    cli_warn("%s; sample by sample it is taken as if it lay there", text);
+    return CLI_OK;
+}
+
 int input_check_like(const char *option, const char *path, const tml_volume *volume,
                      const tml_volume *of)
 {
     const uint64_t *a = volume->grid.dims, *b = of->grid.dims;
     if (memcmp(a, b, sizeof of->grid.dims) == 0)
-        return CLI_OK;
+        return has_place(volume) && has_place(of) && !is_at_same_place(volume, of)
+                   ? tell_place(option, path, &volume->grid, &of->grid)
+                   : CLI_OK;
     return cli_error("--%s: %s has %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, needs %" PRIu64
                      " x %" PRIu64 " x %" PRIu64 " as the input",
                      option, path, a[0], a[1], a[2], b[0], b[1], b[2]);

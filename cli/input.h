@@ -84,7 +84,7 @@ int input_check_points(const char *path, const tml_points *points, const cli_com
 /* Loads a volume of the same size as of, for a mask or an attribute. */
 int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
                     tml_volume *out);
-/* Have they the same size? */
+/* Have they the same size? Warns where they lie at other places than each other. */
 int input_check_like(const char *option, const char *path, const tml_volume *volume,
                      const tml_volume *of);
 /* An input with a path and nothing loaded. */

@@ -123,13 +123,40 @@ static void print_message(message_kind kind, const char *format, va_list values)
         fputs(text, stderr);
 }
 
-void cli_warn(const char *format, ...)
+/* Has this text been printed? A file may be opened twice, to look at it and to read it. */
+static bool was_printed(const char *text)
+{
+    enum { REMEMBERED = 64 };
+    static uint64_t printed[REMEMBERED];
+    static uint32_t count;
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 1099511628211u;
+    for (uint32_t i = 0; i < count && i < REMEMBERED; i++)
+        if (printed[i] == hash)
+            return true;
+    printed[count++ % REMEMBERED] = hash;
+    return false;
+}
+
+static void print_warning(const char *format, ...) TML_FORMAT(1, 2);
+static void print_warning(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    if (!log_state.quiet)
-        print_message(MESSAGE_WARNING, format, values);
+    print_message(MESSAGE_WARNING, format, values);
     va_end(values);
+}
+
+void cli_warn(const char *format, ...)
+{
+    char text[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    if (!log_state.quiet && !was_printed(text))
+        print_warning("%s", text);
 }
 
 int(cli_error)(const char *format, ...)
@@ -194,7 +221,7 @@ double cli_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void take_message(void *user, tml_log_level level, const char *message)
+void cli_take_message(void *user, tml_log_level level, const char *message)
 {
     (void)user;
     if (level == TML_LOG_WARNING) {
@@ -269,7 +296,7 @@ tml_context *cli_open(const cli_common *common, const cli_work *work)
         .engine = engine,
         .device = device,
         .threads = common->threads ? (uint32_t)common->threads : ranks_threads(),
-        .log = take_message,
+        .log = cli_take_message,
         .progress = progress_show,
 #ifdef TML_VULKAN
         .vulkan = &(tml_vulkan_desc){.kernels = cli_this_program.kernels,

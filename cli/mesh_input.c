@@ -22,15 +22,20 @@ static void warn(const mesh_input *in)
         cli_warn("%s: %s", name, file->comment);
 }
 
-int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
-                    report *times, mesh_input *out)
+static int load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
+                report *times, const double *origin, bool recenters, mesh_input *out)
 {
     *out = (mesh_input){.path = path};
     system_file info;
     double start = cli_now();
-    tml_mesh_load_desc desc = {.weld = weld, .memory_limit = common->memory, .strict = common->strict};
+    const tml_mesh_load_desc desc = {
+        .weld = weld, .memory_limit = common->memory, .strict = common->strict, .origin = origin};
     out->file_size = system_examine(path, &info) ? info.size : 0;
     tml_status status = tml_mesh_load(tml, path, &desc, &out->file);
+    tml_mesh *mesh = &out->file.mesh;
+    if (status == TML_OK && recenters)
+        tml_positions_recenter((float *)(uintptr_t)mesh->positions, mesh->vertex_count,
+                               mesh->origin);
     if (status == TML_OK)
         status = cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,
                           out->file.mesh.positions, "vertices", &out->positions);
@@ -42,6 +47,18 @@ int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli
     if (status == TML_OK && !common->quiet)
         warn(out);
     return cli_fail(tml, status);
+}
+
+int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
+                    report *times, mesh_input *out)
+{
+    return load(tml, path, weld, common, times, NULL, true, out);
+}
+
+int mesh_input_load_at(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
+                       report *times, const double *origin, mesh_input *out)
+{
+    return load(tml, path, weld, common, times, origin, false, out);
 }
 
 void mesh_input_free(tml_context *tml, mesh_input *in)

@@ -16,10 +16,14 @@ typedef struct mesh_input {
 } mesh_input;
 
 /* Loads path, adds the time to report (NULL: does not), and warns of what cannot be seen in the
- * result: outlines that cross themselves, what was left out. On failure prints why and returns
- * an exit code; mesh_input_free is good then, too. */
+ * result: outlines that cross themselves, what was left out. A mesh far from 0 gets an origin near
+ * it, so that what is computed with it keeps its precision. On failure prints why and returns an
+ * exit code; mesh_input_free is good then, too. */
 int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
                     report *times, mesh_input *out);
+/* The same with the origin given, such as another mesh's; NULL: the one that the reader chose. */
+int mesh_input_load_at(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
+                       report *times, const double *origin, mesh_input *out);
 void mesh_input_free(tml_context *tml, mesh_input *in);
 
 /* Tells of it as the object key, for people in a line. */

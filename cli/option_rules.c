@@ -144,6 +144,12 @@ static uint32_t applies_of(const opt *const *list, uint32_t i)
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
+bool opt_is_given(const char *name)
+{
+    const int i = find(line.list, line.count, name);
+    return i >= 0 && line.given[i];
+}
+
 static int check_needs(const char *subject, const char *needs)
 {
     while (needs && *needs) {

@@ -123,6 +123,9 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
  * and returns an exit code. */
 int opt_check_input(uint32_t among, uint32_t is, const char *path);
 
+/* Is the option of that long name given on the latest command line? */
+bool opt_is_given(const char *name);
+
 /* The same table as text for a terminal, in full or as its basic options, a line each; as man
  * pages, that of the program (command NULL) or of one command; and as completions for a shell
  * ("bash", "zsh", "fish"). */

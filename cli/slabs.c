@@ -17,7 +17,7 @@
 bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out)
 {
     *out = (slabs){.slope = 1};
-    const tml_open_desc open = {.engine = TML_ENGINE_CPU, .threads = 1};
+    const tml_open_desc open = {.engine = TML_ENGINE_CPU, .threads = 1, .log = cli_take_message};
     if (tml_open(&open, &out->reader) != TML_OK)
         return false;
     if (tml_volume_stream_open(out->reader, path, desc, &out->info[0], &out->streams[0]) == TML_OK)

@@ -1040,6 +1040,44 @@ TEST(what_was_saved_is_read_back)
     tml_close(tml);
 }
 
+/* Two files far from 0 in one frame: their numbers' difference decides, not that of floats. */
+TEST(meshes_far_from_0_share_an_origin)
+{
+    static const char text[] =
+        "v %.3f 5000000 100\nv %.3f 5000001 100\nv %.3f 5000000 101\nf 1 2 3\n";
+    tml_context *tml = open_plain();
+    char west[256], east[256];
+    tml_mesh_file a, b;
+    snprintf(west, sizeof west, text, 4000001.0, 4000001.0, 4000001.0);
+    snprintf(east, sizeof east, text, 4000001.001, 4000001.001, 4000001.001);
+    CHECK_OK(tml, load_text(tml, "a.obj", west, &a));
+    CHECK_NEAR(a.mesh.origin[0], 0, 0); /* floats hold the file's numbers */
+    float *positions = (float *)(uintptr_t)a.mesh.positions;
+    CHECK(tml_positions_recenter(positions, 3, a.mesh.origin));
+    CHECK(!tml_positions_recenter(positions, 3, a.mesh.origin)); /* they are near it now */
+    CHECK(fabs(a.mesh.origin[0] - 4000001) <= 1 && fabs(a.mesh.origin[1] - 5000000) <= 1);
+    CHECK_NEAR(a.mesh.origin[0] + (double)positions[0], 4000001, 0);
+    CHECK_NEAR(a.mesh.origin[1] + (double)positions[4], 5000001, 0);
+    const tml_mesh_load_desc desc = {.origin = a.mesh.origin};
+    if (CHECK_OK(tml, load_bytes(tml, "b.obj", east, strlen(east), &desc, &b))) {
+        CHECK(memcmp(a.mesh.origin, b.mesh.origin, sizeof a.mesh.origin) == 0);
+        CHECK_NEAR((double)b.mesh.positions[0] - (double)positions[0], 0.001, 1e-7);
+        tml_mesh_file_free(tml, &b);
+    }
+    tml_mesh_file_free(tml, &a);
+
+    /* What floats hold is moved exactly or stays; what is not finite stays. */
+    float mixed[] = {16777216, 0.3f, 0.1f, 16777220, 1.1f, 0.2f, NAN, INFINITY, 0.1f};
+    double origin[3] = {0, 7, 0};
+    CHECK(tml_positions_recenter(mixed, 3, origin));
+    CHECK_NEAR(origin[0] + (double)mixed[0], 16777216, 0);
+    CHECK_NEAR(origin[0] + (double)mixed[3], 16777220, 0);
+    CHECK(mixed[1] == 0.3f && mixed[4] == 1.1f && origin[1] == 7 && origin[2] == 0);
+    CHECK(isnan(mixed[6]) && isinf(mixed[7]));
+    CHECK(!tml_positions_recenter(NULL, 0, origin));
+    tml_close(tml);
+}
+
 TEST(welding_keeps_texture_seams)
 {
     tml_context *tml = open_plain();

@@ -304,6 +304,9 @@ typedef struct tml_points_load_desc {
     const char *const *names;
     uint32_t name_count;
     bool strict; /* as of tml_volume_load_desc */
+    /* 3 numbers: positions are to be relative to it, as to that of a mesh which the points are
+     * compared with; NULL: the file's own coordinates choose it */
+    const double *origin;
 } tml_points_load_desc;
 
 /* Reads points, by content: PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary,
@@ -417,7 +420,19 @@ typedef struct tml_mesh_load_desc {
     tml_weld weld;
     uint64_t memory_limit; /* refuse what needs more bytes than this; 0: no limit beyond malloc */
     bool strict;           /* as of tml_volume_load_desc */
+    /* 3 numbers: positions are to be relative to it, so that two meshes far from 0 can be compared
+     * in floats; NULL: the file's own coordinates choose it */
+    const double *origin;
 } tml_mesh_load_desc;
+
+/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin. A
+ * coordinate is only moved where that is exact, so positions + origin stays the same. Readers leave
+ * positions as they are where floats hold them; that is good enough until they are computed with, or
+ * compared with another file's.
+ * positions  count x 3, changed in place; those that are not finite stay
+ * origin     3 numbers, changed
+ * Returns: true where something moved. */
+TML_API bool tml_positions_recenter(float *positions, uint64_t count, double origin[3]);
 
 /* What a mesh file holds, as triangles, in host memory. */
 typedef struct tml_mesh_file {

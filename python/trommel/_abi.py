@@ -1382,6 +1382,7 @@ class tml_points_load_desc(Structure):
         ('names', POINTER(c_char_p)),
         ('name_count', c_uint32),
         ('strict', c_bool),
+        ('origin', POINTER(c_double)),
     ]
 
 
@@ -1422,6 +1423,7 @@ class tml_mesh_load_desc(Structure):
         ('weld', c_int),
         ('memory_limit', c_uint64),
         ('strict', c_bool),
+        ('origin', POINTER(c_double)),
     ]
 
 
@@ -1585,6 +1587,7 @@ FUNCTIONS = {
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
     'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
+    'tml_positions_recenter': (c_bool, [POINTER(c_float), c_uint64, c_double * 3]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),

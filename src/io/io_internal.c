@@ -303,6 +303,39 @@ void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_
     }
 }
 
+bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])
+{
+    double lower[3], upper[3], extent = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        lower[axis] = INFINITY;
+        upper[axis] = -INFINITY;
+    }
+    for (uint64_t i = 0; i < 3 * count; i++) {
+        const double p = (double)positions[i];
+        if (isfinite(p)) {
+            lower[i % 3] = fmin(lower[i % 3], p);
+            upper[i % 3] = fmax(upper[i % 3], p);
+        }
+    }
+    for (int axis = 0; axis < 3; axis++)
+        extent = fmax(extent, upper[axis] - lower[axis]);
+    /* A whole number that floats hold, as far away as the positions are: as multiples of the same power of 2 the
+     * differences are exact, since they are smaller than what they come from. */
+    double centre[3];
+    bool moves = false;
+    for (int axis = 0; axis < 3; axis++) {
+        const double middle = lower[axis] + 0.5 * (upper[axis] - lower[axis]);
+        const bool is_far = isfinite(middle) && fabs(middle) > origin_ratio * fmax(extent, 0);
+        centre[axis] = is_far ? (double)(float)round(middle) : 0;
+        moves |= centre[axis] != 0;
+        origin[axis] += centre[axis];
+    }
+    for (uint64_t i = 0; i < 3 * count && moves; i++)
+        if (isfinite(positions[i]))
+            positions[i] = (float)((double)positions[i] - centre[i % 3]);
+    return moves;
+}
+
 /* ---- progress -------------------------------------------------------------------------------- */
 
 void tml_io_progress_start(io_progress *progress, tml_context *tml, const char *stage,

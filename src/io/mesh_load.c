@@ -147,6 +147,7 @@ tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tm
     if (desc) {
         sink.weld = desc->weld;
         sink.memory_limit = desc->memory_limit;
+        sink.origin = desc->origin;
     }
     tml_status status;
     bool is_done = false;

@@ -549,9 +549,20 @@ static tml_status take(mesh_sink *sink, mesh_array *array, void *out)
     return TML_OK;
 }
 
+/* Of a mesh that a reader made whole: positions become relative to origin. */
+static void set_origin(tml_mesh *mesh, const double origin[3])
+{
+    float *positions = (float *)(uintptr_t)mesh->positions; /* the sink's own */
+    for (uint64_t i = 0; i < 3 * mesh->vertex_count; i++)
+        positions[i] = (float)((double)positions[i] + (mesh->origin[i % 3] - origin[i % 3]));
+    memcpy(mesh->origin, origin, sizeof mesh->origin);
+}
+
 tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
 {
     if (sink->made.vertex_count > 0) {
+        if (sink->origin)
+            set_origin(&sink->made, sink->origin);
         out->mesh = sink->made;
         sink->made = (tml_mesh){0};
         out->face_count = out->mesh.triangle_count;
@@ -576,7 +587,10 @@ tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
     drop(sink, &sink->corner_normals);
     if (status == TML_OK)
         status = make_triangles(sink, &triangles, out);
-    tml_io_choose_origin(sink->lower, sink->upper, sink->is_inexact, out->mesh.origin);
+    if (sink->origin)
+        memcpy(out->mesh.origin, sink->origin, sizeof out->mesh.origin);
+    else
+        tml_io_choose_origin(sink->lower, sink->upper, sink->is_inexact, out->mesh.origin);
     if (status == TML_OK)
         status = make_positions(sink, out->mesh.origin, &positions);
     out->mesh.vertex_count = mesh_vertex_count(sink);

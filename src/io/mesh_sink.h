@@ -46,11 +46,13 @@ typedef struct mesh_sink {
     uint64_t bare_corners;  /* corners without a uv */
     uint64_t polygon_count; /* faces of more than three corners */
     uint64_t skipped_count; /* elements of the file that are no faces */
-    uint64_t welded_count;  /* vertices that are no part of made, because others are where they are */
-    uint64_t ear_tests;     /* tests spent so far on cutting ears */
-    tml_mesh made;          /* or all of it at once: arrays of a reader's own, of just their size */
+    uint64_t
+        welded_count;   /* vertices that are no part of made, because others are where they are */
+    uint64_t ear_tests; /* tests spent so far on cutting ears */
+    tml_mesh made;      /* or all of it at once: arrays of a reader's own, of just their size */
     double lower[3], upper[3];
-    bool is_inexact; /* some coordinate is not a float */
+    bool is_inexact;      /* some coordinate is not a float */
+    const double *origin; /* the one asked for; NULL: chosen */
     char value_name[32];
     char comment[128];
 } mesh_sink;

@@ -263,7 +263,10 @@ static tml_status sink_finish(point_sink *sink, tml_points *out)
 {
     tml_context *tml = sink->file->tml;
     tml_points points = {.count = sink->count, .dropped = sink->dropped};
-    tml_io_choose_origin(sink->lower, sink->upper, sink->inexact, points.origin);
+    if (sink->origin)
+        memcpy(points.origin, sink->origin, sizeof points.origin);
+    else
+        tml_io_choose_origin(sink->lower, sink->upper, sink->inexact, points.origin);
     memcpy(points.value_name, sink->value_name, sizeof points.value_name);
     points.positions = tml_alloc_array(tml, sink->count, 3 * sizeof(float));
     points.radii = sink->has_radii ? tml_alloc_array(tml, sink->count, sizeof(float)) : NULL;
@@ -403,11 +406,14 @@ static tml_status read_contents(const io_file *file, io_block *out)
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
-                                      uint32_t name_count, tml_points *out)
+static tml_status read_points(const io_file *file, const tml_points_load_desc *desc,
+                              tml_points *out)
 {
     *out = (tml_points){0};
-    point_sink sink = {.file = file, .wanted = names, .wanted_count = name_count};
+    point_sink sink = {.file = file,
+                       .wanted = desc->names,
+                       .wanted_count = desc->name_count,
+                       .origin = desc->origin};
     const points_format *format = NULL;
     io_block block = {0};
     tml_status status = read_contents(file, &block);
@@ -426,6 +432,13 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     return status;
 }
 
+tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
+                                      uint32_t name_count, tml_points *out)
+{
+    const tml_points_load_desc desc = {.names = names, .name_count = name_count};
+    return read_points(file, &desc, out);
+}
+
 tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_load_desc *desc,
                            tml_points *out)
 {
@@ -437,7 +450,7 @@ tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_
     if (status != TML_OK)
         return status;
     file.strict = desc->strict;
-    status = tml_points_read_attributes(&file, desc->names, desc->name_count, out);
+    status = read_points(&file, desc, out);
     tml_io_close(&file);
     return status;
 }

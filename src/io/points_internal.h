@@ -31,6 +31,7 @@ typedef struct point_sink {
     uint64_t count, dropped;
     double lower[3], upper[3];
     bool inexact;              /* some coordinate is not a float */
+    const double *origin;      /* the one asked for; NULL: chosen */
     const char *const *wanted; /* names of attributes */
     uint32_t wanted_count;
     point_attribute attributes[POINT_ATTRIBUTES_MAX]; /* those that the file has */

@@ -322,3 +322,36 @@ a.obj and points.xyz
 $ trommel collide a.obj points.xyz --find inside
 trommel: collide: a.obj: the mesh is not closed: triangle 0 has an edge, from (4, 0, 0) to (0, 4, 0), that belongs to an odd number of triangles; close the mesh, or ask by --inside solid-angle
 [1]
+## Far from 0, where floats have half metres: what a file says to the millimetre decides, in either order.
+$ box() { for z in 100 101; do for y in 5000000 5000001; do printf "v %s $y $z\nv %s $y $z\n" $1 $2; done; done; printf 'f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n'; }; box 4000000 4000001 >west.obj; box 4000001.001 4000002.001 >east.obj; box 4000000.9 4000001.9 >over.obj; box 4000001.1 4000002.1 >next.obj; box 4000000.1 4000001.1 >beside.obj; printf '4000001.5 5000000.5 100.5\n4000001.0005 5000000.5 100.5\n4000001.001 5000000.5 100.5\n' >far.xyz
+$ for pair in 'west east' 'east west' 'west over' 'over west' 'next beside' 'beside next'; do set -- $pair; echo $pair $(trommel collide $1.obj $2.obj | grep pairs -m1); done
+west east pairs 0; they do not meet
+east west pairs 0; they do not meet
+west over pairs 52: 40 touching, 12 coplanar
+over west pairs 52: 40 touching, 12 coplanar
+next beside pairs 62: 60 touching, 2 coplanar
+beside next pairs 62: 60 touching, 2 coplanar
+$ trommel collide west.obj east.obj --find distance | grep -E 'distance  |on'
+  distance   0.0010000001639127731
+  on A       4000001, 5000001, 100 (triangle 0)
+  on B       4000001.001, 5000001, 100 (triangle 0)
+$ trommel collide east.obj west.obj --find distance | grep -E 'distance  |on'
+  distance   0.0009999871253967285
+  on A       4000001.001, 5000001, 100 (triangle 0)
+  on B       4000001, 5000001, 100 (triangle 0)
+$ trommel collide west.obj east.obj --translate -0.002,0,0 --find first | grep pairs
+  pairs      1: 1 touching
+  steps      |=*@| pairs of boxes, at most 4
+  tested     16 pairs of triangles, 4 pairs exactly
+$ trommel collide west.obj east.obj --rotate 0,0,360 --find first | grep pairs
+  pairs      0; they do not meet
+  tested     0 pairs of triangles, 0 pairs exactly
+$ trommel collide east.obj far.xyz --find inside | grep points
+  B          3 points, XYZ
+  points     1 inside, 1 on the surface, 1 outside
+$ trommel collide west.obj east.obj --segments far_lines.obj -o far.csv -q && cat far.csv
+pose,a,b,class,face_a,face_b,x0,y0,z0,x1,y1,z1
+$ trommel collide west.obj over.obj -o far.csv --segments far_lines.obj -q && sed -n 3p far.csv && sed -n 2,3p far_lines.obj
+0,0,6,touching,0,3,4000000.9,5000001,100,4000000.9,5000001,100
+v 4000000.9 5000001 100
+v 4000001 5000001 100

@@ -173,6 +173,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -196,3 +198,9 @@ Examples:
     of columns x, y, z, nx, ny, nz
   trommel rays room.obj --rays pairs.csv --limit 1 --find any -o blocked.npy
   trommel rays part.stl --camera 9,9,9,0,0,0 --size 640x480 -o depth.png
+## Far from 0, of a mesh whose own coordinates are floats.
+$ printf 'v 4000001 5000000 100\nv 4000001 5000001 100\nv 4000001 5000000 101\nf 1 2 3\n' >far.obj
+$ printf 'x,y,z,nx,ny,nz\n4000000.875,5000000.2,100.2,1,0,0\n4000001.001,5000000.2,100.2,1,0,0\n' >far.csv
+$ trommel rays far.obj --rays far.csv -o hits.csv -q && cat hits.csv
+ray,triangle,t,u,v
+0,0,0.125,0.199999988,0.199999988
