@@ -18,6 +18,7 @@
 #include "system.h"
 #include "text.h"
 #include "text_file.h"
+#include "transform.h"
 #include "vectors.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -190,33 +191,6 @@ typedef struct run {
 
 /* ---- poses ----------------------------------------------------------------------------------- */
 
-/* Rotation about z of that about y of that about x, scaled; then the translation. */
-static void pose_from_options(const collide_args *a, double m[12])
-{
-    double s[3], c[3];
-    for (int i = 0; i < 3; i++) {
-        double angle = a->rotate.values[i];
-        bool is_quarter = fmod(angle, 90) == 0; /* exact, where turns of a box are meant */
-        long quarters = is_quarter ? ((long)fmod(angle / 90, 4) + 4) % 4 : 0;
-        s[i] = is_quarter ? (quarters == 1) - (quarters == 3) : sin(degree * angle);
-        c[i] = is_quarter ? (quarters == 0) - (quarters == 2) : cos(degree * angle);
-    }
-    const double rotation[9] = {c[2] * c[1],
-                                c[2] * s[1] * s[0] - s[2] * c[0],
-                                c[2] * s[1] * c[0] + s[2] * s[0],
-                                s[2] * c[1],
-                                s[2] * s[1] * s[0] + c[2] * c[0],
-                                s[2] * s[1] * c[0] - c[2] * s[0],
-                                -s[1],
-                                c[1] * s[0],
-                                c[1] * c[0]};
-    for (int row = 0; row < 3; row++) {
-        for (int column = 0; column < 3; column++)
-            m[4 * row + column] = a->scale * rotation[3 * row + column];
-        m[4 * row + 3] = a->translate.values[row];
-    }
-}
-
 /* Meshes far from 0 have origins of their own, between which a pose for the library goes. */
 static void put_pose(run *r, uint32_t index, const double m[12])
 {
@@ -337,7 +311,8 @@ static int make_poses(run *r)
         return CLI_OK;
     if (!a->pose) {
         double m[12];
-        pose_from_options(a, m);
+        const double scale[3] = {a->scale, a->scale, a->scale};
+        transform_matrix(scale, a->rotate.values, a->translate.values, m);
         int code = make_room_for_poses(r, 1);
         if (code == CLI_OK)
             put_pose(r, 0, m);

@@ -13,6 +13,7 @@
 #include "progress.h"
 #include "simplify.h"
 #include "text.h"
+#include "transform.h"
 
 typedef struct convert_args {
     cli_common common;
@@ -23,6 +24,7 @@ typedef struct convert_args {
     bool is_linear;
     uint64_t smooth;
     simplify_goal simplify;
+    transform_options transform;
 } convert_args;
 
 /* In the order of kinds[]: volumes, then meshes (points: .ply), then pictures. */
@@ -34,6 +36,17 @@ static const opt convert_options[] = {
      .endings = ".nrrd .mha .npy .raw .ply .stl .obj .glb .vtp .png .exr .hdr .pfm",
      .help = "the file; volumes: .nrrd .mha .npy .raw; points: .ply; meshes: .ply .stl .obj .glb "
              ".vtp; pictures: .png .exr .hdr .pfm"},
+    {OPT_SECTION, .help = "Place and size", .applies = OPT_MESH | OPT_POINTS},
+    {OPT_NUMBERS, "scale", .argument = "S|X,Y,Z", .count_most = 3, .fallback = "1",
+     .offset = offsetof(convert_args, transform.scale),
+     .help = "multiply coordinates, such as by 25.4 to make millimetres of inches; three factors "
+             "are for x, y and z, and what they mirror keeps its outside"},
+    {OPT_NUMBERS, "rotate", .argument = "X,Y,Z", .count_least = 3, .count_most = 3,
+     .fallback = "0,0,0", .offset = offsetof(convert_args, transform.rotate),
+     .help = "then rotate about x, then y, then z, in degrees, about 0"},
+    {OPT_NUMBERS, "translate", .argument = "X,Y,Z", .count_least = 3, .count_most = 3,
+     .fallback = "0,0,0", .offset = offsetof(convert_args, transform.translate),
+     .help = "then translate"},
     {OPT_SECTION, .help = "Meshes", .applies = OPT_MESH},
     {OPT_CHOICE, "weld", .choices = "auto|never|always", .fallback = "auto",
      .offset = offsetof(convert_args, weld),
@@ -106,6 +119,11 @@ static int convert_volume(run *r)
     add_time(r, "load", start);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
+    int code = input_take_unit(&a->input, r->path, &volume);
+    if (code != CLI_OK) {
+        tml_volume_free(r->tml, &volume);
+        return code;
+    }
     const uint64_t *dims = volume.grid.dims;
     snprintf(text, sizeof text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s", dims[0],
              dims[1], dims[2], tml_type_name(volume.type), volume.format);
@@ -130,6 +148,8 @@ static int convert_points(run *r)
     snprintf(text, sizeof text, "%.40s points, %s", text_count(count, points.count), points.format);
     describe(r, tml_points_format(r->tml, r->path), text);
     int code = input_check_points(r->path, &points, &r->args->common);
+    if (code == CLI_OK && transform_is_asked(&r->args->transform))
+        transform_points(&r->args->transform, &points);
     start = cli_now();
     if (code == CLI_OK)
         code = cli_fail(r->tml, tml_points_save(r->tml, r->args->output, &points));
@@ -192,7 +212,8 @@ static int convert_mesh(run *r)
     const convert_args *a = r->args;
     mesh_input in;
     char text[TEXT_SIZE], vertices[TEXT_SIZE], triangles[TEXT_SIZE];
-    const bool computes = a->smooth || simplify_is_asked(&a->simplify);
+    const bool computes =
+        a->smooth || simplify_is_asked(&a->simplify) || transform_is_asked(&a->transform);
     int code = computes
                    ? mesh_input_load(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times, &in)
                    : mesh_input_load_at(r->tml, r->path, (tml_weld)a->weld, &a->common, &r->times,
@@ -219,6 +240,8 @@ static int convert_mesh(run *r)
             add_time(r, "simplify", start);
             start = cli_now();
         }
+        if (status == TML_OK && transform_is_asked(&a->transform))
+            transform_mesh(&a->transform, &mesh);
         if (status == TML_OK)
             status = tml_mesh_save(r->tml, a->output, &mesh);
         code = cli_fail(r->tml, status);
@@ -310,6 +333,9 @@ static int convert_picture(run *r)
 static int convert(run *r)
 {
     const convert_args *a = r->args;
+    const char *refused = transform_refuse(&a->transform);
+    if (refused)
+        return cli_usage("%s", refused);
     input_kind kind = input_kind_of(r->tml, r->path, &a->input);
     if (kind == INPUT_NONE)
         return input_refuse(r->tml, r->path, true);

@@ -8,6 +8,7 @@
 #include <trommel/surface.h>
 
 #include "fields.h"
+#include "file_advice.h"
 #include "input.h"
 #include "progress.h"
 #include "report.h"
@@ -141,8 +142,10 @@ static int index_run(tml_context *tml, const void *args, char **operands)
     run r = {.args = a, .tml = tml};
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     input_name(operands[0], &r.in);
-    int code =
-        cli_fail(r.tml, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream));
+    r.in.frame = a->input.frame;
+    int code = advice_fail(
+        r.tml, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream),
+        operands[0], INPUT_VOLUME);
     if (code == CLI_OK)
         code = input_check_options(r.tml, operands[0], &a->input);
     if (code == CLI_OK)

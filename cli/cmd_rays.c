@@ -9,6 +9,7 @@
 #include "camera.h"
 #include "cli.h"
 #include "fields.h"
+#include "file_advice.h"
 #include "files.h"
 #include "mesh_input.h"
 #include "picture_options.h"
@@ -103,7 +104,12 @@ static int load_rays(run *r)
                                        .strict = cli_is_strict(),
                                        .origin = r->mesh.file.mesh.origin};
     tml_points points;
-    int code = cli_fail(r->tml, tml_points_load(r->tml, r->args->rays, &desc, &points));
+    tml_status status = tml_points_load(r->tml, r->args->rays, &desc, &points);
+    if (status == TML_ERROR_INVALID_ARGUMENT)
+        return cli_error("%s; a ray needs a direction: columns nx, ny and nz, or three that "
+                         "--direction names",
+                         cli_last_error(r->tml));
+    int code = advice_fail(r->tml, status, r->args->rays, INPUT_POINTS);
     if (code != CLI_OK)
         return code;
     const tml_point_attribute *way = points.attributes;

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "compact_volume.h"
 #include "fields.h"
+#include "file_advice.h"
 #include "progress.h"
 #include "ranks.h"
 #include "report.h"
@@ -31,7 +32,7 @@ static int load_any(tml_context *tml, const char *path, uint64_t memory, loaded 
     double start = cli_now();
     tml_status status = tml_array_load(tml, path, &out->array);
     if (status != TML_OK)
-        return cli_fail(tml, status);
+        return advice_fail(tml, status, path, INPUT_NONE);
     if (memory && out->array.size > memory)
         return cli_error("%s: has %zu bytes, --memory allows %" PRIu64, path, out->array.size,
                          memory);

@@ -18,6 +18,7 @@
 #include "picture_options.h"
 #include "progress.h"
 #include "ranks.h"
+#include "scan_check.h"
 #include "slabs.h"
 #include "stream_kernels.h"
 #include "summary.h"
@@ -132,10 +133,15 @@ static const char *parse_isovalues(const char *text, void *member)
 {
     static const char expected[] =
         "numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N "
-        "evenly spaced ones from A to B, such as 0.1:0.5:5";
+        "evenly spaced ones from A to B, such as 0.1:0.5:5, or auto";
     opt_numbers *list = member;
     char item[OPT_TEXT_SIZE];
     list->count = 0;
+    if (strcmp(text, "auto") == 0 || strcmp(text, "otsu") == 0)
+        return NULL; /* as without the option */
+    if (strchr(text, '%'))
+        return "values and not percentages, such as 300, as the file has them ('" CLI_PROGRAM
+               " info' shows from where to where they run), or auto";
     for (const char *at = text;;) {
         size_t length = strcspn(at, ",");
         if (length >= sizeof item)
@@ -713,6 +719,8 @@ static int prepare_points(run *r)
                 "each frame gets a radius of its own, this one %g; to keep the surface steady, "
                 "give all the same --radius",
                 r->field.radius);
+    if (r->is_first)
+        scan_check(text_file_name(r->in.path), p);
     r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
     if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
         r->summary.origin = "the spheres' surface";
@@ -790,6 +798,10 @@ static int explain_empty(run *r)
     bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
     double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
     tml_value_histogram_free(r->tml, &h);
+    if (a == b)
+        return cli_error(
+            "%s: all samples are %g: there is no surface%s", r->in.path, a,
+            v->frame_count > 1 ? " in this volume of several; --frame chooses another one" : "");
     return cli_error("the surface is empty, nothing was written; the values run from %g to %g, "
                      "so choose --iso between them%s",
                      fmin(a, b), fmax(a, b),
@@ -1513,11 +1525,14 @@ static int extract_slabs(run *r, const double origin[3])
 static int run_volume_slabs(run *r)
 {
     const surface_args *a = r->args;
+    int code = input_take_unit(&a->input, r->in.path, &r->slabs.info[0]);
+    if (code != CLI_OK)
+        return code;
     r->in.volume = r->slabs.info[0];
     r->in.volume.data = (void *)(uintptr_t)r->slabs.mapped[0]; /* read by Otsu's method */
     r->summary.in = &r->in;
     r->summary.result = &r->result;
-    int code = describe_volume(r);
+    code = describe_volume(r);
     if (code == CLI_OK && r->may_be_slabs && r->in.volume.data)
         code = find_labels(r);
     r->in.volume.data = NULL; /* the slabs' */
@@ -1604,6 +1619,7 @@ static int run_file(run *r, char *path)
 {
     if (r->in_slabs) {
         input_name(path, &r->in);
+        r->in.frame = r->args->input.frame;
         int code = run_volume_slabs(r);
         if (code != CLI_OK || !r->slabs.is_empty)
             return code;

@@ -36,6 +36,9 @@ typedef struct named_file {
 typedef struct file_list {
     named_file *files;
     size_t count, room;
+    const opt *lost; /* the first output whose folder is not there, or is closed */
+    char folder[FRAME_PATH];
+    bool is_closed;
 } file_list;
 
 static int compare_files(const void *a, const void *b)
@@ -71,9 +74,35 @@ static bool identify(const char *path, path_id *out)
     return true;
 }
 
+/* Is the output's folder there, to write to? It is better known now than after the work. */
+static void check_folder(file_list *list, const opt *output, const char *path)
+{
+    system_file info;
+    const char *slash = strrchr(path, '/');
+#ifdef _WIN32
+    const char *other = strrchr(path, '\\');
+    slash = !slash || (other && other > slash) ? other : slash;
+#endif
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    if (list->lost || length >= sizeof list->folder)
+        return;
+    snprintf(list->folder, sizeof list->folder, "%.*s", (int)length, path);
+    if (!slash)
+        snprintf(list->folder, sizeof list->folder, ".");
+    else if (!length)
+        snprintf(list->folder, sizeof list->folder, "/");
+    const bool is_there = system_examine(list->folder, &info) && !info.is_regular;
+    if (is_there && (system_can_write(list->folder) || system_examine(path, &info)))
+        return;
+    list->lost = output;
+    list->is_closed = is_there;
+}
+
 static bool add(file_list *list, const opt *output, const char *path)
 {
     named_file file = {.output = output};
+    if (output)
+        check_folder(list, output, path);
     if (!identify(path, &file.id) || (!output && file.id.name))
         return true; /* an input that is not there cannot be lost */
     if (list->count == list->room) {
@@ -205,6 +234,13 @@ int files_check(const opt_command *command, const void *args, char **operands,
         qsort(list.files, list.count, sizeof *list.files, compare_files);
     if (code == CLI_OK)
         code = refuse_equal(&list);
+    if (code == CLI_OK && list.lost)
+        code = list.is_closed
+                   ? cli_error("--%s: the folder %s cannot be written to; name another one",
+                               list.lost->name, list.folder)
+                   : cli_error("--%s: there is no folder %s; make it first (mkdir -p %s), or name "
+                               "another one",
+                               list.lost->name, list.folder, list.folder);
     for (uint32_t i = 0; i < count && code == CLI_OK; i++)
         code = check_number(options[i], args, operands, range, &f);
     for (size_t i = 0; i < list.count; i++)

@@ -2,12 +2,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "fields.h"
+#include "file_advice.h"
 #include "files.h"
 #include "input.h"
+#include "other_names.h"
 #include "standard_files.h"
 #include "system.h"
 
@@ -28,13 +31,119 @@ const char *input_parse_dims(const char *text, void *member)
     return NULL;
 }
 
+/* Lengths in millimetres. */
+static const struct {
+    const char *names, *unit; /* unit: as tml_volume has it */
+    double size;
+} units[] = {
+    {"mm|millimetre|millimeter", "mm", 1},
+    {"um|\xc2\xb5m|\xce\xbcm|micron|microns|micrometre|micrometer", "\xc2\xb5m", 1e-3},
+    {"nm|nanometre|nanometer", "nm", 1e-6},
+    {"a|angstrom|\xc3\x85", "\xc3\x85", 1e-7},
+    {"cm|centimetre|centimeter", "cm", 10},
+    {"m|metre|meter", "m", 1000},
+    {"in|inch|inches|\"", "in", 25.4},
+};
+
+static int find_unit(const char *name)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (other_name_is_among(units[i].names, name))
+            return (int)i;
+    return -1;
+}
+
 const char *input_parse_spacing(const char *text, void *member)
 {
-    static const char expected[] = "three lengths above 0, such as 0.5,0.5,2";
-    double *spacing = member;
-    if (opt_numbers_split(text, ',', spacing, 3) != 3)
+    static const char expected[] = "three lengths above 0, such as 0.5,0.5,2, or one for all; a "
+                                   "unit may follow, such as 0.5mm";
+    input_spacing *spacing = member;
+    int unit[3] = {-1, -1, -1};
+    uint32_t count = 0;
+    for (bool more = true; more; count++) {
+        char word[64], *end;
+        const size_t length = strcspn(text, ",");
+        if (count == 3 || length >= sizeof word)
+            return expected;
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        spacing->steps[count] = strtod(word, &end);
+        if (end == word || !(spacing->steps[count] > 0) || !isfinite(spacing->steps[count]))
+            return expected;
+        end += strspn(end, " ");
+        unit[count] = find_unit(end);
+        if (*end && unit[count] < 0)
+            return "lengths in mm, um, nm, A, cm, m or in, such as 0.5mm,0.5mm,2mm";
+        more = text[length] == ',';
+        text += length + more;
+    }
+    if (count == 2)
         return expected;
-    return spacing[0] > 0 && spacing[1] > 0 && spacing[2] > 0 ? NULL : expected;
+    for (uint32_t i = count; i < 3; i++) {
+        spacing->steps[i] = spacing->steps[0];
+        unit[i] = unit[0];
+    }
+    if ((unit[0] < 0) != (unit[1] < 0) || (unit[0] < 0) != (unit[2] < 0))
+        return "a unit for all three lengths, or for none";
+    snprintf(spacing->unit, sizeof spacing->unit, "%s", unit[0] < 0 ? "" : units[unit[0]].unit);
+    for (int i = 1; i < 3 && unit[0] >= 0; i++)
+        if (unit[i] != unit[0])
+            spacing->steps[i] *= units[unit[i]].size / units[unit[0]].size;
+    return NULL;
+}
+
+int input_take_unit(const input_options *options, const char *path, tml_volume *volume)
+{
+    const char *unit = options->spacing.unit;
+    if (!unit[0] || strcmp(unit, volume->unit) == 0)
+        return CLI_OK;
+    const int from = find_unit(volume->unit), to = find_unit(unit);
+    const bool is_at_0 =
+        volume->grid.origin[0] == 0 && volume->grid.origin[1] == 0 && volume->grid.origin[2] == 0;
+    if (volume->unit[0] && from < 0 && !is_at_0)
+        return cli_usage("--spacing: %s has its place in %s; give the spacing without a unit, in "
+                         "that one",
+                         path, volume->unit);
+    for (int axis = 0; axis < 3 && volume->unit[0] && from >= 0; axis++)
+        volume->grid.origin[axis] *= units[from].size / units[to].size;
+    snprintf(volume->unit, sizeof volume->unit, "%s", unit);
+    return CLI_OK;
+}
+
+const char *input_parse_type(const char *text, void *member)
+{
+    static const struct {
+        const char *names, *type;
+    } others[] = {
+        {"u8|uint8|u1|uchar|unsigned char|uint8-t|byte|ubyte|unsignedchar|met-uchar", "u8"},
+        {"i8|int8|i1|char|signed char|int8-t|sbyte|met-char", "i8"},
+        {"u16|uint16|u2|ushort|unsigned short|uint16-t|word|unsignedshort|met-ushort", "u16"},
+        {"i16|int16|i2|short|int16-t|signed short|met-short", "i16"},
+        {"u32|uint32|u4|uint|unsigned int|unsigned|uint32-t|dword|met-uint", "u32"},
+        {"i32|int32|i4|int|int32-t|signed int|integer|met-int", "i32"},
+        {"u64|uint64|ulong|unsigned long|uint64-t|met-ulong", "u64"},
+        {"i64|int64|long|int64-t|long long|met-long", "i64"},
+        {"f16|float16|f2|half", "f16"},
+        {"f32|float32|f4|float|single|real|met-float", "f32"},
+        {"f64|float64|f8|double|met-double", "f64"},
+    };
+    input_options *options =
+        (input_options *)(void *)((char *)member - offsetof(input_options, type));
+    const char order = strchr("<>=|", *text) ? *text : '\0';
+    const char *name = order && *text ? text + 1 : text;
+    const bool is_numpy = order != '\0'; /* whose u8 and i8 are of eight bytes */
+    const char *type = NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others && !type; i++)
+        if (other_name_is_among(others[i].names, name))
+            type = others[i].type;
+    if (is_numpy && type && strcmp(name, "u8") == 0)
+        type = "u64";
+    if (is_numpy && type && strcmp(name, "i8") == 0)
+        type = "i64";
+    if (!type)
+        return INPUT_TYPES ", or numpy's or C's name, such as uint16, <u2 or double";
+    options->type = type;
+    options->big_endian |= order == '>';
+    return NULL;
 }
 
 uint64_t input_sample_count(const tml_volume *volume)
@@ -125,7 +234,7 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
         .strict = common->strict,
     };
     memcpy(desc.dims, options->dims, sizeof desc.dims);
-    memcpy(desc.spacing, options->spacing, sizeof desc.spacing);
+    memcpy(desc.spacing, options->spacing.steps, sizeof desc.spacing);
     return desc;
 }
 
@@ -174,10 +283,13 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
                const cli_common *common, bool takes_all, input *out)
 {
     input_name(path, out);
+    out->frame = options->frame;
 
     tml_volume_load_desc desc = input_volume_desc(options, common);
-    if (desc.type || tml_volume_format(tml, path))
-        return cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
+    if (desc.type || tml_volume_format(tml, path)) {
+        int code = cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
+        return code == CLI_OK ? input_take_unit(options, path, &out->volume) : code;
+    }
     out->is_points = true;
     const char *format = tml_points_format(tml, path);
     tml_status status =
@@ -186,6 +298,9 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
     bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
     if (status == TML_OK)
         return input_check_points(path, &out->points, common);
+    const input_kind kind = takes_all ? INPUT_NONE : input_kind_of(tml, path, options);
+    if (kind == INPUT_MESH || kind == INPUT_PICTURE || kind == INPUT_INDEX)
+        return advice_fail(tml, TML_ERROR_FILE_FORMAT, path, INPUT_VOLUME);
     return status == TML_ERROR_FILE_FORMAT && is_any ? input_refuse(tml, path, takes_all)
                                                      : cli_fail(tml, status);
 }
@@ -262,7 +377,7 @@ int input_load_like(tml_context *tml, const char *option, const char *path, cons
     const tml_volume_load_desc desc = {.strict = cli_is_strict()};
     tml_status status = tml_volume_load(tml, path, &desc, out);
     if (status != TML_OK)
-        return cli_fail(tml, status);
+        return advice_fail(tml, status, path, INPUT_VOLUME);
     return input_check_like(option, path, out, of);
 }
 
@@ -282,6 +397,9 @@ void input_tell(const input *in, const tml_grid *grid, double radius)
         field_text("type", NULL, " of %s",
                    tml_type_name(in->file_type ? in->file_type : in->volume.type));
         field_text("format", NULL, ", %s", in->volume.format);
+        const bool has_more = in->volume.frame_count > 1;
+        field_count("frame", NULL, has_more ? ", volume %s" : NULL, in->frame);
+        field_count("volumes", NULL, has_more ? " of %s (--frame)" : NULL, in->volume.frame_count);
     }
     field_triple("spacing", NULL, ", spacing %s", grid->spacing);
     if (!in->is_points)

@@ -7,12 +7,17 @@
 
 #include "cli.h"
 
+typedef struct input_spacing {
+    double steps[3];
+    char unit[16]; /* of the steps, as tml_volume has it; empty: the file's */
+} input_spacing;
+
 typedef struct input_options {
     uint64_t dims[3];
     const char *type;
     bool big_endian;
     uint64_t skip;
-    double spacing[3];
+    input_spacing spacing;
     uint64_t frame;
     const char *attributes; /* of points: names with commas between; NULL: none */
 } input_options;
@@ -30,15 +35,17 @@ enum { INPUT_MAX_ATTRIBUTES = 8 };
      .offset = offsetof(args, input.dims),                                                         \
      .help = "samples along x (fastest), y and z; also read from a name such as "                  \
              "engine_256x256x128_uint8.raw.gz"},                                                   \
-    {OPT_TEXT, "type", .choices = INPUT_TYPES, .applies = OPT_RAW, .needs = "dims",                \
-     .offset = offsetof(args, input.type), .help = "type of the samples"},                         \
+    {OPT_CUSTOM, "type", .choices = INPUT_TYPES, .applies = OPT_RAW, .needs = "dims",              \
+     .parse = input_parse_type, .offset = offsetof(args, input.type),                              \
+     .help = "type of the samples; the names of numpy and C do, too, such as uint16 or >u2"},      \
     {OPT_FLAG, "big-endian", .applies = OPT_RAW, .offset = offsetof(args, input.big_endian),       \
      .help = "byte order of the samples (default: little-endian)"},                                \
     {OPT_COUNT, "skip", .argument = "BYTES", .applies = OPT_RAW,                                   \
      .offset = offsetof(args, input.skip), .help = "bytes before the first sample, unzipped"},     \
     {OPT_CUSTOM, "spacing", .argument = "A,B,C", .parse = input_parse_spacing,                     \
      .offset = offsetof(args, input.spacing),                                                      \
-     .help = "spacing of samples along x, y and z, in place of the file's own"},                   \
+     .help = "spacing of samples along x, y and z, or one number for all three, in place of the "  \
+             "file's own; with a unit, such as 0.5mm or 200um,200um,1mm, that is the volume's"},   \
     {OPT_COUNT, "frame", .argument = "N", .least = 0, .most = UINT32_MAX, .fallback = "0",         \
      .offset = offsetof(args, input.frame),                                                        \
      .help = "which volume of a 4-D file, or component of a vector file"}
@@ -46,6 +53,8 @@ enum { INPUT_MAX_ATTRIBUTES = 8 };
 
 const char *input_parse_dims(const char *text, void *member);
 const char *input_parse_spacing(const char *text, void *member);
+/* The type and, where it says so as in ">u2", big_endian of the input_options that the member type is of. */
+const char *input_parse_type(const char *text, void *member);
 
 typedef enum input_kind {
     INPUT_NONE, /* nothing that is known here */
@@ -60,6 +69,7 @@ typedef struct input {
     const char *path;
     uint64_t file_size;
     bool is_points;
+    uint64_t frame; /* of the file's volumes */
     tml_volume volume;
     tml_type file_type; /* of the file's samples where the volume's were made of them; else NONE */
     tml_points points;
@@ -91,6 +101,9 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 void input_name(const char *path, input *out);
 /* What the options say of a volume's file. */
 tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common);
+/* The unit that --spacing has becomes the volume's, and its origin is converted. Prints why not, and returns an exit
+ * code. */
+int input_take_unit(const input_options *options, const char *path, tml_volume *volume);
 /* Tells of it as "input"; grid: the volume's, or that of the field that points make within
  * radius. */
 void input_tell(const input *in, const tml_grid *grid, double radius);

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "cli.h"
 #include "fields.h"
 #include "files.h"
+#include "other_names.h"
 #include "pipeline_cache.h"
 #include "progress.h"
 #include "ranks.h"
@@ -398,7 +400,7 @@ static const cli_command *find_command(const char *name)
     uint32_t nearest_distance = 3; /* further away is no help */
     for (const cli_command *const *c = cli_this_program.commands; *c; c++) {
         uint32_t distance = opt_distance(name, (*c)->options.name);
-        if (distance == 0)
+        if (distance == 0 || strcasecmp(name, (*c)->options.name) == 0)
             return *c;
         if (distance < nearest_distance) {
             nearest_distance = distance;
@@ -406,14 +408,19 @@ static const cli_command *find_command(const char *name)
         }
     }
     const cli_moved *moved = cli_this_program.moved;
-    while (moved && moved->name && strcmp(moved->name, name) != 0)
+    char text[1024];
+    while (moved && moved->names && !other_name_is_among(moved->names, name))
         moved++;
-    if (moved && moved->name)
+    if (cli_this_program.explain_file && cli_this_program.explain_file(name, text, sizeof text))
+        cli_usage("%s is %s", name, text);
+    else if (moved && moved->names)
         cli_usage("%s is %s", name, moved->what);
     else if (nearest)
         cli_usage("unknown command \"%s\"; did you mean %s?", name, nearest->options.name);
+    else if (strpbrk(name, "./\\"))
+        cli_usage("%s is neither a command nor a file that is there", name);
     else
-        cli_usage("unknown command \"%s\"", name);
+        cli_usage("unknown command \"%s\"; '%s --help' lists them", name, cli_this_program.name);
     return NULL;
 }
 
@@ -504,8 +511,11 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */
     int code;
     if (argc < 2) {
-        if (ranks_mine() == 0)
+        if (ranks_mine() == 0) {
             print_commands(stderr);
+            fprintf(stderr, "\n%s: give a command, such as '%s %s --help'\n", cli_this_program.name,
+                    cli_this_program.name, cli_this_program.commands[0]->options.name);
+        }
         code = CLI_USAGE;
     } else if (strcmp(argv[1], "help") == 0 && argc > 2) {
         const cli_command *command = find_command(argv[2]);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fields.h"
+#include "file_advice.h"
 #include "mesh_input.h"
 #include "system.h"
 #include "text.h"
@@ -46,7 +47,7 @@ static int load(tml_context *tml, const char *path, tml_weld weld, const cli_com
         report_add_stage(times, "load", cli_now() - start);
     if (status == TML_OK && !common->quiet)
         warn(out);
-    return cli_fail(tml, status);
+    return advice_fail(tml, status, path, INPUT_MESH);
 }
 
 int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,

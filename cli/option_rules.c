@@ -150,14 +150,39 @@ bool opt_is_given(const char *name)
     return i >= 0 && line.given[i];
 }
 
+/* Appends "-o NAME.ply or --png NAME.png" for what must be written; false: the terms are something else. */
+static bool list_outputs(const char *needs, char *out)
+{
+    term t;
+    for (const char *at = needs; *at; at += *at == '|') {
+        at = read_term(at, &t);
+        const int i = find(line.list, line.count, t.name);
+        if (*at == ' ' || i < 0 || line.list[i]->kind != OPT_OUTPUT || !line.list[i]->endings)
+            return false;
+        const opt *option = line.list[i];
+        const size_t used = strlen(out);
+        if (strncmp(option->name, "debug", 5) == 0)
+            continue;
+        char name[64];
+        if (option->letter)
+            snprintf(name, sizeof name, "-%c", option->letter);
+        else
+            snprintf(name, sizeof name, "--%s", option->name);
+        snprintf(out + used, OPT_TEXT_SIZE - used, "%s%s NAME%.*s", used ? ", or " : "", name,
+                 (int)strcspn(option->endings, " "), option->endings);
+    }
+    return true;
+}
+
 static int check_needs(const char *subject, const char *needs)
 {
     while (needs && *needs) {
-        char text[OPT_TEXT_SIZE] = "";
-        bool any = false;
+        char text[OPT_TEXT_SIZE] = "", outputs[OPT_TEXT_SIZE] = "";
+        bool any = false, are_outputs = !subject && list_outputs(needs, outputs);
         needs = list_terms(line.list, line.count, needs, text, &any);
         if (!any && text[0])
-            return subject ? cli_usage("%s needs %s", subject, text) : cli_usage("give %s", text);
+            return subject ? cli_usage("%s needs %s", subject, text)
+                           : cli_usage("give %s", are_outputs ? outputs : text);
     }
     return CLI_OK;
 }

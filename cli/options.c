@@ -6,9 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 #include "files.h"
+#include "other_names.h"
+#include "system.h"
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -164,7 +167,7 @@ static int find_choice(const char *choices, const char *text)
     size_t length = strlen(text);
     for (int i = 0;; i++) {
         size_t width = strcspn(choices, "|");
-        if (width == length && strncmp(choices, text, length) == 0)
+        if (width == length && strncasecmp(choices, text, length) == 0)
             return i;
         if (choices[width] == '\0')
             return -1;
@@ -189,6 +192,20 @@ static bool parse_numbers(const opt *option, const char *text, opt_numbers *out)
     return out->count >= 1 && out->count >= option->count_least;
 }
 
+/* A number; "30%" of what is a share, 0 to 1, or goes to 100. */
+static bool parse_number(const opt *option, const char *text, double *out)
+{
+    char number[64];
+    const size_t length = strlen(text);
+    if (length < 2 || length > sizeof number || text[length - 1] != '%')
+        return opt_number(text, out);
+    snprintf(number, sizeof number, "%.*s", (int)length - 1, text);
+    if ((option->most != 1 && option->most != 100) || !opt_number(number, out))
+        return false;
+    *out = option->most == 1 ? *out / 100 : *out;
+    return true;
+}
+
 /* Stores text in the option's member. On failure writes what was expected. */
 static bool parse_value(const opt *option, const char *text, char *args, char *expected)
 {
@@ -210,7 +227,7 @@ static bool parse_value(const opt *option, const char *text, char *args, char *e
         return text[0] && (!option->choices || find_choice(option->choices, text) >= 0);
     case OPT_NUMBER:
         snprintf(expected, OPT_TEXT_SIZE, "a number such as 0.5 or 1e-3");
-        if (!opt_number(text, &number) || !is_in_range(option, number))
+        if (!parse_number(option, text, &number) || !is_in_range(option, number))
             break;
         *(double *)member = number;
         return true;
@@ -280,14 +297,65 @@ uint32_t opt_distance(const char *a, const char *b)
     return row[width];
 }
 
+static const opt *find_name(const opt *const *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_option(list[i]) && strcasecmp(list[i]->name, name) == 0)
+            return list[i];
+    return NULL;
+}
+
+/* The command, of all, whose own option this is; NULL: none. */
+static const opt_command *find_owner(const char *name)
+{
+    for (const cli_command *const *c = cli_this_program.commands; *c; c++)
+        for (const opt *option = (*c)->options.options; option && option->kind; option++)
+            if (is_option(option) && strcmp(option->name, name) == 0)
+                return &(*c)->options;
+    return NULL;
+}
+
+/* What the option is called here, or where there is none what to do instead (*note). */
+static const opt *find_other_name(const opt *const *list, uint32_t count, const char *name,
+                                  const char **note)
+{
+    const opt *found = NULL;
+    const other_name *other = NULL;
+    *note = NULL;
+    while (!found && !*note && (other = other_name_find(other, name))) {
+        found = other->name ? find_name(list, count, other->name) : NULL;
+        *note = other->note;
+    }
+    return found;
+}
+
+static void refuse_unknown(const opt *const *list, uint32_t count, const char *name,
+                           const opt *nearest)
+{
+    const char *note = NULL;
+    const opt *other = find_name(list, count, name);
+    other = other ? other : find_other_name(list, count, name, &note);
+    const opt_command *owner = find_owner(name);
+    if (other || (nearest && !owner && !note))
+        cli_usage("unknown option --%s; did you mean --%s?", name, (other ? other : nearest)->name);
+    else if (note)
+        cli_usage("unknown option --%s; %s", name, note);
+    else if (owner)
+        cli_usage("unknown option --%s; it is one of '%s %s'", name, cli_this_program.name,
+                  owner->name);
+    else
+        cli_usage("unknown option --%s", name);
+}
+
 /* The option whose long name is, or uniquely begins with, the first length bytes of text. */
 static const opt *find_long(const opt *const *list, uint32_t count, const char *text, size_t length)
 {
     const opt *found = NULL, *second = NULL, *nearest = NULL;
-    uint32_t nearest_distance = 3; /* further away is no help */
     char name[64];
 
     snprintf(name, sizeof name, "%.*s", (int)length, text);
+    /* Further away is no help, and short names are near to each other. */
+    uint32_t nearest_distance = length > 4 ? 3 : 2;
     for (uint32_t i = 0; i < count; i++) {
         if (!is_option(list[i]))
             continue;
@@ -307,10 +375,8 @@ static const opt *find_long(const opt *const *list, uint32_t count, const char *
         return found;
     if (second)
         cli_usage("--%s may be --%s or --%s; write it out", name, second->name, found->name);
-    else if (nearest)
-        cli_usage("unknown option --%s; did you mean --%s?", name, nearest->name);
     else
-        cli_usage("unknown option --%s", name);
+        refuse_unknown(list, count, name, nearest);
     return NULL;
 }
 
@@ -319,7 +385,20 @@ static const opt *find_letter(const opt *const *list, uint32_t count, char lette
     for (uint32_t i = 0; i < count; i++)
         if (is_option(list[i]) && list[i]->letter == letter)
             return list[i];
-    cli_usage("unknown option -%c", letter);
+    const char name[2] = {letter, '\0'}, *note = NULL;
+    const int other = isupper((unsigned char)letter) ? tolower((unsigned char)letter)
+                                                     : toupper((unsigned char)letter);
+    const opt *meant = NULL;
+    for (uint32_t i = 0; i < count && !meant; i++)
+        meant = is_option(list[i]) && list[i]->letter == other ? list[i] : NULL;
+    if (meant)
+        cli_usage("unknown option -%c; did you mean -%c (--%s)?", letter, other, meant->name);
+    else if ((meant = find_other_name(list, count, name, &note)))
+        cli_usage("unknown option -%c; did you mean --%s?", letter, meant->name);
+    else if (note)
+        cli_usage("unknown option -%c; %s", letter, note);
+    else
+        cli_usage("unknown option -%c", letter);
     return NULL;
 }
 
@@ -347,6 +426,31 @@ static opt_outcome take(const opt *option, const char *text, void *args)
     return OPT_REFUSED;
 }
 
+/* "-iso 3": a long name behind one dash, which would be letters and their values. */
+static bool refuses_one_dash(const opt *const *list, uint32_t count, const char *word)
+{
+    char name[64];
+    const char *note;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    if (strlen(name) < 3)
+        return false;
+    const opt *meant = find_name(list, count, name);
+    meant = meant ? meant : find_other_name(list, count, name, &note);
+    if (meant)
+        cli_usage("-%s: long names have two dashes; did you mean --%s?", name, meant->name);
+    return meant != NULL;
+}
+
+/* "--output --iso 3": the next option stands where the value should. */
+static bool is_known_option(const opt *const *list, uint32_t count, const char *word)
+{
+    char name[64];
+    if (word[0] != '-' || word[1] != '-')
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    return find_name(list, count, name) != NULL;
+}
+
 /* One word "--name", "--name=value" or "-xyz"; value may be the next word, which *index then
  * passes. */
 static opt_outcome take_word(const opt_command *command, const opt *const *list, uint32_t count,
@@ -355,6 +459,8 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
     const char *word = argv[*index];
     bool is_long = word[1] == '-';
     word += is_long ? 2 : 1;
+    if (!is_long && refuses_one_dash(list, count, word))
+        return OPT_REFUSED;
     do {
         size_t length = is_long ? strcspn(word, "=") : 1;
         const opt *option =
@@ -364,7 +470,8 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
         word += length;
         const char *value = "";
         if (opt_takes_value(option)) {
-            if (*word == '\0' && *index + 1 == argc) {
+            if (*word == '\0' &&
+                (*index + 1 == argc || is_known_option(list, count, argv[*index + 1]))) {
                 cli_usage("--%s needs a value: %s", option->name, opt_value_name(option));
                 return OPT_REFUSED;
             }
@@ -386,8 +493,51 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
     return OPT_RUN;
 }
 
-/* Refuses too few operands, or too many. */
-static opt_outcome check_operands(const opt_command *command, uint32_t count, char **operands)
+/* The option that the output's name was meant for: an operand that ends as its files do and is not there. */
+static const opt *find_output_for(const opt *const *list, uint32_t count, const char *operand)
+{
+    system_file info;
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i]->kind == OPT_OUTPUT && list[i]->endings && !opt_is_given(list[i]->name) &&
+            path_ends_with(operand, list[i]->endings))
+            return system_examine(operand, &info) ? NULL : list[i];
+    return NULL;
+}
+
+/* What is said of an operand that cannot be a file's name; false: it may be one. */
+static bool refuses_operand(const char *operand)
+{
+    double number;
+    system_file info;
+    static const char *const dashes[] = {"\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"};
+    for (size_t i = 0; i < sizeof dashes / sizeof *dashes; i++)
+        if (strncmp(operand, dashes[i], 3) == 0) {
+            const char *name = operand + 3;
+            while (strncmp(name, dashes[i], 3) == 0)
+                name += 3;
+            name += strspn(name, "-");
+            cli_usage("\"%s\" begins with a long dash, as text programs make of \"--\"; write %s%s",
+                      operand, strlen(name) > 1 ? "--" : "-", name);
+            return true;
+        }
+    if (strstr(operand, "://")) {
+        cli_usage("%s is an address; download it, for instance with curl -LO, and name the file",
+                  operand);
+        return true;
+    }
+    if ((opt_number(operand, &number) || strcmp(operand, ",") == 0) &&
+        !system_examine(operand, &info)) {
+        cli_usage("\"%s\" is no file; the numbers of an option are written with commas and "
+                  "without blanks, such as 1,1,2.5",
+                  operand);
+        return true;
+    }
+    return false;
+}
+
+/* Refuses too few operands, or too many, and what is none. */
+static opt_outcome check_operands(const opt_command *command, const opt *const *list,
+                                  uint32_t option_count, uint32_t count, char **operands)
 {
     uint32_t least = 0, most = 0;
     bool is_optional = !command->name;
@@ -398,10 +548,26 @@ static opt_outcome check_operands(const opt_command *command, uint32_t count, ch
         most += command->name || !most;
         at += strcspn(at, " ");
     }
-    if (count < least)
+    for (uint32_t i = 0; i < count && command->name; i++)
+        if (refuses_operand(operands[i]))
+            return OPT_REFUSED;
+    const opt *output = count > least && (count > most || has_more)
+                            ? find_output_for(list, option_count, operands[count - 1])
+                            : NULL;
+    if (count < least && command->examples)
+        cli_usage("%s is missing, as in '%.*s'", command->operands,
+                  (int)strcspn(command->examples + 2, "\n"), command->examples + 2);
+    else if (count < least)
         cli_usage("%s is missing", command->operands);
+    else if (output && output->letter)
+        cli_usage("%s: inputs alone stand without an option; did you mean -%c %s?",
+                  operands[count - 1], output->letter, operands[count - 1]);
+    else if (output)
+        cli_usage("%s: inputs alone stand without an option; did you mean --%s %s?",
+                  operands[count - 1], output->name, operands[count - 1]);
     else if (count > most && !has_more)
-        cli_usage("unexpected argument \"%s\"", operands[most]);
+        cli_usage("unexpected argument \"%s\"; takes %s", operands[most],
+                  *command->operands ? command->operands : "options alone");
     else
         return OPT_RUN;
     return OPT_REFUSED;
@@ -430,7 +596,7 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
         }
     }
     *operand_count = operands;
-    if (check_operands(command, operands, argv + 1) != OPT_RUN)
+    if (check_operands(command, list, count, operands, argv + 1) != OPT_RUN)
         return OPT_REFUSED;
     return opt_check_line(command) == CLI_OK ? OPT_RUN : OPT_REFUSED;
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "fields.h"
+#include "file_advice.h"
 #include "text.h"
 
 int picture_buffer_load(tml_context *tml, const char *path, const cli_common *common,
@@ -17,7 +18,7 @@ int picture_buffer_load(tml_context *tml, const char *path, const cli_common *co
     uint32_t warnings = cli_warnings();
     tml_status status = tml_picture_load(tml, path, common->memory, p);
     if (status != TML_OK)
-        return cli_fail(tml, status);
+        return advice_fail(tml, status, path, INPUT_PICTURE);
     if (cli_is_strict() && cli_warnings() > warnings) {
         tml_picture_free(tml, p);
         return cli_error("%s: --strict refuses what the warning says", path);

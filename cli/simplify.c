@@ -17,9 +17,21 @@ const char *simplify_parse(const char *text, void *member)
 {
     simplify_goal goal = {.error = 0};
     double number;
+    char share[32]; /* of "10%" */
+    const size_t length = strlen(text);
+    const bool is_percentage = length > 1 && length <= sizeof share && text[length - 1] == '%';
+    snprintf(share, sizeof share, "%.*s", is_percentage ? (int)length - 1 : 0, text);
+    if (is_percentage && (!opt_number(share, &number) || number <= 0 || number >= 100))
+        return "a percentage of the triangles above 0 and below 100, such as 10%";
+    if (is_percentage) {
+        goal.count.ratio = number / 100;
+        memcpy(member, &goal.count, sizeof goal.count);
+        return NULL;
+    }
     if (!opt_number(text, &number) || number <= 0 || number > UINT32_MAX ||
         (number >= 1 && number != floor(number)))
-        return "a share of the triangles such as 0.1, or a whole number of them such as 50000";
+        return "a share of the triangles such as 0.1 or 10%, or a whole number of them such as "
+               "50000";
     if (number < 1)
         goal.count.ratio = number;
     else

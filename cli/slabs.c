@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file_advice.h"
 #include "files.h"
 #include "ranks.h"
 #include "report.h"
@@ -35,7 +36,7 @@ int slabs_open_like(slabs *s, tml_surface_source source, const char *option, con
     const tml_volume_load_desc desc = {.strict = cli_is_strict()};
     tml_status status = tml_volume_stream_open(s->reader, path, &desc, info, &s->streams[source]);
     if (status != TML_OK)
-        return cli_fail(s->reader, status);
+        return advice_fail(s->reader, status, path, INPUT_VOLUME);
     s->slope = source == TML_SURFACE_ATTRIBUTE ? info->slope : s->slope;
     s->intercept = source == TML_SURFACE_ATTRIBUTE ? info->intercept : s->intercept;
     return input_check_like(option, path, info, &s->info[0]);

@@ -40,6 +40,8 @@ typedef struct system_file {
 
 /* What a name leads to, through links. */
 bool system_examine(const char *path, system_file *out);
+/* May files be made in a folder? */
+bool system_can_write(const char *folder);
 /* The name behind links, absolute, to at most size bytes. */
 bool system_resolve(const char *path, char *out, size_t size);
 /* Makes a file beside path, with a name that no other has, which temporary takes. is_private: for this user alone.

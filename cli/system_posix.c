@@ -47,8 +47,20 @@ uint64_t system_free_memory(void)
     return (uint64_t)kilobytes * 1024;
 }
 
+/* Linux counts ru_maxrss on from the program that this one replaced by exec, such as a large Python; VmHWM is of this
+ * one alone. */
 uint64_t system_peak_memory(void)
 {
+    unsigned long long kilobytes = 0;
+    char line[128];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1)
+            break;
+    if (file)
+        fclose(file);
+    if (kilobytes)
+        return (uint64_t)kilobytes * 1024;
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
@@ -123,6 +135,11 @@ const char *system_work_apart(void (*work)(void *), void *data, size_t size)
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
+
+bool system_can_write(const char *folder)
+{
+    return access(folder, W_OK) == 0;
+}
 
 bool system_examine(const char *path, system_file *out)
 {

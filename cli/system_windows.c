@@ -108,6 +108,12 @@ const char *system_work_apart(void (*work)(void *), void *data, size_t size)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+bool system_can_write(const char *folder)
+{
+    (void)folder; /* an access list, of which only the attempt tells */
+    return true;
+}
+
 bool system_examine(const char *path, system_file *out)
 {
     BY_HANDLE_FILE_INFORMATION info;

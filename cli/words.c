@@ -76,7 +76,7 @@ const word words_table[] = {
     {"desc.lower", "--bounds"},
     {"desc.grid.dims", "the field's grid"},
     {"desc.grid.origin", "the grid's origin"},
-    {"desc.grid.spacing", "the grid's spacing"},
+    {"desc.grid.spacing", "--cell"},
     {"desc.grid.direction", "the grid's direction"},
     {"desc.position_origin", "the volume's origin"},
     {"desc.read", "the file"},

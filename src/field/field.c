@@ -362,8 +362,8 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
         if (desc->radius < FEWEST_STEPS_A_RADIUS * step) {
             tml_log(tml, TML_LOG_WARNING,
                     "tml_field: the points' spacing is %g, too fine for the grid: the radius is "
-                    "raised from %g to %g, and what is smaller is lost; give a larger resolution, "
-                    "or a radius",
+                    "raised from %g to %g, and what is smaller is lost; give a larger "
+                    "desc.resolution, or desc.radius",
                     spacing, desc->radius, FEWEST_STEPS_A_RADIUS * step);
             desc->radius = FEWEST_STEPS_A_RADIUS * step;
         }
@@ -432,7 +432,9 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_field: %llu points span %g x %g x %g, which at a spacing of %g needs %g "
-            "samples, more than 2^40; give a larger spacing, or remove outliers",
+            "samples, more than 2^40; give a larger desc.grid.spacing, or desc.lower and upper "
+            "that "
+            "leave outliers out",
             (unsigned long long)points, box->high[0] - box->low[0], box->high[1] - box->low[1],
             box->high[2] - box->low[2], grid->spacing[0], samples);
     if (farthest > 0x1p50)
@@ -450,8 +452,9 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
         tml_log(
             tml, TML_LOG_WARNING,
             "tml_field: %llu points span %g but their radius is only %g: many will fall between "
-            "the samples, %g apart; give a larger radius, a smaller spacing or more resolution, or "
-            "remove outliers",
+            "the samples, %g apart; give a larger desc.radius, a smaller desc.grid.spacing, a "
+            "larger "
+            "desc.resolution, or desc.lower and upper that leave outliers out",
             (unsigned long long)points, longest, typical_radius, grid->spacing[0]);
     return check_grid(tml, grid);
 }

@@ -193,7 +193,7 @@ trommel: sort: --payload needs --payload-output
 Try 'trommel sort --help'.
 [2]
 $ trommel sort in.npy
-trommel: sort: give --output or --payload-output
+trommel: sort: give -o NAME.npy, or --payload-output NAME.npy
 Try 'trommel sort --help'.
 [2]
 $ trommel sort in.npy --payload in.npy --payload-output moved.npy --indices

@@ -215,7 +215,7 @@ $ trommel collide a.obj b.obj --pose a.obj
 trommel: collide: a.obj: line 1 is not a pose; needs 12 numbers, three rows of four, or 16 of which the last row is 0 0 0 1
 [1]
 $ trommel collide a.obj data/volumes/fuel_crop.nii.gz
-trommel: collide: data/volumes/fuel_crop.nii.gz: the contents are none of OBJ, PLY, STL, OFF, glTF and VTP
+trommel: collide: data/volumes/fuel_crop.nii.gz is a volume, and not a mesh; 'trommel surface data/volumes/fuel_crop.nii.gz -o fuel_crop.nii.ply' makes a mesh of it
 [1]
 $ trommel collide a.obj missing.obj --json
 trommel: collide: missing.obj: cannot be opened: No such file or directory

@@ -98,7 +98,7 @@ $ printf 'v 0 0 0\n' > nothing.obj; trommel distance nothing.obj -o none.nrrd
 trommel: distance: nothing.obj: has no triangles to be far from
 [1]
 $ trommel distance solid.obj
-trommel: distance: give --output
+trommel: distance: give -o NAME.nrrd
 Try 'trommel distance --help'.
 [2]
 $ ls *.nrrd
@@ -153,6 +153,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)

@@ -53,7 +53,7 @@ v 1 0 0
 ' is not a number; needs 16 numbers
 [1]
 $ trommel draw data/volumes/fuel_crop.nii.gz -o x.png
-trommel: draw: data/volumes/fuel_crop.nii.gz: the contents are none of OBJ, PLY, STL, OFF, glTF and VTP
+trommel: draw: data/volumes/fuel_crop.nii.gz is a volume, and not a mesh; 'trommel surface data/volumes/fuel_crop.nii.gz -o fuel_crop.nii.ply' makes a mesh of it
 [1]
 $ trommel draw missing.obj -o x.png --json
 trommel: draw: missing.obj: cannot be opened: No such file or directory

@@ -160,7 +160,7 @@ trommel: exposure: frame 1 (missing.pfm) was not finished
   }
 }
 $ trommel exposure data/volumes/fuel_crop.nii.gz
-trommel: exposure: data/volumes/fuel_crop.nii.gz: is none of the picture formats known here (Radiance, PFM, PNG, JPEG, OpenEXR)
+trommel: exposure: data/volumes/fuel_crop.nii.gz is a volume, and not a picture; 'trommel surface data/volumes/fuel_crop.nii.gz -o fuel_crop.nii.ply' makes a mesh of it
 [1]
 $ ls x*
 x0.pfm

@@ -36,6 +36,8 @@ Commands:
   scan       Writes the running sums of an array, or its least or largest so far
   sort       Sorts an array, and another one with it
   reduce     Prints sum, mean, extremes and their positions in an array
+
+trommel: give a command, such as 'trommel surface --help'
 [2]
 $ trommel --help
 Usage: trommel [OPTION...] COMMAND ...
@@ -219,14 +221,16 @@ Input (for volumes):
                             name such as engine_256x256x128_uint8.raw.gz (for
                             headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of the samples (for headerless volumes; needs
+                            type of the samples; the names of numpy and C do, too,
+                            such as uint16 or >u2 (for headerless volumes; needs
                             --dims)
       --big-endian          byte order of the samples (default: little-endian; for
                             headerless volumes)
       --skip BYTES          bytes before the first sample, unzipped (for headerless
                             volumes)
-      --spacing A,B,C       spacing of samples along x, y and z, in place of the
-                            file's own
+      --spacing A,B,C       spacing of samples along x, y and z, or one number for
+                            all three, in place of the file's own; with a unit, such
+                            as 0.5mm or 200um,200um,1mm, that is the volume's
       --frame N             which volume of a 4-D file, or component of a vector
                             file (0 to 4294967295; default: 0)
 
@@ -302,6 +306,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -355,14 +361,16 @@ Input (for volumes):
                             name such as engine_256x256x128_uint8.raw.gz (for
                             headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of the samples (for headerless volumes; needs
+                            type of the samples; the names of numpy and C do, too,
+                            such as uint16 or >u2 (for headerless volumes; needs
                             --dims)
       --big-endian          byte order of the samples (default: little-endian; for
                             headerless volumes)
       --skip BYTES          bytes before the first sample, unzipped (for headerless
                             volumes)
-      --spacing A,B,C       spacing of samples along x, y and z, in place of the
-                            file's own
+      --spacing A,B,C       spacing of samples along x, y and z, or one number for
+                            all three, in place of the file's own; with a unit, such
+                            as 0.5mm or 200um,200um,1mm, that is the volume's
       --frame N             which volume of a 4-D file, or component of a vector
                             file (0 to 4294967295; default: 0)
 
@@ -505,6 +513,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -647,6 +657,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -775,6 +787,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -853,6 +867,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -899,14 +915,16 @@ Input (for volumes):
                             name such as engine_256x256x128_uint8.raw.gz (for
                             headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of the samples (for headerless volumes; needs
+                            type of the samples; the names of numpy and C do, too,
+                            such as uint16 or >u2 (for headerless volumes; needs
                             --dims)
       --big-endian          byte order of the samples (default: little-endian; for
                             headerless volumes)
       --skip BYTES          bytes before the first sample, unzipped (for headerless
                             volumes)
-      --spacing A,B,C       spacing of samples along x, y and z, in place of the
-                            file's own
+      --spacing A,B,C       spacing of samples along x, y and z, or one number for
+                            all three, in place of the file's own; with a unit, such
+                            as 0.5mm or 200um,200um,1mm, that is the volume's
       --frame N             which volume of a 4-D file, or component of a vector
                             file (0 to 4294967295; default: 0)
 
@@ -932,6 +950,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -1011,6 +1031,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -1059,6 +1081,14 @@ Output:
                             meshes: .ply .stl .obj .glb .vtp; pictures: .png .exr
                             .hdr .pfm
 
+Place and size (for points or meshes):
+      --scale S|X,Y,Z       multiply coordinates, such as by 25.4 to make
+                            millimetres of inches; three factors are for x, y and z,
+                            and what they mirror keeps its outside (default: 1)
+      --rotate X,Y,Z        then rotate about x, then y, then z, in degrees, about 0
+                            (default: 0,0,0)
+      --translate X,Y,Z     then translate (default: 0,0,0)
+
 Meshes (for meshes):
       --weld auto|never|always
                             make vertices at equal places one; auto: in STL
@@ -1095,14 +1125,16 @@ Input (for volumes):
                             name such as engine_256x256x128_uint8.raw.gz (for
                             headerless volumes; needs --type)
       --type u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64
-                            type of the samples (for headerless volumes; needs
+                            type of the samples; the names of numpy and C do, too,
+                            such as uint16 or >u2 (for headerless volumes; needs
                             --dims)
       --big-endian          byte order of the samples (default: little-endian; for
                             headerless volumes)
       --skip BYTES          bytes before the first sample, unzipped (for headerless
                             volumes)
-      --spacing A,B,C       spacing of samples along x, y and z, in place of the
-                            file's own
+      --spacing A,B,C       spacing of samples along x, y and z, or one number for
+                            all three, in place of the file's own; with a unit, such
+                            as 0.5mm or 200um,200um,1mm, that is the volume's
       --frame N             which volume of a 4-D file, or component of a vector
                             file (0 to 4294967295; default: 0)
 
@@ -1119,6 +1151,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -1231,6 +1265,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -1293,6 +1329,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -1354,6 +1392,8 @@ Device and limits:
       --memory SIZE         refuse an input that needs more memory than this, such
                             as 512M or 4G; surface goes through a volume that does
                             in slabs
+      --strict              refuse a file of which something would be left out or
+                            assumed, instead of a warning
       --device-memory SIZE  take no more than this of a GPU's memory on Vulkan;
                             surfaces of larger volumes are made in slabs (not with
                             --backend cpu, --backend gl)
@@ -1444,6 +1484,9 @@ worker threads of the CPU engine; 0: one for each processor (0 to 1024; default:
 .TP
 \fB\-\-memory\fR \fISIZE\fR
 refuse an input that needs more memory than this, such as 512M or 4G; surface goes through a volume that does in slabs
+.TP
+\fB\-\-strict\fR
+refuse a file of which something would be left out or assumed, instead of a warning
 .TP
 \fB\-\-device\-memory\fR \fISIZE\fR
 take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are made in slabs (not with \-\-backend cpu, \-\-backend gl)

@@ -18,6 +18,8 @@ $ trommel index data/volumes/fuel_crop.nii.gz -o fuel.tmx --json
     "dims": [64, 33, 32],
     "type": "u8",
     "format": "NIfTI-1",
+    "frame": 0,
+    "volumes": 1,
     "spacing": [1, 1, 1],
     "unit": ""
   },
@@ -50,7 +52,7 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --index brain.tmx -o x.
 trommel: surface: --index: brain.tmx is of another volume than data/volumes/fuel_crop.nii.gz; make it again with "trommel index"
 [1]
 $ trommel index data/dam_break_4732.vtk -o x.tmx
-trommel: index: data/dam_break_4732.vtk: is none of the volume formats known here (NRRD, NIfTI, MetaImage, MRC, NPY, VTK, VTI, TIFF, DICOM); for headerless samples give --dims and --type
+trommel: index: data/dam_break_4732.vtk is points, and not a volume; 'trommel surface data/dam_break_4732.vtk -o dam_break_4732.ply' makes a mesh of them
 [1]
 $ trommel index data/volumes/fuel_crop.nii.gz -o x.tmx --big-endian
 trommel: index: --big-endian is for headerless volumes; data/volumes/fuel_crop.nii.gz holds a volume

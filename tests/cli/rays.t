@@ -104,10 +104,10 @@ trommel: rays: --output all.npy: all hits go into .csv
 Try 'trommel rays --help'.
 [2]
 $ trommel rays solid.obj --rays rays.csv --direction way
-trommel: rays: rays.csv: the points have no attribute "way"; they have normal
+trommel: rays: rays.csv: the points have no attribute "way"; they have normal; a ray needs a direction: columns nx, ny and nz, or three that --direction names
 [1]
 $ printf '1 2 3\n' > points.xyz; trommel rays solid.obj --rays points.xyz
-trommel: rays: points.xyz: the points have no attribute "normal"; they have none
+trommel: rays: points.xyz: the points have no attribute "normal"; they have none; a ray needs a direction: columns nx, ny and nz, or three that --direction names
 [1]
 $ printf 'x,y,z,way\n1,1,1,1\n' > one.csv; trommel rays solid.obj --rays one.csv --direction way
 trommel: rays: one.csv: 'way' is 1 of three numbers, which a direction needs

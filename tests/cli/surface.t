@@ -42,6 +42,8 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
     "dims": [64, 33, 32],
     "type": "u8",
     "format": "NIfTI-1",
+    "frame": 0,
+    "volumes": 1,
     "spacing": [1, 1, 1],
     "unit": ""
   },
@@ -175,6 +177,8 @@ trommel: surface: warning: --labels: 3 has no surface: no sample of data/volumes
     "dims": [256, 256, 25],
     "type": "i32",
     "format": "NRRD",
+    "frame": 0,
+    "volumes": 1,
     "spacing": [0.7812499999999999, 0.7812499999999999, 6.499999999999998],
     "unit": ""
   },
@@ -246,7 +250,7 @@ trommel: surface: warning: --labels: 3 has no surface: no sample of data/volumes
 }
 ## Points, whose field is told.
 $ trommel surface data/dam_break_4732.vtk --resolution 64 -o water.ply
-trommel: surface: warning: the points' spacing is 0.0645138, too fine for the grid: the radius is raised from 0.129028 to 0.171537, and what is smaller is lost; give a larger resolution, or a radius
+trommel: surface: warning: the points' spacing is 0.0645138, too fine for the grid: the radius is raised from 0.129028 to 0.171537, and what is smaller is lost; give a larger --resolution, or --radius
 dam_break_4732.vtk
   input      4,732 points, VTK; field of 64 x 30 x 64 samples, radius 0.1715, spacing 0.0571789 x 0.0571789 x 0.0571789
   isovalue   0.5 (half a lone point's height)
@@ -375,7 +379,7 @@ trommel: surface: data/volumes/fuel_crop.nii.gz: needs 67584 bytes, --memory is 
 $ trommel surface data/volumes/fuel_crop.nii.gz --device elsewhere -o x.ply 2>&1 | sed 's/; there are.*//'
 trommel: surface: cannot start: no device matches "elsewhere"
 $ trommel surface data/volumes/fuel_crop.nii.gz -o no/such/folder/x.ply
-trommel: surface: no/such/folder/x.ply: cannot be written: No such file or directory
+trommel: surface: --output: there is no folder no/such/folder; make it first (mkdir -p no/such/folder), or name another one
 [1]
 $ trommel surface data/volumes/fuel_crop.nii.gz -o /proc/x.ply
 trommel: surface: /proc/x.ply: cannot be written: No such file or directory
@@ -405,3 +409,10 @@ ls: cannot access 'x*': No such file or directory
 $ trommel surface data/dam_break_4732.vtk --memory 1K -o x.ply
 trommel: surface: data/dam_break_4732.vtk: needs 56784 bytes, --memory is 1024
 [1]
+## What looks like a scan is told; what fills space, moves or has radii is not.
+$ awk 'BEGIN { for (i = 0; i < 900; i++) { print i % 30, int(i / 30), sin(i / 70) } }' >hills.xyz; awk 'BEGIN { for (i = 0; i < 1000; i++) print i % 10 + sin(i) / 9, int(i / 10) % 10, int(i / 100) + sin(7 * i) / 9 }' >drop.xyz; sed '1ix y z' hills.xyz >a.txt; awk 'NR > 1 { $0 = $0 " 0 0 1" } NR == 1 { $0 = $0 " nx ny nz" } { print }' a.txt >normals.txt; awk '{ print $0 (NR == 1 ? " radius" : " 1") }' a.txt >radii.txt; awk '{ print $0 (NR == 1 ? " vx vy vz" : " 0 0 1") }' a.txt >moves.txt
+$ for file in hills.xyz drop.xyz normals.txt radii.txt moves.txt; do trommel surface $file --radius 2 -o x.ply -q; trommel surface $file --radius 2 -o x.ply 2>&1 >x.txt | cut -c1-78; done
+trommel: surface: warning: hills.xyz: its points lie on a surface, as a scan's
+trommel: surface: warning: normals.txt: its points have normals, as a scan's: 
+$ trommel surface hills.xyz drop.xyz --radius 2 -o x_%d.ply 2>&1 >x.txt | cut -c1-78
+trommel: surface: warning: hills.xyz: its points lie on a surface, as a scan's

@@ -4,7 +4,7 @@ trommel: unknown command "surfaces"; did you mean surface?
 Try 'trommel --help'.
 [2]
 $ trommel polish x
-trommel: unknown command "polish"
+trommel: unknown command "polish"; 'trommel --help' lists them
 Try 'trommel --help'.
 [2]
 $ trommel --versoin
@@ -12,7 +12,7 @@ trommel: unknown option --versoin; did you mean --version?
 Try 'trommel --help'.
 [2]
 $ trommel surface
-trommel: surface: IN... is missing
+trommel: surface: IN... is missing, as in 'trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png'
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a b -o x.ply
@@ -20,11 +20,11 @@ trommel: surface: --output: x.ply is one name for several inputs; put %04d where
 Try 'trommel surface --help'.
 [2]
 $ trommel index a b -o x.tmx
-trommel: index: unexpected argument "b"
+trommel: index: unexpected argument "b"; takes IN
 Try 'trommel index --help'.
 [2]
 $ trommel surface a
-trommel: surface: give --output, --png or --debug-cells
+trommel: surface: give -o NAME.ply, or --png NAME.png
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a --debug-cells x.ply
@@ -44,19 +44,19 @@ trommel: surface: --png: x.jpg does not end in .png
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 12abc
-trommel: surface: --iso: "12abc" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+trommel: surface: --iso: "12abc" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5, or auto
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso nan
-trommel: surface: --iso: "nan" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+trommel: surface: --iso: "nan" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5, or auto
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 1,,2
-trommel: surface: --iso: "1,,2" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+trommel: surface: --iso: "1,,2" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5, or auto
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 1e999
-trommel: surface: --iso: "1e999" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+trommel: surface: --iso: "1e999" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5, or auto
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso
@@ -72,7 +72,7 @@ trommel: surface: --normals: "smooth" is not accepted; give none|forward|central
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --s 3
-trommel: surface: --s may be --slabs or --size; write it out
+trommel: surface: --s may be --size or --strict; write it out
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --soup=yes
@@ -108,7 +108,7 @@ trommel: surface: --dims needs --type
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --spacing 1,0,1
-trommel: surface: --spacing: "1,0,1" is not accepted; give three lengths above 0, such as 0.5,0.5,2
+trommel: surface: --spacing: "1,0,1" is not accepted; give three lengths above 0, such as 0.5,0.5,2, or one for all; a unit may follow, such as 0.5mm
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --threads -1
@@ -160,7 +160,7 @@ trommel: surface: unknown option -z
 Try 'trommel surface --help'.
 [2]
 $ trommel subdivide a
-trommel: subdivide: give --output or --png
+trommel: subdivide: give -o NAME.ply, or --png NAME.png
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.doc
@@ -259,7 +259,7 @@ trommel: compact: --output: x.ply does not end in .npy
 Try 'trommel compact --help'.
 [2]
 $ trommel scan a
-trommel: scan: give --output
+trommel: scan: give -o NAME.npy
 Try 'trommel scan --help'.
 [2]
 $ trommel scan a -o x.hdr
@@ -299,7 +299,7 @@ trommel: surface: --output: x%x.ply: write %d or %04d once for the frame's numbe
 Try 'trommel surface --help'.
 [2]
 $ trommel index a --iso 3
-trommel: index: unknown option --iso; did you mean --json?
+trommel: index: unknown option --iso; it is one of 'trommel surface'
 Try 'trommel index --help'.
 [2]
 $ trommel index a -o x%03d.tmx
@@ -319,7 +319,7 @@ trommel: collide: --output: distances go to .csv or .json, not .npy
 Try 'trommel collide --help'.
 [2]
 $ trommel collide a b --frame all
-trommel: collide: unknown option --frame
+trommel: collide: unknown option --frame; it is one of 'trommel surface'
 Try 'trommel collide --help'.
 [2]
 $ trommel subdivide a -o x.ply --sharpness 3
@@ -427,7 +427,7 @@ trommel: exposure: --output: x%x.png: write %d or %04d once for the frame's numb
 Try 'trommel exposure --help'.
 [2]
 $ trommel mips a
-trommel: mips: give --output or --sheet
+trommel: mips: give -o NAME.png, or --sheet NAME.png
 Try 'trommel mips --help'.
 [2]
 $ trommel mips a -o x.png --levels 65
@@ -435,7 +435,7 @@ trommel: mips: --levels: "65" is not accepted; give a whole number such as 64, 0
 Try 'trommel mips --help'.
 [2]
 $ trommel info a b
-trommel: info: unexpected argument "b"
+trommel: info: unexpected argument "b"; takes FILE
 Try 'trommel info --help'.
 [2]
 $ trommel info a -q
@@ -451,7 +451,7 @@ trommel: devices: unknown option --memory
 Try 'trommel devices --help'.
 [2]
 $ trommel devices a
-trommel: devices: unexpected argument "a"
+trommel: devices: unexpected argument "a"; takes options alone
 Try 'trommel devices --help'.
 [2]
 $ trommel compact a -o x.npy
@@ -459,22 +459,22 @@ trommel: compact: give --at-least, --at-most, --nonzero or --crossed
 Try 'trommel compact --help'.
 [2]
 $ trommel scan a --min 3
-trommel: scan: unknown option --min
+trommel: scan: unknown option --min; it is one of 'trommel reduce'
 Try 'trommel scan --help'.
 [2]
 $ trommel reduce a -o x.npy
-trommel: reduce: unknown option -o
+trommel: reduce: unknown option -o; the result is printed; redirect it with >NAME
 Try 'trommel reduce --help'.
 [2]
 $ trommel surface --json
-trommel: surface: IN... is missing
+trommel: surface: IN... is missing, as in 'trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png'
 Try 'trommel surface --help'.
 {
   "trommel": "0.1.0",
   "command": "surface",
   "error": {
     "code": 2,
-    "message": "IN... is missing"
+    "message": "IN... is missing, as in 'trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png'"
   }
 }
 [2]
@@ -491,14 +491,14 @@ Try 'trommel --help'.
 }
 [2]
 $ trommel surface a --json
-trommel: surface: give --output, --png or --debug-cells
+trommel: surface: give -o NAME.ply, or --png NAME.png
 Try 'trommel surface --help'.
 {
   "trommel": "0.1.0",
   "command": "surface",
   "error": {
     "code": 2,
-    "message": "give --output, --png or --debug-cells"
+    "message": "give -o NAME.ply, or --png NAME.png"
   }
 }
 [2]
@@ -516,11 +516,11 @@ trommel: --completion: "tcsh" is not accepted; give bash|zsh|fish
 Try 'trommel --help'.
 [2]
 $ trommel surface a -o x.ply --iso 5,1:9:3
-trommel: surface: --iso: "5,1:9:3" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+trommel: surface: --iso: "5,1:9:3" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5, or auto
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --iso 0:1:1
-trommel: surface: --iso: "0:1:1" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5
+trommel: surface: --iso: "0:1:1" is not accepted; give numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N evenly spaced ones from A to B, such as 0.1:0.5:5, or auto
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -o x.ply --cell 1 --resolution 64
@@ -551,3 +551,194 @@ $ trommel collide a b --fail-if touching
 trommel: collide: --fail-if: "touching" is not accepted; give never|contact|none
 Try 'trommel collide --help'.
 [2]
+## What people type at first: each mistake has a next step, or is taken as meant.
+$ cp data/volumes/ball30_gz.nrrd ball.nrrd; cp data/points/points_cloudcompare.xyz p.xyz; cp data/pictures/basn2c16.png pic.png; printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' >tet.obj; trommel convert tet.obj -o tet.stl -q; trommel convert ball.nrrd -o ball.raw -q 2>/dev/null; trommel index ball.nrrd -o ball.tmx -q
+$ for file in ball.nrrd p.xyz tet.stl pic.png ball.tmx ball.raw . nothing.nrrd; do trommel $file; done 2>&1 | grep -v ^Try
+trommel: ball.nrrd is a volume, and a command goes before it: 'trommel info ball.nrrd' tells what is in it, 'trommel surface ball.nrrd -o ball.ply' makes a mesh of it
+trommel: p.xyz is points, and a command goes before it: 'trommel info p.xyz' tells what is in it, 'trommel surface p.xyz -o p.ply' makes a mesh of them
+trommel: tet.stl is a mesh, and a command goes before it: 'trommel info tet.stl' tells what is in it, 'trommel draw tet.stl -o tet.png' makes a picture of it
+trommel: pic.png is a picture, and a command goes before it: 'trommel info pic.png' tells what is in it, 'trommel exposure pic.png -o pic_exposed.png' exposes it
+trommel: ball.tmx is an index of a volume, and a command goes before it: 'trommel info ball.tmx' tells what is in it, 'trommel surface VOLUME --iso V --index ball.tmx -o ball.ply' makes a mesh of its volume
+trommel: ball.raw is a file, and a command goes before it: 'trommel info ball.raw' says what is in it
+trommel: . is a folder; a folder of TIFF or DICOM slices is a volume, and a command goes before it, such as 'trommel info .'
+trommel: nothing.nrrd is neither a command nor a file that is there
+$ for word in mesh simplify smooth decimate version scale repair view stats intersect tonemap gpus cumsum crop offset Polish; do trommel $word x; done 2>&1 | grep -v ^Try
+trommel: mesh is no command; 'trommel surface IN -o NAME.ply' makes a mesh of a volume or of points
+trommel: simplify is no command; 'trommel convert MESH --simplify 10% -o NAME.ply' leaves a tenth of a mesh's triangles, and --simplify of 'trommel surface' does at once
+trommel: smooth is no command; 'trommel convert MESH --smooth 20 -o NAME.ply' smooths a mesh, and --smooth of 'trommel surface' does at once
+trommel: decimate is no command; 'trommel convert MESH --simplify 10% -o NAME.ply' leaves a tenth of a mesh's triangles, and --simplify of 'trommel surface' does at once
+trommel: version is an option: 'trommel --version'
+trommel: scale is no command; 'trommel convert IN --scale 25.4 -o NAME.stl' makes millimetres of inches, and --rotate and --translate move what is in a file
+trommel: repair is no command; 'trommel distance MESH --inside solid-angle -o NAME.nrrd' and 'trommel surface NAME.nrrd --iso 0 --flip -o NAME.ply' close an open mesh
+trommel: view is no command; 'trommel draw MESH -o NAME.png' makes a picture of a mesh, and 'trommel surface IN --png NAME.png' of a volume's or points' surface
+trommel: stats is no command; 'trommel info FILE' tells what is in a file
+trommel: intersect is no command; 'trommel collide A B' finds where two meshes meet, --find distance how far they are apart, and --find inside what lies inside
+trommel: tonemap is no command; 'trommel exposure PICTURE -o NAME.png' exposes and tone-maps a picture
+trommel: gpus is no command; 'trommel devices' lists what this machine offers
+trommel: cumsum is no command; 'trommel scan ARRAY.npy -o NAME.npy' writes running sums of an array
+trommel: crop is no command; 'trommel surface VOLUME --region 0:64,:,: -o NAME.ply' takes a part of a volume, and --bounds of points
+trommel: offset is no command; 'trommel distance MESH -o NAME.nrrd' makes a volume of distances, of which 'trommel surface NAME.nrrd --iso 2 --flip -o NAME.ply' makes a mesh that is 2 thicker
+trommel: unknown command "Polish"; 'trommel --help' lists them
+$ for word in -version -v --verbose --iso -h; do trommel $word x 2>&1 | grep -v ^Try | head -1; done
+trommel: -version: long names have two dashes; did you mean --version?
+trommel: unknown option -v; did you mean -V (--version)?
+trommel: unknown option --verbose; warnings are always shown; --json prints all that is known
+trommel: unknown option --iso; it is one of 'trommel surface'
+Usage: trommel [OPTION...] COMMAND ...
+$ trommel Info ball.nrrd | head -1
+ball.nrrd: volume, NRRD
+$ trommel surface ball.nrrd out.ply
+trommel: surface: out.ply: inputs alone stand without an option; did you mean -o out.ply?
+Try 'trommel surface --help'.
+[2]
+$ trommel draw tet.stl out.png
+trommel: draw: out.png: inputs alone stand without an option; did you mean -o out.png?
+Try 'trommel draw --help'.
+[2]
+$ trommel distance tet.stl out.nrrd
+trommel: distance: out.nrrd: inputs alone stand without an option; did you mean -o out.nrrd?
+Try 'trommel distance --help'.
+[2]
+$ trommel distance tet.stl tet.obj
+trommel: distance: unexpected argument "tet.obj"; takes MESH
+Try 'trommel distance --help'.
+[2]
+$ for option in --isovalue --level --threshold --decimate --out-file --jobs --gpu --crop --force --verbose --format --dtype --voxel-size -iso -output -j -i -Q --unknown; do trommel surface ball.nrrd -o x.ply $option 3; done 2>&1 | grep -v ^Try
+trommel: surface: unknown option --isovalue; did you mean --iso?
+trommel: surface: unknown option --level; did you mean --iso?
+trommel: surface: unknown option --threshold; did you mean --iso?
+trommel: surface: unknown option --decimate; did you mean --simplify?
+trommel: surface: unknown option --out-file; did you mean --output?
+trommel: surface: unknown option --jobs; did you mean --threads?
+trommel: surface: unknown option --gpu; did you mean --backend?
+trommel: surface: unknown option --crop; did you mean --region?
+trommel: surface: unknown option --force; an output replaces the file that has its name, once it is complete
+trommel: surface: unknown option --verbose; warnings are always shown; --json prints all that is known
+trommel: surface: unknown option --format; the ending of the output's name chooses its format, such as -o NAME.stl
+trommel: surface: unknown option --dtype; did you mean --type?
+trommel: surface: unknown option --voxel-size; did you mean --spacing?
+trommel: surface: -iso: long names have two dashes; did you mean --iso?
+trommel: surface: -output: long names have two dashes; did you mean --output?
+trommel: surface: unknown option -j; did you mean --threads?
+trommel: surface: unknown option -i; name the input without an option
+trommel: surface: unknown option -Q; did you mean -q (--quiet)?
+trommel: surface: unknown option --unknown
+$ for option in --units --rotation --move --iso --merge; do trommel convert tet.stl -o x.ply $option 3; done 2>&1 | grep -v ^Try
+trommel: convert: unknown option --units; did you mean --scale?
+trommel: convert: unknown option --rotation; did you mean --rotate?
+trommel: convert: unknown option --move; did you mean --translate?
+trommel: convert: unknown option --iso; it is one of 'trommel surface'
+trommel: convert: unknown option --merge; did you mean --weld?
+$ for values in '--iso 50%' '--iso 100 200' '--spacing 1 1 2' '--spacing 1furlong' '--spacing 1mm,1' '--type u12' '--simplify 100%' '--collapse 400%' '-o --iso 3' '–iso 3' '--backend cuda' 'https://example.org/ball.nrrd'; do trommel surface ball.nrrd -o x.ply $values; done 2>&1 | grep -v ^Try
+trommel: surface: --iso: "50%" is not accepted; give values and not percentages, such as 300, as the file has them ('trommel info' shows from where to where they run), or auto
+trommel: surface: "200" is no file; the numbers of an option are written with commas and without blanks, such as 1,1,2.5
+trommel: surface: "1" is no file; the numbers of an option are written with commas and without blanks, such as 1,1,2.5
+trommel: surface: --spacing: "1furlong" is not accepted; give lengths in mm, um, nm, A, cm, m or in, such as 0.5mm,0.5mm,2mm
+trommel: surface: --spacing: "1mm,1" is not accepted; give three lengths above 0, such as 0.5,0.5,2, or one for all; a unit may follow, such as 0.5mm
+trommel: surface: --type: "u12" is not accepted; give u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64, or numpy's or C's name, such as uint16, <u2 or double
+trommel: surface: --simplify: "100%" is not accepted; give a percentage of the triangles above 0 and below 100, such as 10%
+trommel: surface: --collapse: "400%" is not accepted; give a number such as 0.5 or 1e-3, 0 to 1
+trommel: surface: --output needs a value: FILE
+trommel: surface: "–iso" begins with a long dash, as text programs make of "--"; write --iso
+trommel: surface: --backend: "cuda" is not accepted; give auto|cpu|vulkan|gl
+trommel: surface: https://example.org/ball.nrrd is an address; download it, for instance with curl -LO, and name the file
+$ for values in '--spacing 2' '--spacing 0.5mm,0.5mm,1mm' '--spacing 500um,0.5mm,0.1cm' '--simplify 10%' '--collapse 40%' '--iso auto' '--normals SOBEL'; do trommel surface ball.nrrd -o x.ply $values | grep -E '^  (input|simplified)'; done
+  input      30 x 30 x 30 of i16, NRRD, spacing 2 x 2 x 2
+  input      30 x 30 x 30 of i16, NRRD, spacing 0.5 x 0.5 x 1
+  input      30 x 30 x 30 of i16, NRRD, spacing 500 x 500 x 1000
+  input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
+  simplified 409 vertices, 778 triangles of 7,784, moved by about 0.528
+  input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
+$ for type in int16 '<i2' short i2 I16 'signed short'; do trommel surface ball.raw --dims 30x30x30 --type "$type" --iso 100 -o x.ply | grep input; done
+  input      30 x 30 x 30 of i16, raw, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, raw, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, raw, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, raw, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, raw, spacing 1 x 1 x 1
+  input      30 x 30 x 30 of i16, raw, spacing 1 x 1 x 1
+$ head -c 54000 ball.raw | trommel info - --dims 30,30,30 --type '>u2' | grep samples
+  samples    30 x 30 x 30 = 27,000 of u16, 53 KiB
+$ trommel surface ball.nrrd -o nowhere/x.ply
+trommel: surface: --output: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
+[1]
+$ trommel surface ball.nrrd --png nowhere/x.png
+trommel: surface: --png: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
+[1]
+$ trommel surface ball.nrrd ball.nrrd -o nowhere/x_%d.ply
+trommel: surface: --output: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
+[1]
+$ trommel collide tet.stl tet.obj -o nowhere/x.csv
+trommel: collide: --output: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
+[1]
+$ trommel exposure pic.png -o nowhere/x.png
+trommel: exposure: --output: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
+[1]
+$ trommel reduce none.npy -o x
+trommel: reduce: unknown option -o; the result is printed; redirect it with >NAME
+Try 'trommel reduce --help'.
+[2]
+$ trommel info ball.nrrd -o x
+trommel: info: unknown option -o; the result is printed; redirect it with >NAME
+Try 'trommel info --help'.
+[2]
+$ trommel index ball.nrrd -o nowhere/x.tmx
+trommel: index: --output: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
+[1]
+$ trommel draw ball.nrrd -o x.png
+trommel: draw: ball.nrrd is a volume, and not a mesh; 'trommel surface ball.nrrd -o ball.ply' makes a mesh of it
+[1]
+$ trommel draw p.xyz -o x.png
+trommel: draw: p.xyz is points, and not a mesh; 'trommel surface p.xyz -o p.ply' makes a mesh of them
+[1]
+$ trommel collide tet.stl ball.nrrd
+trommel: collide: ball.nrrd is a volume, and not a mesh; 'trommel surface ball.nrrd -o ball.ply' makes a mesh of it
+[1]
+$ trommel distance pic.png -o x.nrrd
+trommel: distance: pic.png is a picture, and not a mesh; 'trommel exposure pic.png -o pic_exposed.png' exposes it
+[1]
+$ trommel subdivide ball.tmx -o x.ply
+trommel: subdivide: ball.tmx is an index of a volume, and not a mesh; 'trommel surface VOLUME --iso V --index ball.tmx -o ball.ply' makes a mesh of its volume
+[1]
+$ trommel surface tet.stl -o x.ply
+trommel: surface: tet.stl is a mesh, and not a volume; 'trommel distance tet.stl -o tet.nrrd' makes a volume of it
+[1]
+$ trommel surface pic.png -o x.ply
+trommel: surface: pic.png is a picture, and not a volume; 'trommel exposure pic.png -o pic_exposed.png' exposes it
+[1]
+$ trommel surface ball.nrrd -o x.ply --mask tet.stl
+trommel: surface: tet.stl is a mesh, and not a volume; 'trommel distance tet.stl -o tet.nrrd' makes a volume of it
+[1]
+$ trommel exposure ball.nrrd
+trommel: exposure: ball.nrrd is a volume, and not a picture; 'trommel surface ball.nrrd -o ball.ply' makes a mesh of it
+[1]
+$ trommel mips tet.obj
+trommel: mips: give -o NAME.png, or --sheet NAME.png
+Try 'trommel mips --help'.
+[2]
+$ trommel index tet.stl
+trommel: index: tet.stl is a mesh, and not a volume; 'trommel distance tet.stl -o tet.nrrd' makes a volume of it
+[1]
+$ trommel reduce ball.nrrd
+trommel: reduce: ball.nrrd is a volume, and not an array (NPY); 'trommel convert ball.nrrd -o ball.npy' makes one of it
+[1]
+$ trommel sort tet.stl -o x.npy
+trommel: sort: tet.stl is a mesh, and not an array (NPY); 'trommel convert tet.stl --simplify 10% -o tet.glb' leaves a tenth of its triangles
+[1]
+$ trommel rays tet.stl --rays p.xyz
+trommel: rays: p.xyz: the points have no attribute "normal"; they have column 4; a ray needs a direction: columns nx, ny and nz, or three that --direction names
+[1]
+## Of a 4-D file the summary says which volume it is of; and what has one value has no surface.
+$ { printf '\134\001\000\000'; head -c 36 /dev/zero; printf '\004\000\003\000\003\000\003\000\005\000\001\000\001\000\001\000'; head -c 14 /dev/zero; printf '\002\000\010\000'; head -c 2 /dev/zero; for i in 1 2 3 4 5 6 7 8; do printf '\000\000\200\077'; done; printf '\000\000\260\103'; head -c 232 /dev/zero; printf 'n+1\000'; head -c 4 /dev/zero; head -c 27 /dev/zero; for i in 1 2 3 4; do printf 'abcdefghijklmnopqrstuvwxyz{'; done; } >four.nii
+$ trommel surface four.nii -o x.ply
+trommel: surface: four.nii: all samples are 0: there is no surface in this volume of several; --frame chooses another one
+[1]
+$ trommel surface four.nii --frame 1 -o x.ply | grep input
+  input      3 x 3 x 3 of u8, NIfTI-1, volume 1 of 5 (--frame), spacing 1 x 1 x 1
+$ trommel surface four.nii --frame 1 -o x.ply --slabs 2 --iso 105 --json | grep -E '"(frame|volumes)"'
+    "frame": 1,
+    "volumes": 5,
+$ trommel surface four.nii --frame 5 -o x.ply
+trommel: surface: four.nii: --frame is 5, needs less than 5, the volumes in the file
+[1]
