@@ -11,7 +11,7 @@ TML_SEED ?= $(shell expr 1009 '*' $$(git rev-list --count HEAD 2>/dev/null || ec
 export TML_SEED
 
 help: ## list the commands
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 setup: needs ## install from Debian what "make build" needs, or can use
 

@@ -397,9 +397,10 @@ void input_tell(const input *in, const tml_grid *grid, double radius)
         field_text("type", NULL, " of %s",
                    tml_type_name(in->file_type ? in->file_type : in->volume.type));
         field_text("format", NULL, ", %s", in->volume.format);
-        const bool has_more = in->volume.frame_count > 1;
-        field_count("frame", NULL, has_more ? ", volume %s" : NULL, in->frame);
-        field_count("volumes", NULL, has_more ? " of %s (--frame)" : NULL, in->volume.frame_count);
+        if (in->volume.frame_count > 1) {
+            field_count("frame", NULL, ", volume %s", in->frame);
+            field_count("volumes", NULL, " of %s (--frame)", in->volume.frame_count);
+        }
     }
     field_triple("spacing", NULL, ", spacing %s", grid->spacing);
     if (!in->is_points)

@@ -680,6 +680,31 @@ TEST(info_describes_a_mesh)
 
 /* ---- collide --------------------------------------------------------------------------------- */
 
+/* a and b are 0.001 apart at 4,000,000, a and c meet. tests/cli/collide.t has the same in files made there. */
+TEST(collide_far_from_0_in_either_order)
+{
+    static const struct {
+        const char *a, *b;
+        double distance;
+    } pairs[] = {{"far_a", "far_b", 0.001}, {"far_b", "far_a", 0.001}, {"far_a", "far_c", 0},
+                 {"far_c", "far_a", 0},     {"far_b", "far_c", 0},     {"far_c", "far_b", 0}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char a[256], b[256];
+        const char *path = test_full_data(pairs[i].a[4] == 'a'   ? "reports/far_a.obj"
+                                          : pairs[i].a[4] == 'b' ? "reports/far_b.obj"
+                                                                 : "reports/far_c.obj");
+        if (!path)
+            SKIP("TML_DATA names no reports");
+        snprintf(a, sizeof a, "%s", path);
+        snprintf(b, sizeof b, "%s", path);
+        memcpy(strrchr(b, '/') + 1, pairs[i].b, 5);
+        EXPECT(0, "collide %s %s --json", a, b);
+        CHECK((json_get("pair_count") > 0) == (pairs[i].distance == 0));
+        EXPECT(0, "collide %s %s --find distance --json", a, b);
+        CHECK_NEAR(json_get_last("distance"), pairs[i].distance, 2e-8);
+    }
+}
+
 TEST(collide_takes_poses_from_files)
 {
     char cube[128], poses[128];
@@ -1630,6 +1655,21 @@ static bool touch(const char *name, const char *date)
     char command[300];
     snprintf(command, sizeof command, "touch -d %s %s", date, in_folder(name));
     return CHECK(system(command) == 0);
+}
+
+/* Linux keeps the largest resident memory over exec: a large program that starts this one must not count. */
+TEST(the_memory_peak_is_the_programs_own)
+{
+    const size_t size = (size_t)600 << 20;
+    char *large = malloc(size);
+    if (!large)
+        SKIP("no memory for %zu bytes", size);
+    memset(large, 1, size);
+    EXPECT(0, "convert %s -o %s --json --backend cpu",
+           write_text("small.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), in_folder("small.ply"));
+    CHECK(json_get("peak_memory_bytes") > 0 && json_get("peak_memory_bytes") < (double)(300 << 20));
+    CHECK(large[size - 1] == 1);
+    free(large);
 }
 
 TEST(frames_of_a_sequence_are_surfaces_of_their_own)

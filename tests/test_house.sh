@@ -56,6 +56,10 @@ done <"$links"
 palette() { grep -oE "$1[0-9]+, [0-9]+, [0-9]+" "$2" | head -6 | tr -dc '0-9,\n'; }
 [ "$(palette '\{' cli/cells.c | sort -u | wc -l)" = 6 ] && [ "$(palette '\{' cli/cells.c)" = "$(palette '\[' web/lib/cell_colors.js)" ] ||
     { echo "FAIL the colours of cli/cells.c and web/lib/cell_colors.js differ"; offences=1; }
+# "make help" shows each target that says what it is for.
+targets=$(grep -c '^[^	#][^:=]*:[^=].*## ' Makefile)
+[ "$(make -s help | grep -c '^  make ')" = "$targets" ] ||
+    { echo "FAIL make help does not show all $targets targets"; offences=1; }
 fields=$({
     grep -hoE 'json_[a-z]+\([^"]*, "[a-z_0-9]+"|(field_[a-z]+|tell_share)\("[a-z_0-9]+"' cli/*.c bench/*.c |
         grep -vE 'field_(line|heading)'

@@ -18,8 +18,6 @@ $ trommel index data/volumes/fuel_crop.nii.gz -o fuel.tmx --json
     "dims": [64, 33, 32],
     "type": "u8",
     "format": "NIfTI-1",
-    "frame": 0,
-    "volumes": 1,
     "spacing": [1, 1, 1],
     "unit": ""
   },

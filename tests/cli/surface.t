@@ -42,8 +42,6 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
     "dims": [64, 33, 32],
     "type": "u8",
     "format": "NIfTI-1",
-    "frame": 0,
-    "volumes": 1,
     "spacing": [1, 1, 1],
     "unit": ""
   },
@@ -177,8 +175,6 @@ trommel: surface: warning: --labels: 3 has no surface: no sample of data/volumes
     "dims": [256, 256, 25],
     "type": "i32",
     "format": "NRRD",
-    "frame": 0,
-    "volumes": 1,
     "spacing": [0.7812499999999999, 0.7812499999999999, 6.499999999999998],
     "unit": ""
   },
