@@ -396,6 +396,11 @@ static int make_attribute(run *r)
 {
     if (!r->args->attribute)
         return CLI_OK;
+    if (r->args->output && path_ends_with(r->args->output, ".stl .obj")) {
+        if (!r->args->png)
+            return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", r->args->output);
+        cli_warn("--attribute: %s holds none; .ply, .glb and .vtp do", r->args->output);
+    }
     int code =
         input_load_like(r->tml, "attribute", r->args->attribute, &r->in.volume, &r->attribute);
     if (code != CLI_OK)
@@ -456,6 +461,23 @@ static bool is_far_from_origin(const tml_grid *grid)
     return false;
 }
 
+/* Is --region in the volume? */
+static int check_region(const run *r)
+{
+    const tml_region *region = &r->args->region;
+    for (int axis = 0; axis < 3; axis++) {
+        const uint64_t first = region->first[axis], last = first + region->count[axis];
+        const uint64_t dim = r->in.volume.grid.dims[axis];
+        if (first >= dim || last > dim)
+            return cli_usage(
+                "--region: %c is from %" PRIu64 " up to %" PRIu64 ", and %s has samples "
+                "0 to %" PRIu64 " along it; an empty end, as in %" PRIu64 ":, is the volume's",
+                "xyz"[axis], first, region -> count[axis] ? last : dim, r -> in.path, dim - 1,
+                first < dim ? first : 0);
+    }
+    return CLI_OK;
+}
+
 /* What the file says of itself, and the isovalues or labels. */
 static int describe_volume(run *r)
 {
@@ -465,6 +487,8 @@ static int describe_volume(run *r)
     r->summary.slope = v->slope;
     r->summary.intercept = v->intercept;
     r->summary.bytes_in = input_sample_count(v) * tml_type_size(v->type);
+    if (check_region(r) != CLI_OK)
+        return CLI_USAGE;
     if (!(v->slope != 0))
         return cli_error("%s: its values have slope 0; there is no surface", r->in.path);
     if (is_far_from_origin(&v->grid))

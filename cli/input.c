@@ -311,12 +311,22 @@ static bool has_place(const tml_volume *v)
     return strcmp(v->format, "NPY") != 0 && strcmp(v->format, "raw") != 0;
 }
 
-/* Two spaces may differ by the signs of x and y: to the patient's left or right, back or front. */
+/* The row's word of a space such as "left-posterior-superior": its first letter, or 0. */
+static char way_of(const tml_volume *v, int row)
+{
+    const char *word = v->space;
+    for (int i = 0; i < row && word; i++) {
+        word = strchr(word, '-');
+        word = word ? word + 1 : NULL;
+    }
+    return word ? *word : '\0';
+}
+
+/* Two spaces may differ by the signs of axes: to the patient's left or right, back or front. */
 static double sign_between(const tml_volume *a, const tml_volume *b, int row)
 {
-    const bool is_other =
-        a->space[0] && b->space[0] && (a->space[0] == 'l') != (b->space[0] == 'l');
-    return is_other && row < 2 ? -1 : 1;
+    const char one = way_of(a, row), other = way_of(b, row);
+    return one && other && one != other ? -1 : 1;
 }
 
 /* Do the samples of two grids lie at the same places, up to a hundredth of their spacing? */

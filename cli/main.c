@@ -456,6 +456,11 @@ static int run_command(const cli_command *command, int argc, char **argv)
     if (ranks_count() > 1 && !command->takes_ranks)
         return cli_usage("is work for one process, %" PRIu32 " were started; use '%s %s'",
                          ranks_count(), cli_this_program.name, command->options.name);
+    system_file file;
+    if (argc == 2 && strcmp(argv[1], "help") == 0 && !system_examine(argv[1], &file)) {
+        opt_print_help(&command->options, stdout);
+        return CLI_OK;
+    }
     void *args = calloc(1, command->args_size);
     if (!args)
         return cli_error("out of memory");
@@ -503,6 +508,11 @@ static int run_program(int argc, char **argv)
     return CLI_OK;
 }
 
+static bool asks_help(const char *text)
+{
+    return strcmp(text, "help") == 0 || strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
 int main(int argc, char **argv)
 {
     system_begin(argc, argv);
@@ -517,13 +527,13 @@ int main(int argc, char **argv)
                     cli_this_program.name, cli_this_program.commands[0]->options.name);
         }
         code = CLI_USAGE;
-    } else if (strcmp(argv[1], "help") == 0 && argc > 2) {
+    } else if (asks_help(argv[1]) && argc > 2) {
         const cli_command *command = find_command(argv[2]);
         if (command)
-            opt_print_help(&command->options, stdout);
+            (strcmp(argv[1], "-h") ? opt_print_help : opt_print_short_help)(&command->options,
+                                                                            stdout);
         code = command ? CLI_OK : CLI_USAGE;
-    } else if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
-               strcmp(argv[1], "-h") == 0) {
+    } else if (asks_help(argv[1])) {
         print_commands(stdout);
         code = CLI_OK;
     } else if (argv[1][0] == '-') {

@@ -168,8 +168,10 @@ static bool list_outputs(const char *needs, char *out)
             snprintf(name, sizeof name, "-%c", option->letter);
         else
             snprintf(name, sizeof name, "--%s", option->name);
-        snprintf(out + used, OPT_TEXT_SIZE - used, "%s%s NAME%.*s", used ? ", or " : "", name,
-                 (int)strcspn(option->endings, " "), option->endings);
+        const size_t first = strcspn(option->endings, " ");
+        const char *others = option->endings + first;
+        snprintf(out + used, OPT_TEXT_SIZE - used, "%s%s NAME%.*s%s%s%s", used ? ", or " : "", name,
+                 (int)first, option->endings, *others ? " (or" : "", others, *others ? ")" : "");
     }
     return true;
 }

@@ -161,16 +161,24 @@ void opt_describe(const opt_command *command, const opt *option, char *text)
         snprintf(text + used, OPT_TEXT_SIZE - used, ")");
 }
 
-/* Position of text among "none|forward|central", or -1. */
-static int find_choice(const char *choices, const char *text)
+/* Position of text among "none|forward|central", in any case, or of the only one that begins with it; -1: there is none.
+ * *start: the choice (NULL: not wanted). */
+static int find_choice(const char *choices, const char *text, const char **start)
 {
-    size_t length = strlen(text);
+    const size_t length = strlen(text);
+    int found = -1, beginnings = 0;
     for (int i = 0;; i++) {
-        size_t width = strcspn(choices, "|");
-        if (width == length && strncasecmp(choices, text, length) == 0)
-            return i;
-        if (choices[width] == '\0')
-            return -1;
+        const size_t width = strcspn(choices, "|");
+        const bool begins =
+            width >= length && length > 0 && strncasecmp(choices, text, length) == 0;
+        if (begins) {
+            found = i;
+            beginnings = width == length ? 1 : beginnings + 1;
+            if (start)
+                *start = choices;
+        }
+        if ((begins && width == length) || choices[width] == '\0')
+            return beginnings == 1 && (width == length || length > 2) ? found : -1;
         choices += width + 1;
     }
 }
@@ -185,7 +193,13 @@ static bool is_in_range(const opt *option, double value)
 static bool parse_numbers(const opt *option, const char *text, opt_numbers *out)
 {
     uint32_t most = option->count_most ? option->count_most : OPT_MAX_NUMBERS;
-    out->count = opt_numbers_split(text, ',', out->values, most);
+    char plain[OPT_TEXT_SIZE];
+    size_t used = 0;
+    for (; *text && used + 1 < sizeof plain; text++) /* "50%" of what goes to 100 */
+        if (*text != '%' || option->most != 100 || used == 0)
+            plain[used++] = *text;
+    plain[used] = '\0';
+    out->count = *text ? 0 : opt_numbers_split(plain, ',', out->values, most);
     for (uint32_t i = 0; i < out->count; i++)
         if (!is_in_range(option, out->values[i]))
             return false;
@@ -224,7 +238,7 @@ static bool parse_value(const opt *option, const char *text, char *args, char *e
     case OPT_OUTPUT:
         *(const char **)member = text;
         snprintf(expected, OPT_TEXT_SIZE, "%s", option->choices ? option->choices : "a text");
-        return text[0] && (!option->choices || find_choice(option->choices, text) >= 0);
+        return text[0] && (!option->choices || find_choice(option->choices, text, NULL) >= 0);
     case OPT_NUMBER:
         snprintf(expected, OPT_TEXT_SIZE, "a number such as 0.5 or 1e-3");
         if (!parse_number(option, text, &number) || !is_in_range(option, number))
@@ -242,7 +256,7 @@ static bool parse_value(const opt *option, const char *text, char *args, char *e
         return parse_bytes(text, member);
     case OPT_CHOICE:
         snprintf(expected, OPT_TEXT_SIZE, "%s", option->choices);
-        choice = find_choice(option->choices, text);
+        choice = find_choice(option->choices, text, NULL);
         *(uint32_t *)member = choice < 0 ? 0 : (uint32_t)choice;
         return choice >= 0;
     case OPT_NUMBERS:
@@ -426,6 +440,22 @@ static opt_outcome take(const opt *option, const char *text, void *args)
     return OPT_REFUSED;
 }
 
+/* The value as the table spells it, where it is one of choices: conditions compare it. */
+static const char *chosen(const opt *const *list, uint32_t count, const opt *option,
+                          const char *value)
+{
+    static char values[OPT_MAX_OPTIONS][32];
+    const char *choice;
+    if (option->kind != OPT_CHOICE || find_choice(option->choices, value, &choice) < 0)
+        return value;
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == option) {
+            snprintf(values[i], sizeof values[i], "%.*s", (int)strcspn(choice, "|"), choice);
+            return values[i];
+        }
+    return value;
+}
+
 /* "-iso 3": a long name behind one dash, which would be letters and their values. */
 static bool refuses_one_dash(const opt *const *list, uint32_t count, const char *word)
 {
@@ -485,10 +515,14 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
             (is_long ? opt_print_help : opt_print_short_help)(command, stdout);
             return OPT_HELPED;
         }
+        if (option->kind == OPT_OUTPUT && opt_is_given(option->name)) {
+            cli_usage("--%s is given twice; it names one output", option->name);
+            return OPT_REFUSED;
+        }
         opt_outcome outcome = take(option, value, args);
         if (outcome != OPT_RUN)
             return outcome;
-        opt_note(option, value);
+        opt_note(option, chosen(list, count, option, value));
     } while (!is_long && *word);
     return OPT_RUN;
 }
@@ -527,9 +561,10 @@ static bool refuses_operand(const char *operand)
     }
     if ((opt_number(operand, &number) || strcmp(operand, ",") == 0) &&
         !system_examine(operand, &info)) {
-        cli_usage("\"%s\" is no file; the numbers of an option are written with commas and "
-                  "without blanks, such as 1,1,2.5",
-                  operand);
+        cli_usage(
+            "\"%s\" is neither a file nor an option's value; numbers of one option are written "
+            "with commas and without blanks, such as 1,1,2.5",
+            operand);
         return true;
     }
     return false;

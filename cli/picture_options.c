@@ -11,7 +11,7 @@ const char *picture_parse_size(const char *text, void *member)
     static const char expected[] = "width x height, each from 16 to 8192, such as 1200x900";
     uint32_t *size = member;
     double sides[2];
-    if (opt_numbers_split(text, 'x', sides, 2) != 2)
+    if (opt_numbers_split(text, strchr(text, ',') ? ',' : 'x', sides, 2) != 2)
         return expected;
     for (int i = 0; i < 2; i++)
         if (!(sides[i] >= 16 && sides[i] <= RENDER_MAX_SIDE) || sides[i] != floor(sides[i]))
@@ -23,10 +23,21 @@ const char *picture_parse_size(const char *text, void *member)
 
 const char *picture_parse_color(const char *text, void *member)
 {
+    static const struct {
+        const char *name, *digits;
+    } names[] = {
+        {"white", "ffffff"},  {"black", "000000"}, {"grey", "808080"},   {"gray", "808080"},
+        {"red", "cc2f27"},    {"green", "3f9142"}, {"blue", "2f5fa8"},   {"yellow", "e8c547"},
+        {"orange", "e07b29"}, {"brown", "8a5a3b"}, {"purple", "7b4f9e"}, {"pink", "e39bb0"},
+        {"cyan", "3aa6b0"},   {"bone", "e3d9c3"},  {"skin", "e0b599"},   {"silver", "c0c0c0"},
+    };
     float *color = member;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        text = strcmp(text, names[i].name) == 0 ? names[i].digits : text;
     text += *text == '#';
     if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6)
-        return "a colour of six hexadecimal digits such as #d9c7a8";
+        return "a colour of six hexadecimal digits such as #d9c7a8, or white, black, grey, red, "
+               "green, blue, yellow, orange, brown, purple, pink, cyan, bone, skin or silver";
     unsigned long bits = strtoul(text, NULL, 16);
     for (int c = 0; c < 3; c++)
         color[c] = (float)(bits >> (16 - 8 * c) & 0xff) / 255;

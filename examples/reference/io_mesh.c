@@ -37,6 +37,24 @@ static void weld(tml_context *tml)
     remove(path);
 }
 
+/* Two meshes far from 0, whose places are compared: the second one's numbers in the first one's frame. */
+static void share_an_origin(tml_context *tml)
+{
+    const char *path = "reference_far.ply";
+    float far[] = {4000000, 0, 0, 4000001, 0, 0, 4000001, 1, 0, 4000000, 1, 0};
+    double origin[3] = {0, 0, 0};
+    const tml_mesh_load_desc desc = {.origin = origin};
+    const tml_mesh mesh = {
+        .positions = far, .indices = indices, .vertex_count = 4, .triangle_count = 2};
+    tml_mesh_file file;
+    MUST(tml_mesh_save(tml, path, &mesh));
+    CHECK(tml_positions_recenter(far, 4, origin)); /* exact: far + origin stays the same */
+    MUST(tml_mesh_load(tml, path, &desc, &file));
+    CHECK(file.mesh.origin[0] == origin[0] && file.mesh.positions[3] == far[3]);
+    tml_mesh_file_free(tml, &file);
+    remove(path);
+}
+
 /* Colours of vertices, and which way is up, for glTF. */
 static void attributes(tml_context *tml)
 {
@@ -89,6 +107,7 @@ static void lines(tml_context *tml)
 
 int main(void)
 {
-    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){save_and_load, weld, attributes, pieces, lines, NULL});
+    return run_examples(
+        &(tml_open_desc){.engine = TML_ENGINE_CPU},
+        (example *const[]){save_and_load, weld, share_an_origin, attributes, pieces, lines, NULL});
 }

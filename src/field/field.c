@@ -454,7 +454,7 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
             "tml_field: %llu points span %g but their radius is only %g: many will fall between "
             "the samples, %g apart; give a larger desc.radius, a smaller desc.grid.spacing, a "
             "larger "
-            "desc.resolution, or desc.lower and upper that leave outliers out",
+            "desc.resolution, or bounds (desc.lower) that leave outliers out",
             (unsigned long long)points, longest, typical_radius, grid->spacing[0]);
     return check_grid(tml, grid);
 }

@@ -98,7 +98,7 @@ $ printf 'v 0 0 0\n' > nothing.obj; trommel distance nothing.obj -o none.nrrd
 trommel: distance: nothing.obj: has no triangles to be far from
 [1]
 $ trommel distance solid.obj
-trommel: distance: give -o NAME.nrrd
+trommel: distance: give -o NAME.nrrd (or .mha .npy .raw)
 Try 'trommel distance --help'.
 [2]
 $ ls *.nrrd

@@ -190,7 +190,7 @@ $ rm -f x.ply; trommel surface ball.nrrd x.ply 2>&1 | head -1; trommel surface b
 trommel: surface: x.ply: inputs alone stand without an option; did you mean -o x.ply?
 done
 $ trommel surface ball.nrrd x.ply 2>&1 | head -1; trommel surface ball.nrrd --png x.png -q && echo done
-trommel: surface: give -o NAME.ply, or --png NAME.png
+trommel: surface: give -o NAME.ply (or .stl .obj .glb .vtp), or --png NAME.png
 done
 $ trommel surface ball.nrrd -o nowhere/x.ply 2>&1 | head -1; mkdir -p nowhere; trommel surface ball.nrrd -o nowhere/x.ply -q && echo done
 trommel: surface: --output: there is no folder nowhere; make it first (mkdir -p nowhere), or name another one
@@ -212,5 +212,5 @@ $ trommel surface ball.nrrd -o x.ply --iso 50% 2>&1 | head -1; trommel surface b
 trommel: surface: --iso: "50%" is not accepted; give values and not percentages, such as 300, as the file has them ('trommel info' shows from where to where they run), or auto
 done
 $ trommel surface ball.nrrd -o x.ply --spacing 1 1 2 2>&1 | head -1; trommel surface ball.nrrd -o x.ply --spacing 1,1,2 -q && echo done
-trommel: surface: "1" is no file; the numbers of an option are written with commas and without blanks, such as 1,1,2.5
+trommel: surface: "1" is neither a file nor an option's value; numbers of one option are written with commas and without blanks, such as 1,1,2.5
 done

@@ -412,3 +412,16 @@ trommel: surface: warning: hills.xyz: its points lie on a surface, as a scan's
 trommel: surface: warning: normals.txt: its points have normals, as a scan's: 
 $ trommel surface hills.xyz drop.xyz --radius 2 -o x_%d.ply 2>&1 >x.txt | cut -c1-78
 trommel: surface: warning: hills.xyz: its points lie on a surface, as a scan's
+## A mask or an attribute that lies elsewhere is told, in slabs, too; files without a place, the other patient's axes and --spacing are not.
+$ volume() { printf 'NRRD0004\ntype: uint8\ndimension: 3\nsizes: 3 3 3\nencoding: raw\n%b\n\n' "$2" >$1; printf 'aaaaaaaaaaaaazaaaaaaaaaaaaa' >>$1; }; volume in.nrrd 'space: left-posterior-superior\nspace directions: (1,0,0) (0,2,0) (0,0,3)\nspace origin: (10,20,30)'; volume same.nrrd 'space: RAS\nspace directions: (-1,0,0) (0,-2,0) (0,0,3)\nspace origin: (-10,-20,30)'; volume moved.nrrd 'space: LPS\nspace directions: (1,0,0) (0,2,0) (0,0,3)\nspace origin: (11,20,30)'; volume other.nrrd 'spacings: 1 1 3'; trommel convert in.nrrd -o in.npy -q
+$ for mask in same.nrrd in.npy moved.nrrd other.nrrd; do trommel surface in.nrrd --iso 100 --mask $mask -o x.ply -q; trommel surface in.nrrd --iso 100 --attribute $mask -o x.ply >x.txt; trommel surface in.nrrd --iso 100 --mask $mask -o x.ply --slabs 2 >x.txt; done
+trommel: surface: warning: --attribute: moved.nrrd lies elsewhere than the input: it has spacing 1 x 2 x 3 and origin 11, 20, 30, the input 1 x 2 x 3 and 10, 20, 30; sample by sample it is taken as if it lay there
+trommel: surface: warning: --mask: moved.nrrd lies elsewhere than the input: it has spacing 1 x 2 x 3 and origin 11, 20, 30, the input 1 x 2 x 3 and 10, 20, 30; sample by sample it is taken as if it lay there
+trommel: surface: warning: --attribute: other.nrrd lies elsewhere than the input: it has spacing 1 x 1 x 3 and origin 0, 0, 0, the input 1 x 2 x 3 and 10, 20, 30; sample by sample it is taken as if it lay there
+trommel: surface: warning: --mask: other.nrrd lies elsewhere than the input: it has spacing 1 x 1 x 3 and origin 0, 0, 0, the input 1 x 2 x 3 and 10, 20, 30; sample by sample it is taken as if it lay there
+$ trommel surface in.nrrd --iso 100 --mask moved.nrrd -o x.ply --strict
+trommel: surface: --mask: moved.nrrd lies elsewhere than the input: it has spacing 1 x 2 x 3 and origin 11, 20, 30, the input 1 x 2 x 3 and 10, 20, 30; resample it to the input's grid
+[1]
+$ trommel surface in.nrrd --iso 100 --spacing 1 --mask in.nrrd -o x.ply >x.txt
+$ trommel surface in.nrrd --iso 100 --spacing 1 --mask moved.nrrd -o x.ply >x.txt
+trommel: surface: warning: --mask: moved.nrrd lies elsewhere than the input: it has spacing 1 x 2 x 3 and origin 11, 20, 30, the input 1 x 1 x 1 and 10, 20, 30; sample by sample it is taken as if it lay there

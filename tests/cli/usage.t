@@ -24,7 +24,7 @@ trommel: index: unexpected argument "b"; takes IN
 Try 'trommel index --help'.
 [2]
 $ trommel surface a
-trommel: surface: give -o NAME.ply, or --png NAME.png
+trommel: surface: give -o NAME.ply (or .stl .obj .glb .vtp), or --png NAME.png
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a --debug-cells x.ply
@@ -151,8 +151,8 @@ $ trommel surface a --png x.png --view 3
 trommel: surface: --view: "3" is not accepted; give numbers separated by commas: AZ,EL, -360 to 360
 Try 'trommel surface --help'.
 [2]
-$ trommel surface a --png x.png --color red
-trommel: surface: --color: "red" is not accepted; give a colour of six hexadecimal digits such as #d9c7a8
+$ trommel surface a --png x.png --color mauve
+trommel: surface: --color: "mauve" is not accepted; give a colour of six hexadecimal digits such as #d9c7a8, or white, black, grey, red, green, blue, yellow, orange, brown, purple, pink, cyan, bone, skin or silver
 Try 'trommel surface --help'.
 [2]
 $ trommel surface a -z
@@ -160,7 +160,7 @@ trommel: surface: unknown option -z
 Try 'trommel surface --help'.
 [2]
 $ trommel subdivide a
-trommel: subdivide: give -o NAME.ply, or --png NAME.png
+trommel: subdivide: give -o NAME.ply (or .stl .obj .glb .vtp), or --png NAME.png
 Try 'trommel subdivide --help'.
 [2]
 $ trommel subdivide a -o x.doc
@@ -427,7 +427,7 @@ trommel: exposure: --output: x%x.png: write %d or %04d once for the frame's numb
 Try 'trommel exposure --help'.
 [2]
 $ trommel mips a
-trommel: mips: give -o NAME.png, or --sheet NAME.png
+trommel: mips: give -o NAME.png (or .exr .pfm .hdr), or --sheet NAME.png
 Try 'trommel mips --help'.
 [2]
 $ trommel mips a -o x.png --levels 65
@@ -491,14 +491,14 @@ Try 'trommel --help'.
 }
 [2]
 $ trommel surface a --json
-trommel: surface: give -o NAME.ply, or --png NAME.png
+trommel: surface: give -o NAME.ply (or .stl .obj .glb .vtp), or --png NAME.png
 Try 'trommel surface --help'.
 {
   "trommel": "0.1.0",
   "command": "surface",
   "error": {
     "code": 2,
-    "message": "give -o NAME.ply, or --png NAME.png"
+    "message": "give -o NAME.ply (or .stl .obj .glb .vtp), or --png NAME.png"
   }
 }
 [2]
@@ -579,12 +579,11 @@ trommel: cumsum is no command; 'trommel scan ARRAY.npy -o NAME.npy' writes runni
 trommel: crop is no command; 'trommel surface VOLUME --region 0:64,:,: -o NAME.ply' takes a part of a volume, and --bounds of points
 trommel: offset is no command; 'trommel distance MESH -o NAME.nrrd' makes a volume of distances, of which 'trommel surface NAME.nrrd --iso 2 --flip -o NAME.ply' makes a mesh that is 2 thicker
 trommel: unknown command "Polish"; 'trommel --help' lists them
-$ for word in -version -v --verbose --iso -h; do trommel $word x 2>&1 | grep -v ^Try | head -1; done
+$ for word in -version -v --verbose --iso; do trommel $word x 2>&1 | grep -v ^Try | head -1; done
 trommel: -version: long names have two dashes; did you mean --version?
 trommel: unknown option -v; did you mean -V (--version)?
 trommel: unknown option --verbose; warnings are always shown; --json prints all that is known
 trommel: unknown option --iso; it is one of 'trommel surface'
-Usage: trommel [OPTION...] COMMAND ...
 $ trommel Info ball.nrrd | head -1
 ball.nrrd: volume, NRRD
 $ trommel surface ball.nrrd out.ply
@@ -631,8 +630,8 @@ trommel: convert: unknown option --iso; it is one of 'trommel surface'
 trommel: convert: unknown option --merge; did you mean --weld?
 $ for values in '--iso 50%' '--iso 100 200' '--spacing 1 1 2' '--spacing 1furlong' '--spacing 1mm,1' '--type u12' '--simplify 100%' '--collapse 400%' '-o --iso 3' '–iso 3' '--backend cuda' 'https://example.org/ball.nrrd'; do trommel surface ball.nrrd -o x.ply $values; done 2>&1 | grep -v ^Try
 trommel: surface: --iso: "50%" is not accepted; give values and not percentages, such as 300, as the file has them ('trommel info' shows from where to where they run), or auto
-trommel: surface: "200" is no file; the numbers of an option are written with commas and without blanks, such as 1,1,2.5
-trommel: surface: "1" is no file; the numbers of an option are written with commas and without blanks, such as 1,1,2.5
+trommel: surface: "200" is neither a file nor an option's value; numbers of one option are written with commas and without blanks, such as 1,1,2.5
+trommel: surface: "1" is neither a file nor an option's value; numbers of one option are written with commas and without blanks, such as 1,1,2.5
 trommel: surface: --spacing: "1furlong" is not accepted; give lengths in mm, um, nm, A, cm, m or in, such as 0.5mm,0.5mm,2mm
 trommel: surface: --spacing: "1mm,1" is not accepted; give three lengths above 0, such as 0.5,0.5,2, or one for all; a unit may follow, such as 0.5mm
 trommel: surface: --type: "u12" is not accepted; give u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64, or numpy's or C's name, such as uint16, <u2 or double
@@ -714,7 +713,7 @@ $ trommel exposure ball.nrrd
 trommel: exposure: ball.nrrd is a volume, and not a picture; 'trommel surface ball.nrrd -o ball.ply' makes a mesh of it
 [1]
 $ trommel mips tet.obj
-trommel: mips: give -o NAME.png, or --sheet NAME.png
+trommel: mips: give -o NAME.png (or .exr .pfm .hdr), or --sheet NAME.png
 Try 'trommel mips --help'.
 [2]
 $ trommel index tet.stl
@@ -742,3 +741,51 @@ $ trommel surface four.nii --frame 1 -o x.ply --slabs 2 --iso 105 --json | grep 
 $ trommel surface four.nii --frame 5 -o x.ply
 trommel: surface: four.nii: --frame is 5, needs less than 5, the volumes in the file
 [1]
+## More of the same kind.
+$ trommel --help info | head -1; trommel -h info | head -1; trommel info help | head -1
+Usage: trommel info [OPTION...] FILE
+Usage: trommel info [OPTION...] FILE
+Usage: trommel info [OPTION...] FILE
+$ for values in '--largest 1' '-o y.ply' '-t 4' '--region 0:100,:,:' '--region 40:50,:,:' '--mask ball' '--mask p.xyz' '--attribute ball.nrrd -o y.stl' '--smooth' '--caps=yes'; do trommel surface ball.nrrd -o x.ply $values; done 2>&1 | grep -v ^Try
+trommel: surface: "1" is neither a file nor an option's value; numbers of one option are written with commas and without blanks, such as 1,1,2.5
+trommel: surface: --output is given twice; it names one output
+trommel: surface: unknown option -t; did you mean --threads?
+trommel: surface: --region: x is from 0 up to 100, and ball.nrrd has samples 0 to 29 along it; an empty end, as in 0:, is the volume's
+trommel: surface: --region: x is from 40 up to 50, and ball.nrrd has samples 0 to 29 along it; an empty end, as in 0:, is the volume's
+trommel: surface: ball: cannot be opened: No such file or directory
+trommel: surface: p.xyz is points, and not a volume; 'trommel surface p.xyz -o p.ply' makes a mesh of them
+trommel: surface: --output is given twice; it names one output
+trommel: surface: --smooth needs a value: N
+trommel: surface: --caps takes no value
+$ trommel surface ball.nrrd -o x.stl --attribute ball.nrrd
+trommel: surface: --attribute: x.stl holds none; use .ply, .glb or .vtp
+Try 'trommel surface --help'.
+[2]
+$ trommel surface ball.nrrd -o x.stl --attribute ball.nrrd --png x.png -q; trommel surface ball.nrrd -o x.stl --attribute ball.nrrd --png x.png --size 32,32 >x.txt
+trommel: surface: warning: --attribute: x.stl holds none; .ply, .glb and .vtp do
+$ trommel collide tet.obj tet.stl --distance; trommel collide tet.obj tet.stl --translate 1 2 3; trommel convert tet.obj; trommel draw tet.obj -o x.png --view front
+trommel: collide: unknown option --distance; did you mean --find?
+Try 'trommel collide --help'.
+trommel: collide: --translate: "1" is not accepted; give numbers separated by commas: X,Y,Z
+Try 'trommel collide --help'.
+trommel: convert: give -o NAME.nrrd (or .mha .npy .raw .ply .stl .obj .glb .vtp .png .exr .hdr .pfm)
+Try 'trommel convert --help'.
+trommel: draw: --view: "front" is not accepted; give numbers separated by commas: AZ,EL, -360 to 360
+Try 'trommel draw --help'.
+[2]
+$ trommel draw tet.obj -o x.png --size 64x48 --color White; trommel draw tet.obj -o x.png --size 64x48 --color white --background black -q && echo done
+trommel: draw: --color: "White" is not accepted; give a colour of six hexadecimal digits such as #d9c7a8, or white, black, grey, red, green, blue, yellow, orange, brown, purple, pink, cyan, bone, skin or silver
+Try 'trommel draw --help'.
+done
+$ for tone in ACES aces-fit Reinhard rein; do trommel exposure pic.png -o x.png --tone $tone --json | grep -E '"(tone|message)"'; done 2>/dev/null
+[1]
+$ trommel exposure pic.png -o x.png --tone Reinhard-Extended --white 3 --json | grep -c white; trommel exposure pic.png --percentile 50% --json | grep -c error
+0
+0
+[1]
+$ trommel compact ball.npy -o x.npy --min 5; trommel rays tet.obj --origin 0,0,0
+trommel: compact: unknown option --min; did you mean --at-least?
+Try 'trommel compact --help'.
+trommel: rays: unknown option --origin; did you mean --rays?
+Try 'trommel rays --help'.
+[2]
