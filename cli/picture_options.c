@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "picture_frame.h"
 #include "picture_options.h"
@@ -33,7 +34,7 @@ const char *picture_parse_color(const char *text, void *member)
     };
     float *color = member;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        text = strcmp(text, names[i].name) == 0 ? names[i].digits : text;
+        text = strcasecmp(text, names[i].name) == 0 ? names[i].digits : text;
     text += *text == '#';
     if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6)
         return "a colour of six hexadecimal digits such as #d9c7a8, or white, black, grey, red, "

@@ -1926,7 +1926,7 @@ TEST(draw_takes_the_camera_that_is_given)
     }
     EXPECT(1, "draw %s --camera %s -o %s", mesh, in_folder("gone.txt"), in_folder("none.png"));
     EXPECT(2, "draw %s --fov 30 -o %s", mesh, in_folder("none.png"));
-    EXPECT(2, "draw %s --background grey -o %s", mesh, in_folder("none.png"));
+    EXPECT(2, "draw %s --background mauve -o %s", mesh, in_folder("none.png"));
     CHECK(strstr(err, "studio, none, or a colour") != NULL);
     EXPECT(2, "draw %s", mesh);
 }

@@ -774,15 +774,19 @@ trommel: draw: --view: "front" is not accepted; give numbers separated by commas
 Try 'trommel draw --help'.
 [2]
 $ trommel draw tet.obj -o x.png --size 64x48 --color White; trommel draw tet.obj -o x.png --size 64x48 --color white --background black -q && echo done
-trommel: draw: --color: "White" is not accepted; give a colour of six hexadecimal digits such as #d9c7a8, or white, black, grey, red, green, blue, yellow, orange, brown, purple, pink, cyan, bone, skin or silver
-Try 'trommel draw --help'.
+tet.obj
+  input      4 vertices, 4 triangles, OBJ
+  time       # s: ...
+  memory     peak #
+  output     x.png, 2.5 KiB
 done
-$ for tone in ACES aces-fit Reinhard rein; do trommel exposure pic.png -o x.png --tone $tone --json | grep -E '"(tone|message)"'; done 2>/dev/null
-[1]
-$ trommel exposure pic.png -o x.png --tone Reinhard-Extended --white 3 --json | grep -c white; trommel exposure pic.png --percentile 50% --json | grep -c error
-0
-0
-[1]
+$ for tone in ACES aces-fit Reinhard re; do trommel exposure pic.png -o x.png --tone $tone >x.txt && echo $tone; done 2>&1 | grep -v ^Try
+ACES
+aces-fit
+Reinhard
+trommel: exposure: --tone: "re" is not accepted; give srgb|reinhard|reinhard-extended|hable|aces-fit|agx|neutral
+$ trommel exposure pic.png -o x.png --tone Reinhard-Ext --white 3 >x.txt && trommel exposure pic.png --percentile 50% >x.txt && echo done
+done
 $ trommel compact ball.npy -o x.npy --min 5; trommel rays tet.obj --origin 0,0,0
 trommel: compact: unknown option --min; did you mean --at-least?
 Try 'trommel compact --help'.
