@@ -1385,7 +1385,8 @@ static int write_outputs(run *r)
 static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
-    return !a->output                            ? "give --output"
+    return !a->output && a->png                  ? "give --output in the place of --png"
+           : !a->output                          ? "give --output"
            : a->png                              ? "leave out --png"
            : a->debug_cells                      ? "leave out --debug-cells"
            : a->cells                            ? "leave out --cells"

@@ -214,3 +214,52 @@ done
 $ trommel surface ball.nrrd -o x.ply --spacing 1 1 2 2>&1 | head -1; trommel surface ball.nrrd -o x.ply --spacing 1,1,2 -q && echo done
 trommel: surface: "1" is neither a file nor an option's value; numbers of one option are written with commas and without blanks, such as 1,1,2.5
 done
+## Subdivision.
+$ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 5 0 0\nv 5 1 0\nf 1 2 3\nf 1 5 6\n' >fans.obj; trommel subdivide fans.obj -o x.ply 2>&1 | head -1; trommel subdivide fans.obj --fix -o x.ply -q && echo done
+trommel: subdivide: vertex 0 joins triangles that share no edge there: those around edge 0-1 (triangle 0) and those around edge 0-4 (triangle 1); give each fan a vertex of its own, or set --fix
+done
+$ trommel subdivide tet.obj --budget 3 -o x.ply 2>&1 | head -1; trommel subdivide tet.obj --budget 4 -o x.ply -q && echo done
+trommel: subdivide: --budget is 3, needs 4 at least, the triangles of the mesh
+done
+$ trommel subdivide tet.obj --creases angle:0 -o x.ply 2>&1 | head -1; trommel subdivide tet.obj --creases angle:30 -o x.ply -q && echo done
+trommel: subdivide: --creases: "angle:0" is not accepted; give file, none, or angle:D with D between 0 and 180 degrees
+done
+$ trommel subdivide tet.obj --levels 2 --camera 1,2,3,0,0,0 -o x.ply 2>&1 | head -1; trommel subdivide tet.obj --pixels 8 --camera 1,2,3,0,0,0 -o x.ply -q && echo done
+trommel: subdivide: --camera needs --pixels
+done
+$ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n' >uv.obj; trommel convert uv.obj -o x.ply 2>&1 | head -1; trommel convert uv.obj -o x.obj -q && grep -c vt x.obj
+trommel: convert: warning: x.ply holds no texture coordinates of corners; use .obj to keep them
+3
+## What an output cannot hold.
+$ trommel collide tet.obj tet.stl --find distance -o x.npy 2>&1 | head -1; trommel collide tet.obj tet.stl --find distance -o x.csv -q && echo done
+trommel: collide: --output: distances go to .csv or .json, not .npy
+done
+$ trommel exposure pic.png -o x.png --bits 32 2>&1 | head -1; trommel exposure pic.png -o x.png --bits 16 -q && echo done
+trommel: exposure: --bits: .png has no channels of 32 bits; give 8 or 16
+done
+## Memory.
+$ trommel convert p.xyz --memory 1K -o x.ply 2>&1 | head -1; trommel convert p.xyz --memory 1M -o x.ply -q && echo done
+trommel: convert: p.xyz: needs 1616 bytes, --memory is 1024
+done
+$ trommel surface p.xyz --cell 0.3 --radius 2 --memory 100K --png x.png 2>&1 | grep field; trommel surface p.xyz --cell 0.3 --radius 2 --memory 100K -o x.ply -q && trommel surface p.xyz --cell 2 --radius 2 --memory 100K --png x.png -q && trommel surface p.xyz --cell 0.3 --radius 2 --memory 100M --png x.png -q && echo done
+trommel: surface: a field of 79 x 302 x 86 samples, 0.3 apart, needs 601 KiB of memory, more than 100 KiB; give a larger --cell, narrower --bounds or more --memory, or give --output in the place of --png, so that it goes in slabs
+done
+$ trommel sort ball.npy --memory 1K -o x.npy 2>&1 | head -1; trommel sort ball.npy --memory 1M -o x.npy -q && echo done
+trommel: sort: ball.npy: has 54000 bytes, --memory allows 1024
+done
+## Indices and sequences.
+$ trommel surface ball.npy --iso 128 --index ball.tmx -o x.ply -q && echo same; printf 'NRRD0004\ntype: short\ndimension: 3\nsizes: 30 30 30\nencoding: raw\nendian: little\n\n' >other.nrrd; head -c 54000 /dev/zero >>other.nrrd; touch -d 2001-01-01 other.nrrd; trommel surface other.nrrd --iso 128 --index ball.tmx -o x.ply 2>&1 | head -1; touch -d 2030-01-01 ball.nrrd; trommel surface ball.nrrd --iso 128 --index ball.tmx -o x.ply 2>&1 | head -1; trommel index ball.nrrd -o ball.tmx -q; touch -d 2031-01-01 ball.tmx; trommel surface ball.nrrd --iso 128 --index ball.tmx -o x.ply -q && echo done
+same
+trommel: surface: --index: ball.tmx is of another volume than other.nrrd; make it again with "trommel index"
+trommel: surface: --index: ball.tmx is older than ball.nrrd; make it again with "trommel index"
+done
+$ cp ball.npy f_1.npy; cp ball.npy f_3.npy; trommel surface f_%d.npy --iso 128 --frames 1-3 -o x_%d.ply 2>&1 | head -1; trommel surface f_%d.npy --iso 128 --frames 3-3 -o x_%d.ply -q && echo done
+trommel: surface: f_2.npy: cannot be opened: No such file or directory; nothing was done
+done
+$ trommel surface f_%d.npy --iso 128 -o x.ply 2>&1 | head -1; trommel surface f_%d.npy --iso 128 -o x_%04d.ply -q && ls x_0*.ply
+trommel: surface: --output: x.ply is one name for several inputs; put %04d where each one's number goes
+x_0001.ply
+x_0003.ply
+$ trommel scan ball.npy --start 0.5 -o x.npy 2>&1 | head -1; trommel scan ball.npy --start 5 -o x.npy -q && echo done
+trommel: scan: --start 0.5: the results are i64, needs a whole number of that type
+done
