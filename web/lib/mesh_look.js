@@ -13,7 +13,10 @@ uniform float wire;     // opacity of the edges
 VARYING_IN vec3 world, normal, corner;
 #ifdef CELLS
 flat in int in_cell;
-const vec3 cells[6] = vec3[6](${CELLS.join(", ")});
+vec3 cell_color(int cell) // selects: NVIDIA's compiler gets arrays of vectors wrong
+{
+    return ${CELLS.map((color, k) => (k < 5 ? `cell == ${k} ? ${color} : ` : color)).join("")};
+}
 #endif
 #ifdef MARKS
 uniform vec3 marked;
@@ -53,7 +56,7 @@ void main()
 
     vec3 base = colors == 1 ? pow(0.5 + 0.5 * n, vec3(2.2)) : clay;
 #ifdef CELLS
-    base = cells[in_cell];
+    base = cell_color(in_cell);
 #endif
 #ifdef MARKS
     base = mix(base, marked, mark);

@@ -93,10 +93,6 @@ uint pyramid_part(uvec3 sums, uint key)
 {
     return uint(key >= sums.x) + uint(key >= sums.y) + uint(key >= sums.z);
 }
-uint pyramid_pick(uvec4 v, uint i)
-{
-    return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w);
-}
 
 /* ---- texels of the base ---------------------------------------------------------------------- */
 
@@ -137,7 +133,7 @@ uint pyramid_place(uvec4 bits, uint key)
     uvec3 sums = pyramid_running(bits);
     uint part = pyramid_part(sums, key);
     uint before = part == 0u ? 0u : part == 1u ? sums.x : part == 2u ? sums.y : sums.z;
-    return 32u * part + pyramid_select(pyramid_pick(bits, part), key - before);
+    return 32u * part + pyramid_select(tml_component(bits, part), key - before);
 }
 
 pyramid_spot pyramid_locate(uint key)
@@ -155,7 +151,7 @@ uint pyramid_before_in(uvec4 bits, uint place)
     uint part = place >> 5, below = (1u << (place & 31u)) - 1u;
     uvec3 sums = pyramid_running(bits);
     uint before = part == 0u ? 0u : part == 1u ? sums.x : part == 2u ? sums.y : sums.z;
-    return before + popcount32(pyramid_pick(bits, part) & below);
+    return before + popcount32(tml_component(bits, part) & below);
 }
 
 #else

@@ -9,8 +9,7 @@ layout(location = 1) out highp uvec4 moved_indices;
 
 uint part_at(highp usampler2D quads, uint i)
 {
-    uvec4 quad = load_quad(quads, i >> 2);
-    return (i & 2u) == 0u ? ((i & 1u) == 0u ? quad.x : quad.y) : ((i & 1u) == 0u ? quad.z : quad.w);
+    return tml_component(load_quad(quads, i >> 2), i & 3u);
 }
 
 void main()

@@ -26,6 +26,13 @@ uvec4 load_quad(highp usampler2D quads, uint i)
     return texelFetch(quads, tml_place(quads, i), 0);
 }
 
+/* Component i of v. By selects: NVIDIA's compiler gets v[i] of an array's vectors wrong
+ * (tests/test_gl_indices.sh). */
+uint tml_component(uvec4 v, uint i)
+{
+    return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w);
+}
+
 /* ---- 64-bit integers as uvec2 (low, high) ---------------------------------------------------- */
 
 uvec2 add64(uvec2 a, uvec2 b)

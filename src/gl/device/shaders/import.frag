@@ -12,7 +12,10 @@ layout(location = 0) out highp uint word;
 uint scalar_at(uint i)
 {
     uint element = i / uint(CHANNELS);
-    float value = texelFetch(colours, texel_of(element), 0)[i - element * uint(CHANNELS)];
+    vec4 texel = texelFetch(colours, texel_of(element), 0);
+    uint channel = i - element * uint(CHANNELS);
+    float value = channel < 2u ? (channel == 0u ? texel.x : texel.y)
+                               : (channel == 2u ? texel.z : texel.w);
 #ifdef TYPE_U8
     return uint(clamp(value, 0.0, 1.0) * 255.0 + 0.5);
 #elif defined TYPE_F16
