@@ -941,11 +941,15 @@ TEST(darkness_leaves_the_exposure_where_it_was)
             NEAR(e[TML_EXPOSURE_AVERAGE], 0.0, 1e-6);
             expose(&black, (tml_image_expose_desc){.reset = true, .bias = 1.0f}, e);
             NEAR(e[TML_EXPOSURE_SCALE], 2.0, 1e-5);
+            CHECK(e[TML_EXPOSURE_COUNTED] == 0.0f);
+            expose(&black, (tml_image_expose_desc){.reset = true, .by = TML_EXPOSE_MANUAL}, e);
+            CHECK(e[TML_EXPOSURE_COUNTED] == 1.0f);
             for (int i = 0; i < TML_EXPOSURE_WORDS; i++)
                 e[i] = NAN; /* a state that was never set */
             CHECK_OK(tml, tml_buffer_write(tml, m.state, 0, TML_EXPOSURE_WORDS, e));
             expose(&m, (tml_image_expose_desc){.seconds = 1.0f}, e);
             NEAR(e[TML_EXPOSURE_AVERAGE], 0.0, 1e-6);
+            CHECK(e[TML_EXPOSURE_COUNTED] == 1.0f);
         }
         metered_close(&m);
         metered_close(&black);
@@ -1779,6 +1783,147 @@ TEST(mips_of_codes_average_light)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
+/* ---- pictures of logarithms ------------------------------------------------------------------ */
+
+enum { LOG_WIDTH = 37, LOG_HEIGHT = 29, LOG_PIXELS = LOG_WIDTH * LOG_HEIGHT, LOG_LEVELS = 6 };
+
+/* What calls made of a picture. */
+typedef struct log_results {
+    tml_image_stats stats;
+    float exposure[TML_EXPOSURE_WORDS];
+    uint8_t toned[3 * LOG_PIXELS];
+    float mips[4 * LOG_PIXELS], log_mips[LOG_PIXELS];
+} log_results;
+
+static bool results_of(tml_context *tml, const picture *of, log_results *out)
+{
+    uint32_t channels = of->image.channels;
+    uint64_t texels;
+    tml_mip_level(LOG_WIDTH, LOG_HEIGHT, LOG_LEVELS, NULL, NULL, &texels);
+    tml_image in = of->image;
+    in.buffer = buffer_of(tml, of->type, of->scalars, of->data);
+    tml_buffer stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL);
+    tml_buffer state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL);
+    tml_buffer toned = buffer_of(tml, TML_U8, 3 * LOG_PIXELS, NULL);
+    tml_buffer mips = buffer_of(tml, TML_F32, channels * texels, NULL);
+    tml_buffer logs = buffer_of(tml, TML_F32, texels, NULL);
+    tml_image shown = {.buffer = toned, .width = LOG_WIDTH, .height = LOG_HEIGHT, .channels = 3};
+    tml_status status =
+        tml_image_measure(tml, &(tml_image_measure_desc){.image = in, .stats = stats});
+    bool done = status != TML_ERROR_UNSUPPORTED;
+    if (done && CHECK_OK(tml, status)) {
+        CHECK_OK(tml, tml_image_stats_read(tml, stats, &out->stats));
+        CHECK_OK(tml, tml_image_expose(tml, &(tml_image_expose_desc){
+                                                .stats = stats, .state = state, .reset = true}));
+        CHECK_OK(tml, tml_buffer_read(tml, state, out->exposure));
+        CHECK_OK(tml, tml_image_tonemap(
+                          tml, &(tml_image_tonemap_desc){.in = in, .out = shown, .state = state}));
+        CHECK_OK(tml, tml_buffer_read(tml, toned, out->toned));
+        CHECK_OK(tml, tml_image_mips(tml, &(tml_image_mips_desc){
+                                              .in = in, .levels = LOG_LEVELS, .out = mips}));
+        CHECK_OK(tml, tml_buffer_read(tml, mips, out->mips));
+        CHECK_OK(tml, tml_image_mips(tml, &(tml_image_mips_desc){.in = in,
+                                                                 .levels = LOG_LEVELS,
+                                                                 .log_luminance = true,
+                                                                 .out = logs}));
+        CHECK_OK(tml, tml_buffer_read(tml, logs, out->log_mips));
+    }
+    const tml_buffer all[] = {in.buffer, stats, state, toned, mips, logs};
+    for (size_t b = 0; b < sizeof all / sizeof *all; b++)
+        tml_buffer_destroy(tml, all[b]);
+    return done;
+}
+
+/* The same picture twice: as logarithms of f16 or f32, and linear. */
+static void check_log_picture(tml_context *tml, tml_image_values values, tml_type type,
+                              uint32_t channels, bool is_wild)
+{
+    static float linear[4 * LOG_PIXELS], logs[4 * LOG_PIXELS];
+    static uint16_t halves[4 * LOG_PIXELS];
+    static log_results got, expected;
+    static const double base[] = {1.0, 2.0, 2.718281828459045, 10.0};
+    static const float wild[] = {NAN, -INFINITY, INFINITY, -1000.0f, 1000.0f, -101.0f};
+    uint64_t seed = 7 + channels;
+    for (uint64_t i = 0; i < (uint64_t)LOG_PIXELS * channels; i++) {
+        bool is_alpha = channels % 2 == 0 && i % channels == channels - 1;
+        float value = (float)((16.0 * uniform(&seed) - 10.0) / log2(base[values]));
+        if (is_wild && uniform(&seed) < 0.1)
+            value = wild[i % 6];
+        if (is_alpha)
+            value = (float)uniform(&seed);
+        halves[i] = (uint16_t)tml_float_to_half(value);
+        logs[i] = type == TML_F16 ? tml_half_to_float(halves[i]) : value;
+        linear[i] = is_alpha ? logs[i] : image_of_log(logs[i], values);
+        if (!is_wild && !is_alpha)
+            CHECK(fabs((double)linear[i] / pow(base[values], (double)logs[i]) - 1.0) < 0x1p-20);
+    }
+    picture plain = floats_of(linear, LOG_WIDTH, LOG_HEIGHT, channels);
+    picture coded = floats_of(logs, LOG_WIDTH, LOG_HEIGHT, channels);
+    coded.image.values = values;
+    if (type == TML_F16) {
+        coded.data = halves;
+        coded.type = TML_F16;
+    }
+    if (!results_of(tml, &plain, &expected) || !results_of(tml, &coded, &got))
+        return;
+    const tml_image_stats *a = &got.stats, *b = &expected.stats;
+    CHECK(a->positive == b->positive && a->zero == b->zero && a->negative == 0 &&
+          a->nan == b->nan && a->infinite == b->infinite && a->log_weight == b->log_weight);
+    CHECK(a->log2_mean == b->log2_mean && a->min == b->min && a->max == b->max);
+    CHECK(memcmp(a->histogram, b->histogram, sizeof a->histogram) == 0);
+    CHECK(a->positive > LOG_PIXELS / 2 && fabs(a->log2_mean) < 12.0);
+    NEAR(a->mean, b->mean, 1e-4 * fabs(b->mean));
+    CHECK(memcmp(got.exposure, expected.exposure, sizeof got.exposure) == 0);
+    CHECK(got.exposure[TML_EXPOSURE_COUNTED] == 1.0f);
+    CHECK(memcmp(got.toned, expected.toned, sizeof got.toned) == 0);
+    uint64_t texels;
+    tml_mip_level(LOG_WIDTH, LOG_HEIGHT, LOG_LEVELS, NULL, NULL, &texels);
+    double worst = 0.0;
+    for (uint64_t i = 0; i < texels; i++)
+        worst = fmax(worst, fabs((double)got.log_mips[i] - (double)expected.log_mips[i]));
+    for (uint64_t i = 0; !is_wild && i < texels * channels; i++)
+        worst = fmax(worst, fabs((double)got.mips[i] / (double)expected.mips[i] - 1.0));
+    NEAR(worst, 0.0, 1e-5);
+}
+
+TEST(pictures_of_logarithms_are_as_the_linear_ones)
+{
+    EACH_DEVICE(tml)
+    for (uint32_t v = TML_IMAGE_LOG2; v <= TML_IMAGE_LOG10; v++)
+        for (uint32_t channels = 1; channels <= 4; channels++)
+            for (int k = 0; k < 4; k++)
+                if (!is_slow(tml) || is_whole || (channels + (uint32_t)k) % 3 == v % 3)
+                    check_log_picture(tml, v, k & 1 ? TML_F16 : TML_F32, channels, k & 2);
+}
+
+/* What a pass leaves that writes log2 of the luminance: metered as if it were linear, and as what it is. */
+TEST(a_target_of_log_luminance_is_exposed)
+{
+    const float data[] = {-6.0f, -4.5f, -3.0f}; /* the geometric mean is 2^-4.5 */
+    float e[TML_EXPOSURE_WORDS];
+    EACH_DEVICE(tml)
+    {
+        metered m;
+        if (metered_open(tml, data, 3, &m)) {
+            expose(&m, (tml_image_expose_desc){.reset = true}, e);
+            CHECK(e[TML_EXPOSURE_COUNTED] == 0.0f);
+            CHECK_OK(tml, tml_image_measure(
+                              tml, &(tml_image_measure_desc){.image = {.buffer = m.image,
+                                                                       .width = 3,
+                                                                       .height = 1,
+                                                                       .channels = 1,
+                                                                       .values = TML_IMAGE_LOG2},
+                                                             .stats = m.stats}));
+            expose(&m, (tml_image_expose_desc){.reset = true}, e);
+            NEAR(e[TML_EXPOSURE_SCALE], 0.18 * exp2(4.5), 1e-5);
+            CHECK(e[TML_EXPOSURE_COUNTED] == 1.0f);
+        }
+        metered_close(&m);
+    }
+    CHECK(strcmp(tml_image_values_name(TML_IMAGE_LOG10), "log10") == 0);
+    CHECK(strcmp(tml_image_values_name((tml_image_values)9), "unknown") == 0);
+}
+
 TEST(nonsense_is_refused)
 {
     tml_context *tml = context(0);
@@ -1797,11 +1942,14 @@ TEST(nonsense_is_refused)
          {.image = {.buffer = image, .width = 0, .height = 4, .channels = 3}, .stats = stats}},
         {"channels",
          {.image = {.buffer = image, .width = 4, .height = 4, .channels = 5}, .stats = stats}},
-        {"desc.image.reserved",
-         {.image = {image, 4, 4, 3, false, 0, 0, .reserved = {0, 1}}, .stats = stats}},
+        {"desc.image.reserved", {.image = {image, 4, 4, 3, .reserved = {0, 1}}, .stats = stats}},
         {"srgb",
          {.image = {.buffer = image, .width = 4, .height = 4, .channels = 3, .srgb = true},
           .stats = stats}},
+        {"values", {.image = {image, 4, 4, 3, .values = (tml_image_values)4}, .stats = stats}},
+        {"which hold 0 to 1", {.image = {mask, 2, 2, 3, .values = TML_IMAGE_LOG2}, .stats = stats}},
+        {"one or the other",
+         {.image = {mask, 2, 2, 3, .srgb = true, .values = TML_IMAGE_LN}, .stats = stats}},
         {"too few",
          {.image = {.buffer = image, .width = 4, .height = 5, .channels = 3}, .stats = stats}},
         {"too few",
@@ -1846,6 +1994,10 @@ TEST(nonsense_is_refused)
         TML_ERROR_INVALID_ARGUMENT);
     tml_image shifted = {.buffer = image, .width = 4, .height = 2, .channels = 3, .first = 3};
     tml_image whole = {.buffer = image, .width = 4, .height = 2, .channels = 3};
+    tml_image logs_out = whole;
+    logs_out.values = TML_IMAGE_LOG2;
+    CHECK_EQ_I64(tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = whole, .out = logs_out}),
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_I64(tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = whole, .out = shifted}),
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_I64(tml_image_mips(tml, &(tml_image_mips_desc){.in = good, .levels = 4, .out = state}),

@@ -34,6 +34,15 @@ extern "C" {
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
+/* What the numbers of a picture are. A logarithm v stands for the linear value 2^v, e^v or 10^v. */
+typedef enum tml_image_values {
+    TML_IMAGE_LINEAR,
+    TML_IMAGE_LOG2,
+    TML_IMAGE_LN,
+    TML_IMAGE_LOG10,
+} tml_image_values;
+TML_API const char *tml_image_values_name(tml_image_values values); /* "log2"; never NULL */
+
 /* Pixels in a buffer, row by row, colours interleaved; or, where a call reads them and says so, a
  * texture of yours, read in place.
  * buffer      a scalar or vector type of u8, u16, f16 or f32; none with a texture
@@ -42,6 +51,12 @@ extern "C" {
  *             they are
  * srgb        u8 and u16: the colours are coded as sRGB (IEC 61966-2-1); alpha never is. Without
  *             it values are linear, the largest integer being 1
+ * values      what the colours are: linear, or logarithms, as a pass leaves that writes log2 of the
+ *             luminance. Logarithms are made linear as they are read, by image_of_log in
+ *             src/kernels/image.k.h: the same bits on every engine, within 2^-20 of the exact value
+ *             for magnitudes below 2^16, and 2^-17 for all. Minus infinity, and what is below
+ *             2^-100, is 0; from 2^128 on it is infinite. Needs f16, f32 or a texture, and no srgb.
+ *             Alpha is linear. Outputs are always linear
  * first       where the first pixel begins, in scalars of the buffer's type
  * row_stride  from one row to the next, in scalars; 0: width * channels
  * vulkan, gl  in place of a buffer (trommel/vulkan.h, trommel/gl.h): texel (x, y) is pixel (x, y),
@@ -53,6 +68,7 @@ typedef struct tml_image {
     uint32_t width, height; /* at least 1 */
     uint32_t channels;
     bool srgb;
+    tml_image_values values;
     uint64_t first;
     uint64_t row_stride;
     const struct tml_vulkan_texture *vulkan;
@@ -218,11 +234,16 @@ enum {
     TML_EXPOSURE_EV100 = 3,   /* of AVERAGE */
     TML_EXPOSURE_LOW = 4, /* log2 luminance of the clip's ends; of the histogram's without a clip */
     TML_EXPOSURE_HIGH = 5,
+    /* 1, or 0 if no pixel counted: none is positive (see tml_image_measure_desc.floor), or the
+     * picture holds logarithms and tml_image.values does not say so. Then SCALE is as below. 1 with
+     * MANUAL, for which nothing is measured */
+    TML_EXPOSURE_COUNTED = 6,
     TML_EXPOSURE_WORDS = 8,
 };
 
 /* Enqueues only. A picture without a pixel that counts leaves the average where it was (with
- * reset: at log2 key, so that the scale is 2^bias). Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * reset: at log2 key, so that the scale is 2^bias), and state word COUNTED at 0: check it before
+ * you use such a scale. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
  * UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_image_expose(tml_context *tml,
                                                    const tml_image_expose_desc *desc);
@@ -299,7 +320,7 @@ typedef struct tml_image_mips_desc {
     float weights[3];        /* CUSTOM */
     float floor;             /* 2^-100 to 2^127; 0: 2^-16 */
     /* The chain: u8, u16, f16 or f32 with in's channels and no gaps; tml_mip_level tells its size.
-     * srgb as in's. last_alone: width * height of that level. Averages are of linear light and of unpremultiplied alpha; levels come from the
+     * srgb as in's; linear, whatever in's values are. last_alone: width * height of that level. Averages are of linear light and of unpremultiplied alpha; levels come from the
      * ones above in float, not from what was rounded to u8. NaN spreads; fix the picture first. */
     tml_buffer out;
     tml_buffer scratch; /* optional */

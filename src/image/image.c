@@ -10,6 +10,12 @@ TML_API const char *tml_luminance_name(tml_luminance luminance)
     return (size_t)luminance < TML_ARRAY_SIZE(names) ? names[luminance] : "unknown";
 }
 
+TML_API const char *tml_image_values_name(tml_image_values values)
+{
+    static const char *const names[] = {"linear", "log2", "ln", "log10"};
+    return (size_t)values < TML_ARRAY_SIZE(names) ? names[values] : "unknown";
+}
+
 TML_API const char *tml_meter_name(tml_meter meter)
 {
     static const char *const names[] = {"average", "centre", "spot", "matrix"};
@@ -60,6 +66,7 @@ static tml_status check_shape(tml_context *tml, const char *call, const char *fi
                         .width = image->width,
                         .height = image->height,
                         .channels = image->channels,
+                        .values = image->values,
                         .first = image->first};
     if (image->reserved[0] | image->reserved[1])
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
@@ -73,6 +80,14 @@ static tml_status check_shape(tml_context *tml, const char *call, const char *fi
             "%s: %s.channels is %u, needs 1 (luminance), 2 (and alpha), 3 (red, green, "
             "blue) or 4 (and alpha)",
             call, field, image->channels);
+    if ((unsigned)image->values > TML_IMAGE_LOG10)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s.values is %d, needs one of tml_image_values", call, field,
+                         (int)image->values);
+    if (image->values && image->srgb)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s.values is %s and %s.srgb is set, needs one or the other", call,
+                         field, tml_image_values_name(image->values), field);
     return TML_OK;
 }
 
@@ -92,6 +107,12 @@ static tml_status check_memory(tml_context *tml, const char *call, const char *f
                          "%s: %s.srgb is set and its elements are %s, needs u8 or u16; floats are "
                          "linear",
                          call, field, tml_type_name(out->type));
+    if (image->values && is_integer)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: %s.values is %s and its elements are %s, which hold 0 to 1; needs f16 "
+            "or f32",
+            call, field, tml_image_values_name(image->values), tml_type_name(out->type));
     out->srgb = image->srgb;
     uint64_t row_size = (uint64_t)image->width * image->channels, end;
     out->row_stride = image->row_stride ? image->row_stride : row_size;

@@ -62,8 +62,9 @@ typedef struct image_view {
     const void *texture; /* NULL: the buffer. Else what check_texture of the engine's part gave */
     tml_type type;       /* TML_U8, TML_U16, TML_F16 or TML_F32 */
     uint32_t width, height, channels;
-    bool srgb;      /* true only for u8 and u16 */
-    uint64_t first; /* scalar of the first pixel; of a region: the region's */
+    bool srgb;       /* true only for u8 and u16 */
+    uint32_t values; /* tml_image_values; logarithms only of TML_F16 and TML_F32 */
+    uint64_t first;  /* scalar of the first pixel; of a region: the region's */
     uint64_t row_stride;
     uint32_t x, y; /* texel of the first pixel */
 } image_view;

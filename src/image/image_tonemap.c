@@ -37,6 +37,10 @@ static tml_status tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.out is %u x %u pixels, needs desc.in's %u x %u", call,
                          plan.out.width, plan.out.height, plan.in.width, plan.in.height);
+    if (plan.out.values != TML_IMAGE_LINEAR)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.out.values is %s, needs linear: what is shown is written", call,
+                         tml_image_values_name(desc->out.values));
     if (plan.out.channels == 2)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.out.channels is 2, needs 1, 3 or 4", call);

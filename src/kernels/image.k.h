@@ -133,6 +133,33 @@ FUNCTION(uint) image_to_integer(float x, float largest, bool srgb)
     return U(I(rounded_product(code, largest) + 0.5f));
 }
 
+/* A float's bits without the sign. image_kind takes the largest of a pixel's colours. */
+FUNCTION(uint) image_magnitude(float x)
+{
+    return floatBitsToUint(x) & 0x7fffffffu;
+}
+
+/* What a picture's values are (tml_image_values). */
+#define IMAGE_LINEAR 0u
+#define IMAGE_LOG2   1u
+#define IMAGE_LN     2u
+#define IMAGE_LOG10  3u
+
+/* The linear value of a logarithm: 0 below 2^-100, infinite from 2^128 on, NaN of NaN. The product with log2 of
+ * the base is rounded to a float: that is the error for large logarithms. */
+FUNCTION(float) image_of_log(float x, uint values)
+{
+    uint factor =
+        values == IMAGE_LOG2 ? 0x3f800000u : (values == IMAGE_LN ? 0x3fb8aa3bu : 0x40549a78u);
+    bool is_nan = image_magnitude(x) > IMAGE_INFINITE;
+    float stops = rounded_product(image_either(is_nan, 0.0f, x), uintBitsToFloat(factor));
+    uint bits = floatBitsToUint(image_exp2(stops));
+    uint is_large = U(stops >= 128.0f);
+    uint is_small = U(stops < -100.0f);
+    bits = (bits & (is_large + is_small - 1u)) | (IMAGE_INFINITE & (0u - is_large));
+    return uintBitsToFloat(bits ^ ((bits ^ 0x7fc00000u) & (0u - U(is_nan))));
+}
+
 /* ---- measure --------------------------------------------------------------------------------- */
 
 /* Kinds of pixels: the stats hold the count of kind k in the two words from 2 + 2 k on. */
@@ -142,12 +169,6 @@ FUNCTION(uint) image_to_integer(float x, float largest, bool srgb)
 #define IMAGE_NAN        3u
 #define IMAGE_NOT_FINITE 4u
 #define IMAGE_KINDS      5u
-
-/* A float's bits without the sign. image_kind takes the largest of a pixel's colours. */
-FUNCTION(uint) image_magnitude(float x)
-{
-    return floatBitsToUint(x) & 0x7fffffffu;
-}
 
 /* A colour as it is measured: 0 if its magnitude is below 2^-100. (NaN and infinity may give anything.) Here
  * and below, comparisons give integers rather than branches, so that C compilers vectorise. */

@@ -31,7 +31,7 @@ float seconds;
 uint reset;
 STRUCT_END(image_expose_settings)
 
-/* The words of a state buffer, in order, without its last two, which are 0. */
+/* The words of a state buffer, in order, without the last, which is 0. */
 STRUCT_BEGIN(image_exposure)
 float scale;
 float average;
@@ -39,6 +39,7 @@ float target;
 float ev100;
 float low;
 float high;
+float counted; /* 1, or 0 if no pixel counted */
 STRUCT_END(image_exposure)
 
 /* EV100 minus log2 luminance: log2(100 / K), with K = 12.5 (ISO 2720). */
@@ -160,6 +161,7 @@ FUNCTION(image_exposure) image_expose(ADDRESS stats, float before, image_expose_
                            : image_adapted(before, wanted, settings.speed_up, settings.speed_down,
                                            settings.seconds);
     average = clamp(average, settings.limit_low, settings.limit_high);
+    exposure.counted = is_measured ? 1.0f : 0.0f;
     exposure.target = target;
     exposure.average = average;
     exposure.ev100 = average + IMAGE_EV100;

@@ -200,6 +200,19 @@ typedef void (*look_up_fn)(coding how, const float *table, const uint8_t *codes,
 static const look_up_fn look_up_for[TML_SIMD_LEVELS] =
     CPU_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
 
+/* Logarithms become linear; alpha stays. */
+CPU_INLINE void expand_logs(uint32_t values, uint32_t channels, size_t count, float *out)
+{
+    const coding how = channels == 2 ? SRGB_OF_2 : channels == 4 ? SRGB_OF_4 : SRGB;
+    for (size_t i = 0; i < count; i++)
+        out[i] = image_either(alpha_mask(how, i) != 0, out[i], image_of_log(out[i], values));
+}
+CPU_INSTANTIATE(void, expand_logs, (uint32_t values, uint32_t channels, size_t count, float *out),
+                expand_logs(values, channels, count, out))
+
+typedef void (*expand_fn)(uint32_t values, uint32_t channels, size_t count, float *out);
+static const expand_fn expand_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(expand_logs);
+
 /* ---- channels -------------------------------------------------------------------------------- */
 
 typedef struct image_planes {
@@ -350,6 +363,7 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
     out->row_size = view->row_stride * size;
     out->type = view->type;
     out->srgb = view->srgb;
+    out->values = view->values;
     out->level = tml_simd_level();
     for (uint32_t code = 0; view->srgb && view->type == TML_U8 && code < 256; code++) {
         out->srgb8[code] = image_from_u8(code, true);
@@ -367,12 +381,14 @@ void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t cou
         decode_elements(image->level, image->type, coding_of(image), in, elements, out);
     else
         look_up_for[image->level](coding_of(image), image->srgb8, in, elements, out);
+    if (image->values)
+        expand_for[image->level](image->values, image->channels, elements, out);
 }
 
 const float *cpu_image_floats(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                               float *space)
 {
-    if (image->type == TML_F32)
+    if (image->type == TML_F32 && !image->values)
         return (const float *)(image->pixels + y * image->row_size + x * image->pixel_size);
     cpu_image_decode(image, y, x, count, space);
     return space;

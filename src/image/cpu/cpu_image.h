@@ -23,6 +23,7 @@ typedef struct cpu_image {
     uint64_t row_size; /* from one row to the next, in bytes */
     tml_type type;
     bool srgb;
+    uint32_t values;      /* tml_image_values */
     float srgb8[2 * 256]; /* for srgb u8: value of each code as a colour, then as alpha */
     tml_simd level;
 } cpu_image;
@@ -33,7 +34,7 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
 void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out);
 void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                       const float *in);
-/* The pixels as interleaved floats: in place if the view has floats, else decoded into space. */
+/* The pixels as interleaved floats: in place if the view has linear floats, else decoded into space. */
 const float *cpu_image_floats(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                               float *space);
 

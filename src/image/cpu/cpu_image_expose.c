@@ -22,6 +22,7 @@ static tml_status expose_run(tml_context *tml, const void *argument, void *scrat
     state[TML_EXPOSURE_EV100] = exposure.ev100;
     state[TML_EXPOSURE_LOW] = exposure.low;
     state[TML_EXPOSURE_HIGH] = exposure.high;
+    state[TML_EXPOSURE_COUNTED] = exposure.counted;
     return TML_OK;
 }
 

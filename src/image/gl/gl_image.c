@@ -38,9 +38,10 @@ void gl_picture_of(tml_context *tml, const image_view *view, gl_picture *out)
         out->rows = (gl_uniform)GL_UINT2("picture_rows", view->x, view->y);
     }
     snprintf(out->defines, sizeof out->defines,
-             "#define PIXEL_TYPE PIXEL_%s\n#define CHANNELS %u\n#define IS_SRGB %s\n",
+             "#define PIXEL_TYPE PIXEL_%s\n#define CHANNELS %u\n#define IS_SRGB %s\n"
+             "#define VALUES %uu\n",
              view->texture ? "COLOURS" : type_name(view->type), view->channels,
-             view->srgb ? "true" : "false");
+             view->srgb ? "true" : "false", view->values);
 }
 
 tml_status gl_image_check_texture(tml_context *tml, const char *call, const char *field,

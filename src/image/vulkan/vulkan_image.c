@@ -24,6 +24,11 @@ uint32_t vk_image_type(tml_type scalar)
     }
 }
 
+uint32_t vk_image_coding(bool srgb, uint32_t values)
+{
+    return (uint32_t)srgb | values << 1;
+}
+
 vk_address vk_image_at(const tml_context *tml, const image_view *view)
 {
     return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
@@ -198,7 +203,8 @@ static tml_status run_measure(tml_context *tml, const void *desc, void *scratch,
                                  .sampled = plan->in.texture,
                                  .spec_count = 5,
                                  .specs = {vk_image_type(plan->in.type), plan->in.channels,
-                                           plan->in.srgb, job.options, job.batch},
+                                           vk_image_coding(plan->in.srgb, plan->in.values),
+                                           job.options, job.batch},
                                  .args = &job.args,
                                  .args_size = sizeof job.args,
                                  .groups = job.groups});
@@ -299,7 +305,8 @@ static tml_status run_tonemap(tml_context *tml, const void *desc, void *scratch,
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_image_tonemap,
                                                 .spec_count = 8,
                                                 .specs = {vk_image_type(in.type), in.channels,
-                                                          in.srgb, options, vk_image_type(out.type),
+                                                          vk_image_coding(in.srgb, in.values),
+                                                          options, vk_image_type(out.type),
                                                           out.channels, out.srgb, plan->tone},
                                                 .args = &args,
                                                 .args_size = sizeof args,

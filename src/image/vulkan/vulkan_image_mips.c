@@ -24,6 +24,7 @@ typedef struct mips_source {
     tml_type type;
     uint32_t channels;
     bool srgb, is_floats;
+    uint32_t values; /* tml_image_values */
     uint32_t width, height;
     const void *texture; /* the picture is one: at and row_bytes mean nothing */
 } mips_source;
@@ -85,6 +86,7 @@ static void advance(mips_job *job, uint32_t levels, vk_address floats)
     from->type = TML_F32;
     from->channels = 4;
     from->srgb = false;
+    from->values = TML_IMAGE_LINEAR;
     from->is_floats = true;
     from->texture = NULL;
 }
@@ -110,15 +112,16 @@ static tml_status dispatch(mips_job *job, const vk_module *const modules[2], con
     if (from->at % 16 == 0 && from->row_bytes % 16 == 0)
         options |= IMAGE_IN_QUADS;
     return vk_dispatch(job->tml,
-                       &(vk_dispatch_info){
-                           .module = modules[from->texture != NULL],
-                           .sampled = from->texture,
-                           .spec_count = 7,
-                           .specs = {vk_image_type(from->type), from->channels, from->srgb, options,
-                                     vk_image_type(plan->out_type), plan->channels, plan->out_srgb},
-                           .args = args,
-                           .args_size = size,
-                           .groups = groups});
+                       &(vk_dispatch_info){.module = modules[from->texture != NULL],
+                                           .sampled = from->texture,
+                                           .spec_count = 7,
+                                           .specs = {vk_image_type(from->type), from->channels,
+                                                     vk_image_coding(from->srgb, from->values),
+                                                     options, vk_image_type(plan->out_type),
+                                                     plan->channels, plan->out_srgb},
+                                           .args = args,
+                                           .args_size = size,
+                                           .groups = groups});
 }
 
 /* Makes levels whose sizes halve without remainder. If the last of them fits one tile, the last
@@ -247,6 +250,7 @@ static tml_status make_chain(mips_job *job)
                               .type = in->type,
                               .channels = in->channels,
                               .srgb = in->srgb,
+                              .values = in->values,
                               .width = in->width,
                               .height = in->height};
     tml_status status = TML_OK;

@@ -1,5 +1,5 @@
-/* Loads a picture's pixels. Include after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB: as in
- * image_view; PIXEL_COLOURS: a texture of the caller's, which decodes its texels itself. */
+/* Loads a picture's pixels. Include after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB, VALUES: as
+ * in image_view; PIXEL_COLOURS: a texture of the caller's, which decodes its texels itself. */
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
 
@@ -20,7 +20,7 @@ vec4 colours_texel(uint x, uint y)
 {
     return texelFetch(picture, ivec2(picture_rows + uvec2(x, y)), 0);
 }
-vec3 colours_at(uint x, uint y)
+vec3 values_at(uint x, uint y)
 {
 #if CHANNELS < 3
     return vec3(colours_texel(x, y).x);
@@ -89,7 +89,7 @@ uvec3 raw_colours(uint at)
     return uvec3(two & 0xffffu, two >> 16, high >> shift & 0xffffu);
 #endif
 }
-vec3 colours_at(uint x, uint y)
+vec3 values_at(uint x, uint y)
 {
     uvec3 raw = raw_colours(first_scalar(x, y));
 #if CHANNELS < 3
@@ -108,6 +108,15 @@ float alpha_at(uint x, uint y)
 #endif
 }
 #endif
+
+/* A pixel's colours, linear. */
+vec3 colours_at(uint x, uint y)
+{
+    vec3 c = values_at(x, y);
+    if (VALUES != IMAGE_LINEAR)
+        c = vec3(image_of_log(c.x, VALUES), image_of_log(c.y, VALUES), image_of_log(c.z, VALUES));
+    return c;
+}
 
 /* A pixel's channels in order; a grey pixel has one, or with alpha two. */
 vec4 channels_at(uint x, uint y)

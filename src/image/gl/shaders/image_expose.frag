@@ -15,5 +15,5 @@ void main()
     float value = w < 2u   ? (w == 0u ? e.scale : e.average)
                   : w < 4u ? (w == 2u ? e.target : e.ev100)
                            : (w == 4u ? e.low : e.high);
-    word = w < 6u ? floatBitsToUint(value) : 0u;
+    word = w < 6u ? floatBitsToUint(value) : w == 6u ? floatBitsToUint(e.counted) : 0u;
 }

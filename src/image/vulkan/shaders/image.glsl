@@ -12,7 +12,10 @@
 
 layout(constant_id = 0) const uint TYPE = IMAGE_TYPE_F32;
 layout(constant_id = 1) const uint CHANNELS = 4u;
-layout(constant_id = 2) const bool IS_SRGB = false;
+/* 1: sRGB; 2 v: the values are logarithms, v of tml_image_values. */
+layout(constant_id = 2) const uint CODING = 0u;
+const bool IS_SRGB = CODING == 1u;
+const uint VALUES = CODING >> 1;
 
 const uint SIZE = TYPE == IMAGE_TYPE_U8 ? 1u : TYPE == IMAGE_TYPE_F32 ? 4u : 2u;
 const uint PIXEL_SIZE = CHANNELS * SIZE; /* bytes */
@@ -47,6 +50,8 @@ float half_of(uint code)
 float colour_of(uvec4 bits, uint channel)
 {
     uint code = channel_bits(bits, channel);
+    if (VALUES != IMAGE_LINEAR)
+        return image_of_log(TYPE == IMAGE_TYPE_F32 ? uintBitsToFloat(code) : half_of(code), VALUES);
     if (TYPE == IMAGE_TYPE_F32)
         return uintBitsToFloat(code);
     if (TYPE == IMAGE_TYPE_F16)

@@ -30,6 +30,6 @@ void main()
     store_word(args.state, 3u, floatBitsToUint(exposure.ev100));
     store_word(args.state, 4u, floatBitsToUint(exposure.low));
     store_word(args.state, 5u, floatBitsToUint(exposure.high));
-    store_word(args.state, 6u, 0u);
+    store_word(args.state, 6u, floatBitsToUint(exposure.counted));
     store_word(args.state, 7u, 0u);
 }

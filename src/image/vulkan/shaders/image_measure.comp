@@ -194,6 +194,9 @@ struct sums {
 };
 sums seen;
 
+/* Halves as such, not logarithms. */
+const bool IS_HALF = TYPE == IMAGE_TYPE_F16 && VALUES == IMAGE_LINEAR;
+
 /* The colours for image_luminance. largest: their largest magnitude, or if all are finite that of
  * any finite number. Bytes and shorts are finite, and 0 or far from tiny. So are halves, except for
  * exponents 0 and 31, which alone are checked. */
@@ -202,7 +205,7 @@ vec3 colours_of(uvec4 bits, out uint largest)
     vec3 colours = vec3(0.0);
     largest = 0u;
     bool is_plain = TYPE == IMAGE_TYPE_U8 || TYPE == IMAGE_TYPE_U16;
-    if (TYPE == IMAGE_TYPE_F16) {
+    if (IS_HALF) {
         /* Exponents plus 1: the upper four of the five bits become 0 only for 0 and 31. */
         uvec2 exponents = (bits.xy & 0x7c007c00u) + 0x04000400u;
         is_plain = (exponents.x & 0x00007800u) != 0u;
@@ -213,7 +216,7 @@ vec3 colours_of(uvec4 bits, out uint largest)
             return vec3(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y).x);
     }
     [[unroll]] for (uint c = 0u; c < COLOURS; c++) {
-        float colour = TYPE == IMAGE_TYPE_F16 ? tml_half_to_float(channel_bits(bits, c))
+        float colour = IS_HALF ? tml_half_to_float(channel_bits(bits, c))
                                               : colour_of(bits, c);
         if (!is_plain) {
             largest = max(largest, image_magnitude(colour));
@@ -281,7 +284,7 @@ void take(uvec4 bits, uint weight)
 /* The colours, without a check for tiny ones: right if none is below smallest_plain(). */
 vec3 plain_colours_of(uvec4 bits)
 {
-    if (TYPE == IMAGE_TYPE_F16)
+    if (IS_HALF)
         return vec3(unpackHalf2x16(bits.x), COLOURS == 3u ? unpackHalf2x16(bits.y).x : 0.0);
     vec3 colours = vec3(0.0);
     [[unroll]] for (uint c = 0u; c < COLOURS; c++)
@@ -291,7 +294,7 @@ vec3 plain_colours_of(uvec4 bits)
 /* The least magnitude that is not tiny as a float, or is normal as a half. */
 float smallest_plain()
 {
-    return uintBitsToFloat(TYPE == IMAGE_TYPE_F16 ? 0x38800000u : IMAGE_TINY);
+    return uintBitsToFloat(IS_HALF ? 0x38800000u : IMAGE_TINY);
 }
 
 /* Puts the words of unit j of the step into loaded. */
