@@ -38,7 +38,7 @@ typedef struct subdivide_case {
 static bool renew(void *user)
 {
     subdivide_case *job = user;
-    tml_subdivider_destroy(job->subdivider);
+    tml_subdivider_destroy(job->tml, job->subdivider);
     return tml_subdivider_create(job->tml, &job->mesh, &job->subdivider) == TML_OK;
 }
 
@@ -194,7 +194,7 @@ static tml_status upload(tml_context *tml, uint32_t around, uint32_t across,
 static void end_case(subdivide_case *job)
 {
     tml_subdivide_free(job->tml, &job->result);
-    tml_subdivider_destroy(job->subdivider);
+    tml_subdivider_destroy(job->tml, job->subdivider);
     tml_buffer_destroy(job->tml, job->mesh.positions);
     tml_buffer_destroy(job->tml, job->mesh.indices);
 }

@@ -41,7 +41,7 @@ enum { PATHS = sizeof all_paths / sizeof all_paths[0] };
 static const bench_column paths_columns[] = {
     BENCH_COLUMN("integer_median_s", "integer ms", 1e3),
     BENCH_COLUMN("float_median_s", "float ms", 1e3),
-    BENCH_COLUMN("float_packed_median_s", "float_packed ms", 1e3),
+    BENCH_COLUMN("float_packed_median_s", "float-packed ms", 1e3),
     BENCH_COLUMN("packed_median_s", "packed ms", 1e3),
     {0},
 };

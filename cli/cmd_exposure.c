@@ -34,7 +34,8 @@ typedef struct exposure_args {
     opt_numbers weights;
     double floor;
     bool is_linear;
-    uint32_t by; /* tml_expose_by, without --percentile and --ev100 */
+    uint32_t values; /* tml_image_values */
+    uint32_t by;     /* tml_expose_by, without --percentile and --ev100 */
     opt_numbers percentile, clip, ev100, limits;
     double bias, key;
     opt_numbers adapt;
@@ -85,6 +86,10 @@ static const opt exposure_options[] = {
              "are left out of the mean of logarithms and of the histogram"},
     {OPT_FLAG, "linear", .applies = OPT_INTEGERS, .offset = offsetof(exposure_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
+    {OPT_CHOICE, "values", .applies = OPT_FLOATS, .choices = "linear|log2|ln|log10",
+     .fallback = "linear", .offset = offsetof(exposure_args, values),
+     .help = "what a picture of floats holds: linear values, or logarithms, as a pass leaves them "
+             "that meters by log luminance"},
 
     {OPT_SECTION, .help = "Exposure"},
     {OPT_CHOICE, "by", .choices = "mean|median", .excludes = "ev100", .fallback = "mean",
@@ -423,6 +428,7 @@ static int begin_frame(run *r, measured *f)
     code = picture_check_options(f->path, &r->in.picture);
     if (code != CLI_OK)
         return code;
+    r->in.image.values = (tml_image_values)a->values;
     f->picture = r->in.picture;
     f->picture.data = NULL;
     f->seconds[0] = cli_now() - start;
@@ -435,6 +441,11 @@ static int end_frame(run *r, measured *f)
     const exposure_args *a = r->args;
     char path[PATH_SIZE];
     int code = cli_fail(r->tml, tml_buffer_read(r->tml, r->state, f->state));
+    if (code == CLI_OK && f->state[TML_EXPOSURE_COUNTED] == 0.0f)
+        cli_warn("%s: no pixel is positive, so that none counts, and the exposure %s%s", f->path,
+                 r->is_sequence ? "stays what it was" : "is 1",
+                 a->values ? ""
+                           : "; if it holds logarithms, say which: --values log2, ln or log10");
     if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
         code = save_picture(r, f, path);
     if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))

@@ -22,6 +22,7 @@ typedef struct mips_args {
     uint64_t levels;
     bool is_log, is_last;
     bool is_linear;
+    uint32_t values; /* tml_image_values */
 } mips_args;
 
 enum { MOST_LEVELS = 64 };
@@ -63,6 +64,10 @@ static const opt mips_options[] = {
     {OPT_FLAG, "linear", .applies = OPT_INTEGERS, .offset = offsetof(mips_args, is_linear),
      .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
              "otherwise)"},
+    {OPT_CHOICE, "values", .applies = OPT_FLOATS, .choices = "linear|log2|ln|log10",
+     .fallback = "linear", .offset = offsetof(mips_args, values),
+     .help = "what a picture of floats holds: linear values, or logarithms, as a pass leaves them "
+             "that meters by log luminance. Levels are linear, but with --log"},
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .brief = "name.png: writes name_0.png, name_1.png ...",
      .argument = "FILE", .offset = offsetof(mips_args, output), .names = output_name,
@@ -98,7 +103,10 @@ static int check_output(const run *r)
     const char *output = r->args->output;
     char path[PATH_SIZE];
     if (r->first >= r->levels)
-        return cli_usage("--%s needs two levels, and %s", r->args->is_log ? "log" : "last",
+        return cli_usage("--%s needs two levels, and %s",
+                         r->args->is_log    ? "log"
+                         : r->args->is_last ? "last"
+                                            : "values",
                          r->args->levels == 1 ? "--levels is 1" : "the picture is 1 x 1");
     if (r->args->is_log)
         return path_ends_with(output, ".exr") || path_ends_with(output, ".pfm")
@@ -328,6 +336,9 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
     run r = {.args = a, .tml = tml};
     if (a->sheet && (a->is_log || a->is_last))
         return cli_usage("--sheet shows the levels of a picture, not with --log or --last");
+    if (a->sheet && a->values)
+        return cli_usage("--sheet shows the picture, too, and with --values only the levels are "
+                         "linear; write these: -o x.exr");
     double start = cli_now();
     int code = picture_buffer_load(r.tml, operands[0], &a->common, a->is_linear, &r.in);
     if (code == CLI_OK) {
@@ -338,7 +349,8 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
         field_close('{');
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
-        r.first = a->is_last && r.levels > 1 ? r.levels - 1 : a->is_last || a->is_log;
+        r.first = a->is_last && r.levels > 1 ? r.levels - 1 : a->is_last || a->is_log || a->values;
+        r.in.image.values = (tml_image_values)a->values;
         code = picture_check_options(operands[0], &r.in.picture);
         if (code == CLI_OK && a->output)
             code = check_output(&r);

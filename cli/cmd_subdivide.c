@@ -602,7 +602,7 @@ static void release(run *r)
                                   r->corner_sharpness, r->values,           r->uvs,
                                   r->uv_indices};
     tml_subdivide_free(r->tml, &r->result);
-    tml_subdivider_destroy(r->subdivider);
+    tml_subdivider_destroy(r->tml, r->subdivider);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         tml_buffer_destroy(r->tml, buffers[i]);
     mesh_input_free(r->tml, &r->in);

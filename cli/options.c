@@ -161,6 +161,16 @@ void opt_describe(const opt_command *command, const opt *option, char *text)
         snprintf(text + used, OPT_TEXT_SIZE - used, ")");
 }
 
+/* Equal in any case, with "_" for "-": float_packed is float-packed. */
+static bool is_same_word(const char *a, const char *b, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (tolower((unsigned char)a[i]) != tolower((unsigned char)b[i]) &&
+            !(a[i] == '-' && b[i] == '_'))
+            return false;
+    return true;
+}
+
 /* Position of text among "none|forward|central", in any case, or of the only one that begins with it; -1: there is none.
  * *start: the choice (NULL: not wanted). */
 static int find_choice(const char *choices, const char *text, const char **start)
@@ -169,8 +179,7 @@ static int find_choice(const char *choices, const char *text, const char **start
     int found = -1, beginnings = 0;
     for (int i = 0;; i++) {
         const size_t width = strcspn(choices, "|");
-        const bool begins =
-            width >= length && length > 0 && strncasecmp(choices, text, length) == 0;
+        const bool begins = width >= length && length > 0 && is_same_word(choices, text, length);
         if (begins) {
             found = i;
             beginnings = width == length ? 1 : beginnings + 1;

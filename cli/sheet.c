@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_PIXELS = 16384, GAP = 4, PIXEL = 4 };
+enum { MOST_PIXELS = 16384, LEAST_ROOM = 128, GAP = 4, PIXEL = 4 };
 static const uint8_t between[PIXEL] = {70, 70, 70, 255};
 
 /* How often side fits into room. */
@@ -28,6 +28,9 @@ tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tile
         room[0] = tiles[i].width > room[0] ? tiles[i].width : room[0];
         room[1] = tiles[i].height > room[1] ? tiles[i].height : room[1];
     }
+    uint64_t larger = room[0] > room[1] ? room[0] : room[1];
+    for (int a = 0; a < 2 && larger < LEAST_ROOM; a++)
+        room[a] *= (LEAST_ROOM + larger - 1) / larger;
     uint64_t width = columns * (room[0] + GAP) - GAP, height = rows * (room[1] + GAP) - GAP;
     if (width > MOST_PIXELS || height > MOST_PIXELS)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,

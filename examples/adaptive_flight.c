@@ -294,7 +294,7 @@ int main(int argc, char **argv)
         MUST(tml_png_save(tml, o.output, r.pixels, r.size.width, r.size.height));
     const bool right =
         share > 0.02 && share < 0.95 && !counts[2] && (!o.check || is_right(tml, &f, counts));
-    tml_subdivider_destroy(f.torus);
+    tml_subdivider_destroy(tml, f.torus);
     tml_close(tml); /* what was lent is still here */
     destroy_in_flight(&r, &all);
     destroy_renderer(&r);

@@ -156,7 +156,7 @@ int main(int argc, char **argv)
             write_frame(tml, argv[1], frame, &camera, &mesh);
         tml_subdivide_free(tml, &mesh);
     }
-    tml_subdivider_destroy(surface);
+    tml_subdivider_destroy(tml, surface);
     tml_close(tml);
     return 0;
 }

@@ -184,5 +184,5 @@ void desc_subdivide(void)
                        make(TML_VEC(TML_F32, 3), info.vertex_count - info.split_vertices,
                             CONTENTS_FINITE, 0));
     }
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }

@@ -347,6 +347,8 @@ static tml_gl_desc gl_of(uint32_t threads)
 
 static bool set_gl_path(const char *name)
 {
+    if (strcmp(name, "float_packed") == 0)
+        name = "float-packed";
     gl_path = TML_GL_PATH_PACKED;
     while (gl_path > TML_GL_PATH_AUTO && strcmp(tml_gl_path_name(gl_path), name) != 0)
         gl_path--;

@@ -789,14 +789,14 @@ TEST(null_is_refused_by_every_call)
     tml_tree_describe(NULL, &(tml_tree_info){0});
     tml_tree_describe(tree, NULL);
     CHECK_EQ_U64(tml_tree_save_size(NULL), 0);
-    tml_subdivider_destroy(NULL);
+    tml_subdivider_destroy(tml, NULL);
     tml_subdivider_describe(NULL, &(tml_subdivider_info){0});
     tml_subdivider_describe(subdivider, NULL);
     CHECK_STATUS(tml_meter_weights(TML_METER_SPOT, 4, 4, 2, 2, NULL), TML_ERROR_INVALID_ARGUMENT);
     CHECK(isnan(tml_image_percentile(NULL, 50)));
     tml_mip_level(4, 4, 1, NULL, NULL, NULL);
 
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_tree_destroy(tml, tree);
     CHECK_OK(tml, tml_buffer_read(tml, buffer, words)); /* nobody is left inside */
     CHECK_EQ_U64(words[3], 4);
@@ -821,10 +821,10 @@ static void check_header(const char *header)
         "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
         "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
-        "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_tone_name",
-        "tml_mip_levels", "tml_collide_class_name", "tml_status_name", "tml_status_text",
-        "tml_type_size", "tml_type_scalar", "tml_type_components", "tml_type_name",
-        "tml_type_is_float", "tml_type_is_signed", "tml_method_name"};
+        "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_image_values_name",
+        "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_status_name",
+        "tml_status_text", "tml_type_size", "tml_type_scalar", "tml_type_components",
+        "tml_type_name", "tml_type_is_float", "tml_type_is_signed", "tml_method_name"};
     static char text[1 << 16];
     test_read_text(header, text, sizeof text);
     uint32_t functions = 0;

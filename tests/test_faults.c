@@ -1352,7 +1352,7 @@ static void run_uniform(fault_run *r)
              tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 1}, &out));
     take_subdivided(r, &out);
     tml_subdivide_free(r->tml, &out);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(r->tml, subdivider);
 }
 
 static void run_adaptive_enqueue(fault_run *r)
@@ -1371,7 +1371,7 @@ static void run_adaptive_enqueue(fault_run *r)
     fault_take(r, desc.draw, 5);
     fault_take(r, what.buffers.positions, counts[0]);
     fault_take(r, what.buffers.indices, counts[1]);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(r->tml, subdivider);
 }
 
 /* The second call expects what the first one counted, the third one more than that. */
@@ -1393,7 +1393,7 @@ static void run_adaptive(fault_run *r)
         take_subdivided(r, &out);
         tml_subdivide_free(r->tml, &out);
     }
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(r->tml, subdivider);
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */

@@ -604,7 +604,7 @@ static void subdivide_without_a_wait(tml_context *tml)
         CHECK_EQ_U64(made[1], 2 * made[0] - 4);
         before = made[1];
     }
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 TEST(no_count_is_waited_for)

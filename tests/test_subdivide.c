@@ -77,7 +77,7 @@ TEST(counts_follow_the_formulas)
             uint64_t edges = 2 * e + 3 * f;
             v += e, f *= 4, e = edges;
         }
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -111,7 +111,7 @@ static void check_wheel(tml_context *tml, uint32_t valence, tml_subdivide_weight
     CHECK_NEAR((double)limit[2], 1.0 - valence / (valence + 3.0 / (8.0 * beta)), 1e-6);
     free(once);
     free(limit);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 TEST(masks_of_every_valence)
@@ -151,7 +151,7 @@ TEST(constants_stay_to_the_bit)
         }
         CHECK_EQ_U64(wrong, 0);
         tml_subdivide_free(tml, &result);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
         free(ones);
     }
     tml_close(tml);
@@ -183,7 +183,7 @@ TEST(affine_maps_commute_with_subdivision)
         free(before);
         free(after);
         tml_buffer_destroy(tml, moved);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -203,7 +203,7 @@ TEST(no_level_changes_the_limit)
             free(later);
         }
         free(first);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -297,7 +297,7 @@ TEST(short_cuts_change_no_bit)
         free(quick);
         free(plain);
         tml_buffer_destroy(tml, values);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -310,7 +310,7 @@ TEST(threads_change_no_bit)
         tml_context *tml = open_cpu(1 + 3 * i);
         tml_subdivider *subdivider = prepare(tml, MESH_CREASED, &(tml_subdivider_desc){0});
         points[i] = uniform_points(tml, subdivider, 4, true, &counts[i]);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
         tml_close(tml);
     }
     CHECK_EQ_U64(counts[0], counts[1]);
@@ -333,7 +333,7 @@ TEST(small_outputs_are_refused_with_their_counts)
         tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 13}, &result),
         TML_ERROR_INVALID_ARGUMENT);
     tml_buffer_destroy(tml, desc.buffers.positions);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -397,7 +397,7 @@ TEST(results_own_what_was_made)
                          "desc.buffers.normals"))
         test_fail(__FILE__, __LINE__, "\"%s\"", message);
     CHECK(tml_buffer_describe(tml, twice.buffers.normals, NULL, NULL));
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -498,7 +498,7 @@ TEST(edges_no_longer_than_asked)
                 longest > 0.2 * 1.02) /* inside green triangles, by the surface's bend */
                 test_fail(__FILE__, __LINE__, "%s: an edge of %g", mesh.name, longest);
             tml_subdivide_free(tml, &result);
-            tml_subdivider_destroy(subdivider);
+            tml_subdivider_destroy(tml, subdivider);
         }
     tml_close(tml);
 }
@@ -542,7 +542,7 @@ TEST(every_criterion_makes_whole_meshes)
                 test_fail(__FILE__, __LINE__, "%s, criterion %zu: error %g", mesh.name, i,
                           result.error);
             tml_subdivide_free(tml, &result);
-            tml_subdivider_destroy(subdivider);
+            tml_subdivider_destroy(tml, subdivider);
         }
     tml_close(tml);
 }
@@ -560,7 +560,7 @@ TEST(surfaces_stop_turning_at_every_valence)
         check_adaptive(tml, subdivider, &desc, true, &result);
         CHECK(result.is_within_depth && result.error <= 1.0 && result.triangle_count < 20000);
         tml_subdivide_free(tml, &result);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -598,7 +598,7 @@ TEST(adaptive_points_are_limits_of_uniform_ones)
         free(limits);
         tml_subdivide_free(tml, &adaptive);
         tml_subdivide_free(tml, &uniform);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -629,7 +629,7 @@ TEST(area_and_volume_converge)
         tml_subdivide_free(tml, &result);
     }
     CHECK(last < 1e-2);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -650,7 +650,7 @@ TEST(budgets_are_kept_and_told)
     tml_subdivide_adaptive_desc small = {.threshold = 1.0f, .budget = 10};
     tml_subdivide_result result;
     CHECK_STATUS(tml_subdivide_adaptive(subdivider, &small, &result), TML_ERROR_INVALID_ARGUMENT);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -681,7 +681,7 @@ TEST(progress_never_goes_back)
     CHECK_OK(tml, tml_subdivide_adaptive(subdivider, &desc, &result));
     CHECK(reported[1] > 9); /* levels, of more than one run */
     tml_subdivide_free(tml, &result);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -736,7 +736,7 @@ TEST(channels_follow_adaptive_triangles)
     free(origins);
     free(linear);
     tml_subdivide_free(tml, &result);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_buffer_destroy(tml, base.channels[2].values);
     tml_buffer_destroy(tml, base.channels[2].indices);
     tml_close(tml);
@@ -782,7 +782,7 @@ static void check_bad(uint32_t vertex_count, uint32_t count, const uint32_t *tri
                                             &result));
         CHECK_EQ_U64(result.triangle_count, 16 * (count - mended->removed_triangles));
         tml_subdivide_free(tml, &result);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -860,7 +860,7 @@ TEST(duplicates_are_refused_or_left_out)
         free(channel);
         free(made);
         tml_subdivide_free(tml, &result);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_close(tml);
 }
@@ -897,7 +897,7 @@ TEST(bad_descs_are_refused)
                                             .criterion = TML_SPLIT_PIXELS, .threshold = 1.0f},
                                         &result),
                  TML_ERROR_INVALID_ARGUMENT);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -921,7 +921,7 @@ static tml_status use_all(tml_context *tml)
     }
     if (status == TML_OK)
         tml_subdivide_free(tml, &result);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     return status;
 }
 
@@ -955,7 +955,7 @@ TEST(an_empty_mesh_stays_empty)
     memset(&mesh, 0, sizeof mesh);
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){.fix = true},
                                            &subdivider)))
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider))) {
         tml_subdivide_result result;
         CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 3},
@@ -967,7 +967,7 @@ TEST(an_empty_mesh_stays_empty)
         CHECK_EQ_U64(result.triangle_count, 0);
         tml_subdivide_free(tml, &result);
     }
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 

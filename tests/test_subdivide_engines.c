@@ -53,7 +53,7 @@ static void make(tml_context *tml, const recipe *made_by, made_mesh *out)
             tml_subdivide_result freed = *result; /* its counts are still wanted */
             tml_subdivide_free(tml, &freed);
         }
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     tml_buffer_destroy(tml, base.attributes[0]);
 }
@@ -164,9 +164,9 @@ static void compare_calls(tml_context *tml)
         }
         tml_subdivide_free(tml, &a);
         tml_subdivide_free(tml, &b);
-        tml_subdivider_destroy(fresh);
+        tml_subdivider_destroy(tml, fresh);
     }
-    tml_subdivider_destroy(kept);
+    tml_subdivider_destroy(tml, kept);
 }
 
 /* ---- every device ---------------------------------------------------------------------------- */

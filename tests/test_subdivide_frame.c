@@ -198,7 +198,7 @@ static void check_criteria(tml_context *tml)
         check_against(tml, subdivider, &f, 0, 0);
     }
     frame_close(tml, &f);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* Outputs that are too small, and levels that have no room. */
@@ -222,7 +222,7 @@ static void check_shortness(tml_context *tml)
     CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
     check_against(tml, subdivider, &f, 1, TML_SUBDIVIDE_SHORT_LEVELS);
     frame_close(tml, &f);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* ---- every device ---------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static void check_steady(tml_context *tml)
     }
     check_against(tml, subdivider, &f, 0, 0);
     frame_close(tml, &f);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 TEST(a_steady_frame_allocates_nothing)
@@ -321,7 +321,7 @@ TEST(bad_frames_are_refused)
     REFUSE(f.desc.level_triangles = 3, TML_ERROR_INVALID_ARGUMENT, "level_triangles");
     f = good;
     frame_close(tml, &f);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
 
@@ -372,7 +372,7 @@ TEST(a_recorded_frame_follows_its_camera)
     VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);
     CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
     frame_close(tml, &f);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     host_take_back(tml);
 }
 #endif

@@ -136,7 +136,7 @@ static void check_case(tml_context *tml, const mesh_case *expected)
                 check_adaptive(tml, &mesh, expected->name, subdivider);
             }
         }
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
     }
     unload(tml, &mesh);
 }

@@ -182,7 +182,7 @@ static void end(comparison *c)
         free(c->triangle_to_osd[l]);
     }
     osd_destroy(c->osd);
-    tml_subdivider_destroy(c->subdivider);
+    tml_subdivider_destroy(c->tml, c->subdivider);
 }
 
 static void compare_mesh(enum test_mesh_kind kind, tml_subdivide_boundary boundary)

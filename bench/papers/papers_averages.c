@@ -168,6 +168,12 @@ static tml_status measure(tml_context *tml, const metered *m, uint32_t width, ui
     return TML_OK;
 }
 
+/* A number as four decimals show it: 0 in place of -0.0000. */
+static double shown(double x)
+{
+    return fabs(x) < 0.00005 ? 0.0 : x;
+}
+
 static tml_status print_padded(tml_context *tml, const metered *m, double exact)
 {
     static const struct {
@@ -189,8 +195,9 @@ static tml_status print_padded(tml_context *tml, const metered *m, double exact)
             if (papers_padded_average(m->logs, m->width, m->width, m->height, &how, &of[halves]))
                 return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture");
         }
-        printf("%-22s %+14.4f %+14.4f %+14.4f %+20.4f\n", rows[r].name, of[0].plain - exact,
-               of[0].by_article - exact, of[0].by_passes - exact, of[1].by_passes - exact);
+        printf("%-22s %+14.4f %+14.4f %+14.4f %+20.4f\n", rows[r].name, shown(of[0].plain - exact),
+               shown(of[0].by_article - exact), shown(of[0].by_passes - exact),
+               shown(of[1].by_passes - exact));
     }
     return TML_OK;
 }
@@ -217,9 +224,9 @@ tml_status averages_print_picture(tml_context *tml, const char *path)
             break;
         if (k == 0)
             whole = part;
-        printf("%5u x %-6u %+10.4f", (unsigned)width, (unsigned)height, part.exact);
+        printf("%5u x %-6u %+10.4f", (unsigned)width, (unsigned)height, shown(part.exact));
         for (int how = 0; how < PAPERS_REDUCTIONS; how++)
-            printf(" %+16.4f", part.ways[how] - part.exact);
+            printf(" %+16.4f", shown(part.ways[how] - part.exact));
         putchar('\n');
     }
     if (!status)

@@ -1,5 +1,6 @@
 /* Prints the table of oriented_boxes.c. */
 #include "papers_boxes.h"
+#include "papers_table.h"
 
 #include "bench_meshes.h"
 #include "bench_run.h"
@@ -76,7 +77,7 @@ static tml_status load(tml_context *tml, const char *folder, solid_kind kind, tm
         out[0] = fine.buffers.positions;
         out[1] = fine.buffers.indices;
     }
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     tml_buffer_destroy(tml, coarse[0]);
     tml_buffer_destroy(tml, coarse[1]);
     tml_mesh_file_free(tml, &file);
@@ -223,7 +224,8 @@ static tml_status print_scene(tml_context *tml, const box_scene *scene, const so
                                      .pose_count = scene->pose_count}};
         timed[v] = (bench_job){.name = scene->name, .run = run_job, .user = &jobs[v]};
     }
-    if (!bench_run(timed, PAPERS_VOLUMES, &(bench_pace){.repeats = repeats}))
+    if (!bench_run(timed, PAPERS_VOLUMES,
+                   &(bench_pace){.goes_on = papers_tell_row, .repeats = repeats}))
         return TML_ERROR_INTERNAL;
     printf("%-27s %8.3g", scene->name, 1e3 * timed[0].time.min_s);
     for (int v = 0; v < PAPERS_VOLUMES; v++) {

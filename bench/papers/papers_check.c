@@ -934,7 +934,7 @@ static void compare_selves(tml_context *tml, uint32_t around, uint32_t across)
                                            (double)vertices[3 * corners[i] + k]));
     CHECK(farthest < 1e-6 && fine.triangle_count == most);
     tml_subdivide_free(tml, &fine);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
     for (int i = 0; i < 3; i++)
         tml_buffer_destroy(tml, level[i]);
     tml_buffer_destroy(tml, mesh[0]);

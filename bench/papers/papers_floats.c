@@ -1,5 +1,6 @@
 /* Prints the table of floats_in_bytes.c, beside the library's exact way. */
 #include "papers_floats.h"
+#include "papers_table.h"
 
 #include "bench_data.h"
 #include "bench_run.h"
@@ -117,7 +118,7 @@ static tml_status print_times(tml_context *tml, uint32_t repeats)
     bench_stream_fill(tml, CONVERSIONS, words);
     for (uint32_t i = 0; i < CONVERSIONS; i++)
         words[i] = 0x3f800000u ^ (words[i] & 0x83ffffffu); /* normal floats of usual sizes */
-    if (!bench_run(jobs, JOBS, &(bench_pace){.repeats = repeats}))
+    if (!bench_run(jobs, JOBS, &(bench_pace){.goes_on = papers_tell_row, .repeats = repeats}))
         return tml_error(tml, TML_ERROR_INTERNAL, "the conversions could not be timed");
     printf("\nnanoseconds a conversion, one thread\n");
     for (uint32_t j = 0; j < JOBS; j++)

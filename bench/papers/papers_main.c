@@ -100,10 +100,11 @@ static int finish(tml_context *tml, tml_status status)
 /* How many times as long the sort takes as scan and search, on each engine, beside the chapter's law. */
 static void print_ratios(const filter_table *filter)
 {
-    printf("\n%-40s", "bitonic sort / scan and search");
+    printf("\nbitonic sort / scan and search: measured, and the chapter's law\n%-40s",
+           "0.5 log2 n");
     for (uint32_t c = 0; c < filter->count_count; c++)
         printf(" %9.1f", 0.5 * log2((double)filter->counts[c]));
-    puts("  (0.5 log2 n)");
+    putchar('\n');
     for (uint32_t r = 0; r < filter->row_count; r++)
         for (uint32_t s = 0; s < filter->row_count; s++) {
             const table_row *sort = &filter->rows[r], *scan = &filter->rows[s];
@@ -282,7 +283,8 @@ static tml_status measure_surface(tml_context *tml, const papers_args *args, con
     for (uint32_t r = 0; r < SURFACE_ROWS && !status; r++)
         status = make_row(&table, r, args, volume, &jobs[r]);
     if (!status &&
-        !bench_run(jobs, SURFACE_ROWS, &(bench_pace){.repeats = (uint32_t)args->repeats}))
+        !bench_run(jobs, SURFACE_ROWS,
+                   &(bench_pace){.goes_on = papers_tell_row, .repeats = (uint32_t)args->repeats}))
         status = TML_ERROR_INTERNAL;
     if (!status)
         printf("surface: %s, %llu^3 f32, %llu triangles; milliseconds\n\n",
@@ -597,6 +599,10 @@ int main(int argc, char **argv)
 {
     papers_args args;
     const command *c = parse(argc, argv, &args);
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        fputs(usage, stdout);
+        return EXIT_SUCCESS;
+    }
     if (!c) {
         fputs(usage, stderr);
         return 2;

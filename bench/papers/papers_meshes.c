@@ -1,5 +1,6 @@
 /* Prints the tables of image_space.c and self_contained.c. */
 #include "papers_meshes.h"
+#include "papers_table.h"
 
 #include "bench_meshes.h"
 #include "bench_run.h"
@@ -103,7 +104,7 @@ static tml_status print_side(tml_context *tml, image_scene *scene, uint32_t side
 {
     scene->side = side;
     bench_job timed = {.name = "image space", .run = run_images, .user = scene};
-    if (!bench_run(&timed, 1, &(bench_pace){.repeats = repeats}))
+    if (!bench_run(&timed, 1, &(bench_pace){.goes_on = papers_tell_row, .repeats = repeats}))
         return no_memory(tml);
     uint64_t missed = 0, kept = 0;
     for (uint64_t i = 0; i < scene->exact.count; i++)
@@ -166,7 +167,7 @@ static bool run_selves(void *user)
 static bool renew(void *user)
 {
     self_job *job = user;
-    tml_subdivider_destroy(job->subdivider);
+    tml_subdivider_destroy(job->tml, job->subdivider);
     return tml_subdivider_create(
                job->tml, &(tml_subdivider_desc){.positions = job->mesh[0], .indices = job->mesh[1]},
                &job->subdivider) == TML_OK;
@@ -231,7 +232,8 @@ static tml_status print_level(self_job *job, uint32_t repeats)
     double farthest = 0;
     tml_status status =
         upload(job->tml, TML_VEC(TML_F32, 4), 12 * count, NULL, &job->records[job->levels]);
-    if (!status && !bench_run(jobs, 2, &(bench_pace){.repeats = repeats}))
+    if (!status &&
+        !bench_run(jobs, 2, &(bench_pace){.goes_on = papers_tell_row, .repeats = repeats}))
         status = TML_ERROR_INTERNAL;
     if (!status)
         status = compare(job, &apart, &farthest);
@@ -276,7 +278,7 @@ tml_status selves_print(tml_context *tml, uint32_t repeats)
         tml_buffer_destroy(tml, job.records[l]);
     tml_buffer_destroy(tml, job.mesh[0]);
     tml_buffer_destroy(tml, job.mesh[1]);
-    tml_subdivider_destroy(job.subdivider);
+    tml_subdivider_destroy(tml, job.subdivider);
     bench_mesh_free(&torus);
     free(records);
     return status;

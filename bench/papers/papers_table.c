@@ -170,7 +170,10 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
     }
     if (!status)
         status = check(job);
-    if (!status && !bench_run(&timed, 1, &(bench_pace){.repeats = repeats, .seconds = row_seconds}))
+    if (!status &&
+        !bench_run(
+            &timed, 1,
+            &(bench_pace){.goes_on = papers_tell_row, .repeats = repeats, .seconds = row_seconds}))
         status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
     if (!status)
         *seconds = timed.time.median_s;
@@ -247,4 +250,12 @@ tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode m
             row->mode = device.engine != TML_ENGINE_GL ? "" : modes[mode];
         }
     return status;
+}
+
+bool papers_tell_row(void *user, const char *row, uint32_t rounds)
+{
+    (void)user;
+    if (rounds == 1)
+        fprintf(stderr, "trommel-papers: measuring %s\n", row);
+    return true;
 }

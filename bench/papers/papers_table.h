@@ -38,4 +38,7 @@ void filter_table_start(filter_table *filter, uint64_t most);
  * take. */
 tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,
                             uint32_t repeats);
+/* A bench_pace.goes_on that tells standard error which row has run once: tables are printed when they are whole. */
+bool papers_tell_row(void *user, const char *row, uint32_t rounds);
+
 #endif

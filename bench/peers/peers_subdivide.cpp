@@ -121,7 +121,7 @@ struct our_mesh {
         bool is_made = tml_subdivide_uniform(subdivider, &uniform, &result) == TML_OK;
         if (is_made)
             tml_subdivide_free(self->tml, &result);
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(self->tml, subdivider);
         return is_made;
     }
     static bool run_points(void *user)
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
         printf("subdivide-%s %llu 0 %.4f\n", rows == all ? "first" : "again",
                (unsigned long long)ours.kept.triangle_count, 1e3 * rows[1].time.median_s);
     tml_subdivide_free(ours.tml, &ours.kept);
-    tml_subdivider_destroy(ours.subdivider);
+    tml_subdivider_destroy(ours.tml, ours.subdivider);
     tml_close(ours.tml);
     return 0;
 }

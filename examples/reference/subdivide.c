@@ -35,7 +35,7 @@ static void uniform(tml_context *tml)
     MUST(tml_subdivide_uniform(subdivider, &desc, &mesh));
     CHECK(mesh.triangle_count == 64 && mesh.vertex_count == 34);
     tml_subdivide_free(tml, &mesh);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* Only where an edge of the surface is longer than so much. */
@@ -47,7 +47,7 @@ static void adaptive(tml_context *tml)
     MUST(tml_subdivide_adaptive(subdivider, &desc, &mesh));
     CHECK(mesh.triangle_count > 4 && mesh.error <= 1 && mesh.is_within_depth);
     tml_subdivide_free(tml, &mesh);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* By pixels on a camera's picture, with a budget of triangles. */
@@ -67,7 +67,7 @@ static void for_a_camera(tml_context *tml)
         &mesh));
     CHECK(mesh.triangle_count <= 500 && !mesh.is_within_budget);
     tml_subdivide_free(tml, &mesh);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* The same in a frame: the camera, the counts and the draw command stay on the device. */
@@ -99,7 +99,7 @@ static void in_a_frame(tml_context *tml)
     const uint32_t is_short =
         TML_SUBDIVIDE_SHORT_VERTICES | TML_SUBDIVIDE_SHORT_TRIANGLES | TML_SUBDIVIDE_SHORT_LEVELS;
     CHECK((counts[2] & is_short) == 0);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* By a kernel of yours, which sees both ends of an edge and the surface between them. */
@@ -115,7 +115,7 @@ static void by_a_kernel(tml_context *tml)
                                 &mesh));
     CHECK(mesh.triangle_count > 4 && mesh.depth <= 4);
     tml_subdivide_free(tml, &mesh);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* A sharp edge, a boundary that is kept, and other weights: of a single square. */
@@ -138,7 +138,7 @@ static void creases_and_boundary(tml_context *tml)
         &subdivider));
     tml_subdivider_describe(subdivider, &info);
     CHECK(info.sharp_edge_count == 1 && info.boundary_edge_count == 4);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* What each vertex carries, and texture coordinates of corners, go with the mesh. */
@@ -164,7 +164,7 @@ static void attributes_and_channels(tml_context *tml)
     const tml_subdivide_buffers *made = &mesh.buffers;
     CHECK(!tml_buffer_is_none(made->attributes[0]) && mesh.channel_counts[0] >= 6);
     tml_subdivide_free(tml, &mesh);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* A mesh that moves keeps its topology: only vertices are made again. */
@@ -179,7 +179,7 @@ static void move(tml_context *tml)
     MUST(tml_buffer_read_range(tml, mesh.buffers.positions, 0, 1, &vertex));
     CHECK(vertex.x == 2 && vertex.z == 2);
     tml_subdivide_free(tml, &mesh);
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 int main(void)

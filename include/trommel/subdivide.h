@@ -140,8 +140,8 @@ TML_API void tml_subdivider_describe(const tml_subdivider *subdivider, tml_subdi
  * that were split follow their originals. Enqueues. */
 TML_API TML_MUST_CHECK tml_status tml_subdivider_move(tml_subdivider *subdivider,
                                                       tml_buffer positions);
-/* NULL is allowed. Before tml_close. */
-TML_API void tml_subdivider_destroy(tml_subdivider *subdivider);
+/* tml: as at its creation. A subdivider of NULL is allowed. Before tml_close. */
+TML_API void tml_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider);
 
 /* ---- results -------------------------------------------------------------------------------- */
 

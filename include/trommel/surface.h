@@ -40,7 +40,7 @@ extern "C" {
 
 typedef enum tml_normals {
     TML_NORMALS_NONE,
-    TML_NORMALS_FORWARD, /* forward differences: cheapest */
+    TML_NORMALS_FORWARD, /* forward differences: least smooth. Costs the CPU more than CENTRAL */
     TML_NORMALS_CENTRAL, /* central differences, one-sided at the border */
     TML_NORMALS_SOBEL,   /* Sobel's weights in three dimensions, 3x3x3 samples: smoothest */
 } tml_normals;

@@ -29,7 +29,7 @@ export const ARRAYS = {
 export function choice(call, field, list, value) {
     if (value === undefined || value === null)
         return 0;
-    const index = list.indexOf(value);
+    const index = list.indexOf(`${value}`.replaceAll('_', '-'));
     if (index < 0)
         throw new TrommelError('INVALID_ARGUMENT',
             `${call}: ${field} is ${JSON.stringify(value)}, needs one of ${list.join(', ')}`);

@@ -414,14 +414,18 @@ export interface VolumeFileOptions {
 /* ---- pictures -------------------------------------------------------------------------------- */
 
 /** Pixels in a buffer of u8, u16, f16 or f32 (scalar or vector), row by row, colours interleaved: 1 luminance, 2 and
- * alpha, 3 red, green, blue, 4 and alpha. srgb: integers coded as sRGB; otherwise linear. */
+ * alpha, 3 red, green, blue, 4 and alpha. srgb: integers coded as sRGB; otherwise linear. values: what floats are;
+ * logarithms, as a pass leaves them that meters by log luminance, are made linear as they are read. */
 export interface Picture {
     buffer: TrommelBuffer;
     width: number;
     height: number;
     channels: 1 | 2 | 3 | 4;
     srgb?: boolean;
+    values?: PictureValues;
 }
+/** A logarithm v stands for the linear value 2^v, e^v or 10^v. */
+export type PictureValues = 'linear' | 'log2' | 'ln' | 'log10';
 /** A texture of the page's with float or normalised colours (RGBA16F, R11F_G11F_B10F, SRGB8_ALPHA8, ...), read in
  * place as texelFetch gives it. format: its sized internal format, such as gl.RGBA16F; default: any of four components. */
 export interface TexturePicture {
@@ -431,6 +435,7 @@ export interface TexturePicture {
     format?: number;
     /** Default: 3, red, green, blue. */
     channels?: 1 | 2 | 3 | 4;
+    values?: PictureValues;
 }
 /** Between a texture of the page's (R32F, RGBA32F, RGBA16F, RGBA8, ...) and a buffer of u8 (normalised), f16 or f32: row
  * by row, or as a volume whose slices are tiles of the texture. One draw; waits for nothing. */
@@ -887,7 +892,8 @@ export class Trommel {
     /** log2 luminance below which that percentage of the weight lies, of the stats read last. */
     imagePercentile(percent: number): number;
     /** From measured to exposure, following it in time. state, an f32 buffer: what to multiply by; log2
-     * average, adapted, and measured; EV100; log2 luminance of the clip's two ends. Waits for nothing. */
+     * average, adapted, and measured; EV100; log2 luminance of the clip's two ends; 1, or 0 if no pixel counted. Waits for
+     * nothing. */
     imageExpose(options: {
         stats: TrommelBuffer; state: TrommelBuffer; by?: 'mean' | 'median' | 'percentile' | 'manual';
         /** Percentages of the weight. */
@@ -900,8 +906,9 @@ export class Trommel {
         in: Picture; out: Picture; state?: TrommelBuffer; scale?: number; tone?: Tone; white?: number;
     }): void;
     /** A picture's pixels in RGBA for the screen, sRGB: measured, exposed and tone-mapped, as the calls above do it.
-     * picture: of loadPicture, or {data, width, height, channels}. Waits. */
-    expose(picture: Pick<LoadedPicture, 'data' | 'width' | 'height'> & Partial<LoadedPicture>, options?: {
+     * picture: of loadPicture, or {data, width, height, channels, values}. Warns on the console where no pixel is
+     * positive, so that none counts. Waits. */
+    expose(picture: Pick<LoadedPicture, 'data' | 'width' | 'height'> & Partial<LoadedPicture> & { values?: PictureValues }, options?: {
         tone?: Tone; white?: number; by?: 'mean' | 'median' | 'percentile' | 'manual'; clip?: [number, number];
         percentile?: number; ev100?: number; key?: number; bias?: number; evMin?: number; evMax?: number;
     }): Uint8ClampedArray;

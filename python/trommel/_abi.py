@@ -97,6 +97,10 @@ TML_FIELD_POLY6 = 1
 TML_FIELD_METABALL = 2
 TML_FIELD_CUBIC_SPLINE = 3
 TML_FIELD_MAX_ATTRIBUTES = 8
+TML_IMAGE_LINEAR = 0
+TML_IMAGE_LOG2 = 1
+TML_IMAGE_LN = 2
+TML_IMAGE_LOG10 = 3
 TML_LUMINANCE_REC709 = 0
 TML_LUMINANCE_REC2020 = 1
 TML_LUMINANCE_ACESCG = 2
@@ -140,6 +144,7 @@ TML_EXPOSURE_TARGET = 2
 TML_EXPOSURE_EV100 = 3
 TML_EXPOSURE_LOW = 4
 TML_EXPOSURE_HIGH = 5
+TML_EXPOSURE_COUNTED = 6
 TML_EXPOSURE_WORDS = 8
 TML_TONE_SRGB = 0
 TML_TONE_REINHARD = 1
@@ -803,6 +808,7 @@ class tml_image(Structure):
         ('height', c_uint32),
         ('channels', c_uint32),
         ('srgb', c_bool),
+        ('values', c_int),
         ('first', c_uint64),
         ('row_stride', c_uint64),
         ('vulkan', c_void_p),
@@ -1551,6 +1557,7 @@ FUNCTIONS = {
     'tml_image_percentile': (c_double, [POINTER(tml_image_stats), c_double]),
     'tml_image_stats_read': (c_int, [c_void_p, tml_buffer, POINTER(tml_image_stats)]),
     'tml_image_tonemap': (c_int, [c_void_p, POINTER(tml_image_tonemap_desc)]),
+    'tml_image_values_name': (c_char_p, [c_int]),
     'tml_is_cancelled': (c_bool, [c_void_p]),
     'tml_last_error': (c_char_p, [c_void_p]),
     'tml_lines_save': (c_int, [c_void_p, c_char_p, POINTER(c_float), c_uint64, c_double * 3]),
@@ -1617,7 +1624,7 @@ FUNCTIONS = {
     'tml_subdivide_uniform_counts': (c_int, [c_void_p, c_uint32, POINTER(tml_subdivide_result)]),
     'tml_subdivider_create': (c_int, [c_void_p, POINTER(tml_subdivider_desc), POINTER(c_void_p)]),
     'tml_subdivider_describe': (None, [c_void_p, POINTER(tml_subdivider_info)]),
-    'tml_subdivider_destroy': (None, [c_void_p]),
+    'tml_subdivider_destroy': (None, [c_void_p, c_void_p]),
     'tml_subdivider_move': (c_int, [c_void_p, tml_buffer]),
     'tml_surface': (c_int, [c_void_p, POINTER(tml_surface_desc), POINTER(tml_surface_result)]),
     'tml_surface_cells': (c_int, [c_void_p, POINTER(tml_surface_desc), POINTER(c_uint8)]),

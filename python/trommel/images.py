@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ _LUMINANCES = {"rec709": c.TML_LUMINANCE_REC709, "rec2020": c.TML_LUMINANCE_REC2
 _METERS = {"average": c.TML_METER_AVERAGE, "centre": c.TML_METER_CENTRE, "spot": c.TML_METER_SPOT,
            "matrix": c.TML_METER_MATRIX}
 _BY = {"mean": c.TML_EXPOSE_MEAN, "median": c.TML_EXPOSE_MEDIAN, "percentile": c.TML_EXPOSE_PERCENTILE}
+_VALUES = {"linear": c.TML_IMAGE_LINEAR, "log2": c.TML_IMAGE_LOG2, "ln": c.TML_IMAGE_LN, "log10": c.TML_IMAGE_LOG10}
 _TYPES = (np.uint8, np.uint16, np.float16, np.float32)
 
 
@@ -34,10 +36,11 @@ def _picture(image, name="image"):
     return image
 
 
-def _view(image, buffer, srgb):
+def _view(image, buffer, srgb, values="linear"):
     srgb = image.dtype.kind == "u" if srgb is None else srgb
     return c.tml_image(buffer=buffer, width=image.shape[1], height=image.shape[0],
-                       channels=image.shape[2] if image.ndim == 3 else 1, srgb=srgb and image.dtype.kind == "u")
+                       channels=image.shape[2] if image.ndim == 3 else 1, srgb=srgb and image.dtype.kind == "u" and values == "linear",
+                       values=choose(_VALUES, "values", values))
 
 
 class Measurement:
@@ -89,8 +92,9 @@ def _mask(mask, meter, width, height, context):
     return mask
 
 
-def _measure(context, buffers, image, srgb, luminance, meter, stats, region=None, mask=None, floor=0.0):
-    picture = _view(image, buffers.input(image.reshape(-1)), srgb)
+def _measure(context, buffers, image, srgb, luminance, meter, stats, region=None, mask=None, floor=0.0,
+             values="linear"):
+    picture = _view(image, buffers.input(image.reshape(-1)), srgb, values)
     desc = c.tml_image_measure_desc(image=picture, stats=stats, floor=floor)
     if isinstance(luminance, str):
         desc.luminance = choose(_LUMINANCES, "luminance", luminance)
@@ -110,7 +114,7 @@ def _measure(context, buffers, image, srgb, luminance, meter, stats, region=None
 
 def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequence[float] = "rec709",
             meter: str = "average", region: Sequence[int] | None = None, mask: ArrayLike | None = None,
-            floor: float = 0.0, context: Context | None = None) -> Measurement:
+            floor: float = 0.0, values: str = "linear", context: Context | None = None) -> Measurement:
     """Measures a picture of height x width (x channels): every pixel once, whatever the size.
 
     srgb       of integers: coded as sRGB (the default) or linear
@@ -121,6 +125,7 @@ def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequ
                at most as many
     floor      luminances below count as it in the geometric mean and the histogram; 0: what is not positive has no
                logarithm
+    values     "linear"; or "log2", "ln", "log10": the floats are logarithms, as a pass leaves them that meters by these
 
     >>> import trommel
     >>> facts = trommel.measure_picture([[1.0, 4.0], [0.0, 16.0]])
@@ -131,15 +136,16 @@ def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequ
     words, stats = np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32), c.tml_image_stats()
     with Buffers(context) as buffers:
         buffer = buffers.output(words)
-        _measure(context, buffers, image, srgb, luminance, meter, buffer, region, mask, floor)
+        _measure(context, buffers, image, srgb, luminance, meter, buffer, region, mask, floor, values)
         context.call("image_stats_read", buffer, stats)
     return Measurement(stats)
 
 
 def tonemap(image: ArrayLike, tone: str = "agx", *, scale: float = 1.0, white: float = 0.0, srgb: bool | None = None,
-            dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
+            values: str = "linear", dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
     """The picture times scale through a tone curve: "srgb" (clipped), "reinhard", "reinhard-extended", "hable",
     "aces", "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear.
+    values: what the picture holds, as in measure_picture().
 
     >>> import trommel
     >>> trommel.tonemap([[0.0, 0.5, 2.0]], "srgb").tolist()
@@ -147,8 +153,8 @@ def tonemap(image: ArrayLike, tone: str = "agx", *, scale: float = 1.0, white: f
     """
     image, context = _picture(image), context_of(context)
     with Buffers(context) as buffers:
-        return _tonemap(context, buffers, image, _view(image, buffers.input(image.reshape(-1)), srgb), None, tone,
-                        scale, white, dtype)
+        return _tonemap(context, buffers, image, _view(image, buffers.input(image.reshape(-1)), srgb, values), None,
+                        tone, scale, white, dtype)
 
 
 def _tonemap(context, buffers, image, picture, state, tone, scale, white, dtype):
@@ -167,13 +173,14 @@ def expose(image: ArrayLike, tone: str = "agx", *, by: str = "mean", key: float 
            clip: tuple[float, float] | None = None, percentile: float = 50.0, meter: str = "average",
            luminance: str | Sequence[float] = "rec709", region: Sequence[int] | None = None,
            mask: ArrayLike | None = None, floor: float = 0.0, white: float = 0.0, srgb: bool | None = None,
-           dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
+           values: str = "linear", dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
     """Measures a picture, exposes it so that its average becomes key, and tone-maps it.
 
     by     "mean" (geometric), "median", "percentile" (percentile says which)
     bias   stops; brighter is positive
     clip   (low, high): percentages of the histogram that do not count
-    The rest as in measure() and tonemap().
+    The rest as in measure_picture() and tonemap(). Warns where no pixel is positive, so that none counts and the
+    exposure is 2**bias.
 
     >>> import numpy as np, trommel
     >>> trommel.expose(np.full((4, 4, 3), 1000, np.float32), "srgb")[0, 0].tolist()
@@ -184,18 +191,25 @@ def expose(image: ArrayLike, tone: str = "agx", *, by: str = "mean", key: float 
     with Buffers(context) as buffers:
         stats = buffers.output(np.zeros(c.TML_IMAGE_STATS_WORDS, np.uint32))
         state = buffers.output(np.zeros(c.TML_EXPOSURE_WORDS, np.float32))
-        picture = _measure(context, buffers, image, srgb, luminance, meter, stats, region, mask, floor)
+        picture = _measure(context, buffers, image, srgb, luminance, meter, stats, region, mask, floor, values)
         context.call("image_expose", c.tml_image_expose_desc(
             stats=stats, by=choose(_BY, "by", by), clip_low=low, clip_high=high, percentile=percentile, key=key,
             bias=bias, reset=True, state=state))
+        exposure = np.empty(c.TML_EXPOSURE_WORDS, np.float32)
+        context.call("buffer_read", state, exposure.ctypes.data_as(ctypes.c_void_p))
+        if exposure[c.TML_EXPOSURE_COUNTED] == 0:
+            warnings.warn("no pixel of the picture is positive, so that none counts, and the exposure is 2**bias" + (
+                "; if it holds logarithms, say which: values='log2', 'ln' or 'log10'" if values == "linear" else ""),
+                RuntimeWarning, stacklevel=2)
         return _tonemap(context, buffers, image, picture, state, tone, 1.0, white, dtype)
 
 
 def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined-builtin
-         srgb: bool | None = None, log: bool = False, context: Context | None = None) -> list[Array]:
+         srgb: bool | None = None, log: bool = False, values: str = "linear",
+         context: Context | None = None) -> list[Array]:
     """The mip chain below a picture of any size, down to 1 x 1: a list of pictures of its type. filter: "area"
     (every pixel weighs alike) or "kaiser" (sharper). log: of log2 of Rec. 709 luminance, of 2**-16 at least, in
-    float32 of one channel.
+    float32 of one channel. values: what the picture holds, as in measure_picture(); levels are linear, but with log.
 
     >>> import trommel
     >>> [level.tolist() for level in trommel.mips([[1.0, 3.0, 5.0, 7.0]])]
@@ -215,7 +229,7 @@ def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined
         with Buffers(context) as buffers:
             desc = c.tml_image_mips_desc(filter=choose({"area": c.TML_MIP_AREA, "kaiser": c.TML_MIP_KAISER},
                                                        "filter", filter), log_luminance=log, out=buffers.output(out))
-            setattr(desc, "in", _view(image, buffers.input(image.reshape(-1)), srgb))
+            setattr(desc, "in", _view(image, buffers.input(image.reshape(-1)), srgb, values))
             context.call("image_mips", desc)
     return [out[first * channels:(first + w * h) * channels].reshape((h, w) + shape)
             for w, h, first in places[:-1]]

@@ -358,7 +358,7 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
                 adaptive.camera = _camera(camera, size)
             context.call_on("subdivide_adaptive", pointer, adaptive, result)
     finally:
-        context._handle.release(lambda: lib.tml_subdivider_destroy(pointer))
+        context._handle.release(lambda: lib.tml_subdivider_destroy(context._handle.pointer, pointer))
     made = result.buffers
     return Mesh(take(context, made.positions, np.float32, 3), take(context, made.indices, np.uint32, 3),
                 take(context, made.normals, np.float32, 3), origin=mesh.origin)

@@ -7,7 +7,7 @@ static const char *float_tier(const tml_context *tml)
     case TML_GL_PATH_FLOAT:
         return "path float";
     case TML_GL_PATH_FLOAT_PACKED:
-        return "path float_packed";
+        return "path float-packed";
     default:
         return "path packed";
     }

@@ -424,7 +424,7 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
     }
     unview(tml, &views);
     if (status != TML_OK) {
-        tml_subdivider_destroy(subdivider);
+        tml_subdivider_destroy(tml, subdivider);
         return status;
     }
     *out = subdivider;
@@ -464,11 +464,10 @@ tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
     return status ? status : tml_leave(subdivider->tml, subdivider_move(subdivider, positions));
 }
 
-TML_API void tml_subdivider_destroy(tml_subdivider *subdivider)
+TML_API void tml_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider)
 {
     if (!subdivider || TML_ENTER_BY(subdivider) != TML_OK)
         return;
-    tml_context *tml = subdivider->tml;
     subdivide_adaptive_destroy(tml, subdivider->adaptive);
     subdivide_adaptive_destroy(tml, subdivider->enqueued);
     for (uint32_t t = 0; t < subdivider->topology_count; t++)

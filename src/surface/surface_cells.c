@@ -90,9 +90,18 @@ static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc
     uint64_t count;
     void *samples = NULL, *mask = NULL;
     surface_box region;
+    if (desc->field)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "tml_surface_cells: desc.field is set, and this call has no fields; make the "
+            "volume by tml_field, and give it as desc.volume with its grid");
     if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2 || !isfinite(desc->iso))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_surface_cells: needs two samples along each axis and a finite iso");
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "tml_surface_cells: desc.grid.dims are %llu %llu %llu and desc.iso %g; needs two "
+            "samples along each axis and a finite iso",
+            (unsigned long long)dims[0], (unsigned long long)dims[1], (unsigned long long)dims[2],
+            desc->iso);
     tml_status status = surface_check_dims(tml, "tml_surface_cells", dims, &count);
     if (status == TML_OK)
         status = surface_check_topology(tml, "tml_surface_cells", desc, true);

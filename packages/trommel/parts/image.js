@@ -6,6 +6,7 @@ const TONES = ['srgb', 'reinhard', 'reinhard-extended', 'hable', 'aces-fit', 'ag
 const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb', 'custom'];
 const METERS = ['average', 'centre', 'spot', 'matrix'];
 const MIP_FILTERS = ['area', 'kaiser'];
+const VALUES = ['linear', 'log2', 'ln', 'log10'];
 const MEASURES = { log: 1, mean: 2, histogram: 4 };
 const HISTOGRAM_BINS = 256;
 
@@ -22,6 +23,7 @@ extend(Inside, class {
             in0: image.texture ? undefined : this.handle(call, 'the picture', image.buffer),
             width: image.width, height: image.height,
             channels: image.channels ?? (image.texture ? 3 : undefined), srgb: image.srgb,
+            picture_values: choice(call, 'values', VALUES, image.values),
             ...this.colours(call, image.texture, image.format),
         };
     }
@@ -132,7 +134,7 @@ extend(Trommel, class {
     }
 
     expose(picture, { tone, white, ...o } = {}) {
-        const { width, height, data, type = typeOf(data), channels = 3, srgb } = picture, made = [];
+        const { width, height, data, type = typeOf(data), channels = 3, srgb, values } = picture, made = [];
         const make = options => {
             made.push(this.buffer(options));
             return made.at(-1);
@@ -140,10 +142,13 @@ extend(Trommel, class {
         return this.batch(() => {
             try {
                 const sizes = this.imageSizes(), shown = make({ type: 'u8x4', count: width * height });
-                const image = { buffer: make({ type, count: width * height * channels, data }), width, height, channels, srgb };
+                const image = { buffer: make({ type, count: width * height * channels, data }), width, height, channels, srgb, values };
                 const stats = make({ type: 'u32', count: sizes.stats }), state = make({ type: 'f32', count: sizes.state });
                 this.imageMeasure({ image, stats });
                 this.imageExpose({ ...o, stats, state, reset: true });
+                if (!state.read()[6]) // TML_EXPOSURE_COUNTED
+                    console.warn('expose: no pixel is positive, so that none counts, and the exposure is 2^bias; ' +
+                        "a picture of logarithms needs values: 'log2', 'ln' or 'log10'");
                 this.imageTonemap({ in: image, out: { buffer: shown, width, height, channels: 4, srgb: true }, state, tone, white });
                 return new Uint8ClampedArray(shown.read().buffer);
             } finally {

@@ -35,7 +35,7 @@ extend(Inside, class {
         const state = subdivider[INTERNAL];
         if (state.at === 0 || this.isClosed)
             return;
-        this.m._web_subdivider_destroy(state.at);
+        this.m._web_subdivider_destroy(this.tml, state.at);
         state.at = 0;
         this.subdividers.delete(subdivider);
     }

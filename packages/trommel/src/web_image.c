@@ -11,7 +11,8 @@ static tml_image image_of(const web_request *r)
                        .width = (uint32_t)r->width,
                        .height = (uint32_t)r->height,
                        .channels = (uint32_t)r->channels,
-                       .srgb = r->srgb != 0.0};
+                       .srgb = r->srgb != 0.0,
+                       .values = (tml_image_values)r->picture_values};
 }
 
 /* Elements of a stats buffer, and of a state. */
@@ -153,5 +154,6 @@ EMSCRIPTEN_KEEPALIVE int web_image_tonemap(tml_context *tml)
     desc.out.buffer = buffer_of(r->to);
     desc.out.channels = (uint32_t)r->to_channels;
     desc.out.srgb = r->to_srgb != 0.0;
+    desc.out.values = TML_IMAGE_LINEAR;
     return tml_image_tonemap(tml, &desc);
 }

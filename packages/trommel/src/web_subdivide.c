@@ -29,9 +29,9 @@ EMSCRIPTEN_KEEPALIVE int web_subdivider_create(tml_context *tml)
     reply.sharp_edge_count = (double)info.sharp_edge_count;
     return TML_OK;
 }
-EMSCRIPTEN_KEEPALIVE void web_subdivider_destroy(tml_subdivider *subdivider)
+EMSCRIPTEN_KEEPALIVE void web_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider)
 {
-    tml_subdivider_destroy(subdivider);
+    tml_subdivider_destroy(tml, subdivider);
 }
 
 /* The buffers are JavaScript's from here on. */

@@ -9,7 +9,7 @@
 
 const char *tml_gl_path_name(tml_gl_path path)
 {
-    static const char *const names[] = {"auto", "integer", "float", "float_packed", "packed"};
+    static const char *const names[] = {"auto", "integer", "float", "float-packed", "packed"};
     return (size_t)path < TML_ARRAY_SIZE(names) ? names[path] : "unknown";
 }
 
