@@ -724,10 +724,11 @@ export class Inside {
         };
     }
 
-    replyGrid() {
+    /* of: how far the origin is from what the library computes with. */
+    replyGrid(of = [0, 0, 0]) {
         return {
             dims: this.replies('dims', 3), spacing: this.replies('spacing', 3),
-            origin: this.replies('origin', 3), direction: this.replies('direction', 9),
+            origin: this.replies('origin', 3).map((x, k) => x + of[k]), direction: this.replies('direction', 9),
         };
     }
 

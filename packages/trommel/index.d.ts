@@ -226,9 +226,10 @@ export interface ResolvedGrid extends Required<Grid> {}
 
 export interface FieldOptions {
     /** x y z of each point, as an array (kept on the host: nothing is read back or uploaded whole), or
-     * an f32x3 buffer (on GL a 'host' one avoids the readback too). */
-    points: Float32Array | TrommelBuffer;
-    /** One a point: the kernel's support or the sphere's radius. */
+     * an f32x3 buffer (on GL a 'host' one avoids the readback too), or what loadPoints returns, whose origin counts:
+     * grids are then where the points are. */
+    points: Float32Array | TrommelBuffer | LoadedPoints;
+    /** One a point: the kernel's support or the sphere's radius. Default: those of a whole points object. */
     radii?: Float32Array | TrommelBuffer;
     /** Of all points, 0: from their spacing. With radii the largest that counts, 0: the largest there is. */
     radius?: number;
@@ -239,6 +240,13 @@ export interface FieldOptions {
     margin?: number;
     /** Default: chosen to cover all points; its origin is then ignored. */
     grid?: Partial<Grid>;
+    /** In place of grid. */
+    dims?: [number, number, number];
+    spacing?: [number, number, number];
+    origin?: [number, number, number];
+    direction?: Grid['direction'];
+    /** Of field(), in place of its second argument. */
+    out?: TrommelBuffer;
     /** Samples along an automatic grid's longest side. */
     resolution?: number;
 }
@@ -256,12 +264,15 @@ export interface ResolvedField extends FieldOptions {
 export interface VolumeInput extends Grid {
     data: TypedArray | TrommelBuffer;
     type?: Scalar;
+    /** Physical value = slope * sample + intercept; isovalues and labels are physical. Default: 1 and 0. */
+    slope?: number;
+    intercept?: number;
 }
 
 /* ---- surface --------------------------------------------------------------------------------- */
 
 export interface SurfaceOptions {
-    /** One isovalue: inside is value >= iso. Default 0. */
+    /** One isovalue: inside is value >= iso, in physical values where the volume has slope and intercept. Default 0. */
     iso?: number;
     /** Instead: several isovalues in one read. */
     isovalues?: number[];
@@ -286,12 +297,13 @@ export interface SurfaceOptions {
     attribute?: TypedArray | TrommelBuffer;
     /** From surfaceIndex() of this volume. */
     index?: TrommelBuffer;
-    /** Subtracted from positions before they are rounded. */
+    /** Subtracted from positions in double, before they are rounded; becomes the mesh's origin. Default: 0, or where floats
+     * would lose the samples' distances the grid's origin; of whole points theirs. */
     positionOrigin?: [number, number, number];
 }
 
 export interface SurfacePart {
-    /** The isovalue or label; a label beyond 2^53 is a BigInt. */
+    /** The isovalue or label, physical; labels from 2^53 on as bigint, exactly. */
     value: number | bigint;
     vertexFirst: number;
     vertexCount: number;
@@ -301,8 +313,10 @@ export interface SurfacePart {
 
 /** A mesh in ordinary arrays. */
 export interface Mesh {
-    /** x y z of each vertex. */
+    /** x y z of each vertex, from origin. */
     positions: Float32Array;
+    /** Where the positions begin: 0 but for what lies far from it. saveMesh, examine, tree and subdivider take it along. */
+    origin: [number, number, number];
     normals: Float32Array | null;
     values: Float32Array | null;
     /** Three a triangle; null for soup. */
@@ -324,6 +338,8 @@ export interface DeviceMesh {
     vertexValues: TrommelBuffer | null;
     indices: TrommelBuffer | null;
     triangleCells: TrommelBuffer | null;
+    /** As Mesh's. */
+    origin: [number, number, number];
     vertexCount: number;
     triangleCount: number;
     parts: SurfacePart[];
@@ -333,8 +349,12 @@ export interface DeviceMesh {
 }
 
 /** A surface for a frame: nothing comes back to the host. One isovalue; no labels or filters. */
-export interface SurfaceEnqueueOptions extends Grid {
-    volume: TrommelBuffer;
+export interface SurfaceEnqueueOptions extends Partial<Grid> {
+    /** A buffer, whose grid stands beside or in grid; or a volume whose data are a buffer. */
+    volume: TrommelBuffer | (VolumeInput & { data: TrommelBuffer });
+    /** In place of dims, spacing, origin and direction. */
+    grid?: Grid;
+    /** Physical where the volume has slope and intercept; isoBuffer holds stored values. */
     iso?: number;
     /** f32: element isoIndex stands for iso. */
     isoBuffer?: TrommelBuffer;
@@ -379,11 +399,13 @@ export interface MeshStats {
 export interface LoadedVolume extends ResolvedGrid {
     data: TypedArray;
     type: Scalar;
-    /** Physical value = slope * sample + intercept. */
+    /** Physical value = slope * sample + intercept: what surface(), cells() and suggestIso() speak of. */
     slope: number;
     intercept: number;
     format: string;
     space: string;
+    /** Unit of spacing and origin, such as 'mm' or 'µm'; '' where the file states none. */
+    unit: string;
     comment: string;
 }
 /** Positions are relative to origin. */
@@ -501,8 +523,8 @@ export type TreeRule = 'even-odd' | 'winding' | 'solid-angle';
 /** For each point its k nearest triangles, the nearest first. Where there is none: Infinity, NaN, 2^32 - 1. */
 export interface NearestTriangles {
     distances: Float32Array;
-    /** Three a triangle: its point that is nearest. */
-    positions: Float32Array;
+    /** Three a triangle: its point that is nearest; doubles of a tree with an origin. */
+    positions: Float32Array | Float64Array;
     triangles: Uint32Array;
     /** Where on the triangle that lies: 0 its face, 1 to 3 its edges, 4 to 6 its corners. */
     features: Uint8Array;
@@ -523,6 +545,9 @@ export interface AllHits {
     t: Float32Array;
 }
 
+/** Points, three numbers each: where they are, or from the origin of what loadPoints or loadMesh returns. */
+export type Places = Float32Array | Float64Array | { positions: Float32Array; origin?: [number, number, number] };
+
 /** A mesh with a tree of boxes over its triangles: Trommel.tree(). Destroy it when done. Points, origins and directions
  * are three numbers each. All calls wait, and compute on the processor, whatever the engine: a Trommel without a canvas is the one
  * for trees alone. */
@@ -531,26 +556,28 @@ export interface TrommelTree {
     /** Triangles left out by skipBroken. */
     readonly brokenCount: number;
     readonly depth: number;
+    /** The mesh's. Points that are asked for lie where they are, and so does what is returned. */
+    readonly origin: [number, number, number];
     readonly lower: [number, number, number];
     readonly upper: [number, number, number];
     /** What of the mesh is nearest each point. k: how many triangles, 1 to 256; default: 1. */
-    nearest(points: Float32Array, options?: { k?: number }): NearestTriangles;
+    nearest(points: Places, options?: { k?: number }): NearestTriangles;
     /** Distances of points to the mesh, negative inside by the rule (default: 'even-odd'). */
-    signedDistance(points: Float32Array, options?: { rule?: TreeRule }): Float32Array;
+    signedDistance(points: Places, options?: { rule?: TreeRule }): Float32Array;
     /** 1 for each point inside, else 0: exactly, for every finite point. border: points on a triangle count; default:
      * true. rule as above. */
-    inside(points: Float32Array, options?: { rule?: TreeRule; border?: boolean }): Uint8Array;
+    inside(points: Places, options?: { rule?: TreeRule; border?: boolean }): Uint8Array;
     /** What rays hit, exactly: of triangles that share an edge or a corner one is hit, and none is missed. Rays go from
      * each origin along its direction, of any length but 0, up to t = tMax (1 makes segments of them; default: Infinity).
      * want: the nearest hit (the default); 'any': 1 for each ray that hits something, else 0; 'count': how many each
      * hits; 'all' of them. */
-    cast(origins: Float32Array, directions: Float32Array, options?: { want?: 'nearest'; tMax?: number }): NearestHits;
-    cast(origins: Float32Array, directions: Float32Array, options: { want: 'any'; tMax?: number }): Uint8Array;
-    cast(origins: Float32Array, directions: Float32Array, options: { want: 'count'; tMax?: number }): Uint32Array;
-    cast(origins: Float32Array, directions: Float32Array, options: { want: 'all'; tMax?: number }): AllHits;
+    cast(origins: Places, directions: Float32Array, options?: { want?: 'nearest'; tMax?: number }): NearestHits;
+    cast(origins: Places, directions: Float32Array, options: { want: 'any'; tMax?: number }): Uint8Array;
+    cast(origins: Places, directions: Float32Array, options: { want: 'count'; tMax?: number }): Uint32Array;
+    cast(origins: Places, directions: Float32Array, options: { want: 'all'; tMax?: number }): AllHits;
     /** Gives the mesh new positions, as many as before: of a mesh that moves. In a fifth of a build's time. */
-    refit(positions: Float32Array): void;
-    /** The tree as bytes, for loadTree here or the C library's tml_tree_load. */
+    refit(positions: Float32Array | { positions: Float32Array; origin?: [number, number, number] }): void;
+    /** The tree as bytes, without its origin, for loadTree here or the C library's tml_tree_load. */
     save(): Uint8Array;
     destroy(): void;
 }
@@ -561,7 +588,7 @@ export interface MeshDistance {
 export type CollideClass = 'crossing' | 'touching' | 'coplanar' | 'degenerate';
 export interface CollideOptions {
     /** Matrices of 3 x 4, row by row, 12 numbers each, that take b into a's frame. Default: b as it is. */
-    poses?: Float32Array;
+    poses?: Float32Array | Float64Array;
     /** 'count': no list; 'first': one pair a pose, at most. Default: 'all'. */
     want?: 'all' | 'count' | 'first';
     /** Which pairs count. Default: all. */
@@ -576,7 +603,7 @@ export interface Collision {
     /** Four a pair: a's triangle, b's, the pose, and the class (1 crossing, 2 touching, 3 coplanar, 4 degenerate). */
     pairs: Uint32Array;
     /** Two ends of x y z a pair, in a's frame; NaN for areas. */
-    segments: Float32Array | null;
+    segments: Float32Array | Float64Array | null;
     /** Pairs before each pose, and all of them. */
     first: number[];
     classCounts: Record<CollideClass, number>;
@@ -602,7 +629,9 @@ export interface LoadedMesh {
 /* ---- subdivide ------------------------------------------------------------------------------- */
 
 export interface SubdividedMesh {
+    /** From origin, which is the mesh's. */
     positions: Float32Array;
+    origin: [number, number, number];
     /** Of the limit surface, if asked for. */
     normals: Float32Array | null;
     indices: Uint32Array;
@@ -817,13 +846,13 @@ export class Trommel {
     /** Extracts and leaves the mesh on the device. Waits for its size. */
     surfaceOnDevice(volume: VolumeInput | { field: FieldOptions }, options?: SurfaceOptions): DeviceMesh;
     /** Enqueues an extraction into buffers of yours. Waits for nothing. */
-    surfaceEnqueue(options: SurfaceEnqueueOptions): void;
+    surfaceEnqueue(options: SurfaceEnqueueOptions, out?: Partial<SurfaceEnqueueOptions>): void;
     /** Minimum and maximum of bricks, so that the next isovalue looks only into bricks that it crosses. */
     surfaceIndex(volume: Grid & { data: TrommelBuffer }): TrommelBuffer;
     /** Triangles of each cell, 0 to 5; dims - 1 a side, x fastest. On the host; waits. */
     cells(volume: VolumeInput, options?: Pick<SurfaceOptions, 'iso' | 'mask' | 'region'>): Uint8Array;
     /** Counts over a welded mesh. */
-    examine(mesh: { positions: Float32Array; indices: Uint32Array }, componentsOnly?: boolean): MeshStats;
+    examine(mesh: { positions: Float32Array; indices: Uint32Array; origin?: [number, number, number] }, componentsOnly?: boolean): MeshStats;
 
     /** Compiles ahead the shaders that calls() needs, without blocking: calls() is called again and again, and
      * does nothing but that. For calls that wait for nothing (field with radius and grid, surfaceEnqueue,
@@ -921,25 +950,25 @@ export class Trommel {
     loadVolume(file: ArrayBuffer | Uint8Array, name?: string, options?: VolumeFileOptions): LoadedVolume;
 
     /** An isovalue for samples of which nothing is known: that which best divides them into low and high ones
-     * (Otsu: A Threshold Selection Method from Gray-Level Histograms. 1979), in the samples' own values; lower
+     * (Otsu: A Threshold Selection Method from Gray-Level Histograms. 1979), in physical values; lower
      * where all are alike. lower, upper: of the finite samples; lower > upper where there are none. Counts all
      * samples, on the CPU. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-    suggestIso(volume: { data: TypedArray; type?: Scalar }): { iso: number; lower: number; upper: number };
+    suggestIso(volume: { data: TypedArray; type?: Scalar; slope?: number; intercept?: number }): { iso: number; lower: number; upper: number };
     /** Point files: PLY, XYZ/TXT/CSV, PCD, LAS, legacy VTK. */
     loadPoints(file: ArrayBuffer | Uint8Array, name?: string): LoadedPoints;
     /** A tree over a mesh's triangles, which is copied; without indices each three vertices are one. */
-    tree(mesh: { positions: Float32Array; indices?: Uint32Array }, options?: { skipBroken?: boolean }): TrommelTree;
+    tree(mesh: { positions: Float32Array; indices?: Uint32Array | null; origin?: [number, number, number] }, options?: { skipBroken?: boolean }): TrommelTree;
     /** The pairs of triangles that meet, exactly: of a and b, or without b those of a with itself, without
      * the neighbours that only share a corner. Waits. */
     collide(a: TrommelTree, b?: TrommelTree | null, options?: CollideOptions): Collision;
     /** A tree that save() made, here or by tml_tree_save. Damaged bytes are FILE_FORMAT. */
-    loadTree(bytes: ArrayBuffer | Uint8Array): TrommelTree;
+    loadTree(bytes: ArrayBuffer | Uint8Array, options?: { origin?: [number, number, number] }): TrommelTree;
     /** The smallest distance between two meshes, one a pose (one without poses); 0 where they meet. Computed on the
      * processor, whatever the engine. Waits. */
-    distance(a: TrommelTree, b: TrommelTree, options?: { poses?: Float32Array }): MeshDistance[];
+    distance(a: TrommelTree, b: TrommelTree, options?: { poses?: Float32Array | Float64Array }): MeshDistance[];
 
     /** Prepares a mesh to be subdivided; it is copied. fix: mend what is no manifold, instead of refusing it. */
-    subdivider(mesh: { positions: Float32Array; indices: Uint32Array }, options?: {
+    subdivider(mesh: { positions: Float32Array; indices: Uint32Array; origin?: [number, number, number] }, options?: {
         fix?: boolean;
         /** Pairs of vertices, each an edge; and how sharp each is (levels; from 10 on, and by default, for ever). */
         creases?: Uint32Array; creaseSharpness?: Float32Array;

@@ -54,6 +54,16 @@ const calls = {
             // Textures hold no doubles.
             if (volume.type === "f64")
                 Object.assign(volume, { data: Float32Array.from(volume.data), type: "f32" });
+            // The page computes with the samples as they are stored, and shows physical values (valueSlope, valueIntercept).
+            // A negative slope would turn its surfaces inside out: such samples become physical here.
+            const { slope, intercept } = volume;
+            if (slope < 0)
+                Object.assign(volume, {
+                    data: Float32Array.from(volume.data, (value) => slope * value + intercept), type: "f32",
+                });
+            Object.assign(volume, {
+                slope: undefined, intercept: undefined, valueSlope: slope < 0 ? 1 : slope, valueIntercept: slope < 0 ? 0 : intercept,
+            });
             const { iso, lower, upper } = t.suggestIso(volume);
             if (!(lower <= upper))
                 throw new Error("none of its samples is a finite number");

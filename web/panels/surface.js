@@ -1109,7 +1109,7 @@ const Z_UP = [[1, 0, 0], [0, 0, -1], [0, 1, 0]];
 const Y_UP = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 
 function volumeSource(volume, isTurned = false) {
-    const { dims, spacing, direction, slope, intercept, type } = volume;
+    const { dims, spacing, direction, valueSlope, valueIntercept, type } = volume;
     const axis = (k) => [direction[k], direction[3 + k], direction[6 + k]];
     const upright = ([x, y, z]) => (isTurned ? [-x, -z, -y] : [x, z, -y]);
     const isWhole = !type.startsWith("f");
@@ -1125,7 +1125,7 @@ function volumeSource(volume, isTurned = false) {
         iso: isWhole ? Math.round(volume.suggested) : volume.suggested,
         range: isWhole ? [low + 1, Math.max(high, low + 1)] : [low, high],
         place: (at) => volume.origin.map((edge, row) => edge + at.reduce((sum, x, k) => sum + direction[3 * row + k] * x, 0)),
-        isoText: (value) => String(Number((slope * value + intercept).toPrecision(5))),
+        isoText: (value) => String(Number((valueSlope * value + valueIntercept).toPrecision(5))),
         model: fitted([0, 0, 0], dims.map((count, k) => (count - 1) * spacing[k]), [0, 1, 2].map((k) => upright(axis(k)))),
     };
 }

@@ -20,7 +20,6 @@ const sizeOf = ({ texture }) => [texture.width, texture.height];
 
 const draw = regl({
     vert: `precision highp float;
-#define TML_FLOATS ${t.path === 'float' ? 1 : 0}
 ${t.glsl}
 attribute float number;
 uniform sampler2D particles, count;

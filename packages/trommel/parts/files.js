@@ -36,7 +36,7 @@ extend(Trommel, class {
                 return {
                     data: i.copyOut(i.reply('data'), type, i.reply('size') / bytes), type, ...i.replyGrid(),
                     slope: i.reply('slope'), intercept: i.reply('intercept'), format: i.text('format'),
-                    space: i.text('space'), comment: i.text('comment'),
+                    space: i.text('space'), unit: i.text('unit'), comment: i.text('comment'),
                 };
             } finally {
                 i.m._web_volume_free(i.tml);
@@ -44,11 +44,12 @@ extend(Trommel, class {
         }));
     }
 
-    suggestIso({ data, type }) {
-        const i = this[INTERNAL];
+    suggestIso({ data, type, slope = 1, intercept = 0 }) {
+        const i = this[INTERNAL], physical = name => slope * i.reply(name) + intercept;
         return i.withBytes('suggestIso', data, (at, size) => i.scope(() => {
             i.call('suggest_iso', { data: at, size, type: i.stackText(type ?? typeOf(data)) });
-            return { iso: i.reply('iso'), lower: i.reply('min'), upper: i.reply('max') };
+            const [low, high] = slope < 0 ? ['max', 'min'] : ['min', 'max'];
+            return { iso: physical('iso'), lower: physical(low), upper: physical(high) };
         }));
     }
 

@@ -6,14 +6,14 @@ const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
 
 extend(Trommel, class {
     examine(mesh, componentsOnly = false) {
-        const i = this[INTERNAL];
+        const i = this[INTERNAL], place = (x, k) => x + (mesh.origin?.[k] ?? 0);
         i.callWith('examine', 'mesh_examine', { components_only: componentsOnly }, {
             vertices: [mesh.positions ?? [], 'f32x3', 'positions'], indices: [mesh.indices ?? [], 'u32x3', 'indices'],
         });
         return {
             components: i.reply('components'), boundaryEdges: i.reply('boundary_edges'),
             nonmanifoldEdges: i.reply('nonmanifold_edges'), euler: i.reply('euler'), area: i.reply('area'),
-            volume: i.reply('enclosed'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
+            volume: i.reply('enclosed'), lower: i.replies('lower', 3).map(place), upper: i.replies('upper', 3).map(place),
         };
     }
 

@@ -17,9 +17,10 @@ class TrommelSubdivider {
     get boundaryEdgeCount() { return this[INTERNAL].boundaryEdgeCount; }
     get sharpEdgeCount() { return this[INTERNAL].sharpEdgeCount; }
     uniformOnDevice(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
-    uniform(options) { return this[INTERNAL].t[INTERNAL].subdivided(this.uniformOnDevice(options)); }
+    get origin() { return this[INTERNAL].origin; }
+    uniform(options) { return { ...this[INTERNAL].t[INTERNAL].subdivided(this.uniformOnDevice(options)), origin: this.origin }; }
     adaptiveOnDevice(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
-    adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivided(this.adaptiveOnDevice(options)); }
+    adaptive(options) { return { ...this[INTERNAL].t[INTERNAL].subdivided(this.adaptiveOnDevice(options)), origin: this.origin }; }
     adaptiveEnqueue(options) { this[INTERNAL].t[INTERNAL].subdivideEnqueue(this, options); }
     destroy() { this[INTERNAL].t[INTERNAL].destroySubdivider(this); }
 }
@@ -118,7 +119,7 @@ extend(Trommel, class {
             corner_sharpness: given(o.cornerSharpness, 'f32', 'cornerSharpness'),
         });
         const subdivider = new TrommelSubdivider({
-            t: this, at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
+            t: this, origin: Array.from(mesh.origin ?? [0, 0, 0]), at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
             triangleCount: i.reply('triangle_count'), boundaryEdgeCount: i.reply('boundary_edge_count'),
             sharpEdgeCount: i.reply('sharp_edge_count'),
         });

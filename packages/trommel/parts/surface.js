@@ -7,6 +7,34 @@ const NORMALS = ['none', 'forward', 'central', 'sobel'];
 const FIELD_KINDS = ['sum', 'distance'];
 const FIELD_KERNELS = ['wendland', 'poly6', 'metaball'];
 
+const ZERO = [0, 0, 0];
+const less = (a, b) => Array.from(a, (x, k) => x - b[k]);
+/* What lies so far from 0 that floats lose the samples' distances: where the mesh's origin goes. */
+const farOrigin = ({ origin = ZERO, spacing = [1, 1, 1] }) =>
+    (Math.max(...origin.map(Math.abs)) > 2 ** 14 * Math.min(...spacing) ? origin : ZERO);
+
+/* Between a volume's physical values, which are asked for, and its stored ones. */
+function valuesOf(call, { slope = 1, intercept = 0 }) {
+    if (!slope || !isFinite(slope + intercept))
+        throw invalid(`${call}: slope is ${slope} and intercept ${intercept}, need finite numbers, and a slope that is not 0`);
+    const isPlain = slope === 1 && !intercept;
+    return {
+        isPlain, isFlipped: slope < 0, stored: value => (isPlain ? value : (Number(value) - intercept) / slope),
+        physical: value => (isPlain ? value : slope * Number(value) + intercept),
+        label(value) {
+            try {
+                return BigInt(this.stored(value));
+            } catch {
+                throw invalid(`${call}: label ${value} is no value of the volume's, whose slope is ${slope} and intercept ${intercept}`);
+            }
+        },
+    };
+}
+
+/* What loadPoints returns, as a field's points; else nothing. */
+const cloudOf = ({ points }) => (points?.positions ? points : undefined);
+const originOf = options => cloudOf(options)?.origin ?? ZERO;
+
 extend(Inside, class {
     /* An array as a buffer for one call: on the GL engine on the host, in memory that is kept for the next
      * such call. */
@@ -30,8 +58,10 @@ extend(Inside, class {
     }
 
     /* Calls f with the fields of a field's request; arrays are lent for as long. */
-    withField(call, options, f) {
-        const lent = [];
+    withField(call, given, f) {
+        const cloud = cloudOf(given), lent = [];
+        const options = cloud ? { ...given, points: cloud.positions, radii: given.radii ?? cloud.radii } : given;
+        const grid = given.grid ?? (given.dims && given);
         const place = (use, type) => {
             const given = options[use];
             if (given === undefined || given === null)
@@ -49,7 +79,8 @@ extend(Inside, class {
                 points: place('points', 'f32x3'), radii: place('radii', 'f32'), radius: options.radius,
                 kind: choice(call, 'kind', FIELD_KINDS, options.kind),
                 field_kernel: choice(call, 'kernel', FIELD_KERNELS, options.kernel),
-                margin: options.margin, resolution: options.resolution, ...this.grid(call, options.grid),
+                margin: options.margin, resolution: options.resolution,
+                ...this.grid(call, cloud && grid ? { ...grid, origin: less(grid.origin ?? ZERO, originOf(given)) } : grid),
             });
         } finally {
             for (const handle of lent)
@@ -100,28 +131,34 @@ extend(Inside, class {
     }
 
     surfaceOnDevice(source, options) {
+        const values = valuesOf('surface', source ?? {}), { field } = source ?? {}, isLabels = options.allLabels || options.labels;
+        const moved = field ? originOf(field) : ZERO;
+        const origin = options.positionOrigin ?? (field ? moved : farOrigin(source ?? {}));
         return this.withSource('surface', source, options, fields => {
             this.scope(() => {
                 const request = {
-                    ...fields, iso: options.iso, all_labels: options.allLabels,
+                    ...fields, iso: isLabels || options.isovalues ? options.iso : values.stored(options.iso ?? 0), all_labels: options.allLabels,
                     normals: choice('surface', 'normals', NORMALS, options.normals),
-                    soup: options.soup, wants_cells: options.cells, caps: options.caps, flip: options.flip,
-                    drop_degenerate: options.dropDegenerate, largest_component: options.largestComponent,
-                    ...this.vector('surface', 'positionOrigin', options.positionOrigin, 3, 'position'),
+                    soup: options.soup, wants_cells: options.cells, caps: options.caps,
+                    flip: !options.flip === (values.isFlipped && !isLabels), drop_degenerate: options.dropDegenerate, largest_component: options.largestComponent,
+                    ...this.vector('surface', 'positionOrigin', less(origin, moved), 3, 'position'),
                 };
                 if (options.isovalues) {
-                    request.isovalues = this.stackArray(Float64Array, options.isovalues);
+                    request.isovalues = this.stackArray(Float64Array, Array.from(options.isovalues, values.stored));
                     request.isovalue_count = options.isovalues.length;
                 }
                 if (options.labels) {
                     if (options.labels.length > 65536)
                         throw invalid(`surface: ${options.labels.length} labels, can have 65536`);
-                    request.labels = this.stackArray(BigInt64Array, options.labels.map(BigInt));
+                    request.labels = this.stackArray(BigInt64Array, Array.from(options.labels, label => values.label(label)));
                     request.label_count = options.labels.length;
                 }
                 this.call('surface', request);
             });
-            return this.mesh();
+            const mesh = Object.assign(this.mesh(), { origin: Array.from(origin) });
+            for (const part of mesh.parts)
+                part.value = values.physical(part.value);
+            return mesh;
         });
     }
 
@@ -159,23 +196,24 @@ extend(Inside, class {
 
 const SURFACE = 'normals soup caps flip region mask attribute index';
 const WHOLE = `1 iso isovalues labels allLabels ${SURFACE} cells dropDegenerate largestComponent positionOrigin`;
-const FIELD = 'points radii radius kind kernel margin grid resolution iso';
+const GRID = 'dims spacing origin direction grid';
+const FIELD = `points radii radius kind kernel margin ${GRID} resolution iso out`;
 extend(Trommel, class {
     resolveField(options) {
         const i = this[INTERNAL];
         i.check();
         return i.withField('resolveField', options, fields => {
             i.call('field_resolve', fields);
-            return { ...options, radius: i.reply('radius'), margin: i.reply('margin'), grid: i.replyGrid(), iso: i.reply('iso') };
+            return { ...options, radius: i.reply('radius'), margin: i.reply('margin'), grid: i.replyGrid(originOf(options)), iso: i.reply('iso') };
         });
     }
 
-    field(options, out) {
+    field(options, out = options.out) {
         const i = this[INTERNAL];
         i.check();
-        let resolved = options;
+        let resolved = options.dims ? { ...options, grid: options } : options;
         if (!out) {
-            if (!options.grid?.dims)
+            if (!resolved.grid?.dims)
                 resolved = this.resolveField(options);
             const [x, y, z] = resolved.grid.dims;
             out = i.create({ type: 'f32', count: x * y * z, label: 'field' });
@@ -194,7 +232,7 @@ extend(Trommel, class {
                     values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
                     cells: mesh.triangleCells?.read() ?? null,
                     vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
-                    activeCells: mesh.activeCells, stages: mesh.stages,
+                    origin: mesh.origin, activeCells: mesh.activeCells, stages: mesh.stages,
                 };
             } finally {
                 mesh.destroy();
@@ -206,14 +244,16 @@ extend(Trommel, class {
         return this[INTERNAL].surfaceOnDevice(source, options);
     }
 
-    surfaceEnqueue(o) {
-        const i = this[INTERNAL], call = 'surfaceEnqueue';
+    surfaceEnqueue(options, out) {
+        const i = this[INTERNAL], call = 'surfaceEnqueue', o = { ...options, ...out };
+        const whole = o.volume?.data ? o.volume : {}, values = valuesOf(call, whole);
         i.check();
         i.call('surface_enqueue', {
-            volume: i.handle(call, 'volume', o.volume), ...i.grid(call, o), iso: o.iso,
+            volume: i.handle(call, 'volume', whole.data ?? o.volume), ...i.grid(call, o.grid ?? (o.dims ? o : whole)),
+            iso: values.stored(o.iso ?? 0),
             iso_buffer: i.handle(call, 'isoBuffer', o.isoBuffer), iso_index: o.isoIndex,
-            normals: choice(call, 'normals', NORMALS, o.normals), soup: o.soup, caps: o.caps, flip: o.flip,
-            ...i.region(call, o.region), mask: i.handle(call, 'mask', o.mask),
+            normals: choice(call, 'normals', NORMALS, o.normals), soup: o.soup, caps: o.caps,
+            flip: !o.flip === values.isFlipped, ...i.region(call, o.region), mask: i.handle(call, 'mask', o.mask),
             attribute: i.handle(call, 'attribute', o.attribute), index: i.handle(call, 'index', o.index),
             vertices: i.handle(call, 'vertices', o.vertices),
             vertex_normals: i.handle(call, 'vertexNormals', o.vertexNormals),
@@ -233,12 +273,12 @@ extend(Trommel, class {
     }
 
     cells(source, options = {}) {
-        const i = this[INTERNAL];
+        const i = this[INTERNAL], values = valuesOf('cells', source ?? {});
         return i.withSource('cells', source, options, fields => {
             const count = source.dims.reduce((product, n) => product * Math.max(n - 1, 0), 1);
             const at = i.allocate('cells', count);
             try {
-                i.call('surface_cells', { ...fields, iso: options.iso, cells: at });
+                i.call('surface_cells', { ...fields, iso: values.stored(options.iso ?? 0), cells: at });
                 return i.copyOut(at, 'u8', count);
             } finally {
                 i.m._free(at);
@@ -247,6 +287,6 @@ extend(Trommel, class {
     }
 }, {
     field: FIELD, resolveField: FIELD, surface: WHOLE, surfaceOnDevice: WHOLE, cells: '1 iso mask region',
-    surfaceEnqueue: `dims spacing origin direction volume iso isoBuffer isoIndex ${SURFACE} vertices vertexNormals ` +
+    surfaceEnqueue: `${GRID} volume iso isoBuffer isoIndex ${SURFACE} vertices vertexNormals ` +
         'vertexValues indices triangleCells counts',
 });

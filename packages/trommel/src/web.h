@@ -47,7 +47,7 @@
     X(data) X(size) X(type) X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)         \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
     X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
-    X(slope) X(intercept) X(format) X(space) X(comment)                                            \
+    X(slope) X(intercept) X(format) X(space) X(unit) X(comment)                                            \
     X(positions) X(radii) X(values) X(value_name) X(dropped) X(radius) X(margin) X(iso)            \
     X(vertices) X(vertex_normals) X(vertex_values) X(indices) X(triangle_cells)                    \
     X(vertex_count) X(triangle_count) X(active_cells) X(parts) X(part_count) X(stages) X(stage_count)                                \

@@ -34,6 +34,7 @@ EMSCRIPTEN_KEEPALIVE int web_volume_load(tml_context *tml)
     reply.intercept = volume->intercept;
     reply.format = address(volume->format);
     reply.space = address(volume->space);
+    reply.unit = address(volume->unit);
     reply.comment = address(volume->comment);
     return TML_OK;
 }
