@@ -251,6 +251,8 @@ typedef struct io_text {
 
 /* The next line without its end ("\n" or "\r\n"); false at the end of the text. */
 bool tml_io_line(io_text *text, io_span *line);
+/* The same for files that are text from end to end: "\r" alone ends a line, too, as on old Macs. */
+bool tml_io_any_line(io_text *text, io_span *line);
 /* The next run of characters that are not blank (space, \t \n \v \f \r); false when there is none
  * left. Read one line's words by making an io_text of the line's span. */
 bool tml_io_word(io_text *text, io_span *word);
@@ -270,7 +272,8 @@ static inline io_text io_text_of(io_span span)
 
 /* Numbers: the whole span must be one, without blanks. Decimal only; integers with an optional
  * sign (u64: no minus) within their range; reals as C writes them, also nan, inf, infinity in any
- * case, correctly rounded (the nearest double). False leaves *out alone. */
+ * case, nan(ind) and 1.#IND as Windows writes them, correctly rounded (the nearest double). False
+ * leaves *out alone. */
 bool tml_io_parse_u64(io_span span, uint64_t *out);
 bool tml_io_parse_i64(io_span span, int64_t *out);
 bool tml_io_parse_f64(io_span span, double *out);

@@ -36,6 +36,27 @@ bool tml_io_line(io_text *text, io_span *line)
     return true;
 }
 
+bool tml_io_any_line(io_text *text, io_span *line)
+{
+    const char *start = text->at, *end = NULL;
+    if (start == text->end)
+        return false;
+    /* A window at a time: a file of "\r" alone is not searched to its end for each line. */
+    for (size_t window = 256; !end && text->at < text->end; window *= 2) {
+        const size_t left = (size_t)(text->end - text->at), size = left < window ? left : window;
+        const char *newline = memchr(text->at, '\n', size);
+        end = memchr(text->at, '\r', newline ? (size_t)(newline - text->at) : size);
+        end = end ? end : newline;
+        text->at = end ? end : text->at + size;
+    }
+    *line = (io_span){start, (size_t)(text->at - start)};
+    if (end) {
+        text->at += *end == '\r' && text->at + 1 < text->end && text->at[1] == '\n' ? 2 : 1;
+        text->line++;
+    }
+    return true;
+}
+
 bool tml_io_word(io_text *text, io_span *word)
 {
     while (text->at < text->end && is_blank(*text->at))
@@ -121,6 +142,29 @@ bool tml_io_parse_i64(io_span span, int64_t *out)
     return true;
 }
 
+/* "nan", or "nan(ind)" and the like. */
+static bool is_nan_word(io_span word)
+{
+    const io_span start = {word.text, word.size < 3 ? word.size : 3};
+    return tml_io_is_any_case(start, "nan") &&
+           (word.size == 3 ||
+            (word.size > 4 && word.text[3] == '(' && word.text[word.size - 1] == ')'));
+}
+
+/* What Windows writes after "1.": "#INF", "#IND", "#QNAN", "#SNAN", perhaps with zeros behind. */
+static bool is_windows_word(io_span word, bool *is_nan)
+{
+    static const char *const names[] = {"#INF", "#IND", "#QNAN", "#SNAN"};
+    while (word.size && word.text[word.size - 1] == '0')
+        word.size--;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (tml_io_is_any_case(word, names[i])) {
+            *is_nan = i > 0;
+            return true;
+        }
+    return false;
+}
+
 /* The rare number that two exact factors cannot make: too many digits, or a large exponent. */
 static bool parse_f64_slowly(io_span span, double *out)
 {
@@ -164,9 +208,17 @@ bool tml_io_parse_f64(io_span span, double *out)
     }
     if (!any) {
         io_span word = {at, (size_t)(end - at)};
-        bool is_nan = tml_io_is_any_case(word, "nan");
+        bool is_nan = is_nan_word(word);
         if (point ||
             !(is_nan || tml_io_is_any_case(word, "inf") || tml_io_is_any_case(word, "infinity")))
+            return false;
+        double value = is_nan ? (double)__builtin_nanf("") : __builtin_inf();
+        *out = negative ? -value : value;
+        return true;
+    }
+    if (at < end && *at == '#' && point) {
+        bool is_nan = false;
+        if (!is_windows_word((io_span){at, (size_t)(end - at)}, &is_nan))
             return false;
         double value = is_nan ? (double)__builtin_nanf("") : __builtin_inf();
         *out = negative ? -value : value;
